@@ -1,4 +1,4 @@
-//! Tasks of the repository: `cargo xtask tidy`.
+//! Tasks of the repository: `cargo xtask tidy` and `cargo xtask layers`.
 
 mod tidy;
 
@@ -9,8 +9,12 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy::run(&root),
+        Some("layers") => tidy::draw_layers(&root),
         _ => {
-            eprintln!("usage: cargo xtask tidy    checks the invariants of ARCHITECTURE.md");
+            eprintln!(
+                "usage: cargo xtask tidy      checks the invariants of ARCHITECTURE.md\n       cargo xtask layers    draws the layers of the code into {}",
+                tidy::PICTURE
+            );
             ExitCode::from(2)
         }
     }

@@ -1,12 +1,16 @@
 //! The invariants of ARCHITECTURE.md, enforced. Each is an absence: a rule looks for what must not be there.
 
-mod habits;
+mod imports;
+mod layers;
+mod layers_picture;
 mod listed;
 mod map;
 mod prose;
 mod source;
-mod strata;
+mod style;
+mod vocabulary;
 
+pub use layers_picture::PICTURE;
 use source::Source;
 use std::fs;
 use std::io;
@@ -61,15 +65,13 @@ const READ: &[&str] = &[".rs", ".toml", ".md", ".wgsl", ".ci/run"];
 
 /// Checks every rule; violations go to stdout.
 pub fn run(root: &Path) -> ExitCode {
-    let mut pages = Vec::new();
-    let mut paths = Vec::new();
-    for name in LOOKED_AT {
-        if let Err(error) = collect(root, name, &mut paths, &mut pages) {
-            eprintln!("{name}: {error}");
-            return ExitCode::FAILURE;
-        }
-    }
-    let (violations, measures) = check(&paths, &pages);
+    let Some((paths, pages)) = read(root) else {
+        return ExitCode::FAILURE;
+    };
+    let sources = sources_of(&pages);
+    let (mut violations, measures) = check(&paths, &pages, &sources);
+    let kept = fs::read_to_string(root.join(layers_picture::PICTURE)).ok();
+    layers_picture::check(&layers_picture::draw(&pages, &sources), kept.as_deref(), &mut violations);
     for Violation {
         path,
         line,
@@ -91,6 +93,37 @@ pub fn run(root: &Path) -> ExitCode {
         println!("tidy: {} violations; the invariants stand in ARCHITECTURE.md", violations.len());
         ExitCode::FAILURE
     }
+}
+
+/// Draws the picture of the layers.
+pub fn draw_layers(root: &Path) -> ExitCode {
+    let Some((_, pages)) = read(root) else { return ExitCode::FAILURE };
+    let picture = layers_picture::draw(&pages, &sources_of(&pages));
+    match fs::write(root.join(layers_picture::PICTURE), picture) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", layers_picture::PICTURE);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Reads all files; says what cannot be read.
+fn read(root: &Path) -> Option<(Vec<String>, Vec<Page>)> {
+    let (mut paths, mut pages) = (Vec::new(), Vec::new());
+    for name in LOOKED_AT {
+        if let Err(error) = collect(root, name, &mut paths, &mut pages) {
+            eprintln!("{name}: {error}");
+            return None;
+        }
+    }
+    Some((paths, pages))
+}
+
+/// The Rust files.
+fn sources_of(pages: &[Page]) -> Vec<Source> {
+    let of_rust = pages.iter().filter(|page| page.path.ends_with(".rs"));
+    of_rust.map(|page| Source::new(&page.path, &page.text)).collect()
 }
 
 /// Lists `path` and what is below it, in alphabetical order; run folders and build outputs are left out.
@@ -116,19 +149,20 @@ fn collect(root: &Path, path: &str, paths: &mut Vec<String>, pages: &mut Vec<Pag
     Ok(())
 }
 
-fn check(paths: &[String], pages: &[Page]) -> (Vec<Violation>, prose::Measures) {
+fn check(paths: &[String], pages: &[Page], sources: &[Source]) -> (Vec<Violation>, prose::Measures) {
     let mut found = Vec::new();
     for page in pages {
-        habits::check_text(page, &mut found);
-        if page.path.ends_with(".rs") {
-            let source = Source::new(&page.path, &page.text);
-            strata::check(&source, &mut found);
-            habits::check_source(&source, &mut found);
-        }
+        style::check_text(page, &mut found);
     }
+    for source in sources {
+        layers::check(source, &mut found);
+        style::check_source(source, &mut found);
+    }
+    imports::check(sources, &mut found);
     map::check(pages, &mut found);
     listed::check(paths, pages, &mut found);
-    let measures = prose::check(pages, &mut found);
+    vocabulary::check(pages, sources, &mut found);
+    let measures = prose::check(pages, sources, &mut found);
     found.sort_by(|a, b| (&a.path, a.line, a.rule).cmp(&(&b.path, b.line, b.rule)));
     (found, measures)
 }

@@ -64,14 +64,14 @@ fn take_together(balls: &mut [(DVec3, f64)], axis: usize, cell: &PeriodicCell) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Domain, Leaving, Shear};
+    use seixo_engine::world::{Domain, LeavingPolicy, Shear};
 
     /// Balls of 0.1 m in a domain of 2 m by 2 m by 3 m whose sides are periodic along x and z.
     fn grains(places: &[[f64; 3]], shear: Option<Shear>, time: f64) -> GrainSnapshot {
         let domain = Domain {
             periodic: [true, false, true],
             shear,
-            ..Domain::open([0.0; 3], [2.0, 2.0, 3.0], Leaving::Error)
+            ..Domain::open([0.0; 3], [2.0, 2.0, 3.0], LeavingPolicy::Error)
         };
         GrainSnapshot {
             id: (0..).take(places.len()).collect(),

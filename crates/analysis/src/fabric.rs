@@ -6,7 +6,7 @@ use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::{ContactRecord, Partner, PeriodicCell};
 
-/// Numbers of contacts that are told apart: 0 to 11, and 12 or more.
+/// Numbers of contacts that are distinguished: 0 to 11, and 12 or more.
 pub const SHARES: usize = 13;
 
 /// Directions of the contacts between grains.

@@ -1,4 +1,4 @@
-//! Fragments: what hangs together by bonds that hold.
+//! Fragments: grains connected by intact bonds.
 
 use crate::ball;
 use crate::stress::branch_of;
@@ -170,7 +170,7 @@ impl Fragments {
 mod tests {
     use super::*;
     use seixo_engine::PeriodicCell;
-    use seixo_engine::world::{Domain, Leaving};
+    use seixo_engine::world::{Domain, LeavingPolicy};
 
     /// Grains of one kilogram and one meter in a row along x, a meter apart, with every second id.
     fn row(count: u32) -> GrainSnapshot {
@@ -197,18 +197,18 @@ mod tests {
             bending: 0.0,
             torsion: 0.0,
             energy: 0.0,
-            used: 0.0,
+            utilization: 0.0,
         }
     }
 
     #[test]
     fn bonds_join_grains_and_the_smallest_id_names_what_they_join() {
-        // 6, 8 and 10 are one, 2 and 4 another, told in no order; 0 is alone, and so is 12, whose partner is not there.
+        // 6, 8 and 10 are one, 2 and 4 another, listed in no order; 0 is alone, and so is 12, whose partner is not there.
         let bonds = [bond([6, 8], 1.0), bond([2, 4], 1.0), bond([8, 10], 1.0), bond([99, 12], 1.0)];
         let found = fragments(&row(7), &bonds, |_| true);
         assert_eq!(found.number_of, [0, 2, 2, 6, 6, 6, 12]);
-        let told: Vec<_> = found.list.iter().map(|fragment| (fragment.number, fragment.grains)).collect();
-        assert_eq!(told, [(6, 3), (2, 2), (0, 1), (12, 1)]);
+        let reported: Vec<_> = found.list.iter().map(|fragment| (fragment.number, fragment.grains)).collect();
+        assert_eq!(reported, [(6, 3), (2, 2), (0, 1), (12, 1)]);
         let first = found.list[0];
         assert_eq!((first.mass, first.center, first.velocity), (3.0, DVec3::X * 4.0, DVec3::Y * 4.0));
         assert!((first.diameter() - 3f64.cbrt()).abs() < 1e-14);
@@ -248,7 +248,7 @@ mod tests {
     fn a_body_across_a_periodic_side_is_whole() {
         let domain = Domain {
             periodic: [true, false, false],
-            ..Domain::open([0.0; 3], [5.0; 3], Leaving::Error)
+            ..Domain::open([0.0; 3], [5.0; 3], LeavingPolicy::Error)
         };
         let grains = GrainSnapshot {
             body: vec![3, -1, -1, -1, 3],

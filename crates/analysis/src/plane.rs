@@ -84,12 +84,12 @@ impl Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Domain, Leaving};
+    use seixo_engine::world::{Domain, LeavingPolicy};
 
     fn cell() -> PeriodicCell {
         let domain = Domain {
             periodic: [false, false, true],
-            ..Domain::open([0.0; 3], [1.0, 1.0, 2.0], Leaving::Error)
+            ..Domain::open([0.0; 3], [1.0, 1.0, 2.0], LeavingPolicy::Error)
         };
         PeriodicCell::of(Some(&domain), 0.0)
     }

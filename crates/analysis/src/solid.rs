@@ -4,9 +4,9 @@ use crate::tensor::{outer, principal};
 use glam::{DMat3, DVec2, DVec3};
 use seixo_engine::world::Triangle;
 
-/// Lines that the solid is looked at through, along the longer of the two sides across them.
+/// Lines along which the solid is sampled, along the longer of the two sides across them.
 const LINES: usize = 512;
-/// Lines that a plate is looked at through.
+/// Lines along which a plate is sampled.
 const LINES_OF_PLATE: usize = 4096;
 /// Gap over radius across which spheres still count as one: what rounding leaves between two that touch.
 const TOUCHING: f64 = 1e-6;

@@ -1,4 +1,4 @@
-//! Strain of a group of grains: how it is deformed as a whole, fitted to where its grains went.
+//! Strain of a group of grains: how it is deformed as a whole, fitted to the displacements of its grains.
 
 use crate::region::Region;
 use crate::tensor::{outer, principal};

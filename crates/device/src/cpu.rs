@@ -2,7 +2,7 @@
 
 use crate::split::Split;
 
-/// The cores of this machine, as many as asked for.
+/// A pool of threads on the cores of this machine.
 pub struct Cpu {
     pool: rayon::ThreadPool,
 }
@@ -10,9 +10,9 @@ pub struct Cpu {
 /// The threads could not be started.
 #[derive(Debug)]
 pub struct CpuError {
-    /// How many were asked for.
+    /// Number of threads requested.
     pub threads: usize,
-    /// What the system said.
+    /// Error message of the operating system.
     pub cause: String,
 }
 
@@ -28,15 +28,15 @@ impl std::fmt::Display for CpuError {
 
 impl std::error::Error for CpuError {}
 
-/// Most threads for each core, and on any machine: what is beyond waits for the others instead of working.
-const MOST_PER_CORE: usize = 8;
-const MOST_ANYWHERE: usize = 64;
+/// Most threads per core, and most on any machine. Further threads would wait for the others instead of working.
+const MAX_PER_CORE: usize = 8;
+const MAX_ANYWHERE: usize = 64;
 
 impl Cpu {
     /// Most threads that a pool may have on this machine.
     pub fn most_threads() -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        MOST_ANYWHERE.max(MOST_PER_CORE * cores)
+        MAX_ANYWHERE.max(MAX_PER_CORE * cores)
     }
 
     /// A pool of this many threads; 0 = one per core.
@@ -65,12 +65,13 @@ impl Cpu {
         self.pool.current_num_threads()
     }
 
-    /// Runs `body` on a thread of the pool; calls of [`Cpu::run`] inside it start without a hand-over.
+    /// Runs `body` on a thread of the pool. Calls of [`Cpu::run`] inside it start without switching threads.
     pub fn enter<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
         if self.threads() == 1 { body() } else { self.pool.install(body) }
     }
 
-    /// Runs `waits`, which mostly waits for something else, on one thread of the pool and `works` on the others; where there is but one, after each other.
+    /// Runs `waits` on one thread of the pool and `works` on the others. `waits` should mostly wait for something else. With a single thread, runs
+    /// `works` first, then `waits`.
     pub fn both<A: Send, B: Send>(&self, waits: impl FnOnce() -> A + Send, works: impl FnOnce() -> B + Send) -> (A, B) {
         if self.threads() == 1 {
             let done = works();
@@ -79,8 +80,8 @@ impl Cpu {
         self.enter(|| rayon::join(waits, works))
     }
 
-    /// Runs `body(part, data of that part)` for every part, side by side. What a part computes must not depend on the others,
-    /// so the result is the same on any number of threads. Allocates nothing.
+    /// Runs `body(part, data of that part)` for every part in parallel. A part must not depend on the others, so the result is the same with any
+    /// number of threads. Allocates nothing.
     pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
         if self.threads() == 1 {
             return in_turn(0, parts, data, &body);
@@ -122,10 +123,10 @@ mod tests {
     #[test]
     fn what_waits_holds_nothing_up() {
         for threads in [1, 2, 8] {
-            let (tell, told) = std::sync::mpsc::channel();
+            let (sender, reported) = std::sync::mpsc::channel();
             let both = Cpu::new(threads).unwrap().both(
-                move || told.recv_timeout(std::time::Duration::from_secs(60)),
-                move || tell.send(6).is_ok(),
+                move || reported.recv_timeout(std::time::Duration::from_secs(60)),
+                move || sender.send(6).is_ok(),
             );
             assert_eq!(both, (Ok(6), true), "{threads}");
         }

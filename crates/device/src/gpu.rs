@@ -1,7 +1,7 @@
-//! Graphics processors, through CubeCL: which there are, how one is opened, and what can go wrong.
+//! GPUs through CubeCL: list them, open one, and report errors.
 //!
-//! Memory is [`Buffer`]s; what runs is kernels, launched on [`Gpu::client`] one after another. Beside them stand the primitives that
-//! CubeCL lacks: scan, sort, reductions, compaction and gather, whose results are the same bits every time.
+//! Memory consists of [`Buffer`]s. Kernels are launched on [`Gpu::client`] one after another. The module also has the primitives that CubeCL lacks:
+//! scan, sort, reductions, compaction and gather. Their results are bitwise reproducible.
 
 mod adapter;
 mod bins;
@@ -11,18 +11,18 @@ mod cuda;
 mod fetch;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod interop;
-mod lend;
 mod peers;
 mod reduce;
 mod runtime;
 mod scan;
+mod shared_buffer;
 mod sort;
 
 pub use bins::Bins;
-pub use buffer::{Arrived, Buffer, Coming, Copies, Download, Ticket};
+pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
 pub use cubecl::client::Client;
-pub use lend::Lent;
 pub use reduce::Fold;
+pub use shared_buffer::SharedBuffer;
 pub use sort::Order;
 
 use buffer::Account;
@@ -32,12 +32,12 @@ use runtime::Runtime;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Which API reaches a GPU.
+/// API through which a GPU is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// NVIDIA's own.
+    /// NVIDIA's CUDA.
     Cuda,
-    /// Vulkan, Metal or DirectX 12, as the machine has.
+    /// Vulkan, Metal or DirectX 12, depending on the machine.
     Wgpu,
 }
 
@@ -50,20 +50,20 @@ impl fmt::Display for Api {
     }
 }
 
-/// A GPU that this machine has.
+/// A GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// How it is reached.
+    /// API of this GPU.
     pub api: Api,
-    /// Its place among those that this API reaches, from 0.
+    /// Index among the GPUs of this API, from 0.
     pub index: usize,
     /// Its name and, in brackets, the backend: "Vulkan", "Metal", "DirectX 12" or "CUDA".
     pub name: String,
-    /// Whether it is a program that runs on the processor.
+    /// Whether it is a software implementation on the CPU.
     pub is_software: bool,
-    /// Whether it computes in double precision.
+    /// Whether it supports double precision.
     pub has_f64: bool,
-    /// Its memory \[bytes\], where the API tells.
+    /// Its memory \[bytes\], if the API reports it.
     pub memory: Option<u64>,
 }
 
@@ -73,12 +73,12 @@ impl fmt::Display for Description {
     }
 }
 
-/// What was looked for and found.
+/// Result of a search for GPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// GPUs that can be used, the most capable first.
+    /// Usable GPUs, the most capable first.
     pub found: Vec<Description>,
-    /// Why an API reaches none, one line each.
+    /// Reasons why an API found no GPU, one line each.
     pub missing: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for Listing {
     }
 }
 
-/// All GPUs of this machine: CUDA's before the others, software last. Starts none of them.
+/// All GPUs of this machine: CUDA first, software last. Starts none of them.
 pub fn list() -> Listing {
     let mut listing = Listing::default();
     let mut add = |api: &str, answer: Result<Vec<Description>, String>| match answer {
@@ -102,57 +102,57 @@ pub fn list() -> Listing {
     listing
 }
 
-/// What can go wrong with a GPU.
+/// Errors of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GpuError {
-    /// There is none, or not the one asked for.
+    /// There is no GPU, or not the requested one.
     #[error(
         "no usable GPU ({looked}); install the driver of the graphics card – or mesa-vulkan-drivers, which draws on the processor –, \
          or compute on the CPU"
     )]
     None {
-        /// What was asked for and found.
+        /// What was requested and found.
         looked: String,
     },
-    /// It computes in single precision only.
+    /// It supports single precision only.
     #[error("{name} has no double precision; use --precision f32, or another device")]
     NoDouble {
-        /// The GPU.
+        /// Name of the GPU.
         name: String,
     },
-    /// It has whole numbers of 32 bits only.
+    /// It supports 32-bit integers only.
     #[error("{name} has no whole numbers of 64 bits; use --device cpu, or another GPU")]
     NoLong {
-        /// The GPU.
+        /// Name of the GPU.
         name: String,
     },
-    /// Its memory does not suffice.
+    /// It has too little memory.
     #[error(
         "the GPU has no memory left for {what}: {} are needed, {} are in use{}; use fewer items, --precision mixed, or another device",
         Bytes(*needed), Bytes(*held), free.map(|free| format!(", {} can be had in one piece", Bytes(free))).unwrap_or_default()
     )]
     OutOfMemory {
-        /// What the memory was for.
+        /// Purpose of the memory.
         what: &'static str,
-        /// Bytes asked for.
+        /// Bytes requested.
         needed: u64,
         /// Bytes in live buffers.
         held: u64,
-        /// Bytes that could be had in one piece, where the API tells.
+        /// Largest block that can be allocated \[bytes\], if the API reports it.
         free: Option<u64>,
     },
-    /// It stopped working: a lost device, an error of the driver, a kernel that did not compile.
+    /// It stopped working: a lost device, a driver error, or a kernel that did not compile.
     #[error(
         "the GPU failed: {cause}; see whether its driver still answers (seixo info), then go on from what was saved last, there or with \
          --device cpu"
     )]
     Lost {
-        /// What the driver reported.
+        /// Message of the driver.
         cause: String,
     },
 }
 
-/// A number of bytes, for people.
+/// A number of bytes in readable units.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -166,21 +166,21 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// An open GPU. Clones share it and its account of memory; opening it again makes a new account.
+/// An open GPU. Clones share it and its memory accounting; opening it again starts a new accounting.
 #[derive(Clone)]
 pub struct Gpu {
     runtime: Arc<Runtime>,
     account: Arc<Account>,
 }
 
-/// GPUs that were opened: CubeCL starts each once per process.
+/// Opened GPUs: CubeCL starts each GPU once per process.
 static OPENED: Mutex<Vec<Arc<Runtime>>> = Mutex::new(Vec::new());
 
 impl Gpu {
-    /// The GPU of that API and index, else the first of [`list`].
+    /// Opens the GPU with this API and index, or the first of [`list`].
     ///
     /// # Errors
-    /// If there is none, or it does not start.
+    /// If there is no such GPU, or it does not start.
     pub fn open(choice: Option<(Api, usize)>) -> Result<Gpu, GpuError> {
         let listing = list();
         let chosen = match choice {
@@ -214,17 +214,17 @@ impl Gpu {
         })
     }
 
-    /// Which GPU this is.
+    /// Description of this GPU.
     pub fn description(&self) -> &Description {
         &self.runtime.description
     }
 
-    /// Where kernels are launched. Launches of all threads run one after another.
+    /// Client for kernel launches. Launches from all threads run one after another.
     pub fn client(&self) -> &Client {
         self.runtime.client()
     }
 
-    /// Makes sure that it computes in double precision.
+    /// Checks that the GPU supports double precision.
     ///
     /// # Errors
     /// If it does not.
@@ -233,7 +233,7 @@ impl Gpu {
         has_f64.then_some(()).ok_or_else(|| GpuError::NoDouble { name: name.clone() })
     }
 
-    /// Makes sure that it computes with whole numbers of 64 bits.
+    /// Checks that the GPU supports 64-bit integers.
     ///
     /// # Errors
     /// If it does not.
@@ -243,46 +243,46 @@ impl Gpu {
         has_long.then_some(()).ok_or_else(|| GpuError::NoLong { name: name.clone() })
     }
 
-    /// For tests: from now on the device is gone for this process, as when its driver crashes. Returns whether the API can do that.
+    /// For tests: makes the device unusable for this process, as after a driver crash. Returns whether the API supports that.
     pub fn lose(&self) -> bool {
         self.runtime.lose.as_ref().map(|lose| lose()).is_some()
     }
 
-    /// Lets the device begin with steps that are being queued, this many after the first. CubeCL hands launches on by dozens at a time; until then, and again
-    /// behind the first few, the device would have nothing to do.
+    /// Lets the device start steps that are still being queued; `ahead` counts the steps queued after the first. CubeCL submits launches in batches
+    /// of dozens. Without this flush the device would idle until the first batch, and again after the first few steps.
     pub fn set_off(&self, ahead: u32) {
-        // Few, as each costs a word with the thread that CubeCL has for the device, and farther and farther apart, as the device falls behind.
+        // Few flushes, as each needs a call to CubeCL's thread of the device. Increasing distances, as the device falls behind the queue.
         if matches!(ahead, 0 | 3 | 9) {
-            // What failed is told to whoever reads what was to be written.
+            // A failure is reported when the result is downloaded.
             let _ = runtime::caught(|| self.runtime.client.flush());
         }
     }
 
-    /// Waits until all launches so far are done.
+    /// Waits until all launches so far have finished.
     ///
     /// # Errors
-    /// If the device was lost. A kernel that did not compile shows when what it writes is downloaded.
+    /// If the device was lost. A kernel that did not compile is reported when its result is downloaded.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.runtime.wait()
     }
 }
 
-/// Units in a cube.
-pub const UNITS: u32 = 256;
+/// Threads per block. CubeCL calls threads units and blocks cubes.
+pub const THREADS_PER_BLOCK: u32 = 256;
 
-/// Cubes that fit into one dimension of a grid, whatever the API. More of them make a grid of several rows, which may have one cube less
-/// than rows more than asked for.
-pub const MOST_CUBES: u32 = 65_535;
+/// Most blocks in one dimension of a grid with any API. More blocks make a grid of several rows; with r rows, up to r − 1 blocks are surplus.
+pub const MAX_BLOCKS: u32 = 65_535;
 
-/// Cubes and units for one unit per item. Kernels number items by `ABSOLUTE_POS` and compare it with `n`: there may be more units.
+/// Numbers of blocks and threads for one thread per item. Kernels number items by `ABSOLUTE_POS` and compare it with `n`, since there may be more
+/// threads.
 ///
 /// # Panics
-/// If there are more units than an index of 32 bits can number.
+/// If there are more threads than a 32-bit index can number.
 pub fn units(n: usize) -> (CubeCount, CubeDim) {
-    units_in_cubes_of(UNITS, n)
+    units_in_cubes_of(THREADS_PER_BLOCK, n)
 }
 
-/// As [`units`], in cubes of another size: small ones let more registers be in use.
+/// As [`units`], with another block size. Small blocks leave more registers per thread.
 ///
 /// # Panics
 /// As [`units`].
@@ -290,37 +290,36 @@ pub fn units_in_cubes_of(size: u32, n: usize) -> (CubeCount, CubeDim) {
     (cubes(n.div_ceil(size as usize)), CubeDim::new_1d(size))
 }
 
-/// A grid of at least so many cubes, numbered by `CUBE_POS`; those beyond one dimension spill into the second.
+/// A grid of at least this many blocks, numbered by `CUBE_POS`. Blocks beyond one dimension go into the second.
 fn cubes(n: usize) -> CubeCount {
-    let most = (u32::MAX / UNITS) as usize;
+    let most = (u32::MAX / THREADS_PER_BLOCK) as usize;
     assert!(
-        n <= most - MOST_CUBES as usize,
+        n <= most - MAX_BLOCKS as usize,
         "{n} cubes are more than indices of 32 bits can number"
     );
     let n = n.max(1) as u32;
-    let rows = n.div_ceil(MOST_CUBES);
+    let rows = n.div_ceil(MAX_BLOCKS);
     CubeCount::Static(n.div_ceil(rows), rows, 1)
 }
 
-/// What primitives move: `u32`, `f32` or `f64`. A trait of our own as the only bound, since `Numeric` alone makes kernels use a
-/// dynamic scalar.
+/// Items of the primitives: `u32`, `f32` or `f64`. An own trait as the only bound, since `Numeric` alone makes kernels use a dynamic scalar.
 pub trait Word: Numeric + LaunchArg<RuntimeArg = Self, CompilationArg = ()> + bytemuck::Pod {}
 impl Word for u32 {}
 impl Word for f32 {}
 impl Word for f64 {}
 
-/// Items as bytes, in the order of this machine.
+/// Items as bytes, in the byte order of this machine.
 pub fn bytes_of<W: Word>(items: &[W]) -> &[u8] {
     bytemuck::cast_slice(items)
 }
 
-/// Items that were bytes; none where these are no whole number of items.
+/// Items from bytes; `None` if the length is not a multiple of the item size.
 pub fn items_of<W: Word>(bytes: &[u8]) -> Option<Vec<W>> {
     let is_whole = bytes.len().is_multiple_of(size_of::<W>());
     is_whole.then(|| bytemuck::pod_collect_to_vec(bytes))
 }
 
-/// What primitives sum and compare: `f32` or `f64`.
+/// Items that primitives sum and compare: `f32` or `f64`.
 pub trait Number: Word + Float {}
 impl Number for f32 {}
 impl Number for f64 {}
@@ -337,7 +336,7 @@ mod tests {
             };
             let total = u64::from(x) * u64::from(y) * u64::from(z) * u64::from(dim.x);
             assert!(total >= n as u64 && total < u64::from(u32::MAX), "{n}: {total}");
-            assert!((1..=MOST_CUBES).contains(&x) && y <= MOST_CUBES && z == 1, "{n}");
+            assert!((1..=MAX_BLOCKS).contains(&x) && y <= MAX_BLOCKS && z == 1, "{n}");
             assert!(total - n as u64 <= u64::from(y) * 256 + 256, "{n}: {total} units are too many");
         }
     }

@@ -1,4 +1,4 @@
-//! Where and how n shares run. Nothing here knows what the shares compute.
+//! Execution of n parts on CPU threads or GPUs. This crate does not depend on what the parts compute.
 
 mod cpu;
 pub mod gpu;

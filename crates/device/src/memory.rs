@@ -1,29 +1,29 @@
-//! Memory that begins where caches and pages do.
+//! Memory aligned to cache lines and pages.
 
 #![allow(unsafe_code, reason = "a global allocator hands out raw memory")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, but arrays begin with a line of the cache, so that no record of 32 or 64 bytes lies in two of them; and large ones
-/// with a large page, which Linux is asked for, so that their places are looked up sooner.
+/// The system allocator with a stricter alignment for arrays. Arrays begin at a cache line, so that no record of 32 or 64 bytes spans two lines.
+/// Large arrays begin at a large page, which Linux is asked for; this makes address translation faster.
 ///
-/// For programs: `#[global_allocator] static MEMORY: Aligned = Aligned;`
+/// In programs: `#[global_allocator] static MEMORY: Aligned = Aligned;`
 pub struct Aligned;
 
-/// Bytes from which on memory is an array.
+/// Size from which memory counts as an array \[bytes\].
 const ARRAY: usize = 4096;
-/// Bytes of a line of the cache.
+/// Size of a cache line \[bytes\].
 const LINE: usize = 64;
-/// Bytes of a large page.
+/// Size of a large page \[bytes\].
 const PAGE: usize = 1 << 21;
-/// Bytes from which on large pages are worth what they round up.
+/// Size from which large pages are worth the rounding \[bytes\].
 const LARGE: usize = 4 * PAGE;
 
 fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE
 }
 
-/// The layout with an alignment for its size; the same one for the same layout.
+/// The layout with the alignment for its size; a function of the layout alone.
 fn aligned(layout: Layout) -> Layout {
     let align = match layout.size() {
         _ if is_large(layout) => PAGE,
@@ -33,21 +33,21 @@ fn aligned(layout: Layout) -> Layout {
     layout.align_to(align).unwrap_or(layout)
 }
 
-/// Asks for large pages; a hint that may be refused.
+/// Requests large pages; the system may ignore the hint.
 fn hint(start: *mut u8, layout: Layout) -> *mut u8 {
     #[cfg(target_os = "linux")]
     if is_large(layout) && !start.is_null() {
-        // SAFETY: the memory was just allocated with this size, and begins with a page; the advice changes nothing that is stored.
+        // SAFETY: the memory was just allocated with this size and begins at a page; the advice does not change its contents.
         let _ = unsafe { rustix::mm::madvise(start.cast(), layout.size(), rustix::mm::Advice::LinuxHugepage) };
     }
     start
 }
 
-// SAFETY: all is handed on to the system's allocator, with a stricter alignment that follows from the layout alone, so that memory goes back
-// with the layout it came with.
+// SAFETY: all calls go to the system allocator with a stricter alignment, which follows from the layout alone. So memory is freed with the layout of
+// its allocation.
 unsafe impl GlobalAlloc for Aligned {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise about the layout holds for a stricter alignment.
+        // SAFETY: the caller's guarantees for the layout also hold for a stricter alignment.
         hint(unsafe { System.alloc(aligned(layout)) }, layout)
     }
 
@@ -58,11 +58,11 @@ unsafe impl GlobalAlloc for Aligned {
 
     unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if layout.size().max(size) < ARRAY {
-            // SAFETY: the caller's promise; the system knows memory of these sizes by the layout that was asked for, before and after.
+            // SAFETY: guaranteed by the caller. Memory below this size has the requested layout in the system allocator, before and after.
             return unsafe { System.realloc(start, layout, size) };
         }
-        // SAFETY: the caller promises that the size is neither zero nor too large for this alignment; as many bytes are copied as both have,
-        // and the old memory goes back.
+        // SAFETY: the caller guarantees that the size is neither zero nor too large for this alignment. The copy covers the smaller of both sizes,
+        // and the old memory is freed.
         unsafe {
             let new = Layout::from_size_align_unchecked(size, layout.align());
             let moved = self.alloc(new);
@@ -83,7 +83,7 @@ mod tests {
     fn arrays_begin_with_a_line_and_keep_what_they_hold_when_they_grow() {
         for size in [1, 4095, 4096, 100_000, LARGE] {
             let layout = Layout::from_size_align(size, 8).unwrap();
-            // SAFETY: the layout is not empty; what is read was written or allocated as zeros, within the size.
+            // SAFETY: the layout is not empty; reads stay within the size and follow a write or a zeroed allocation.
             unsafe {
                 let start = Aligned.alloc_zeroed(layout);
                 assert!((0..size).all(|k| *start.add(k) == 0));

@@ -1,6 +1,6 @@
-//! Scans and sorts of keys.
+//! Scans and sorts by key.
 
-/// Replaces counts by the sum of all counts before each; returns the total.
+/// Replaces each count by the sum of all counts before it; returns the total.
 pub fn exclusive_scan(counts: &mut [u32]) -> u32 {
     let mut sum = 0;
     for count in counts {
@@ -11,8 +11,8 @@ pub fn exclusive_scan(counts: &mut [u32]) -> u32 {
     sum
 }
 
-/// Stable counting sort: `order[k]` becomes the index of the k-th smallest key, equal keys in the order of their index, and
-/// `first[key]` the place of the key's first index, with one more entry for the end. Keys are below `keys`.
+/// Stable counting sort. `order[k]` becomes the index of the k-th smallest key, with equal keys in the order of their index. `first[key]` becomes the
+/// place of the first item of the key, with one more entry for the end. Keys are below `keys`.
 pub fn stable_order_by_key(key: &[u32], keys: usize, order: &mut Vec<u32>, first: &mut Vec<u32>) {
     first.clear();
     first.resize(keys + 1, 0);
@@ -25,7 +25,7 @@ pub fn stable_order_by_key(key: &[u32], keys: usize, order: &mut Vec<u32>, first
         order[first[k as usize] as usize] = index as u32;
         first[k as usize] += 1;
     }
-    // Every entry now holds the end of its key: shift them back by one place.
+    // Every entry now holds the end of its key: shift all entries back by one place.
     first.copy_within(..keys, 1);
     first[0] = 0;
 }

@@ -1,8 +1,8 @@
-//! Data cut into the parts that run side by side.
+//! Data split into parts for parallel work.
 
-/// Something that falls into parts: part k of all data belongs to part k of the work.
+/// Data that can be split: part k of the data belongs to part k of the work.
 pub trait Split: Send + Sized {
-    /// Parts before `part`, and the rest.
+    /// The parts before `part`, and the rest.
     fn split(self, part: usize) -> (Self, Self);
 }
 
@@ -31,13 +31,13 @@ impl<T: Send> Split for Strided<'_, T> {
     }
 }
 
-/// Mutable data of which part k holds the items from `bounds[k]` to `bounds[k + 1]`, times `stride`.
+/// Mutable data in which part k holds the items from `bounds[k]` to `bounds[k + 1]`, times `stride`.
 pub struct Ranges<'a, T> {
     /// The items of these parts.
     pub items: &'a mut [T],
-    /// One more bound than parts; counted from the first part of the whole.
+    /// Bounds, one more than parts, counted from the first part of the whole.
     pub bounds: &'a [u32],
-    /// Items per unit of a bound.
+    /// Items per unit of a bound, such as numbers per record.
     pub stride: usize,
 }
 

@@ -1,41 +1,22 @@
-//! From a world to columns and coefficients, and what is refused at the door.
+//! Conversion of a world to columns and coefficients, and checks of its values.
 
 use crate::bonds::check_bonds;
 use crate::fields::Fields;
-use crate::refusal::Refusal;
-use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids};
+use crate::refusal::WorldError;
+use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids, mass_of_sphere};
 use seixo_laws::contact::cohesion::longest_gap;
-use seixo_laws::contact::restitution::LEAST_RESTITUTION;
-use seixo_laws::contact::{Adhesive, COEFFICIENTS, NormalLaw, PairOfMaterials, TangentialLaw, derive};
-use seixo_sweeps::views::{RECORD, supplement};
+use seixo_laws::contact::restitution::MIN_RESTITUTION;
+use seixo_laws::contact::{COEFFICIENTS, Cohesion, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_sweeps::layout::{RECORD, extended_coefficients};
 use std::ops::RangeInclusive;
 
-/// Widest skin of lists, in diameters of the largest grain or supports of fluids: a grain then has some hundred neighbors in its list.
+/// Largest skin of lists, in diameters of the largest grain or supports of fluids: a grain then has about a hundred neighbors in its list.
 const WIDEST_SKIN: f64 = 4.0;
-/// Radii that are simulated \[m\]: cubes and squares of masses stay far from the ends of what numbers hold.
+/// Range of radii \[m\]: squares and cubes of masses stay far from the limits of floating-point numbers.
 const RADII: RangeInclusive<f64> = 1e-12..=1e12;
-/// Densities \[kg/m³\] and moduli of elasticity \[Pa\] that are.
+/// Range of densities \[kg/m³\] and moduli of elasticity \[Pa\].
 const OF_MATERIALS: RangeInclusive<f64> = 1e-20..=1e31;
-/// The speed that all is slower than at the start \[m/s\]: at a tenth of that of light Newton's energies are off by 0.8 %.
-pub(crate) const SPEED_LIMIT: f64 = 0.1 * 299_792_458.0;
-/// The same in words.
-pub(crate) const BELOW_SPEED_LIMIT: &str = "below 2.998e7 m/s, a tenth of the speed of light";
-
-/// How fast a velocity is \[m/s\].
-pub(crate) fn speed_of(velocity: &[f64; 3]) -> f64 {
-    velocity.iter().map(|c| c * c).sum::<f64>().sqrt()
-}
-
-/// Volume of a sphere \[m³\].
-pub(crate) fn volume_of_sphere(radius: f64) -> f64 {
-    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)
-}
-
-/// Mass of a sphere \[kg\].
-pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
-    volume_of_sphere(radius) * density
-}
-
 /// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
 pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
     let mut order: Vec<usize> = (0..grains.len()).collect();
@@ -64,17 +45,19 @@ pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) ->
     fields
 }
 
-/// Whether grains of a world rub, turn or stick: smooth ones have no history and no rotation.
+/// Whether contacts of a world need rotation or contact history; smooth grains have neither.
 pub(crate) fn is_frictional(world: &World) -> bool {
-    let rubs = |i: &Interaction| i.tangential != TangentialLaw::None;
+    let has_friction = |i: &Interaction| i.tangential != TangentialLaw::None;
     let adds = |i: &Interaction| {
         i.cohesion.is_some() || i.rolling.is_some() || i.twisting.is_some() || !matches!(i.normal, NormalLaw::Linear | NormalLaw::Hertz)
     };
-    // Bodies turn, whatever pushes on them, and grains that are held are one.
-    !world.grains.bodies.is_empty() || !world.later.switched.is_empty() || world.interactions.iter().flatten().any(|i| rubs(i) || adds(i))
+    // Bodies rotate in any case, and grains with prescribed motion form a body.
+    !world.grains.bodies.is_empty()
+        || !world.later.constrained_groups.is_empty()
+        || world.interactions.iter().flatten().any(|i| has_friction(i) || adds(i))
 }
 
-/// Gaps across which grains can hold each other, and walls can hold grains \[m\].
+/// Largest gaps across which grains can attract each other, and walls can attract grains \[m\].
 pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
     let materials = world.materials.len();
     let mut largest = vec![0.0f64; materials];
@@ -85,7 +68,7 @@ pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
     }
     let mut gaps = [0.0f64; 2];
     for a in (0..materials).filter(|&a| largest[a] > 0.0) {
-        let gap = |b: usize, effective_radius: f64| longest_gap(effective_radius, &supplement(table, a * materials + b));
+        let gap = |b: usize, effective_radius: f64| longest_gap(effective_radius, &extended_coefficients(table, a * materials + b));
         for b in (0..materials).filter(|&b| largest[b] > 0.0) {
             gaps[0] = gaps[0].max(gap(b, largest[a] * largest[b] / (largest[a] + largest[b])));
         }
@@ -96,17 +79,17 @@ pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
     gaps
 }
 
-/// The table of coefficients, a row per pair of materials, and whether contacts are compound.
-pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
+/// Table of coefficients with a row per pair of materials, and whether contacts are extended.
+pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
     let mut table = Vec::new();
-    let mut is_compound = false;
+    let mut is_extended = false;
     for (a, first) in world.materials.iter().enumerate() {
         for (b, second) in world.materials.iter().enumerate() {
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
                 table.extend([0.0; COEFFICIENTS]);
                 continue;
             };
-            let wrong = |what: &str| Refusal::Interaction {
+            let wrong = |what: &str| WorldError::Interaction {
                 a: first.name.clone(),
                 b: second.name.clone(),
                 what: what.into(),
@@ -131,7 +114,7 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
                 (NormalLaw::Potential, None) => return Err(needs("potential", "potential_energy", "J")),
                 (_, energy) => energy.unwrap_or(0.0),
             };
-            if matches!(interaction.cohesion, Some(Adhesive::Jkr { .. })) && normal != NormalLaw::Hertz {
+            if matches!(interaction.cohesion, Some(Cohesion::Jkr { .. })) && normal != NormalLaw::Hertz {
                 return Err(wrong(
                     "jkr is Hertz's law with a neck; write normal = \"hertz\", or another law of cohesion",
                 ));
@@ -165,15 +148,15 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), Refusal> {
                 conductivity: world.contact_conductivity(a, b),
             };
             let laws = derive(normal, tangential, &pair);
-            is_compound |= laws.is_compound();
+            is_extended |= laws.is_extended();
             table.extend(laws.row());
         }
     }
-    Ok((table, is_compound))
+    Ok((table, is_extended))
 }
 
-/// How far apart the largest grains touch, or particles of fluids see each other, whichever is longer \[m\].
-fn farthest_touch(world: &World) -> f64 {
+/// Largest distance of interaction: of the centers of the largest grains in contact, or of fluid particles \[m\].
+fn largest_interaction_range(world: &World) -> f64 {
     let now = world.grains.radius.iter().copied();
     let later = world.later.grains.iter().map(|kind| kind.radius[1]);
     let support = world.fluids.iter().map(|fluids| fluids.support);
@@ -181,13 +164,13 @@ fn farthest_touch(world: &World) -> f64 {
     diameters.chain(support).fold(0.0, f64::max)
 }
 
-/// Refuses numbers that cannot be simulated and interactions that are missing.
-pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
+/// Rejects numbers that cannot be simulated and missing interactions.
+pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError> {
     let positive = |what: &'static str, value: f64| {
         if value.is_finite() && value > 0.0 {
             Ok(())
         } else {
-            Err(Refusal::Setting {
+            Err(WorldError::FluidSurroundings {
                 what,
                 value,
                 must: "a positive number",
@@ -197,43 +180,48 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     positive("run.overlap_limit", settings.overlap_limit)?;
     check_bonds(world)?;
     if !world.bonds.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
-        return Err(Refusal::Bond {
+        return Err(WorldError::Bond {
             name: world.bonds[0].name.clone(),
             what: "bonds do not go with sides that slide past each other; remove world.domain.shear".into(),
         });
     }
     if let Some(&kind) = world.later.bonds.iter().find(|&&kind| kind >= world.bonds.len()) {
-        return Err(Refusal::Setting {
+        return Err(WorldError::FluidSurroundings {
             what: "kind of bonds that are made later",
             value: kind as f64,
             must: "the index of one of the world's",
         });
     }
-    if let Some(&group) = world.later.switched.iter().find(|&&group| group as usize >= world.groups.len()) {
-        return Err(Refusal::Setting {
+    if let Some(&group) = world
+        .later
+        .constrained_groups
+        .iter()
+        .find(|&&group| group as usize >= world.groups.len())
+    {
+        return Err(WorldError::FluidSurroundings {
             what: "group that may be held later",
             value: f64::from(group),
             must: "the index of a group of the world",
         });
     }
     settings.time_step.map_or(Ok(()), |value| positive("run.time_step", value))?;
-    let widest = WIDEST_SKIN * farthest_touch(world);
+    let widest = WIDEST_SKIN * largest_interaction_range(world);
     if let Some(value) = settings.skin.filter(|skin| !(0.0..=widest).contains(skin)) {
-        return Err(Refusal::Setting {
+        return Err(WorldError::FluidSurroundings {
             what: "run.skin",
             value,
             must: "zero or a positive length, at most four times the diameter of the largest grain or the support of fluids",
         });
     }
     if !(0.0..1.0).contains(&world.local_damping) {
-        return Err(Refusal::Setting {
+        return Err(WorldError::FluidSurroundings {
             what: "run.local_damping",
             value: world.local_damping,
             must: "at least 0 and below 1",
         });
     }
     if let Some(&value) = world.gravity.iter().find(|g| !g.is_finite() || g.abs() > 1e15) {
-        return Err(Refusal::Setting {
+        return Err(WorldError::FluidSurroundings {
             what: "world.gravity",
             value,
             must: "finite, at most 1e15 m/s^2",
@@ -245,7 +233,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         .iter()
         .find(|kind| kind.speed.is_nan() || kind.speed >= SPEED_LIMIT)
     {
-        return Err(Refusal::Setting {
+        return Err(WorldError::FluidSurroundings {
             what: "speed of grains that come later",
             value: kind.speed,
             must: BELOW_SPEED_LIMIT,
@@ -254,7 +242,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     for material in &world.materials {
         let numbers = [("density", material.density), ("youngs_modulus", material.youngs_modulus)];
         if let Some((what, value)) = numbers.into_iter().find(|(_, value)| !OF_MATERIALS.contains(value)) {
-            return Err(Refusal::Material {
+            return Err(WorldError::Material {
                 name: material.name.clone(),
                 what,
                 value,
@@ -263,7 +251,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
         }
         if !(material.poisson_ratio > -1.0 && material.poisson_ratio <= 0.5) {
             let must = "above -1 and at most 0.5";
-            return Err(Refusal::Material {
+            return Err(WorldError::Material {
                 name: material.name.clone(),
                 what: "poisson_ratio",
                 value: material.poisson_ratio,
@@ -273,19 +261,19 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     }
     check_grains(&world.grains, world.domain.as_ref())?;
     if !world.grains.bodies.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
-        return Err(Refusal::WithBodies {
+        return Err(WorldError::WithBodies {
             what: "sides that slide past each other",
             remedy: "remove world.domain.shear, or use plain grains",
         });
     }
     if settings.scheme.corrects().is_some() && world.grains.bodies.iter().any(|body| body.motion.is_none()) {
-        return Err(Refusal::WithBodies {
+        return Err(WorldError::WithBodies {
             what: "Gear's methods",
             remedy: "take another run.integrator, or hold the bodies",
         });
     }
     if !world.grains.bodies.is_empty() && world.conduction.is_some() {
-        return Err(Refusal::WithBodies {
+        return Err(WorldError::WithBodies {
             what: "heat",
             remedy: "leave the temperatures out, or use plain grains",
         });
@@ -297,12 +285,12 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), Refusal> {
     check_conduction(world)
 }
 
-/// Refuses grains with numbers that cannot be simulated, or outside of the domain.
-pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(), Refusal> {
+/// Rejects grains with numbers that cannot be simulated, or outside the domain.
+pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(), WorldError> {
     let mut ids = grains.id.clone();
     ids.sort_unstable();
     if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Refusal::DuplicateId { id: pair[0] });
+        return Err(WorldError::DuplicateId { id: pair[0] });
     }
     grains.check_bodies(domain)?;
     let carriers = grains.carriers();
@@ -310,7 +298,7 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
         let id = grains.id[k];
         let radius = grains.radius[k];
         if !RADII.contains(&radius) {
-            return Err(Refusal::Grain {
+            return Err(WorldError::Grain {
                 id,
                 what: "radius",
                 value: radius,
@@ -323,7 +311,7 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
             ("angular velocity", grains.angular_velocity[k]),
         ] {
             if let Some(&value) = vector.iter().find(|x| x.is_nan() || x.abs() >= 1e15) {
-                return Err(Refusal::Grain {
+                return Err(WorldError::Grain {
                     id,
                     what,
                     value,
@@ -333,7 +321,7 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
         }
         let speed = speed_of(&grains.velocity[k]);
         if speed >= SPEED_LIMIT {
-            return Err(Refusal::Grain {
+            return Err(WorldError::Grain {
                 id,
                 what: "velocity",
                 value: speed,
@@ -341,10 +329,10 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
             });
         }
         if let Some(domain) = domain {
-            // Of bodies, the center counts.
+            // For grains of a body, the center of the body counts.
             let at = carriers.get(&id).map_or(grains.position[k], |&b| grains.bodies[b].center);
             if (0..3).any(|axis| at[axis] < domain.min[axis] || at[axis] > domain.max[axis]) {
-                return Err(Refusal::Outside { id, at });
+                return Err(WorldError::Outside { id, at });
             }
         }
     }
@@ -355,11 +343,11 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
 fn positive_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
     let sticky = match i.cohesion {
         None => [None, None],
-        Some(Adhesive::Sjkr { energy_density }) => [Some(("cohesion.energy_density", energy_density, " J/m^3")), None],
-        Some(Adhesive::Dmt { surface_energy } | Adhesive::Jkr { surface_energy }) => {
+        Some(Cohesion::Sjkr { energy_density }) => [Some(("cohesion.energy_density", energy_density, " J/m^3")), None],
+        Some(Cohesion::Dmt { surface_energy } | Cohesion::Jkr { surface_energy }) => {
             [Some(("cohesion.surface_energy", surface_energy, " J/m^2")), None]
         }
-        Some(Adhesive::Capillary {
+        Some(Cohesion::Capillary {
             surface_tension, volume, ..
         }) => [
             Some(("cohesion.surface_tension", surface_tension, " N/m")),
@@ -375,7 +363,7 @@ fn positive_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64,
     springs.into_iter().chain(sticky).flatten()
 }
 
-/// Largest contact angle of a liquid bridge \[rad\].
+/// Largest contact angle of a capillary bridge \[rad\].
 const LARGEST_CONTACT_ANGLE: f64 = 1.57;
 
 /// Numbers of an interaction that have a range.
@@ -400,9 +388,9 @@ fn limited_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64, 
     rolling.into_iter().chain(twisting).flatten()
 }
 
-/// What is wrong with the angle at which a liquid bridge meets grains, in degrees, as angles are read.
+/// Problem of the contact angle of a capillary bridge, if there is one; in degrees, as scenes give angles.
 fn flaw_of_contact_angle(i: &Interaction) -> Option<String> {
-    let Some(Adhesive::Capillary { contact_angle, .. }) = i.cohesion else {
+    let Some(Cohesion::Capillary { contact_angle, .. }) = i.cohesion else {
         return None;
     };
     (!(0.0..=LARGEST_CONTACT_ANGLE).contains(&contact_angle)).then(|| {
@@ -411,7 +399,7 @@ fn flaw_of_contact_angle(i: &Interaction) -> Option<String> {
     })
 }
 
-fn check_interactions(world: &World) -> Result<(), Refusal> {
+fn check_interactions(world: &World) -> Result<(), WorldError> {
     let mut grains = vec![0usize; world.materials.len()];
     for &material in &world.grains.material {
         grains[material as usize] += 1;
@@ -423,7 +411,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
     for wall in &world.walls {
         is_wall[wall.material as usize] = true;
         if let Some(what) = wall.flaw() {
-            return Err(Refusal::Wall {
+            return Err(WorldError::Wall {
                 name: wall.name.clone(),
                 what,
             });
@@ -434,11 +422,11 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
             let names = (first.name.clone(), second.name.clone());
             match world.interaction(a as u32, b as u32) {
                 None if grains[a] > 0 && (is_wall[b] || grains[b] > usize::from(a == b)) => {
-                    return Err(Refusal::NoInteraction { a: names.0, b: names.1 });
+                    return Err(WorldError::NoInteraction { a: names.0, b: names.1 });
                 }
-                Some(i) if !(LEAST_RESTITUTION..=1.0).contains(&i.restitution) => {
-                    let what = format!("restitution is {}, must be from {LEAST_RESTITUTION} to 1", i.restitution);
-                    return Err(Refusal::Interaction {
+                Some(i) if !(MIN_RESTITUTION..=1.0).contains(&i.restitution) => {
+                    let what = format!("restitution is {}, must be from {MIN_RESTITUTION} to 1", i.restitution);
+                    return Err(WorldError::Interaction {
                         a: names.0,
                         b: names.1,
                         what,
@@ -446,7 +434,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                 }
                 Some(i) if !(i.friction >= 0.0 && i.friction.is_finite()) => {
                     let what = format!("friction is {}, must be zero or positive", i.friction);
-                    return Err(Refusal::Interaction {
+                    return Err(WorldError::Interaction {
                         a: names.0,
                         b: names.1,
                         what,
@@ -455,7 +443,7 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                 Some(i) => {
                     if let Some((what, value, unit)) = positive_numbers(i).find(|(_, value, _)| !(value.is_finite() && *value > 0.0)) {
                         let what = format!("{what} is {value}{unit}, must be positive");
-                        return Err(Refusal::Interaction {
+                        return Err(WorldError::Interaction {
                             a: names.0,
                             b: names.1,
                             what,
@@ -463,14 +451,14 @@ fn check_interactions(world: &World) -> Result<(), Refusal> {
                     }
                     if let Some((what, value, limits)) = limited_numbers(i).find(|(_, value, limits)| !limits.contains(value)) {
                         let what = format!("{what} is {value}, must be from {} to {}", limits.start(), limits.end());
-                        return Err(Refusal::Interaction {
+                        return Err(WorldError::Interaction {
                             a: names.0,
                             b: names.1,
                             what,
                         });
                     }
                     if let Some(what) = flaw_of_contact_angle(i) {
-                        return Err(Refusal::Interaction {
+                        return Err(WorldError::Interaction {
                             a: names.0,
                             b: names.1,
                             what,

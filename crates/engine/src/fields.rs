@@ -1,25 +1,26 @@
-//! THE TABLE of grain fields: one line per field makes its storage, its reordering, its section in checkpoints and its share of memory.
+//! Tables of the fields of grains and fluid particles. One line per field defines its storage, its reordering, its section in checkpoints and its
+//! memory.
 
 use crate::state::{Column, Sections, State};
 use seixo_device::{Cpu, Strided};
 
-/// Grains per part: the unit of work, the same on any number of threads.
+/// Grains per part, the unit of work; the same for any number of threads.
 pub const PART: usize = 1024;
 
-/// Parts of n grains.
+/// Number of parts of n grains.
 pub fn parts(n: usize) -> usize {
     n.div_ceil(PART)
 }
 
-/// The first grain of a part and the one after its last.
+/// Index of the first grain of a part, and of the one after its last.
 pub fn part_range(part: usize, n: usize) -> (usize, usize) {
     (part * PART, ((part + 1) * PART).min(n))
 }
 
-/// Numbers of all particles, cut into parts.
+/// Values of all particles, divided into parts.
 pub type Numbers<'a> = Strided<'a, f64>;
 
-/// Numbers, so many of which belong to a particle, cut into parts.
+/// Divides values, of which each particle has `per_particle`, into parts.
 pub fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
     Strided {
         items,
@@ -27,12 +28,12 @@ pub fn numbers(items: &mut [f64], per_particle: usize) -> Numbers<'_> {
     }
 }
 
-/// Items of which each part has one.
+/// Divides items of which each part has one.
 pub fn one_each<T>(items: &mut [T]) -> Strided<'_, T> {
     Strided { items, per_part: 1 }
 }
 
-/// A number type that fields are made of.
+/// A number type of fields.
 trait Number: Copy + Default + Send + Sync {
     fn column(values: &[Self]) -> Column;
     fn from_column(column: &Column) -> Option<Vec<Self>>;
@@ -79,7 +80,7 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
     std::mem::swap(field, spare);
 }
 
-/// Fields that worlds may do without; their sections of a checkpoint, too.
+/// Optional fields, which are optional sections of a checkpoint, too.
 const OPTIONAL: [&str; 7] = [
     "grains/member",
     "grains/turn",
@@ -90,20 +91,20 @@ const OPTIONAL: [&str; 7] = [
     "fluid/copy",
 ];
 
-/// What cells sort: particles with ids, and records of where they are and how far they reach.
+/// Particles that cells sort: with ids, positions and radii.
 pub trait Sorted {
     /// Ids.
     fn ids(&self) -> &[u32];
-    /// Places x y z and radii \[m\]: two particles are near where their distance is below the sum of their radii and the skin.
+    /// Positions x y z and radii \[m\]: two particles are near if their distance is below the sum of their radii and the skin.
     fn places(&self) -> &[f64];
-    /// Puts particle `order[k]` in place k; those that `order` does not name are dropped.
+    /// Moves particle `order[k]` to index k; particles that are not in `order` are removed.
     fn reorder(&mut self, device: &Cpu, order: &[u32]);
-    /// Some of the particles, by their places.
+    /// Copies the particles with these indices.
     fn pick(&self, places: &[u32]) -> Self;
 }
 
 macro_rules! fields {
-    ($(#[$about:meta])* $table:ident, $section:literal, $places:ident: $($(#[$doc:meta])* $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
+    ($(#[$about:meta])* $table:ident, $section:literal, $places:ident: $($(#[$doc:meta])* $saved:literal $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
         $(#[$about])*
         #[derive(Clone, Default)]
         pub struct $table { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
@@ -144,29 +145,29 @@ macro_rules! fields {
             /// Copies every field into a checkpoint.
             pub fn save(&self, to: &mut dyn Sections) {
                 $(
-                    let name = concat!($section, "/", stringify!($name));
+                    let name = concat!($section, "/", $saved);
                     if !self.$name.is_empty() || !OPTIONAL.contains(&name) {
                         to.put(name, Number::column(&self.$name));
                     }
                 )+
             }
 
-            /// Reads every field from a checkpoint; `Err` names the one that is missing or of the wrong size.
+            /// Reads every field from a checkpoint; `Err` contains the name of a field that is missing or of the wrong size.
             pub fn load(state: &State) -> Result<$table, &'static str> {
                 let mut fields = $table::default();
                 $(
-                    let name = concat!($section, "/", stringify!($name));
+                    let name = concat!($section, "/", $saved);
                     fields.$name = match state.get(name) {
                         None if OPTIONAL.contains(&name) => Vec::new(),
                         column => column.and_then(Number::from_column).ok_or(name)?,
                     };
                 )+
                 let n = fields.id.len();
-                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!($section, "/", stringify!($name))); })+
+                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!($section, "/", $saved)); })+
                 Ok(fields)
             }
 
-            /// Bytes that the fields hold.
+            /// Memory of the fields \[bytes\].
             pub fn bytes(&self) -> u64 {
                 let mut bytes = self.spare_f64.capacity() * 8 + self.spare_u32.capacity() * 4;
                 $(bytes += self.$name.capacity() * size_of::<$type>();)+
@@ -179,69 +180,70 @@ macro_rules! fields {
 fields! {
     /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
     Fields, "grains", position:
-    /// Identity.
-    id: u32, 1, spare_u32;
+    /// Unique id.
+    "id" id: u32, 1, spare_u32;
     /// Index of the material.
-    material: u32, 1, spare_u32;
+    "material" material: u32, 1, spare_u32;
     /// Index of the group.
-    group: u32, 1, spare_u32;
-    /// Which member of a rigid body it is, see [`seixo_sweeps::bodies`]; empty where there are no bodies.
-    member: u32, 1, spare_u32;
+    "group" group: u32, 1, spare_u32;
+    /// Member index in the table of rigid bodies, see [`seixo_sweeps::bodies`]; empty without bodies.
+    "member" member: u32, 1, spare_u32;
     /// Center x y z and radius \[m\].
-    position: f64, 4, spare_f64;
+    "position" position: f64, 4, spare_f64;
     /// Velocity at whole steps x y z \[m/s\], mass \[kg\].
-    velocity: f64, 4, spare_f64;
+    "velocity" velocity: f64, 4, spare_f64;
     /// Angular velocity at whole steps x y z \[rad/s\]; empty without friction.
-    spin: f64, 4, spare_f64;
+    "spin" spin: f64, 4, spare_f64;
     /// Velocity at half steps \[m/s\].
-    half_velocity: f64, 3, spare_f64;
+    "half_velocity" half_velocity: f64, 3, spare_f64;
     /// Angular velocity at half steps \[rad/s\]; empty without friction.
-    half_spin: f64, 3, spare_f64;
-    /// Force of contacts and loads x y z \[N\], number of touches.
-    force: f64, 4, spare_f64;
+    "half_spin" half_spin: f64, 3, spare_f64;
+    /// Force of contacts and loads x y z \[N\], number of contacts.
+    "force" force: f64, 4, spare_f64;
     /// Torque of contacts and loads x y z \[N m\]; empty without friction.
-    torque: f64, 4, spare_f64;
-    /// Center when the cells were last sorted \[m\].
-    reference: f64, 3, spare_f64;
+    "torque" torque: f64, 4, spare_f64;
+    /// Center at the last rebuild \[m\].
+    "reference" reference: f64, 3, spare_f64;
     /// Orientation, a unit quaternion w x y z; empty without bonds and Gear's method.
-    turn: f64, 4, spare_f64;
-    /// Second to fourth derivatives of the place; empty but for Gear's method.
-    ways: f64, 9, spare_f64;
-    /// First to fourth derivatives of the orientation; likewise.
-    turns: f64, 16, spare_f64;
-    /// Temperature \[K\]; empty where no heat flows.
-    temperature: f64, 1, spare_f64;
+    "turn" orientation: f64, 4, spare_f64;
+    /// Second to fourth derivatives of the position; empty without Gear's method.
+    "ways" position_derivatives: f64, 9, spare_f64;
+    /// First to fourth derivatives of the orientation; empty without Gear's method.
+    "turns" orientation_derivatives: f64, 16, spare_f64;
+    /// Temperature \[K\]; empty without heat conduction.
+    "temperature" temperature: f64, 1, spare_f64;
 }
 
 fields! {
-    /// All fields of the particles of fluids and of the walls that bound them, in the order of their cells.
+    /// All fields of the fluid, wall and body boundary particles, in the order of their cells.
     FluidFields, "fluid", reference:
-    /// Identity: those of fluids as the world gives them and then as they come, those of walls from 2³¹ on.
-    id: u32, 1, spare_u32;
-    /// Index of the fluid; with [`seixo_sweeps::fluid::WALL`] beside it of the wall or hull, and with [`seixo_sweeps::fluid::PASSING`] of the inlet or
-    /// outlet; [`seixo_sweeps::fluid::SUSPENDED`] marks grains that are smaller than particles.
-    kind: u32, 1, spare_u32;
-    /// Place x y z \[m\], volume \[m³\], which is negative for particles of walls and for small grains.
-    position: f64, 4, spare_f64;
-    /// Velocity at whole steps x y z \[m/s\], of particles of walls that which viscosity sees; pressure \[Pa\]. Of small grains what fluid sees of them, see
-    /// [`seixo_sweeps::suspension`].
-    flow: f64, 4, spare_f64;
-    /// Velocity at whole steps x y z \[m/s\], padding; empty where walls stand still.
-    motion: f64, 4, spare_f64;
-    /// Velocity at half steps \[m/s\], with Euler's methods at whole ones; of particles of walls, the acceleration of the wall there \[m/s²\], of
-    /// those in outlets the normal; of small grains, the force of fluids a step before \[N\].
-    half_velocity: f64, 3, spare_f64;
-    /// Excess of density over that at rest, (ρ − ρ₀)/ρ₀ \[-\]; of incompressible fluids never below zero, as what is thinner has room.
-    excess: f64, 1, spare_f64;
-    /// Force x y z \[N\], gravity not included, and relative rate of change of the density \[1/s\] or, with Müller's solver, the power that viscosity
-    /// takes \[W\]; of small grains, that which drag takes.
-    rate: f64, 4, spare_f64;
-    /// The latter a step before \[1/s\].
-    swelling_before: f64, 1, spare_f64;
-    /// Pressure that corrects the density and pressure that keeps the flow free of divergence \[Pa\]; empty but for incompressible fluids.
-    multipliers: f64, 2, spare_f64;
-    /// 1 for a copy of a particle that another domain owns, else 0; empty where there are no copies.
-    copy: u32, 1, spare_u32;
-    /// Place when the cells were last sorted x y z, half of the support \[m\].
-    reference: f64, 4, spare_f64;
+    /// Unique id: fluid particles have ids of the world, then ids in the order of their entry; wall particles have ids from 2³¹ on.
+    "id" id: u32, 1, spare_u32;
+    /// Index of the fluid. With [`seixo_sweeps::fluid::WALL`] it is that of the wall or body, and with [`seixo_sweeps::fluid::OPEN_BOUNDARY`] that of
+    /// the inlet or outlet. [`seixo_sweeps::fluid::SUSPENDED`] marks suspended grains.
+    "kind" kind: u32, 1, spare_u32;
+    /// Position x y z \[m\]; volume \[m³\], negative for wall particles and suspended grains.
+    "position" position: f64, 4, spare_f64;
+    /// Velocity at whole steps x y z \[m/s\], for wall particles that of the viscous force; pressure \[Pa\]. For suspended grains, values for the
+    /// fluid, see [`seixo_sweeps::suspension`].
+    "flow" velocity_pressure: f64, 4, spare_f64;
+    /// Velocity at whole steps x y z \[m/s\], padding; empty if walls are at rest.
+    "motion" particle_velocity: f64, 4, spare_f64;
+    /// Velocity at half steps, or at whole steps with Euler's methods \[m/s\]. For wall particles, the acceleration of the wall there \[m/s²\];
+    /// in outlets, the normal; for suspended grains, the force of fluids in the previous step \[N\].
+    "half_velocity" half_velocity: f64, 3, spare_f64;
+    /// Excess of density over the rest density, (ρ − ρ₀)/ρ₀ \[-\]; never negative for incompressible fluids, in which lower densities cause no
+    /// pressure.
+    "excess" density_error: f64, 1, spare_f64;
+    /// Force without gravity x y z \[N\], and relative rate of change of the density \[1/s\] or, with Müller's solver, power dissipated by viscosity
+    /// \[W\]; for suspended grains, power dissipated by drag.
+    "rate" force_density_rate: f64, 4, spare_f64;
+    /// Relative rate of change of the density in the previous step \[1/s\].
+    "swelling_before" previous_density_rate: f64, 1, spare_f64;
+    /// Pressures for the density and for the divergence-free velocity \[Pa\]; empty without incompressible fluids.
+    "multipliers" pressures: f64, 2, spare_f64;
+    /// 1 for a ghost particle, otherwise 0; empty without ghost particles.
+    "copy" ghost: u32, 1, spare_u32;
+    /// Position at the last rebuild x y z, half of the support \[m\].
+    "reference" reference: f64, 4, spare_f64;
 }

@@ -1,114 +1,113 @@
-//! Fluids in motion: their particles, those of the walls that bound them, and how both are set up.
+//! Flow of fluids: fluid particles, wall particles, and how both are set up.
 
-mod boundary;
+mod backend;
+pub(crate) mod body_boundary;
+pub(crate) mod boundary;
+pub(crate) mod checkpoint;
 mod dfsph;
 mod guard;
-mod hulls;
+pub(crate) mod halo;
 mod lattice;
-mod layout;
+pub(crate) mod layout;
 mod leaks;
 mod measure;
-mod melting;
+pub(crate) mod melting;
 mod muller;
-mod passages;
+mod open_boundaries;
 mod passes;
-mod place;
-mod projector;
+pub(crate) mod pressure_solver;
 mod sample;
-mod saved;
-mod shared;
 mod shifting;
-mod suspension;
+pub(crate) mod suspension;
 mod tension;
 
+use body_boundary::BodyBoundaries;
 pub(crate) use boundary::check_motion;
 use boundary::check_running;
-use hulls::Hulls;
+pub(crate) use halo::{Columns, FluidReport, Halo, NoHalo, is_marked};
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub use melting::Melting;
 pub(crate) use muller::Muller;
-pub(crate) use passages::{Feeding, Passages};
-use projector::Projector;
-pub use projector::Solves;
-pub(crate) use projector::{Constraint, Left, iterate};
-pub use sample::FluidLook;
-use shared::Nobody;
-pub(crate) use shared::{Columns, Others, Share, is_marked};
+pub(crate) use open_boundaries::{InletState, OpenBoundaries};
+use pressure_solver::PressureSolver;
+pub use pressure_solver::PressureSolves;
+pub(crate) use pressure_solver::{Constraint, IterationError, iterate};
+pub(crate) use sample::CellSortedParticles;
+pub use sample::FluidSampler;
 use suspension::Suspension;
 
 use crate::fields::FluidFields;
-use crate::gpu::RemoteFlow;
-use crate::refusal::Refusal;
+use crate::periodic::check_periods;
+use crate::refusal::WorldError;
 use crate::search::{Cells, Pairs};
-use crate::sides::check_periods;
-use crate::simulation::Simulation;
-use crate::time_step::TimeStep;
-use crate::world::{Fluids, Solver, StateLaw, World};
+use crate::surroundings::Surroundings;
+use crate::world::{Fluids, Solver, StateLaw, TimeStep, World};
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::tension::{share_of_wall, strengths};
-use seixo_sweeps::fluid::{FlowPlan, MEDIUM, WALL};
-use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::motion::{Moved, Stepping};
-use seixo_sweeps::sides::SHEARED;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::fluid::{FluidKernelConfig, MEDIUM, WALL};
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::{MotionReport, StepParameters};
+use seixo_sweeps::periodic::SHEARED;
 
 /// Share of the limit of the time step that "auto" takes.
 const AUTO_OF_LIMIT: f64 = 0.625;
 
-/// Skin of the lists where the scene gives none, in spacings.
+/// Skin of the neighbor lists where the scene gives none, in spacings.
 const SKIN_OF_SPACING: f64 = 0.3;
 
-/// Fluids in motion.
+/// Fluids and their state.
 pub(crate) struct Flow {
-    /// How they are discretized and what bounds them, without their particles.
+    /// Discretization and boundaries of the fluids, without their particles.
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
-    /// Pairs inside a part in one row, pairs across parts in both; of solvers that list pairs twice, and in divisible worlds, all in both.
+    /// Pairs inside a part are in one row, pairs across parts in both. For solvers that list pairs twice, and in decomposition-invariant worlds, all
+    /// are in both.
     pub pairs: Pairs,
-    /// Whether rows stand in the order of ids, see [`crate::world::Settings::divisible`].
-    pub divisible: bool,
-    /// All fluid that each particle of a wall sees; empty where all pairs stand in both rows.
+    /// Whether rows are in the order of ids, see [`crate::world::Settings::decomposition_invariant`].
+    pub decomposition_invariant: bool,
+    /// Fluid neighbors of each wall particle; empty where all pairs are in both rows.
     before_walls: Pairs,
-    /// What the fluid before each particle of a wall is like, in the order of `walls`: pressure, velocity.
+    /// Pressure and velocity of the fluid in front of each wall particle, in the order of `walls`.
     before: Vec<f64>,
-    /// Places of the particles of walls.
+    /// Indices of wall particles.
     walls: Vec<u32>,
     /// Rows of coefficients of the fluids, see [`MEDIUM`].
     pub media: Vec<f64>,
-    pub stepping: Stepping<f64, f64>,
-    pub compiled_for: FlowPlan,
-    moves: Vec<Moved<f64>>,
-    tallies: Vec<FlowTally>,
+    pub stepping: StepParameters<f64, f64>,
+    pub compiled_for: FluidKernelConfig,
+    moves: Vec<MotionReport<f64>>,
+    contact_power_sums: Vec<FluidPowerSums>,
     /// Powers at the last step \[W\].
-    pub last: FlowTally,
-    /// Energies taken and given since time zero \[J\].
-    pub work: FlowTally,
-    /// What the surface stored when a GPU was last looked at \[J\].
+    pub last: FluidPowerSums,
+    /// Energies dissipated and gained since time zero \[J\].
+    pub work: FluidPowerSums,
+    /// Surface energy at the last observation of a GPU \[J\].
     pub surface: f64,
-    /// What springs to bodies stored then \[J\].
+    /// Energy of the springs to bodies at that time \[J\].
     pub springs: f64,
-    /// Taken along by particles that left \[J\].
+    /// Energy of particles that left \[J\].
     pub left: f64,
-    /// Bodies that fluids feel.
-    pub hulls: Hulls,
+    /// Bodies that are coupled to fluids.
+    pub body_boundaries: BodyBoundaries,
     /// Grains that are smaller than the particles.
     pub suspension: Suspension,
-    /// Inlets and outlets at work.
-    pub passages: Passages,
-    /// What Müller's solver has beside all others, if the fluids move by it.
+    /// State of inlets and outlets.
+    pub open_boundaries: OpenBoundaries,
+    /// Additional data of Müller's solver, if the fluids use it.
     pub muller: Option<Muller>,
-    /// Where the particles are, if not here.
-    pub remote: Option<Box<dyn RemoteFlow>>,
-    /// Particles of fluid.
+    /// The GPU backend with the particles, if they are not here.
+    pub is_on_gpu: bool,
+    /// Number of fluid particles.
     pub count: usize,
-    /// Which walls were there when their particles were set up.
-    there: Vec<bool>,
-    /// What finds pressures of incompressible fluids.
-    pub projector: Projector,
-    /// Poses of the walls when they were last asked for.
+    /// Which walls were present when their particles were set up.
+    pub(crate) there: Vec<bool>,
+    /// Pressure solver of incompressible fluids.
+    pub projector: PressureSolver,
+    /// Last computed poses of the walls.
     poses: Vec<f64>,
-    /// How often the lists were made, since what was saved if the simulation goes on from that.
+    /// Number of rebuilds of the neighbor lists, since the checkpoint if the simulation continues from one.
     pub rebuilds: u64,
 }
 
@@ -132,7 +131,7 @@ fn medium(fluids: &Fluids, kind: usize) -> [f64; MEDIUM] {
     ]
 }
 
-/// What fluids leave of a time step.
+/// The time step as limited by fluids.
 pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
     let Some(fluids) = &world.fluids else { return step };
     let (of_flow, of_bodies) = (
@@ -150,7 +149,7 @@ pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
 }
 
 impl Flow {
-    /// What scales the smoothing function. Where densities are summed up, it makes them those at rest on a lattice.
+    /// Scale of the smoothing function. For solvers with density summation, it makes densities on a lattice those at rest.
     pub fn smoother(&self) -> Smoother<f64> {
         let smoother = self.plan.smoothing.smoother(self.plan.support, self.plan.space());
         if self.is_incompressible() {
@@ -160,65 +159,67 @@ impl Flow {
         }
     }
 
-    /// Whether pressures are found by iterations that keep densities.
+    /// Whether the pressures are solved iteratively to keep densities.
     pub fn is_incompressible(&self) -> bool {
         self.compiled_for.solver == Solver::Incompressible
     }
 
-    /// Whether particle i is one of a wall.
+    /// Whether particle i is a wall particle.
     pub fn is_wall(&self, i: usize) -> bool {
         self.fields.kind[i] & WALL != 0
     }
 
     /// Flow of these fluids, without particles yet.
-    pub fn new(mut fluids: Fluids, simulation: &Simulation) -> Result<Flow, Refusal> {
-        let (settings, sides) = (&simulation.settings, simulation.sides);
+    pub fn new(mut fluids: Fluids, surroundings: &Surroundings) -> Result<Flow, WorldError> {
+        let (settings, sides) = (&surroundings.context.settings, surroundings.context.sides);
         if sides == SHEARED {
-            return Err(Refusal::Fluid(
+            return Err(WorldError::Fluid(
                 "fluids and sides that slide (world.domain.shear) exclude each other".to_owned(),
             ));
         }
         let skin = settings.skin.unwrap_or(SKIN_OF_SPACING * fluids.spacing);
         let half_support = 0.5 * fluids.support;
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
-        (cells.kind, cells.sides, cells.halvings) = (sides, simulation.stepping.sides, 1);
+        (cells.kind, cells.sides, cells.halvings) = (sides, surroundings.context.stepping.sides, 1);
         let is_bounded = !fluids.boundary.position.is_empty();
         let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
-        let hulls = Hulls::of(&fluids, simulation.walls.given.len());
-        fluids.slips.extend(fluids.hulls.iter().map(|hull| hull.slips));
-        // How far whole steps are ahead of the velocities that are kept.
+        let body_boundaries = BodyBoundaries::of(&fluids, surroundings.walls.given.len());
+        fluids
+            .slips
+            .extend(fluids.body_boundaries.iter().map(|body_boundary| body_boundary.slips));
+        // Time by which whole steps are ahead of the stored velocities.
         let ahead = match fluids.solver {
-            Solver::WeaklyCompressible => 0.5 * simulation.stepping.dt,
+            Solver::WeaklyCompressible => 0.5 * surroundings.context.stepping.dt,
             Solver::Incompressible | Solver::Muller2003 => 0.0,
         };
-        if let Some(domain) = &simulation.domain {
+        if let Some(domain) = &surroundings.context.domain {
             check_periods(domain, fluids.support + skin)?;
         }
         for &wall in &fluids.boundary.wall {
-            check_running(&simulation.walls.given[wall as usize])?;
+            check_running(&surroundings.walls.given[wall as usize])?;
         }
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
-            stepping: Stepping {
+            stepping: StepParameters {
                 reads_ahead: ahead,
-                shows_ahead: ahead,
+                velocity_lead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
-                stale_square: (0.5 * skin).powi(2),
+                skin_exceeded_square: (0.5 * skin).powi(2),
                 stride_square: (2.0 * half_support + skin).powi(2),
-                ..simulation.stepping
+                ..surroundings.context.stepping
             },
-            compiled_for: FlowPlan {
+            compiled_for: FluidKernelConfig {
                 solver: fluids.solver,
                 smoothing: fluids.smoothing,
                 sides,
                 mixed: fluids.kinds.len() > 1,
-                bounded: is_bounded || passes || !hulls.is_empty(),
-                // What is shifted goes on otherwise than it flows.
+                bounded: is_bounded || passes || !body_boundaries.is_empty(),
+                // Shifted particles do not move with the velocity of the flow.
                 moving: passes
-                    || !hulls.is_empty()
+                    || !body_boundaries.is_empty()
                     || fluids.particle_shifting
-                    || is_bounded && (simulation.walls.has_moving() || simulation.walls.has_running()),
+                    || is_bounded && (surroundings.walls.has_moving() || surroundings.walls.has_running()),
                 passing: passes,
                 viscous: fluids
                     .kinds
@@ -226,30 +227,30 @@ impl Flow {
                     .any(|fluid| fluid.viscosity > 0.0)
                     .then_some(fluids.viscous_force),
                 cohesive: fluids.kinds.iter().any(|fluid| fluid.surface_tension > 0.0),
-                laden: !hulls.is_empty(),
-                carrying: hulls.has_suspended(),
+                laden: !body_boundaries.is_empty(),
+                carrying: body_boundaries.has_suspended(),
                 shifting: fluids.particle_shifting,
             },
-            projector: Projector::new(&fluids),
+            projector: PressureSolver::new(&fluids),
             fields: FluidFields::default(),
             cells,
             pairs: Pairs::default(),
-            divisible: settings.divisible,
+            decomposition_invariant: settings.decomposition_invariant,
             before_walls: Pairs::default(),
             before: Vec::new(),
             walls: Vec::new(),
             moves: Vec::new(),
-            tallies: Vec::new(),
-            last: FlowTally::default(),
-            work: FlowTally::default(),
+            contact_power_sums: Vec::new(),
+            last: FluidPowerSums::default(),
+            work: FluidPowerSums::default(),
             surface: 0.0,
             springs: 0.0,
             left: 0.0,
-            suspension: Suspension::new(&fluids, simulation.stepping.dt),
-            hulls,
-            passages: Passages::default(),
-            muller: Muller::of(&fluids, &simulation.walls)?,
-            remote: None,
+            suspension: Suspension::new(&fluids, surroundings.context.stepping.dt),
+            body_boundaries,
+            open_boundaries: OpenBoundaries::default(),
+            muller: Muller::of(&fluids, surroundings.walls)?,
+            is_on_gpu: false,
             count: 0,
             there: Vec::new(),
             poses: Vec::new(),
@@ -258,8 +259,8 @@ impl Flow {
         })
     }
 
-    /// Takes the particles of the plan, as they stand at time zero.
-    fn take_particles(&mut self) {
+    /// Takes the particles of the plan in their state at time zero.
+    pub(crate) fn take_particles(&mut self) {
         let particles = std::mem::take(&mut self.plan.particles);
         let mut fields = FluidFields::default();
         for k in 0..particles.len() {
@@ -279,151 +280,41 @@ impl Flow {
                 [u, v, w, pressure],
                 [u, v, w],
             );
-            fields.excess[k] = density / fluid.density - 1.0;
+            fields.density_error[k] = density / fluid.density - 1.0;
         }
         self.fields = fields;
         self.count = particles.len();
     }
 
-    /// Finds forces at time zero.
-    fn begin(&mut self, simulation: &Simulation) {
+    /// Computes forces at time zero.
+    pub(crate) fn begin(&mut self, surroundings: &Surroundings) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
-                self.find_forces(simulation);
-                self.pull_back_half_a_step(|_| true);
+                self.find_forces(surroundings);
+                self.set_half_step_velocities(|_| true);
             }
-            Solver::Incompressible => self.begin_as_incompressible(simulation),
-            Solver::Muller2003 => self.begin_as_muller(simulation),
+            Solver::Incompressible => self.begin_as_incompressible(surroundings),
+            Solver::Muller2003 => self.begin_as_muller(surroundings),
         }
     }
 
-    /// Adds a particle at rest density with this id and kind, this place and volume, this velocity and pressure, to some fields. `kept` is its velocity,
-    /// too, or the acceleration of its wall.
+    /// Adds a particle at rest density with this id, kind, position, volume, velocity and pressure to some fields. `kept` is its velocity as well, or
+    /// the acceleration of its wall.
     fn put(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], place: [f64; RECORD], flow: [f64; RECORD], kept: [f64; 3]) {
         fields.id.push(id);
         fields.kind.push(kind);
         fields.position.extend(place);
-        fields.flow.extend(flow);
+        fields.velocity_pressure.extend(flow);
         if self.compiled_for.moving {
-            fields.motion.extend([flow[0], flow[1], flow[2], 0.0]);
+            fields.particle_velocity.extend([flow[0], flow[1], flow[2], 0.0]);
         }
         fields.half_velocity.extend(kept);
-        fields.excess.push(0.0);
-        fields.rate.extend([0.0; RECORD]);
-        fields.swelling_before.push(0.0);
+        fields.density_error.push(0.0);
+        fields.force_density_rate.extend([0.0; RECORD]);
+        fields.previous_density_rate.push(0.0);
         if self.is_incompressible() {
-            fields.multipliers.extend([flow[3], 0.0]);
+            fields.pressures.extend([flow[3], 0.0]);
         }
         fields.reference.extend([place[0], place[1], place[2], 0.5 * self.plan.support]);
-    }
-}
-
-impl Simulation {
-    /// Energies that fluids lost and got since time zero \[J\].
-    pub(crate) fn work_of_fluids(&self) -> FlowTally {
-        self.flow.as_ref().map_or_else(FlowTally::default, |flow| flow.work)
-    }
-
-    /// Energy that fluids which left took along since time zero \[J\].
-    pub(crate) fn left_with_fluids(&self) -> f64 {
-        self.flow.as_ref().map_or(0.0, |flow| flow.left)
-    }
-
-    /// Whether anything flows.
-    pub(crate) fn flows(&self) -> bool {
-        self.flow.is_some()
-    }
-
-    /// How the motion of fluids is found.
-    pub(crate) fn solver_of_fluids(&self) -> Solver {
-        self.flow.as_ref().map_or_else(Solver::default, |flow| flow.plan.solver)
-    }
-
-    /// Does something to what flows, if anything does, with all else in sight.
-    pub(crate) fn with_flow<T: Default>(&mut self, run: impl FnOnce(&mut Flow, &Simulation) -> T) -> T {
-        let Some(mut flow) = self.flow.take() else {
-            return T::default();
-        };
-        let result = run(&mut flow, self);
-        self.flow = Some(flow);
-        result
-    }
-
-    /// Sets fluids up at time zero, with their forces.
-    pub(crate) fn put_fluids_up(&mut self, fluids: Fluids) -> Result<(), Refusal> {
-        self.flow = Some(Box::new(Flow::new(fluids, self)?));
-        let refused = self.with_flow(|flow, simulation| {
-            flow.take_particles();
-            flow.put_boundary_up(simulation);
-            flow.put_hulls_up(simulation);
-            flow.put_passages_up(simulation);
-            flow.renew_lists(simulation);
-            flow.begin(simulation);
-            flow.check_shifting().err()
-        });
-        if let Some(refusal) = refused {
-            return Err(refusal);
-        }
-        self.load_bodies_anew();
-        Ok(())
-    }
-}
-
-/// The passes of `step.rs`.
-impl Simulation {
-    pub(crate) fn advance_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.advance(simulation));
-    }
-
-    pub(crate) fn place_boundaries(&mut self) {
-        self.with_flow(|flow, simulation| flow.place_boundary(simulation));
-    }
-
-    pub(crate) fn renew_lists_of_fluids_when_stale(&mut self) {
-        self.with_flow(|flow, simulation| flow.renew_lists_when_stale(simulation));
-    }
-
-    pub(crate) fn press_boundaries(&mut self) {
-        self.with_flow(|flow, simulation| flow.press_walls(simulation, true));
-    }
-
-    pub(crate) fn shift_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.shift(simulation));
-    }
-
-    pub(crate) fn exchange_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.exchange(simulation));
-    }
-
-    pub(crate) fn book_work_of_fluids(&mut self) {
-        self.with_flow(|flow, _| flow.book_work());
-    }
-
-    pub(crate) fn drag_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.drag(simulation));
-    }
-
-    pub(crate) fn correct_densities(&mut self) {
-        self.with_flow(|flow, simulation| {
-            let Ok(()) = flow.project(simulation, Constraint::Density, &mut Nobody);
-        });
-    }
-
-    pub(crate) fn drift_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.drift(simulation));
-    }
-
-    pub(crate) fn list_fluids_when_stale(&mut self) {
-        self.with_flow(|flow, simulation| flow.list_when_stale(simulation));
-    }
-
-    pub(crate) fn free_fluids_of_divergence(&mut self) {
-        self.with_flow(|flow, simulation| {
-            let Ok(()) = flow.project(simulation, Constraint::Divergence, &mut Nobody);
-        });
-    }
-
-    pub(crate) fn drop_lost_fluids(&mut self) {
-        self.with_flow(|flow, simulation| flow.drop_lost(simulation));
     }
 }

@@ -1,67 +1,69 @@
 //! A simulation on a GPU.
 //!
-//! The GPU holds the grains; the [`Simulation`] beside it is the host's copy, brought up to date when somebody looks. Both keep the same
-//! clock, ledger and walls, so what reads, saves or explains a simulation is written once, for the host.
+//! The GPU holds the current state of the grains. The [`Simulation`] beside it is the host's copy, which is brought up to date on request. Both have
+//! the same clock, ledger and walls. So the code that reads, saves or explains a simulation exists once, for the host.
+//!
+//! CubeCL calls a block of GPU threads a cube, and a thread a unit.
 
 mod assembly;
 mod bins;
 mod bodies;
 mod bonds;
 mod domain;
-mod exchange;
 mod flow;
 mod gear;
-mod glance;
-mod handed;
+mod halo_exchange;
 mod heat;
-mod lists;
+mod index_map;
+mod neighbor_lists;
 mod observe;
-mod places;
+mod preview;
+mod search_benchmark;
 mod servos;
 mod step;
 mod tables;
-mod trial;
+mod transfer;
 mod voxels;
 mod wear;
 
 #[cfg(test)]
 pub(crate) mod search_tests;
 
-use crate::glance::{Glancing, Shade};
-use crate::simulation::Simulation;
+use crate::populations::Populations;
+use crate::preview::{ColorScalar, PendingPreview};
 use crate::world::Vec3;
 use assembly::Contacts;
-use bins::Binned;
-use bodies::Carriers;
-use bonds::Holding;
-use domain::Border;
-use gear::Geared;
-use heat::HeatOnGpu;
+use bins::BinnedGrains;
+use bodies::GpuBodies;
+use bonds::GpuBonds;
+use domain::DomainState;
+use gear::GpuGear;
+use heat::GpuHeat;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
-use seixo_sweeps::kernels::{KINDS, UNITS};
-use seixo_sweeps::motion::{Stepping, SteppingLaunch};
-use seixo_sweeps::sides::{Sides, SidesLaunch};
-use seixo_sweeps::tiles::Kind;
-use seixo_sweeps::views::{COMPOUND, RECORD};
+use seixo_sweeps::kernels::{KINDS, THREADS};
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
+use seixo_sweeps::motion::{StepParameters, StepParametersLaunch};
+use seixo_sweeps::periodic::{PeriodicBoundaries, PeriodicBoundariesLaunch};
+use seixo_sweeps::tiles::ContactKernelConfig;
 use std::any::Any;
 use std::sync::Arc;
-use step::Queued;
+use step::PendingSteps;
 use tables::Tables;
 
-pub(crate) use bodies::FeltBodies;
-pub(crate) use domain::{DomainOnGpu, Halts};
-pub(crate) use flow::{FlowOnGpu, RemoteFlow};
-pub(crate) use handed::{Handed, Swaps};
-pub(crate) use step::{PASSAGES, PASSES, lists_are_stale};
-pub(crate) use trial::tables_on;
+pub(crate) use bodies::CoupledBodies;
+pub(crate) use domain::{DomainBackend, HaltFlags};
+pub(crate) use flow::{FluidGpuBackend, GpuFluid};
+pub(crate) use halo_exchange::{HaloExchange, HaloMessage};
+pub(crate) use search_benchmark::tables_on;
+pub(crate) use step::{OPEN_BOUNDARIES, PASSES, lists_out_of_date};
 
-/// A number type of the GPU, and how the host's doubles become such numbers and back.
+/// A number type of the GPU, with conversions from and to the doubles of the host.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
-    /// The nearest number of this type.
+    /// Nearest number of this type.
     fn of(x: f64) -> Self;
-    /// As a double, without loss.
+    /// Value as a double, without loss.
     fn double(self) -> f64;
 }
 
@@ -91,35 +93,35 @@ fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
     values.iter().map(|&x| x.double()).collect()
 }
 
-/// A simulation whose grains are on a GPU, whatever its precision.
-pub(crate) trait Remote: DomainOnGpu + Send + Sync {
-    /// Takes up to `steps` steps; fewer if a flag was raised that the host must turn into an error. Returns the flags.
-    fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError>;
-    /// Queues the first of `steps` steps, which the next call of `advance` must be about.
-    fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError>;
-    /// How many steps are best queued at once, `most` at most.
-    fn batch(&self, host: &Simulation, most: u64) -> u64;
-    /// Gets ready for so many steps, which are to be queued one by one.
-    fn open(&mut self, host: &Simulation, batch: u64);
-    /// Queues the step that is `ahead` steps from where the host stands.
-    fn queue(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError>;
-    /// Waits for the steps that were queued.
-    fn close(&mut self, host: &mut Simulation) -> Result<Closed, GpuError>;
-    /// Lists all anew where these flags, or walls, ask for it.
-    fn renew_when_stale(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError>;
-    /// What fluids on the same GPU share with grains: an [`OfBodies`] of the type of coordinates; none where there are no bodies.
+/// A simulation whose grains are on a GPU, independent of its precision.
+pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
+    /// Takes up to `steps` steps, and returns the flags. It takes fewer if a flag was raised that the host must turn into an error.
+    fn advance(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError>;
+    /// Queues the first of `steps` steps. The next call of `advance` must be for the same steps.
+    fn queue_steps(&mut self, host: &Populations, steps: u64) -> Result<(), GpuError>;
+    /// Number of steps that are best queued at once, at most `most`.
+    fn batch(&self, host: &Populations, most: u64) -> u64;
+    /// Prepares a batch of this many steps, which are then queued one by one.
+    fn open(&mut self, host: &Populations, batch: u64);
+    /// Queues the step that is `ahead` steps after the host's clock.
+    fn queue(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError>;
+    /// Waits for the queued steps.
+    fn close(&mut self, host: &mut Populations) -> Result<FinishedSteps, GpuError>;
+    /// Rebuilds the neighbor lists if these flags or the walls require it.
+    fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
+    /// The [`BodyFlags`] that fluids on the same GPU share with the grains, in the type of coordinates. `None` without bodies.
     fn of_bodies(&self) -> Option<Box<dyn Any>>;
-    /// Finds forces for where the grains are now, and brings ledger, grains and walls of the host up to date.
-    fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError>;
-    /// Queues a copy of what pictures need.
-    fn glance(&self, origin: Vec3, shade: Shade) -> Glancing;
-    /// Brings grains and walls of the host up to date, whatever state they are in.
-    fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError>;
-    /// What the pairs that touch remember, each once by its places.
-    fn remembered(&self) -> Result<Vec<Remembered>, GpuError>;
-    /// Sorts the grains and lists their pairs anew, and waits until that is done.
-    fn list_anew(&mut self, host: &mut Simulation) -> Result<(), GpuError>;
-    /// Number of pairs in the lists, each counted for both of its grains.
+    /// Computes the forces at the current positions, and brings ledger, grains and walls of the host up to date.
+    fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
+    /// Queues a copy of the data for previews.
+    fn preview(&self, origin: Vec3, shade: ColorScalar) -> PendingPreview;
+    /// Brings grains and walls of the host up to date, in any state.
+    fn download_state(&self, host: &mut Populations) -> Result<(), GpuError>;
+    /// Contact histories of the touching pairs. Each pair is listed once, by the indices of its grains.
+    fn contact_histories(&self) -> Result<Vec<PairHistory>, GpuError>;
+    /// Sorts the grains, rebuilds their neighbor lists, and waits for completion.
+    fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError>;
+    /// Number of pairs in the lists. Each pair counts twice, once for each of its grains.
     fn listed(&self) -> Result<u64, GpuError>;
     /// The GPU.
     fn gpu(&self) -> &Gpu;
@@ -127,25 +129,25 @@ pub(crate) trait Remote: DomainOnGpu + Send + Sync {
     fn grains(&self) -> usize;
 }
 
-/// Steps that were queued, and came to an end.
+/// Result of queued steps that have finished.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Closed {
-    /// The flags that they raised.
+pub(crate) struct FinishedSteps {
+    /// Flags that the steps raised.
     pub raised: u32,
-    /// Steps that were taken.
+    /// Number of steps that were taken.
     pub taken: u64,
-    /// Whether the host must see to the flags, and not only to stale lists.
-    pub must_be_seen_to: bool,
+    /// Whether the flags require an action of the host other than a rebuild of the lists.
+    pub needs_host: bool,
 }
 
 /// Bodies on a GPU, and the flags of the grains that they carry.
-pub(crate) struct OfBodies<C> {
-    pub bodies: Arc<FeltBodies<C>>,
+pub(crate) struct BodyFlags<C> {
+    pub bodies: Arc<CoupledBodies<C>>,
     pub flags: Arc<Buffer<u32>>,
 }
 
-/// A pair by its places, and what each of the two remembers: opposite but for rounding.
-pub(crate) type Remembered = (u32, u32, [f64; COMPOUND], [f64; COMPOUND]);
+/// A pair by its indices, with the contact history of each of the two grains. The two histories are opposite except for rounding.
+pub(crate) type PairHistory = (u32, u32, [f64; EXTENDED_HISTORY_STRIDE], [f64; EXTENDED_HISTORY_STRIDE]);
 
 /// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
 struct Rows<R> {
@@ -155,7 +157,7 @@ struct Rows<R> {
     history: Buffer<R>,
 }
 
-/// The walls, and which grains are near them.
+/// The walls, and the grains near them.
 struct WallRows<C, R> {
     start: Buffer<C>,
     at_rest: Buffer<C>,
@@ -174,16 +176,16 @@ struct WallRows<C, R> {
     old_list: Buffer<u32>,
     history: Buffer<R>,
     old_history: Buffer<R>,
-    touches: Buffer<C>,
-    /// Work of sliding of each entry since the list was made, where walls wear.
+    wall_contacts: Buffer<C>,
+    /// Work of sliding of each entry since the list was built, if walls wear.
     work: Option<Buffer<C>>,
-    /// Grains that have a row, and how many they are.
+    /// Grains that have a row, and their number.
     grains: Buffer<u32>,
     near: usize,
     entries: usize,
 }
 
-/// The grids that sort the grains, with room that renewals share.
+/// The grids that sort the grains, with buffers that all rebuilds reuse.
 struct Cells<C> {
     grids: Buffer<C>,
     shapes: Buffer<u32>,
@@ -194,20 +196,20 @@ struct Cells<C> {
     kept: Buffer<u32>,
 }
 
-/// Grains with coordinates C and everything else R.
-pub(crate) struct OnGpu<C, R> {
+/// Grains with coordinates of type C and all other numbers of type R.
+pub(crate) struct GpuGrains<C, R> {
     gpu: Gpu,
-    kind: Kind,
+    kind: ContactKernelConfig,
     n: usize,
     id: Buffer<u32>,
     material: Buffer<u32>,
     group: Buffer<u32>,
-    /// Twice: a step reads one and writes the other; `now` tells which holds the state.
+    /// Double-buffered: a step reads one buffer and writes the other. `now` is the index of the current state.
     position: [Buffer<C>; 2],
     velocity: [Buffer<R>; 2],
     spin: [Buffer<R>; 2],
     now: usize,
-    /// With the digits of coordinates, as `half_spin`: what a step adds is small beside it.
+    /// In the precision of coordinates, as `half_spin`: the change in a step is small compared with the value.
     half_velocity: Buffer<C>,
     half_spin: Buffer<C>,
     force: Buffer<R>,
@@ -219,62 +221,62 @@ pub(crate) struct OnGpu<C, R> {
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
-    /// What pairs are found through, where that is not the grids that sort the grains.
+    /// Structure of the pair search, if it is not the grids that sort the grains.
     tables: Option<Tables<C>>,
-    /// Where cells are made anew at every step.
-    binned: Option<Binned<C>>,
-    /// Where forces are put together in several launches.
+    /// Present if cells are rebuilt at every step.
+    binned: Option<BinnedGrains<C>>,
+    /// Present if forces are computed in several launches.
     contacts: Option<Contacts<C, R>>,
     walls: Option<WallRows<C, R>>,
-    /// Where heat flows.
-    heat: Option<HeatOnGpu<C>>,
-    /// Where bodies carry grains.
-    carriers: Option<Carriers<C>>,
-    /// Where the world is divisible, but for bodies, which carriers tell of.
-    border: Option<Border<C, R>>,
-    /// Where grains move by Gear's method.
-    geared: Option<Geared<C>>,
-    /// Where grains are bonded or loaded.
-    holding: Option<Holding<C, R>>,
-    /// Stands in where there are no walls.
+    /// Present with heat conduction.
+    heat: Option<GpuHeat<C>>,
+    /// Present with rigid bodies.
+    carriers: Option<GpuBodies<C>>,
+    /// Present in decomposition-invariant runs without bodies; with bodies, `carriers` has this data.
+    border: Option<DomainState<C, R>>,
+    /// Present with Gear's method.
+    geared: Option<GpuGear<C>>,
+    /// Present with bonds or loads.
+    holding: Option<GpuBonds<C, R>>,
+    /// Placeholder argument for runs without walls.
     no_rows: Buffer<u32>,
-    /// Fluids on the same GPU that wait for bodies look at them, too.
+    /// Shared with fluids on the same GPU that wait for bodies.
     flags: Arc<Buffer<u32>>,
     power: Buffer<C>,
     wall_power: Buffer<C>,
-    /// Energies, summed by cube.
+    /// Energies, one sum for each block.
     energy: Buffer<C>,
     wall_energy: Buffer<C>,
-    /// Whether forces and torques are those of where the grains are now.
+    /// Whether forces and torques belong to the current positions.
     forces_known: bool,
-    /// Steps that the host has not looked at yet.
-    queued: Option<Queued>,
-    /// Steps between the last two renewals of the lists.
+    /// Queued steps whose result the host has not collected yet.
+    queued: Option<PendingSteps>,
+    /// Steps between the last two rebuilds of the lists.
     interval: u64,
-    since_renewal: u64,
+    since_rebuild: u64,
 }
 
-/// Cubes that a launch of n units may have: grids of several rows have a few more than needed.
+/// Upper limit for the blocks of a launch with n threads: grids of several rows have a few more blocks than needed.
 fn room_for_cubes(n: usize) -> usize {
-    let cubes = n.div_ceil(UNITS).max(1);
-    cubes + cubes.div_ceil(seixo_device::gpu::MOST_CUBES as usize)
+    let cubes = n.div_ceil(THREADS).max(1);
+    cubes + cubes.div_ceil(seixo_device::gpu::MAX_BLOCKS as usize)
 }
 
-/// What periodic sides did as n particles were put back \[J\]: the sum of what cubes told.
-fn done_by_sides<C: Number>(gpu: &Gpu, told: &Buffer<C>, n: usize) -> Result<f64, GpuError> {
-    let cubes = gpu.download_part(told, 0..2 * RECORD * n.div_ceil(UNITS)).wait()?;
+/// Work of periodic sides when n particles were wrapped \[J\]: the sum over the values of all blocks.
+fn done_by_sides<C: Number>(gpu: &Gpu, reported: &Buffer<C>, n: usize) -> Result<f64, GpuError> {
+    let cubes = gpu.download_part(reported, 0..2 * RECORD * n.div_ceil(THREADS)).wait()?;
     Ok(cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum())
 }
 
-/// The flags that were raised, a bit for each kind, from the words of the GPU.
+/// The raised flags from the words of the GPU, one bit for each kind.
 fn raised(flags: &[u32]) -> u32 {
     let kinds = flags[..KINDS].iter().enumerate();
     kinds.fold(0, |all, (kind, &word)| all | u32::from(word != 0) << kind)
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     fn cubes(&self) -> usize {
-        self.n.div_ceil(UNITS).max(1)
+        self.n.div_ceil(THREADS).max(1)
     }
 }
 
@@ -282,9 +284,9 @@ fn vector<N: Number>(v: &Vector3<f64>) -> Vector3Launch<N> {
     Vector3Launch::new(N::of(v.x), N::of(v.y), N::of(v.z))
 }
 
-/// Periodic sides, as a launch takes them.
-fn sides<C: Number, R: Number>(host: &Sides<f64, f64>) -> SidesLaunch<C, R> {
-    SidesLaunch::new(
+/// Periodic sides as a kernel argument.
+fn sides<C: Number, R: Number>(host: &PeriodicBoundaries<f64, f64>) -> PeriodicBoundariesLaunch<C, R> {
+    PeriodicBoundariesLaunch::new(
         vector(&host.low),
         vector(&host.length),
         vector(&host.across),
@@ -293,16 +295,16 @@ fn sides<C: Number, R: Number>(host: &Sides<f64, f64>) -> SidesLaunch<C, R> {
     )
 }
 
-/// What all grains need to know to move, as a launch takes it.
-fn stepping<C: Number + Coordinate<R>, R: Number>(host: &Stepping<f64, f64>) -> SteppingLaunch<C, R> {
-    SteppingLaunch::new(
+/// Parameters of the motion of all grains, as a kernel argument.
+fn stepping<C: Number + Coordinate<R>, R: Number>(host: &StepParameters<f64, f64>) -> StepParametersLaunch<C, R> {
+    StepParametersLaunch::new(
         R::of(host.dt),
         R::of(host.reads_ahead),
-        R::of(host.shows_ahead),
+        R::of(host.velocity_lead),
         C::of(host.lag),
         vector(&host.gravity),
         R::of(host.local_damping),
-        R::of(host.stale_square),
+        R::of(host.skin_exceeded_square),
         R::of(host.stride_square),
         vector(&host.domain_min),
         vector(&host.domain_max),

@@ -1,79 +1,79 @@
-//! Why a world is not simulated: every message names the thing, its value, the limit and the remedy.
+//! Errors of worlds and settings; each message names the object, its value, the limit and the remedy.
 
 /// A world or setting that cannot be simulated.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// The GPU that the run was to use is not there, or does not suffice.
+pub enum WorldError {
+    /// The requested GPU is missing or not sufficient.
     #[error(transparent)]
     Gpu(#[from] seixo_device::gpu::GpuError),
-    /// The device does not compute like this.
+    /// The device does not support this precision.
     #[error("the CPU computes in f64, not in {precision}; leave --precision out, or use --device gpu")]
     Precision {
-        /// What was asked for.
+        /// Requested precision.
         precision: &'static str,
     },
     /// A fluid that cannot be simulated.
     #[error("{0}")]
     Fluid(String),
-    /// A world that cannot be divided among domains.
+    /// A world that cannot be decomposed into subdomains.
     #[error("{0}")]
-    Division(String),
+    Subdomains(String),
     /// Coordinates with too few digits.
     #[error(
-        "at a coordinate of {farthest:.3e} m, places in {precision} are {quantum:.3e} m apart: {what}; {instead}move the scene nearer to the origin"
+        "at a coordinate of {farthest:.3e} m, neighboring coordinates in {precision} are {quantum:.3e} m apart: {what}; {instead}move the scene nearer to the origin"
     )]
     Digits {
         /// The precision.
         precision: &'static str,
-        /// The largest coordinate \[m\].
+        /// Largest coordinate \[m\].
         farthest: f64,
-        /// By how much coordinates there differ at least \[m\].
+        /// Smallest difference of two coordinates there \[m\].
         quantum: f64,
-        /// What is lost.
+        /// Effect of the lost digits.
         what: String,
-        /// Whether that is the way of a step, rather than overlaps.
+        /// Whether the displacement in a step is too small for the digits, and not the overlaps.
         is_of_step: bool,
-        /// What to do instead of moving the scene, if anything.
+        /// Remedy instead of a scene near the origin, if there is one.
         instead: &'static str,
     },
     /// Temperatures with too few digits.
     #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
     HeatInSingle,
-    /// The device does not put forces together like this.
+    /// The device does not support this force assembly.
     #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
-    Assembly {
-        /// What was asked for.
+    ForceAssembly {
+        /// Requested force assembly.
         assembly: &'static str,
     },
-    /// Several launches put forces together only where contacts rub and no more, of single grains, in worlds that are not divisible, and sides are open.
+    /// Assembly in several launches supports friction only, of free grains, without decomposition invariance, and with open sides.
     #[error(
-        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies, for Gear's methods or in divisible worlds; leave the assembly out"
+        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies, for Gear's methods or with decomposition_invariant; leave the assembly out"
     )]
     AssemblyElsewhere {
-        /// What was asked for.
+        /// Requested force assembly.
         assembly: &'static str,
     },
-    /// Bonds that cannot be.
+    /// Bonds that are not possible.
     #[error("bonds {name}: {what}")]
     Bond {
-        /// Their name.
+        /// Name of the bonds.
         name: String,
-        /// What is wrong with them.
+        /// The problem.
         what: String,
     },
-    /// Bonds that are made while grains move would ask for a shorter time step than the one in use.
+    /// Bonds made during the run would require a shorter time step than the current one.
     #[error(
         "{cause}, cannot be made now: the time step {value:.4e} s is above their stable limit {limit:.4e} s; start again with a run.time_step below it, or with softer or longer bonds"
     )]
     BondStep {
-        /// The step in use \[s\].
+        /// Current time step \[s\].
         value: f64,
         /// The limit \[s\].
         limit: f64,
-        /// What sets the limit.
+        /// Cause of the limit.
         cause: String,
     },
-    /// No grain in the world.
+    /// The world contains no grain.
     #[error("the world holds no grain; add a [grains.*] table")]
     NoGrains,
     /// Two grains share an id.
@@ -82,59 +82,59 @@ pub enum Refusal {
         /// The id.
         id: u32,
     },
-    /// A number is not usable.
+    /// A number of a grain is not valid.
     #[error("grain {id}: {what} is {value}, must be {must}")]
     Grain {
         /// The grain.
         id: u32,
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Condition that it violates.
         must: &'static str,
     },
-    /// A number of a rigid body is not usable.
+    /// A number of a rigid body is not valid.
     #[error("body {id}: {what} is {value}, must be {must}")]
     Body {
         /// The body.
         id: u32,
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Condition that it violates.
         must: &'static str,
     },
-    /// The motion of a rigid body that is held, or the joint of one, is not usable.
+    /// The prescribed motion or the joint of a rigid body is not valid.
     #[error("body {id}: {what}")]
     BodyMotion {
         /// The body.
         id: u32,
-        /// What is wrong, with value, limit and remedy.
+        /// The problem, with value, limit and remedy.
         what: String,
     },
-    /// Something does not go together with rigid bodies.
+    /// A feature that cannot be combined with rigid bodies.
     #[error("rigid bodies do not go with {what}; {remedy}")]
     WithBodies {
-        /// What does not.
+        /// The feature.
         what: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// A material number is not usable.
+    /// A number of a material is not valid.
     #[error("material {name}: {what} is {value}, must be {must}")]
     Material {
         /// The material.
         name: String,
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Condition that it violates.
         must: &'static str,
     },
-    /// Two materials that can meet have no interaction.
+    /// Two materials that may be in contact have no interaction.
     #[error("materials {a} and {b} can touch, but no interaction is given; add [interaction.{a}-{b}]")]
     NoInteraction {
         /// One material.
@@ -142,22 +142,22 @@ pub enum Refusal {
         /// The other.
         b: String,
     },
-    /// An interaction number is not usable.
+    /// A number of an interaction is not valid.
     #[error("interaction {a}-{b}: {what}")]
     Interaction {
         /// One material.
         a: String,
         /// The other.
         b: String,
-        /// What is wrong, with value, limit and remedy.
+        /// The problem, with value, limit and remedy.
         what: String,
     },
-    /// A wall is not usable.
+    /// A wall is not valid.
     #[error("wall {name}: {what}")]
     Wall {
         /// The wall.
         name: String,
-        /// What is wrong, with value, limit and remedy.
+        /// The problem, with value, limit and remedy.
         what: String,
     },
     /// The time step is above the stable limit.
@@ -165,13 +165,13 @@ pub enum Refusal {
         "the time step {value:.4e} s is above the stable limit {limit:.4e} s set by {cause}; use \"auto\" ({auto:.4e} s) or less than the limit"
     )]
     TimeStep {
-        /// The step asked for \[s\].
+        /// Requested time step \[s\].
         value: f64,
         /// The limit \[s\].
         limit: f64,
-        /// The step that "auto" takes \[s\].
+        /// Time step with "auto" \[s\].
         auto: f64,
-        /// What sets the limit.
+        /// Cause of the limit.
         cause: String,
     },
     /// Grains overlap at the start.
@@ -190,7 +190,7 @@ pub enum Refusal {
         /// The limit \[%\].
         limit: f64,
     },
-    /// A grain that comes is not of a kind that was announced.
+    /// A new grain is of no expected kind.
     #[error("grain {id} of radius {radius:.4e} m comes, but no such grains were announced; add their material and radii to World::later")]
     Unexpected {
         /// The grain.
@@ -198,18 +198,18 @@ pub enum Refusal {
         /// Its radius \[m\].
         radius: f64,
     },
-    /// A grain would come where something is.
+    /// A new grain would overlap another object.
     #[error(
-        "grain {id} cannot come at ({x:.4e}, {y:.4e}, {z:.4e}) m: a grain or wall is there; move it, or let it come before or later",
+        "grain {id} cannot be added at ({x:.4e}, {y:.4e}, {z:.4e}) m: a grain or wall is there; move it, or add it before or later",
         x = at[0], y = at[1], z = at[2]
     )]
     Taken {
         /// The grain.
         id: u32,
-        /// Where \[m\].
+        /// Its position \[m\].
         at: [f64; 3],
     },
-    /// A wall would appear in a grain.
+    /// A wall would appear inside a grain.
     #[error(
         "{partner} cannot appear: grain {id} would be {share:.1} % of its radius inside it; the limit is {limit:.1} %: let it appear elsewhere or later, or raise run.overlap_limit"
     )]
@@ -223,7 +223,7 @@ pub enum Refusal {
         /// The limit \[%\].
         limit: f64,
     },
-    /// A wall would appear in a fluid.
+    /// A wall would appear inside a fluid.
     #[error(
         "wall {wall} cannot appear at t = {time:.6e} s: particle {id} of {fluid:?} at ({x:.4e}, {y:.4e}, {z:.4e}) m would be {distance:.3e} m from a particle of it; the limit is {limit:.3e} m: let it appear where no fluid is, or be there from the start and move into the fluid",
         x = at[0], y = at[1], z = at[2]
@@ -235,16 +235,16 @@ pub enum Refusal {
         time: f64,
         /// The fluid.
         fluid: String,
-        /// Its particle that is nearest to one of the wall.
+        /// The fluid particle that is nearest to a wall particle.
         id: u32,
-        /// Where that is \[m\].
+        /// Its position \[m\].
         at: [f64; 3],
-        /// How far the two are apart \[m\].
+        /// Distance between the two \[m\].
         distance: f64,
         /// The limit \[m\].
         limit: f64,
     },
-    /// A wall would appear before fluid that it has to hold.
+    /// A wall would appear in front of fluid that it has to contain.
     #[error(
         "wall {wall} cannot appear at t = {time:.6e} s: particle {id} of {fluid:?} at ({x:.4e}, {y:.4e}, {z:.4e}) m would be {depth:.3e} m behind it; the limit is {limit:.3e} m: let it appear where no fluid is, or be there from the start and move into the fluid",
         x = at[0], y = at[1], z = at[2]
@@ -256,56 +256,58 @@ pub enum Refusal {
         time: f64,
         /// The fluid.
         fluid: String,
-        /// Its particle that is deepest.
+        /// The deepest fluid particle.
         id: u32,
-        /// Where that is \[m\].
+        /// Its position \[m\].
         at: [f64; 3],
-        /// How deep it is behind the wall \[m\].
+        /// Its depth behind the wall \[m\].
         depth: f64,
         /// The limit \[m\].
         limit: f64,
     },
-    /// A grain that was held would go free inside of something.
+    /// A grain released from prescribed motion would overlap another object.
     #[error(
-        "grain {id} cannot go free: it would be {share:.1} % of the smaller radius inside {partner}, which it did not feel while it was held; the limit is {limit:.1} %: let it go elsewhere, or raise run.overlap_limit"
+        "grain {id} cannot be set free: it overlaps with {partner} by {share:.1} % of the smaller radius, as fixed grains have no contact with it; the limit is {limit:.1} %: set it free elsewhere, or raise run.overlap_limit"
     )]
     FreedInside {
         /// The grain.
         id: u32,
-        /// What it is in: a grain's id or a wall's name.
+        /// The other object: id of a grain or name of a wall.
         partner: String,
         /// Overlap over the smaller radius \[%\].
         share: f64,
         /// The limit \[%\].
         limit: f64,
     },
-    /// Grains that cannot be held, set free or loaded.
+    /// Grains that cannot be fixed, released or loaded.
     #[error("grains {group}: {what}")]
     Switch {
         /// Their group.
         group: String,
-        /// Why not, with the remedy.
+        /// The reason, with the remedy.
         what: String,
     },
-    /// The simulation stopped while it was to be changed.
+    /// The simulation stopped before a change.
     #[error("{0}")]
-    Stopped(Box<crate::guard::Stop>),
+    Stopped(Box<crate::guard::StepError>),
     /// A grain is inside a wall at the start.
     #[error(
-        "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start; the limit is {limit:.1} %: move it, or raise run.overlap_limit",
+        "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start, wall {wall}; the limit is {limit:.1} %: move it, or raise run.overlap_limit",
         x = at[0], y = at[1], z = at[2]
     )]
     InWall {
         /// The grain.
         id: u32,
-        /// Where \[m\].
+        /// Its position \[m\].
         at: [f64; 3],
+        /// Name of the wall.
+        wall: String,
         /// Overlap over the radius \[%\].
         share: f64,
         /// The limit \[%\].
         limit: f64,
     },
-    /// A domain is too short to be periodic.
+    /// A domain that is too short for periodic sides.
     #[error(
         "along {axis} the domain is {length:.4e} m long, but periodic sides need more than {limit:.4e} m, twice the reach of the largest grain; enlarge world.domain or open these sides"
     )]
@@ -314,13 +316,13 @@ pub enum Refusal {
         axis: &'static str,
         /// Its length \[m\].
         length: f64,
-        /// What it must be above \[m\].
+        /// Lower bound of the length \[m\].
         limit: f64,
     },
-    /// Sides slide that cannot.
+    /// Sheared sides that are not possible.
     #[error("shear needs two different axes whose sides are periodic, and a rate; check world.domain.shear and world.domain.sides")]
     Shear,
-    /// Local damping brakes the shear flow itself.
+    /// Local damping would damp the shear flow itself.
     #[error("local damping would brake the shear flow itself; remove run.local_damping or world.domain.shear")]
     DampedShear,
     /// A grain starts outside the domain.
@@ -328,17 +330,17 @@ pub enum Refusal {
     Outside {
         /// The grain.
         id: u32,
-        /// Where \[m\].
+        /// Its position \[m\].
         at: [f64; 3],
     },
-    /// A setting is not usable.
+    /// A setting is not valid.
     #[error("{what} is {value}, must be {must}")]
-    Setting {
-        /// Which setting.
+    FluidSurroundings {
+        /// Name of the setting.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What it must be.
+        /// Condition that it violates.
         must: &'static str,
     },
     /// The threads could not be started.
@@ -347,7 +349,7 @@ pub enum Refusal {
     /// A checkpoint does not belong to this scene or build.
     #[error("the checkpoint does not fit: {what}; resume with the scene and version that wrote it")]
     State {
-        /// What does not fit.
+        /// The mismatch.
         what: String,
     },
 }

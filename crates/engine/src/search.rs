@@ -1,28 +1,29 @@
-//! Which grains are near each other: cells, tables, and the Verlet list with its history.
+//! Neighbor search: cells, tables, and the neighbor list with contact histories.
 //!
-//! The grids of [`Cells`] sort the grains, so that neighbors lie close in memory. Pairs are found through them or, as the scene asks, in another
-//! way: among all grains, through all cells that a grain touches, through hash tables. Every way makes the same list.
+//! The grids of [`Cells`] sort the grains, so that neighbors are close in memory. Pairs are found with these grids or with another method of the
+//! scene:
+//! all pairs, all cells that a grain overlaps, or hash tables. All methods give the same list.
 
 mod cells;
 mod overlap;
 mod pairs;
+mod table_backend;
 mod tables;
-mod trial;
 
 use crate::fields::Fields;
-pub use cells::{Cells, cells_between, is_small};
+pub use cells::{Cells, MAX_CLASSES, cells_between, is_small, size_classes};
 pub use overlap::deepest_overlap;
 pub use pairs::Pairs;
+pub(crate) use pairs::of_partner;
 use seixo_device::Cpu;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
+pub(crate) use table_backend::{FiledParticles, TableBackend};
 pub use tables::Tables;
-pub(crate) use trial::{Filed, TablePlace};
-pub use trial::{SearchTrial, Sharing, TableTrial};
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// Resizes and, where that needs memory, takes a quarter more, so that lists that breathe do not allocate.
+/// Resizes; if that needs memory, it reserves a quarter more, so that lists of changing length do not allocate each time.
 pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {
     if items.capacity() < len {
         items.reserve_exact(len + len / 4 - items.len());
@@ -30,7 +31,7 @@ pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {
     items.resize(len, T::default());
 }
 
-/// Pairs of spheres, by their places in a table of centers and radii, whose surfaces are closer than `skin` or nearly so, each once.
+/// Pairs of spheres with gaps below `skin` or slightly above, each once, as indices in a table of centers and radii.
 pub fn pairs_within(device: &Cpu, mut cells: Cells, position: &[f64], skin: f64) -> Vec<(usize, usize)> {
     let n = position.len() / RECORD;
     let mut sorted = Fields::default();
@@ -39,7 +40,7 @@ pub fn pairs_within(device: &Cpu, mut cells: Cells, position: &[f64], skin: f64)
     cells.sort(device, &mut sorted, |_| true);
     let (mut row, mut pairs) = (Vec::new(), Vec::new());
     for i in 0..n {
-        // Grains may stand outside of periodic sides by half the skin.
+        // Grains may be outside of periodic sides by half the skin.
         cells.neighbors(i, &sorted.position, skin, &mut row);
         let later = row.iter().filter(|&&j| j as usize > i);
         pairs.extend(later.map(|&j| (sorted.id[i] as usize, sorted.id[j as usize] as usize)));

@@ -1,13 +1,13 @@
-//! The state of a simulation as named sections: what a checkpoint holds.
+//! State of a simulation as named sections: the content of a checkpoint.
 
-use crate::cell::PeriodicCell;
+use crate::periodic_cell::PeriodicCell;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// One column of a checkpoint.
+/// A column of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {
-    /// Doubles.
+    /// Double-precision numbers.
     F64(Vec<f64>),
     /// 32-bit integers.
     U32(Vec<u32>),
@@ -28,13 +28,13 @@ impl State {
         self.sections.iter().find(|(n, _)| n == name).map(|(_, c)| c)
     }
 
-    /// Puts all of it elsewhere.
+    /// Moves all columns to `to`.
     pub fn put_to(self, to: &mut dyn Sections) {
         self.sections.into_iter().for_each(|(name, column)| to.put(&name, column));
     }
 }
 
-/// Where named columns go as they are saved, one after the other: each may be let go of before the next is made.
+/// A sink for named columns, which are saved one after the other; each may be freed before the next is made.
 pub trait Sections {
     /// Takes a column.
     fn put(&mut self, name: &str, column: Column);
@@ -46,7 +46,7 @@ impl Sections for State {
     }
 }
 
-/// Grains as they stand, in the order of their ids.
+/// Grains at one time, in the order of their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GrainSnapshot {
     /// Ids, ascending.
@@ -57,43 +57,43 @@ pub struct GrainSnapshot {
     pub velocity: Vec<[f64; 3]>,
     /// Angular velocities at this time \[rad/s\].
     pub angular_velocity: Vec<[f64; 3]>,
-    /// Forces of contacts, bonds, loads and fluids, gravity not included \[N\]; of what fluids do to a body, its grains have shares by the volumes of
-    /// their spheres.
+    /// Forces of contacts, bonds, loads and fluids, without gravity \[N\]. A force of fluids on a body is distributed over its grains by the volumes
+    /// of their spheres.
     pub force: Vec<[f64; 3]>,
-    /// Torques of the same about the centers of the grains \[N m\].
+    /// Torques of the same forces about the centers of the grains \[N m\].
     pub torque: Vec<[f64; 3]>,
     /// Radii \[m\].
     pub radius: Vec<f64>,
-    /// Ids of the rigid bodies that carry them, −1 where none does; empty in a world without bodies.
+    /// Ids of the rigid bodies that carry them, −1 for free grains; empty in a world without bodies.
     pub body: Vec<i64>,
-    /// Masses \[kg\]; of grains that a body carries, shares of its mass by the volumes of their spheres.
+    /// Masses \[kg\]; the mass of a body is distributed over its grains by the volumes of their spheres.
     pub mass: Vec<f64>,
     /// Material indices.
     pub material: Vec<u32>,
     /// Group indices.
     pub group: Vec<u32>,
-    /// Grains and wall elements touched.
+    /// Numbers of grains and wall elements in contact with each grain.
     pub coordination: Vec<u32>,
     /// Orientations, unit quaternions w x y z; empty without bonds.
     pub orientation: Vec<[f64; 4]>,
-    /// Temperatures \[K\]; empty where no heat flows.
+    /// Temperatures \[K\]; empty without heat conduction.
     pub temperature: Vec<f64>,
-    /// Mean pressure inside each grain from its contacts and bonds \[Pa\]; empty where nobody asked for it, since it takes all of them.
+    /// Mean pressure inside each grain from its contacts and bonds \[Pa\]; empty if not requested, as it requires all of them.
     pub pressure: Vec<f64>,
-    /// Smallest id of the grains that each hangs together with by bonds; empty where nobody asked for it, since it takes all bonds.
+    /// Smallest id of the grains connected to each grain by bonds; empty if not requested, as it requires all bonds.
     pub fragment: Vec<u32>,
-    /// The periodic cell that they are in.
+    /// Their periodic cell.
     pub cell: PeriodicCell,
 }
 
-/// Particles of fluids as they stand, in the order of their ids.
+/// Fluid particles at one time, in the order of their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FluidSnapshot {
     /// Ids, ascending.
     pub id: Vec<u32>,
-    /// Index of the fluid of each.
+    /// Index of the fluid of each particle.
     pub kind: Vec<u32>,
-    /// Places \[m\].
+    /// Positions \[m\].
     pub position: Vec<[f64; 3]>,
     /// Velocities at this time \[m/s\].
     pub velocity: Vec<[f64; 3]>,
@@ -103,27 +103,27 @@ pub struct FluidSnapshot {
     pub pressure: Vec<f64>,
 }
 
-/// Particles of fluids that passed an inlet or an outlet.
+/// Fluid particles that passed an inlet or an outlet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Passed {
-    /// How many.
+pub struct PassedParticles {
+    /// Their number.
     pub count: u64,
     /// Their mass \[kg\].
     pub mass: f64,
 }
 
-impl Passed {
-    /// Counts some of this mass each \[kg\].
+impl PassedParticles {
+    /// Adds particles of this mass each \[kg\].
     pub(crate) fn take(&mut self, count: usize, mass: f64) {
         self.count += count as u64;
         self.mass += count as f64 * mass;
     }
 }
 
-/// What fluids are like at a point, from the particles around it.
+/// State of the fluids at a point, interpolated from the particles around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FluidSample {
-    /// How much of the surroundings is fluid: Σ V W, about 1 inside, ½ at a surface, 0 outside \[-\].
+    /// Share of the surroundings that is fluid: Σ V W, about 1 inside, ½ at a surface, 0 outside \[-\].
     pub share: f64,
     /// Pressure \[Pa\]; 0 outside.
     pub pressure: f64,
@@ -133,39 +133,39 @@ pub struct FluidSample {
     pub velocity: [f64; 3],
 }
 
-/// What sliding grains took from a wall.
+/// Wear of a wall by sliding grains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallWear {
     /// Worn volume of the whole wall \[m³\].
     pub volume: f64,
-    /// Worn volume of each of the triangles that show it \[m³\]: of an element that several show, by their areas.
+    /// Worn volume of each displayed triangle \[m³\]; the volume of an element that several triangles display is distributed by their areas.
     pub volumes: Vec<f64>,
-    /// Worn volume over area of the element that each triangle shows \[m\].
+    /// Worn volume per area of the element that each triangle displays \[m\].
     pub depths: Vec<f64>,
 }
 
-/// A wall as it stands.
+/// A wall at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallSnapshot {
-    /// Name as the scene spells it.
+    /// Name in the scene.
     pub name: String,
-    /// Triangles that show it now \[m\]; none for a plane.
+    /// Triangles of its current surface \[m\]; empty for a plane.
     pub triangles: Vec<[[f64; 3]; 3]>,
-    /// (point, normal) now, for a plane; neither these nor triangles while the wall is not there.
+    /// Current (point, normal) of a plane; `None`, as are the triangles, while the wall is absent.
     pub plane: Option<([f64; 3], [f64; 3])>,
-    /// Where its middle is now, see [`crate::world::WallShape::middle`] \[m\].
+    /// Current position of its reference point, see [`crate::world::WallShape::middle`] \[m\].
     pub position: [f64; 3],
-    /// Angle that it turned about its axis since time zero \[rad\].
+    /// Rotation about its axis since time zero \[rad\].
     pub angle: f64,
     /// Force of the grains on the wall \[N\].
     pub force: [f64; 3],
-    /// Torque of the grains on the wall about its axis point (the origin for a fixed wall) \[N m\].
+    /// Torque of the grains on the wall about a point of its axis, or about the origin for a fixed wall \[N m\].
     pub torque: [f64; 3],
-    /// What is worn of it; `None` for a wall that does not wear.
+    /// Wear; `None` for a wall that does not wear.
     pub wear: Option<WallWear>,
 }
 
-/// The energy ledger \[J\]: where the energy is and where it went since time zero.
+/// The energy ledger \[J\]: energies now and transfers since time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Σ ½ m v².
@@ -184,31 +184,32 @@ pub struct Ledger {
     pub surface: f64,
     /// −Σ m g·x.
     pub gravity: f64,
-    /// Taken by normal damping.
+    /// Dissipated by normal damping.
     pub normal_damping: f64,
-    /// Taken by tangential damping.
+    /// Dissipated by tangential damping.
     pub tangential_damping: f64,
-    /// Taken by frictional sliding (and by tangential springs let go).
+    /// Dissipated by frictional sliding, and by the release of tangential springs.
     pub friction: f64,
-    /// Taken by local non-viscous damping.
+    /// Dissipated by local non-viscous damping.
     pub local_damping: f64,
-    /// Taken by damping in bonds.
+    /// Dissipated by damping in bonds.
     pub bond_damping: f64,
-    /// Held by bonds when they broke or were dissolved.
+    /// Elastic energy of bonds at the moment when they broke or were removed.
     pub fracture: f64,
-    /// Taken by the viscosity of fluids.
+    /// Dissipated by the viscosity of fluids.
     pub viscosity: f64,
-    /// Taken by the diffusion of their densities; of incompressible ones, by pressures that keep these.
+    /// Dissipated by density diffusion; for incompressible fluids, by the pressures that preserve density.
     pub diffusion: f64,
-    /// Work done on grains and fluids by walls, by loads, and by what holds bodies.
+    /// Work on grains and fluids by walls, loads and prescribed motion.
     pub wall_work: f64,
-    /// Taken along by grains that left the domain or were removed.
+    /// Energy of grains that left the domain or were removed.
     pub left_domain: f64,
-    /// Put in between two steps: with grains that came, by velocities, walls, gravity or holding that were changed. What is held is not in the books.
+    /// Energy added between two steps: by new grains, and by changes of velocities, walls, gravity or prescribed motion. Bodies with prescribed
+    /// motion have no energy in the ledger.
     pub inserted: f64,
     /// Total of all terms at time zero.
     pub initial: f64,
-    /// What the balance misses: stored + taken − wall work − inserted − initial.
+    /// Residual of the balance: stored + dissipated − wall work − inserted − initial.
     pub residual: f64,
 }
 
@@ -238,7 +239,7 @@ impl Ledger {
         "residual [J]",
     ];
 
-    /// What grains, contacts, bonds and fluids hold.
+    /// Energy of grains, contacts, bonds and fluids.
     pub(crate) fn total(&self) -> f64 {
         self.kinetic
             + self.rotational
@@ -278,20 +279,20 @@ impl Ledger {
     }
 }
 
-/// The ledger of heat \[J\]: where it is and where it went since time zero.
+/// The ledger of heat \[J\]: heat now and transfers since time zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeatLedger {
     /// Σ m c T of all grains.
     pub held: f64,
-    /// Given by walls.
+    /// Heat from walls.
     pub from_walls: f64,
-    /// Brought by grains that came.
+    /// Heat of grains that were added.
     pub inserted: f64,
-    /// Taken along by grains that left.
+    /// Heat of grains that left.
     pub left: f64,
-    /// Held at time zero.
+    /// Heat at time zero.
     pub initial: f64,
-    /// What the balance misses: held − from walls − inserted + left − initial.
+    /// Residual of the balance: stored heat − heat from walls − inserted + left − initial.
     pub residual: f64,
 }
 
@@ -312,22 +313,22 @@ impl HeatLedger {
     }
 }
 
-/// Seconds of wall time per pass since the start, in the order of the step, by the words of the step.
+/// Wall time per pass since the start \[s\], in the order of the step, with the names of the passes.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// (pass, seconds, calls).
     pub passes: Vec<(&'static str, f64, u64)>,
-    /// The first that a GPU does.
+    /// Index of the first GPU pass.
     of_gpu: usize,
 }
 
 impl Profile {
-    /// Nothing yet of these passes.
+    /// An empty profile of these passes.
     pub(crate) fn new(passes: &[&'static str]) -> Profile {
         Profile::beside(passes, &[])
     }
 
-    /// Nothing yet of passes of a GPU, beside others.
+    /// An empty profile of GPU passes after others.
     pub(crate) fn beside(others: &[&'static str], of_gpu: &[&'static str]) -> Profile {
         Profile {
             passes: others.iter().chain(of_gpu).map(|&name| (name, 0.0, 0)).collect(),
@@ -335,12 +336,12 @@ impl Profile {
         }
     }
 
-    /// Books as [`Profile::book`] does, by the number among the passes of a GPU.
-    pub(crate) fn book_on_gpu(&mut self, pass: usize, start: Instant, calls: u64) {
-        self.book(self.of_gpu + pass, start, calls);
+    /// Adds a time as [`Profile::add_time`] does, with an index among the GPU passes.
+    pub(crate) fn add_on_gpu(&mut self, pass: usize, start: Instant, calls: u64) {
+        self.add_time(self.of_gpu + pass, start, calls);
     }
 
-    /// Adds what was booked elsewhere of the passes of a GPU alone.
+    /// Adds times of a profile of GPU passes only.
     pub(crate) fn add_of_gpu(&mut self, other: &Profile) {
         for (pass, (_, seconds, calls)) in self.passes[self.of_gpu..].iter_mut().zip(&other.passes) {
             pass.1 += seconds;
@@ -348,57 +349,57 @@ impl Profile {
         }
     }
 
-    /// Books the time since `start`, in which a pass was called so often.
-    pub(crate) fn book(&mut self, pass: usize, start: Instant, calls: u64) {
+    /// Adds the time since `start`, and this number of calls, to a pass.
+    pub(crate) fn add_time(&mut self, pass: usize, start: Instant, calls: u64) {
         let entry = &mut self.passes[pass];
         entry.1 += start.elapsed().as_secs_f64();
         entry.2 += calls;
     }
 }
 
-/// A stretch of wall time that a pass took.
+/// Time interval of a pass on the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
-    /// The pass, by the words of the step.
+    /// Name of the pass.
     pub pass: &'static str,
-    /// Whether a GPU was at it: from when the host asked for it to when the host had it.
+    /// Whether the pass ran on a GPU: the interval is from the request by the host to the arrival of the result.
     pub is_on_gpu: bool,
-    /// The step that it leads to.
+    /// Number of the step that the pass belongs to.
     pub step: u64,
-    /// When it began and ended, since the simulation was set up \[s\].
+    /// Start, since the simulation was set up \[s\].
     pub from: f64,
-    /// See `from`.
+    /// End \[s\].
     pub to: f64,
 }
 
-/// The latest spans of what goes on at the same time.
+/// Latest spans of work that runs concurrently.
 pub(crate) struct Trace {
     start: Instant,
-    /// When the GPU was last asked.
+    /// Time of the last request to the GPU.
     asked: Instant,
     spans: VecDeque<Span>,
 }
 
 impl Trace {
-    /// Spans that are kept.
-    const MOST: usize = 4096;
+    /// Largest number of spans that are stored.
+    const MAX: usize = 4096;
 
     pub(crate) fn new() -> Trace {
         Trace {
             start: Instant::now(),
             asked: Instant::now(),
-            spans: VecDeque::with_capacity(Trace::MOST),
+            spans: VecDeque::with_capacity(Trace::MAX),
         }
     }
 
-    /// Notes that a GPU begins.
+    /// Records that GPU work starts.
     pub(crate) fn ask(&mut self) {
         self.asked = Instant::now();
     }
 
-    /// Notes what a pass took that ends now, on a GPU since that was asked.
+    /// Records a pass that ends now; without `began` it is a GPU pass that started at the last request.
     pub(crate) fn note(&mut self, pass: &'static str, began: Option<Instant>, step: u64) {
-        if self.spans.len() == Trace::MOST {
+        if self.spans.len() == Trace::MAX {
             self.spans.pop_front();
         }
         let since = |instant: Instant| instant.duration_since(self.start).as_secs_f64();

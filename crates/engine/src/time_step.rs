@@ -1,95 +1,81 @@
-//! The time step: what is stable, and what "auto" takes.
+//! The time step: its stability limit, and the choice of "auto".
 
-use crate::assemble::mass_of_sphere;
-use crate::bonds::{Found, Standing, likely_limit, limit_of_bonds, pairs_at_start};
+use crate::bonds::{BondCandidate, BondPositions, likely_limit, limit_of_bonds, pairs_at_start};
 use crate::flow::limited_by_fluids;
-use crate::refusal::Refusal;
-use crate::walls::{axis_of_turning, fastest};
-use crate::world::{Material, Wall, WallMotion, WallShape, World};
+use crate::refusal::WorldError;
+use crate::walls::{fastest, rotation_axis};
+use crate::world::{Material, TimeStep, Wall, WallMotion, WallShape, World, mass_of_sphere};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::NormalLaw;
 use seixo_laws::motion::Scheme;
 
-/// A time step and what limits it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimeStep {
-    /// The step in use \[s\].
-    pub value: f64,
-    /// What "auto" takes \[s\].
-    pub auto: f64,
-    /// The stable limit \[s\]; larger steps are refused.
-    pub limit: f64,
-    /// What sets the limit.
-    pub cause: String,
-}
-
-/// Share of the Rayleigh time that "auto" takes at most.
+/// Upper bound of "auto", as a share of the Rayleigh time.
 const AUTO_OF_RAYLEIGH: f64 = 0.15;
-/// Share of the Rayleigh time above which a dense packing without damping is unstable: twelve contacts at 2 % overlap, rolling included.
+/// Share of the Rayleigh time above which an undamped dense packing is unstable: with twelve contacts at 2 % overlap, and rolling.
 const LIMIT_OF_RAYLEIGH: f64 = 0.5;
-/// "auto" resolves the collision of a linear contact, t_c = π √(m*/k), in this many steps.
+/// Number of steps for a linear collision, t_c = π √(m*/k), with "auto".
 const STEPS_PER_COLLISION: f64 = 40.0;
-/// Share of √(m/k) above which a dense frictional packing of linear contacts is unstable.
+/// Share of √(m/k) above which a dense frictional packing with linear contacts is unstable.
 const LIMIT_OF_PERIOD: f64 = 0.5;
 
-/// What Gear's methods leave of the limits of contacts and of bonds: springs gain energy above ω Δt = 0.35, and bonds are judged closer to their
-/// limit than contacts are.
+/// Factors of Gear's methods on the limits of contacts and of bonds: springs gain energy above ω Δt = 0.35, and the criterion of bonds is closer to
+/// their true limit than that of contacts.
 const GEAR_OF_LIMIT: [f64; 2] = [0.5, 0.1];
 
-/// Share of the limit that "auto" takes at most.
+/// Upper bound of "auto", as a share of the limit.
 const AUTO_OF_LIMIT: f64 = 0.7;
-/// Damping brings the limit down by 1 + 12 ζ: all dashpots of a grain in a packing act at once on its velocity and its spin, and laws see
-/// velocities that are extrapolated by half a step. The factor is measured, on heaps at rest with e = 0.3, 0.4 and 0.5, which gain energy
+/// Damping divides the limit by 1 + 12 ζ. All dashpots of a grain in a packing act on its velocity and its spin at once, and laws read
+/// velocities that are extrapolated by half a step. The factor was measured on heaps at rest with e = 0.3, 0.4 and 0.5, which gain energy
 /// above 0.09, 0.12 and 0.15 Rayleigh times.
 const DAMPING: f64 = 12.0;
 
-/// Share of the smallest radius that the surface of a wall may go in a step.
-const LIMIT_OF_WAY: f64 = 0.1;
-/// Steps that a period of a wall's vibration takes at least.
+/// Largest displacement of a wall surface in a step, as a share of the smallest radius.
+const MAX_SURFACE_DISPLACEMENT: f64 = 0.1;
+/// Smallest number of steps per period of a wall's vibration.
 const STEPS_PER_PERIOD: f64 = 20.0;
-/// "auto" resolves the impact of the fastest wall on a Hertzian grain in as many steps.
+/// Number of steps for the impact of the fastest wall on a Hertzian grain, with "auto".
 const STEPS_PER_IMPACT: f64 = 10.0;
 
-/// What damping leaves of the stable limit of a contact.
+/// Factor of damping on the stability limit of a contact.
 fn left_by_damping(damping_ratio: f64) -> f64 {
     1.0 / (1.0 + DAMPING * damping_ratio)
 }
 
-/// Overlap over radius at which a law whose damping or stiffness grows with the overlap is judged.
+/// Overlap over radius at which laws with damping or stiffness that grow with the overlap are evaluated.
 const JUDGED_AT: f64 = 0.01;
 
-/// The Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) \[Thornton 1988\].
+/// Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) \[Thornton 1988\].
 fn rayleigh_time(radius: f64, material: &Material) -> f64 {
     std::f64::consts::PI * radius * (material.density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
 }
 
-/// E/(1 − ν²) \[Pa\].
+/// Plane-strain modulus E/(1 − ν²) \[Pa\].
 fn plane_modulus(material: &Material) -> f64 {
     material.youngs_modulus / (1.0 - material.poisson_ratio * material.poisson_ratio)
 }
 
-/// The duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} \[Johnson 1985, eq. 11.24\].
+/// Duration of a Hertzian impact \[s\]: 2.87 (m*² / (R* E*² v))^{1/5} \[Johnson 1985, eq. 11.24\].
 fn hertz_time(effective_mass: f64, effective_radius: f64, effective_modulus: f64, speed: f64) -> f64 {
     2.87 * (effective_mass * effective_mass / (effective_radius * effective_modulus * effective_modulus * speed)).powf(0.2)
 }
 
-/// Every wall with the motion that it has at the start, and with those that it may be given later.
+/// Each wall with its initial motion, and with those that it may get later.
 fn motions(world: &World) -> impl Iterator<Item = (&Wall, &WallMotion)> {
     let at_start = world.walls.iter().map(|wall| (wall, &wall.motion));
     let later = world.later.motions.iter();
     at_start.chain(later.filter_map(|(wall, motion)| Some((world.walls.get(*wall)?, motion))))
 }
 
-/// How fast the surface of a wall ever moves along its normal, at most \[m/s\], among grains within `reach` of anything \[m\]. What only slides, as a
-/// belt or a drum that turns about its axis, meets nothing the faster for it.
+/// Upper bound of the normal speed of a wall surface \[m/s\], among grains within `reach` of any object \[m\]. Tangential motion, as of a
+/// belt or a drum that rotates about its axis, does not count.
 fn speed_of_surface(wall: &Wall, motion: &WallMotion, reach: f64) -> f64 {
     let normal = match &wall.shape {
         WallShape::Plane { normal, .. } => Some(normal),
         _ => None,
     };
     let [speed, rate] = fastest(motion, normal);
-    let turning = axis_of_turning(motion).map_or(0.0, |axis| {
+    let turning = rotation_axis(motion).map_or(0.0, |axis| {
         let [x, y, z] = axis;
         let axis = Vector3 { x, y, z };
         let Vector3 { x, y, z } = axis.times(1.0 / axis.length());
@@ -98,8 +84,8 @@ fn speed_of_surface(wall: &Wall, motion: &WallMotion, reach: f64) -> f64 {
     speed + turning
 }
 
-/// The longest step in which walls go a small part of the smallest radius \[m\], and in which their vibrations are resolved \[s\], with the cause, if
-/// walls move at all; and the largest speed of their surfaces \[m/s\].
+/// Longest step in which walls move a small share of the smallest radius \[m\], and which resolves their vibrations \[s\], with the cause, if
+/// walls move; and the largest speed of their surfaces \[m/s\].
 fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) {
     let reach = world.grains.position.iter().flatten().copied().map(f64::abs);
     let reach = reach.chain(world.later.grains.iter().map(|kind| kind.reach)).fold(0.0, f64::max);
@@ -115,9 +101,9 @@ fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) 
         fastest_of_all = fastest_of_all.max(speed);
         if speed > 0.0 {
             take(
-                LIMIT_OF_WAY * smallest / speed,
+                MAX_SURFACE_DISPLACEMENT * smallest / speed,
                 format!(
-                    "wall {}, whose surface moves at up to {speed:.3e} m/s and may go {LIMIT_OF_WAY} of the smallest radius, {smallest:.3e} m, in a step",
+                    "wall {}, whose surface moves at up to {speed:.3e} m/s and may go {MAX_SURFACE_DISPLACEMENT} of the smallest radius, {smallest:.3e} m, in a step",
                     wall.name
                 ),
             );
@@ -139,16 +125,16 @@ fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) 
     (limit, fastest_of_all)
 }
 
-/// The stable time step of a world that is moved by a scheme, and the one that "auto" takes.
+/// Stability limit of the time step of a world with a scheme, and the time step of "auto".
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
-/// stiffness, both further by damping; "auto" also resolves the impact of the fastest grain at the start or as it comes. Bonds are limited by
-/// their stiffness; what those that are made later will ask for only "auto" foresees. Walls that move limit it by how far they go in a step and by the
-/// periods of their vibrations; "auto" also resolves the impact of the fastest wall.
+/// stiffness, and both further by damping. "auto" also resolves the impact of the fastest initial or added grain. Bonds are limited by
+/// their stiffness; limits of later bonds are estimated, for "auto" only. Moving walls are limited by their displacement in a step and by the
+/// periods of their vibrations. "auto" also resolves the impact of the fastest wall.
 ///
 /// # Errors
-/// If there is no grain and none may come, no interaction for materials that can touch, or a pair that cannot be bonded.
-pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, Refusal> {
+/// If there are no grains now or later, no interaction for materials that may be in contact, or a pair that cannot be bonded.
+pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, WorldError> {
     let found = if world.bonds.is_empty() {
         Vec::new()
     } else {
@@ -157,19 +143,19 @@ pub fn plan_time_step(world: &World, scheme: Scheme) -> Result<TimeStep, Refusal
     plan_with_bonds(world, scheme, &found)
 }
 
-/// What a scheme leaves of the limits of contacts and of bonds \[-\].
+/// Factors of a scheme on the limits of contacts and of bonds \[-\].
 fn left_by_scheme(scheme: Scheme) -> [f64; 2] {
     scheme.corrects().map_or([1.0; 2], |_| GEAR_OF_LIMIT)
 }
 
-/// What a scheme, and bodies that are easy to move, leave of the limit of bonds \[-\].
+/// Factor of a scheme, and of bodies with small effective masses, on the limit of bonds \[-\].
 pub(crate) fn left_to_bonds(world: &World, scheme: Scheme) -> f64 {
     let [_, of_bonds] = left_by_scheme(scheme);
     of_bonds * world.grains.lightness(&world.materials).sqrt()
 }
 
-/// As [`plan_time_step`], with the pairs that are bonded at the start.
-pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[Found]) -> Result<TimeStep, Refusal> {
+/// Like [`plan_time_step`], with the pairs that are bonded at the start.
+pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Result<TimeStep, WorldError> {
     let unlimited = TimeStep {
         value: f64::INFINITY,
         auto: f64::INFINITY,
@@ -177,14 +163,14 @@ pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[Found]) ->
         cause: String::new(),
     };
     let of_grains = if world.grains.is_empty() && world.later.grains.is_empty() {
-        world.fluids.as_ref().map(|_| unlimited).ok_or(Refusal::NoGrains)
+        world.fluids.as_ref().map(|_| unlimited).ok_or(WorldError::NoGrains)
     } else {
         plan_for_grains(world, scheme, found)
     };
     Ok(limited_by_fluids(of_grains?, world))
 }
 
-fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<TimeStep, Refusal> {
+fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Result<TimeStep, WorldError> {
     let expected = &world.later.grains;
     let mut smallest = vec![f64::INFINITY; world.materials.len()];
     let kinds = expected.iter().map(|kind| (&kind.radius[0], &kind.material));
@@ -218,7 +204,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
                 NormalLaw::Hertz | NormalLaw::Viscoelastic => {
                     let rayleigh = rayleigh_time(radius, material);
                     let impact = hertz_time(0.5 * mass, 0.5 * radius, 0.5 * modulus, speed.max(1e-30));
-                    // Kuwabara and Kono's dashpot is A times the tangent stiffness, ζ = ½ A √(k/m*).
+                    // The dashpot of Kuwabara and Kono is A times the tangent stiffness, ζ = ½ A √(k/m*).
                     let stiffness = modulus * radius * (0.5 * JUDGED_AT).sqrt();
                     let viscous = 0.5 * interaction.dissipative_time.unwrap_or(0.0) * (stiffness / (0.5 * mass)).sqrt();
                     let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(damping_ratio + viscous);
@@ -262,12 +248,12 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
     if !step.limit.is_finite() {
         let material = world.grains.material.first().copied().unwrap_or_else(|| expected[0].material);
         let name = world.materials[material as usize].name.clone();
-        return Err(Refusal::NoInteraction { a: name.clone(), b: name });
+        return Err(WorldError::NoInteraction { a: name.clone(), b: name });
     }
     let [of_contacts, of_bonds] = left_by_scheme(scheme);
     step.limit *= of_contacts;
     step.auto *= of_contacts;
-    let of_found = (!found.is_empty()).then(|| limit_of_bonds(&world.bonds, &Standing::at_start(world), found));
+    let of_found = (!found.is_empty()).then(|| limit_of_bonds(&world.bonds, &BondPositions::at_start(world), found));
     if let Some((limit, cause)) = of_found.flatten() {
         let limit = of_bonds * limit;
         step.auto = step.auto.min(AUTO_OF_LIMIT * limit);
@@ -282,7 +268,9 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
     if lightness < 1.0 {
         step.limit *= lightness.sqrt();
         step.auto *= lightness.sqrt();
-        step.cause += &format!(", at bodies whose spheres move as easily as spheres of {lightness:.3} times the mass would");
+        if lightness < 0.9995 {
+            step.cause += &format!(", for bodies, whose spheres respond to a force as if they had {lightness:.3} times their mass");
+        }
     }
     let smallest_of_all = smallest.iter().copied().fold(f64::INFINITY, f64::min);
     let (of_walls, speed_of_walls) = limit_of_walls(world, smallest_of_all);
@@ -299,7 +287,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[Found]) -> Result<Tim
     Ok(step)
 }
 
-/// The shortest impact of a Hertzian grain on a wall of this speed \[m/s\], from the smallest radius of each material \[s\].
+/// Shortest impact of a Hertzian grain on a wall with this speed \[m/s\], over the smallest radius of each material \[s\].
 fn impact_of_walls(world: &World, smallest: &[f64], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
     for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
@@ -320,11 +308,11 @@ fn impact_of_walls(world: &World, smallest: &[f64], speed: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::Simulation;
-    use crate::world::{Grains, Interaction, Later, Settings, Triangle, Vec3, Vibration};
+    use crate::world::{Grains, Interaction, LaterAdditions, Settings, Triangle, Vec3, Vibration};
 
     const RADIUS: f64 = 1e-3;
 
-    /// A ball at rest, and a plate 6 mm below it: two triangles, or, of no extent, a plane.
+    /// A ball at rest, and a plate 6 mm below it: two triangles or, with zero extent, a plane.
     fn over_a_plate(extent: f64, motion: WallMotion) -> World {
         let mut grains = Grains::default();
         grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
@@ -361,7 +349,7 @@ mod tests {
                 motion,
                 specific_wear_rate: 0.0,
             }],
-            later: Later::default(),
+            later: LaterAdditions::default(),
             conduction: None,
             fluids: None,
             bonds: Vec::new(),
@@ -387,7 +375,7 @@ mod tests {
         }
     }
 
-    fn started(world: &World, time_step: Option<f64>) -> Result<Simulation, Refusal> {
+    fn started(world: &World, time_step: Option<f64>) -> Result<Simulation, WorldError> {
         let settings = Settings {
             threads: 1,
             time_step,
@@ -401,7 +389,7 @@ mod tests {
         for speed in [2.0, 20.0, 200.0] {
             let mut simulation = started(&over_a_plate(0.01, moving([0.0, 0.0, speed])), None).unwrap();
             let steps = (12.0 * RADIUS / speed / simulation.time_step().value).ceil() as u64;
-            // Either it is thrown ahead, or the plate is too fast for so soft a ball, which the run says.
+            // Either the plate throws the ball, or the run reports that the plate is too fast for such a soft ball.
             match simulation.advance(steps) {
                 Ok(()) => {
                     let thrown = simulation.snapshot().velocity[0][2] / speed;
@@ -423,23 +411,23 @@ mod tests {
             .clone();
         let refused = |world: &World| started(world, Some(usual.value)).err().map(|refusal| refusal.to_string());
         let plate = |motion: WallMotion| over_a_plate(0.01, motion);
-        let told = refused(&plate(moving([0.0, 0.0, 200.0]))).unwrap();
+        let reported = refused(&plate(moving([0.0, 0.0, 200.0]))).unwrap();
         assert!(
-            told.contains("above the stable limit") && told.contains("wall plate, whose surface moves at up to 2.000e2 m/s"),
-            "{told}"
+            reported.contains("above the stable limit") && reported.contains("wall plate, whose surface moves at up to 2.000e2 m/s"),
+            "{reported}"
         );
-        let told = refused(&plate(vibrating(40e3))).unwrap();
-        assert!(told.contains("wall plate, which vibrates at 4.000e4 Hz"), "{told}");
+        let reported = refused(&plate(vibrating(40e3))).unwrap();
+        assert!(reported.contains("wall plate, which vibrates at 4.000e4 Hz"), "{reported}");
         let turning = WallMotion {
             angular_velocity: [0.0, 2e4, 0.0],
             ..WallMotion::default()
         };
         assert!(refused(&plate(turning)).unwrap().contains("wall plate"));
-        // What a stage does later counts, too.
+        // Motions of later stages count, too.
         let mut later = plate(WallMotion::default());
         later.later.motions = vec![(0, moving([0.0, 0.0, 200.0]))];
         assert!(refused(&later).unwrap().contains("wall plate"));
-        // Slow walls, and a plane that slides along itself, take nothing of it.
+        // Slow walls, and a plane that moves along itself, do not reduce the step.
         for world in [
             plate(moving([0.0, 0.0, 0.5])),
             plate(vibrating(50.0)),

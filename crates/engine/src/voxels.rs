@@ -1,54 +1,54 @@
-//! Meshes as cubes of a grid, each of which becomes a sphere: the depth peeling of \[Silva 2010, § 3.4\], along all three axes, so that no face is lost
-//! because it is seen edge on.
+//! Voxelization of meshes: cubes of a grid, each of which becomes a sphere. It uses the depth peeling of \[Silva 2010, § 3.4\] along all three axes,
+//! so that no face is missed because it is parallel to the rays.
 //!
-//! Corners are snapped to a lattice of whole numbers, see [`Lattice`]; what follows is exact, and so the same on every device. Parallel lines,
-//! 16 × 16 through every cube along each axis, cross the triangles ([`seixo_sweeps::peel`]): a cube is taken where one of them meets a
-//! triangle in it, or where a corner of the mesh is in it. The lines through the middles of cubes tell what is inside.
+//! Corners are snapped to a lattice of integers, see [`Lattice`]. All later arithmetic is exact, and so the same on every device. Parallel rays,
+//! 16 × 16 through each cube along each axis, cross the triangles ([`seixo_sweeps::voxelize`]). A cube is taken if one of its rays meets a
+//! triangle in it, or if it contains a corner of the mesh. The rays through the centers of cubes decide what is inside.
 
-mod columns;
 mod edges;
 mod lattice;
 mod parts;
+mod rays;
 
-pub(crate) use columns::{Columns, Peeled};
-pub use edges::{Edges, OddEdge, is_collapsed};
+pub use edges::{Edges, NonManifoldEdge, is_collapsed};
 pub use lattice::Lattice;
 pub use parts::Parts;
+pub(crate) use rays::{RayCrossings, RayGrid};
 
-use crate::place::gpu_asked_for;
-use crate::refusal::Refusal;
+use crate::device_choice::gpu_asked_for;
+use crate::refusal::WorldError;
 use crate::world::{DeviceChoice, Triangle};
 use seixo_device::Cpu;
 
-/// Which cubes are taken.
+/// Selection of the cubes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filling {
-    /// Those that the surface passes through.
+pub enum VoxelFilling {
+    /// Cubes that the surface passes through.
     #[default]
     Surface,
-    /// These, and those whose middles are inside.
+    /// These cubes, and those whose centers are inside.
     Solid,
 }
 
-impl Filling {
-    /// All, with their words.
-    pub const ALL: [(Filling, &'static str); 2] = [(Filling::Surface, "surface"), (Filling::Solid, "solid")];
+impl VoxelFilling {
+    /// All selections, with their names in a scene.
+    pub const ALL: [(VoxelFilling, &'static str); 2] = [(VoxelFilling::Surface, "surface"), (VoxelFilling::Solid, "solid")];
 }
 
-/// The cubes of a [`Lattice`] that a mesh takes.
+/// The cubes of a [`Lattice`] that a mesh fills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Voxels {
-    /// Their numbers, ascending, see [`Lattice::center`].
+    /// Indices of the cubes in ascending order, see [`Lattice::center`].
     pub taken: Vec<u32>,
-    /// How many cubes have their middle inside.
+    /// Number of cubes with their center inside.
     pub inside: u32,
-    /// Of how many the three axes do not agree whether their middle is inside, so that two decide.
+    /// Number of cubes for which the three axes disagree whether the center is inside, so that two of them decide.
     pub disputed: u32,
-    /// How many have their middle inside of several parts of the mesh at once.
+    /// Number of cubes with their center inside several parts of the mesh.
     pub doubled: u32,
 }
 
-/// Why a mesh does not become cubes. Every message ends with the remedy, after a semicolon.
+/// Reason for which a mesh cannot be voxelized. Each message ends with the remedy, after a semicolon.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum VoxelError {
     /// It has no triangles.
@@ -57,16 +57,16 @@ pub enum VoxelError {
     /// A coordinate is not a number, or infinite.
     #[error("triangle {triangle} of the mesh has a corner that is not at a finite place; export the mesh again")]
     NotFinite {
-        /// Its number, from 1.
+        /// Number of the triangle, from 1.
         triangle: usize,
     },
-    /// It has no extent, or one beyond doubles.
+    /// The mesh has no extent, or one beyond double precision.
     #[error("the longest side of the box around the mesh is {longest}; check the mesh and its unit")]
     Extent {
-        /// The longest side of the box around it.
+        /// Longest side of its bounding box.
         longest: f64,
     },
-    /// The radius is none, or larger than the body.
+    /// The radius is not positive, or larger than the body.
     #[error(
         "a radius of {radius} does not go with a mesh whose longest side is {longest}; use one above 0 and of at most {}, in lengths of the mesh",
         0.5 * longest
@@ -74,7 +74,7 @@ pub enum VoxelError {
     Radius {
         /// The radius.
         radius: f64,
-        /// The longest side of the box around the mesh.
+        /// Longest side of the bounding box of the mesh.
         longest: f64,
     },
     /// The radius is too small for this machine.
@@ -85,59 +85,59 @@ pub enum VoxelError {
     TooMany {
         /// The radius.
         radius: f64,
-        /// How many cubes there would be.
+        /// Number of cubes with this radius.
         cubes: f64,
-        /// The most that there may be.
+        /// Largest number of cubes.
         most: f64,
-        /// The most that there may be along an axis.
+        /// Largest number of cubes along an axis.
         slices: f64,
-        /// A radius with which they are fewer.
+        /// A radius that is large enough.
         fitting: f64,
     },
-    /// There are too many triangles for so many cubes.
+    /// There are too many triangles for this number of cubes.
     #[error(
-        "the triangles pass through more than {most} columns of cubes, counted one by one; use a larger radius, or a mesh of fewer triangles"
+        "the triangles pass through more than {most} rows of cubes, all triangles together; use a larger radius, or a mesh of fewer triangles"
     )]
     TooManyEntries {
-        /// The most that there may be.
+        /// Largest number of entries, each a triangle in a column of the ray grid.
         most: u64,
     },
-    /// The device that was asked for is not there, or failed.
+    /// The requested device is missing or failed.
     #[error("{0}")]
     Device(String),
 }
 
-impl From<Refusal> for VoxelError {
-    fn from(refusal: Refusal) -> VoxelError {
+impl From<WorldError> for VoxelError {
+    fn from(refusal: WorldError) -> VoxelError {
         VoxelError::Device(refusal.to_string())
     }
 }
 
-/// A line through the cube meets a triangle in it.
+/// Mark: a ray through the cube meets a triangle in it.
 const TOUCHED: u8 = 8;
-/// Its middle is inside of several parts of the mesh.
+/// Mark: the center is inside several parts of the mesh.
 const DOUBLED: u8 = 16;
-/// Bits that count along how many axes its middle is inside.
+/// Bits that count the axes along which the center is inside.
 const VOTES: u8 = 3;
 
-/// The cubes of a lattice that a mesh takes; the same ones on every device. `threads` are those of the CPU, 0 = one per core.
+/// The cubes of a lattice that a mesh fills, the same on every device. `threads` are those of the CPU, 0 = one per core.
 ///
-/// A middle is inside where the winding number of the mesh around it is not zero, so that parts which overlap are one body; where its triangles
-/// do not agree which side is outside, where a line to it crosses an odd number of triangles. Where the mesh is not closed this depends on the
-/// line, and two of three axes decide.
+/// A center is inside if the winding number of the mesh around it is not zero, so that overlapping parts are one body. If the triangles do not agree
+/// which side is outside, it is inside if a ray to it crosses an odd number of triangles. For a mesh that is not closed this depends on the ray, and
+/// two of three axes decide.
 ///
 /// # Errors
-/// If the triangles are too many, or the device does not suffice.
+/// If there are too many triangles, or the device is not sufficient.
 pub fn voxels(
     mesh: &[Triangle],
     edges: &Edges,
     lattice: &Lattice,
-    filling: Filling,
+    filling: VoxelFilling,
     (device, threads): (DeviceChoice, usize),
     notices: &mut Vec<String>,
 ) -> Result<Voxels, VoxelError> {
     let gpu = gpu_asked_for(device, notices)?;
-    let cpu = Cpu::new(threads).map_err(Refusal::from)?;
+    let cpu = Cpu::new(threads).map_err(WorldError::from)?;
     let snapped: Vec<[[u32; 3]; 3]> = mesh
         .iter()
         .map(|triangle| triangle.map(|corner| lattice.snapped(&corner)))
@@ -149,16 +149,16 @@ pub fn voxels(
         marks[cube] |= TOUCHED;
     }
     for axis in 0..3 {
-        let columns = Columns::new(&snapped, lattice, axis)?;
+        let columns = RayGrid::new(&snapped, lattice, axis)?;
         let peeled = match &gpu {
-            Some(gpu) => columns.peel_on(gpu).map_err(Refusal::from)?,
-            None => columns.peel(&cpu),
+            Some(gpu) => columns.cast_rays_on_gpu(gpu).map_err(WorldError::from)?,
+            None => columns.cast_rays(&cpu),
         };
         mark(&mut marks, lattice, axis, &peeled, edges.is_oriented());
     }
     let how_many = |is_meant: fn(u8) -> bool| marks.iter().filter(|&&mark| is_meant(mark)).count() as u32;
     let is_inside = |mark: u8| mark & VOTES >= 2;
-    let is_taken = |mark: u8| mark & TOUCHED != 0 || filling == Filling::Solid && is_inside(mark);
+    let is_taken = |mark: u8| mark & TOUCHED != 0 || filling == VoxelFilling::Solid && is_inside(mark);
     Ok(Voxels {
         taken: (0..)
             .zip(&marks)
@@ -171,12 +171,12 @@ pub fn voxels(
     })
 }
 
-/// Adds what the lines along an axis saw to the marks of all cubes.
-fn mark(marks: &mut [u8], lattice: &Lattice, axis: usize, peeled: &Peeled, is_oriented: bool) {
+/// Adds the crossings of rays along an axis to the marks of all cubes.
+fn mark(marks: &mut [u8], lattice: &Lattice, axis: usize, peeled: &RayCrossings, is_oriented: bool) {
     let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
     let [wide, slices] = [u, axis].map(|axis| lattice.counts[axis] as usize);
     let strides = lattice.strides();
-    let columns = peeled.touched.chunks_exact(slices).zip(peeled.turns.chunks_exact(slices));
+    let columns = peeled.touched.chunks_exact(slices).zip(peeled.windings.chunks_exact(slices));
     for (column, (touched, turns)) in columns.enumerate() {
         let start = column % wide * strides[u] + column / wide * strides[v];
         let mut winding = 0_i32;

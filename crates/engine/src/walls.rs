@@ -1,108 +1,108 @@
-//! Walls: where their elements are now, and which grains are near them.
+//! Walls: current positions of their elements, and the list of near grains.
 
 mod grid;
 mod images;
-mod motion;
+pub(crate) mod motion;
 mod points;
-mod servo;
+pub(crate) mod servo;
 mod wear;
 
 use crate::fields::{Fields, PART, part_range, parts};
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
 use crate::search::{Cells, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
-use grid::SortRoom;
+use grid::WallSortBuffers;
 use images::Images;
 use motion::is_on;
-pub(crate) use motion::{Stance, axis_of_turning, fastest, is_moving};
+pub(crate) use motion::{WallDisplacement, fastest, is_moving, rotation_axis};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
-use seixo_sweeps::pose::{POSE, SERVO};
-use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE, TOUCH, TRIANGLE, WALL, load};
+use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
 use seixo_sweeps::wall::elements_near;
-pub(crate) use servo::{Borne, ended_ways};
+use seixo_sweeps::wall_pose::{POSE, SERVO};
+pub(crate) use servo::{ServoLoad, finished_displacements};
 use wear::SlidingWork;
 
-/// All walls, their elements, and the list of (grain, element) that are near each other.
+/// All walls, their elements, and the list of near pairs (grain, element).
 #[derive(Clone, Default)]
 pub struct Walls {
-    /// The walls as the world gives them.
+    /// The walls of the world.
     pub given: Vec<Wall>,
-    /// Records of the elements now, see [`ELEMENT`].
+    /// Current records of the elements, see [`ELEMENT`].
     pub elements: Vec<f64>,
-    /// Records of the walls now, see [`WALL`].
+    /// Current records of the walls, see [`WALL`].
     pub records: Vec<f64>,
-    /// First entry of every grain's row, and one more.
+    /// Index of the first entry of each grain's row, and the total number.
     pub row: Vec<u32>,
     /// Elements near each grain.
     pub list: Vec<u32>,
-    /// What each entry remembers.
+    /// Contact history of each entry.
     pub history: Vec<f64>,
-    /// Numbers that an entry remembers.
-    pub remembered: usize,
-    /// Records of touches of the last step, see [`TOUCH`].
-    pub touches: Vec<f64>,
-    /// First entry of every part, and one more.
+    /// Number of values in the history of an entry.
+    pub contact_histories: usize,
+    /// Contact records of the last step, see [`WALL_CONTACT`].
+    pub wall_contacts: Vec<f64>,
+    /// Index of the first entry of each part, and the total number.
     pub part_row: Vec<u32>,
-    /// Time at which the list was made \[s\].
+    /// Time of the last rebuild of the list \[s\].
     pub listed_at: f64,
-    /// Distance by which a grain and an element may be apart and still be listed \[m\].
+    /// Gap between a grain and an element up to which they are listed \[m\].
     pub skin: f64,
-    /// The part of it across which walls may hold grains; the rest is for motion \[m\].
+    /// Part of the skin across which walls may attract grains; the rest is for motion \[m\].
     pub gap: f64,
-    /// Whether each wall is there.
+    /// Whether each wall exists.
     there: Vec<bool>,
-    /// Bound of the distance of grains from anything, for planes that turn \[m\].
+    /// Upper bound of the distance of grains from any object, for rotating planes \[m\].
     reach: f64,
-    /// Records of the elements when their walls began to move as they do.
+    /// Records of the elements at the start of the current motions.
     pub start: Vec<f64>,
-    /// Records of the walls then.
+    /// Records of the walls at the start of the current motions.
     pub at_rest: Vec<f64>,
-    /// Records of the servos now, see [`SERVO`]; all zero for walls that have none.
+    /// Current records of the servos, see [`SERVO`]; all zero for walls without servo.
     pub servos: Vec<f64>,
-    /// Angle that each wall had turned when it began to move as it does \[rad\].
+    /// Rotation angle of each wall at the start of its current motion \[rad\].
     turned_before: Vec<f64>,
-    /// How far servos had gone whose motions ended, in the order in which they did \[m\].
-    ended_ways: Vec<f64>,
-    /// What grains of other domains press on each wall with a servo; empty in a world that is not divided.
-    pub borne_elsewhere: Vec<Borne>,
-    /// Poses of the walls now, see [`POSE`].
+    /// Displacements of servos whose motions ended, in the order of their ends \[m\].
+    finished_displacements: Vec<f64>,
+    /// Loads of grains of other subdomains on each wall with a servo; empty without decomposition.
+    pub borne_elsewhere: Vec<ServoLoad>,
+    /// Current poses of the walls, see [`POSE`].
     poses: Vec<f64>,
-    /// First element of each wall, and one more.
+    /// Index of the first element of each wall, and the total number.
     first: Vec<usize>,
-    /// Distance of each wall's farthest point from its axis \[m\].
+    /// Distance of the farthest point of each wall from its axis \[m\].
     farthest: Vec<f64>,
-    /// Middle of each wall when it began to move as it does, see [`WallShape::middle`] \[m\].
+    /// Reference point of each wall at the start of its current motion, see [`WallShape::middle`] \[m\].
     pub middle: Vec<Vec3>,
-    /// How far each servo had gone when the list was made \[m\].
+    /// Displacement of each servo at the last rebuild of the list \[m\].
     listed_way: Vec<f64>,
     /// Elements that are planes.
     pub planes: Vec<u32>,
-    /// Grid of all other elements, see [`elements_near()`].
+    /// Grid of the other elements, see [`elements_near()`].
     pub grid: Vec<f64>,
     /// Shape of that grid.
     pub shape: Vec<u32>,
-    /// First entry of each of its cells, and one more.
+    /// Index of the first entry of each of its cells, and the total number.
     pub cell_first: Vec<u32>,
     /// Elements of its cells.
     pub cell_list: Vec<u32>,
-    /// What grains did to walls that wear.
+    /// Sliding work on walls that wear.
     pub work: SlidingWork,
     images: Images,
-    room: SortRoom,
+    room: WallSortBuffers,
     old_row: Vec<u32>,
     old_list: Vec<u32>,
     old_history: Vec<f64>,
 }
 
-fn vector(v: &[f64]) -> Vector3<f64> {
+pub(crate) fn vector(v: &[f64]) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
 }
 
-/// The record of a wall's pose, see [`POSE`].
+/// Record of the pose of a wall, see [`POSE`].
 fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
-    let Stance {
+    let WallDisplacement {
         shift,
         velocity,
         axis,
@@ -110,7 +110,7 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
         rate,
         acceleration,
         angular_acceleration,
-    } = Stance::at(&wall.motion, time);
+    } = WallDisplacement::at(&wall.motion, time);
     let through = vector(&wall.motion.through).plus(&shift);
     let (sin, cos) = angle.sin_cos();
     let acts = f64::from(is_there && is_on(&wall.motion, next));
@@ -123,7 +123,7 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
     record
 }
 
-/// Records of the elements of a shape, of which this is the first, see [`ELEMENT`].
+/// Records of the elements of a shape, starting with index `first`, see [`ELEMENT`].
 fn elements_of(shape: &WallShape, wall: usize, first: usize) -> Vec<f64> {
     let mut records = Vec::new();
     let mut push = |numbers: [Vec3; 3], kind: f32| {
@@ -145,7 +145,7 @@ fn elements_of(shape: &WallShape, wall: usize, first: usize) -> Vec<f64> {
     records
 }
 
-/// The record of a wall when its motion begins, see [`WALL`].
+/// Record of a wall at the start of its motion, see [`WALL`].
 fn record_at_rest(wall: &Wall) -> [f64; WALL] {
     let surface = &wall.motion.surface;
     let mut record = [0.0; WALL];
@@ -156,7 +156,7 @@ fn record_at_rest(wall: &Wall) -> [f64; WALL] {
     record
 }
 
-/// Distance of a wall's farthest point from its axis \[m\]; of a plane `reach`.
+/// Distance of the farthest point of a wall from its axis \[m\]; `reach` for a plane.
 fn farthest_of(wall: &Wall, reach: f64) -> f64 {
     let through = vector(&wall.motion.through);
     let away = |point: &Vec3| vector(point).minus(&through).length();
@@ -172,12 +172,12 @@ fn farthest_of(wall: &Wall, reach: f64) -> f64 {
 }
 
 impl Walls {
-    /// Elements of the given walls; `reach` bounds the distance of grains from anything, for planes that turn \[m\].
-    pub fn new(given: Vec<Wall>, reach: f64, skin: f64, gap: f64, remembered: usize) -> Walls {
+    /// Makes the elements of the given walls; `reach` bounds the distance of grains from any object, for rotating planes \[m\].
+    pub fn new(given: Vec<Wall>, reach: f64, skin: f64, gap: f64, contact_histories: usize) -> Walls {
         let mut walls = Walls {
             skin: skin + gap,
             gap,
-            remembered,
+            contact_histories,
             reach,
             there: vec![true; given.len()],
             first: vec![0],
@@ -205,22 +205,22 @@ impl Walls {
         walls
     }
 
-    /// Lets a wall appear or vanish.
+    /// Makes a wall appear or vanish.
     pub fn set_there(&mut self, wall: usize, is_there: bool) {
         self.there[wall] = is_there;
         self.cell_first.clear();
     }
 
-    /// Lets a wall move in another way from this time \[s\] on, from where it is; start and stop of the motion count from now.
+    /// Sets the motion of a wall from this time \[s\] and its current position on; start and stop of the motion count from now.
     ///
     /// # Errors
     /// As [`Walls::repeat`].
-    pub fn set_motion(&mut self, wall: usize, motion: &WallMotion, time: f64) -> Result<(), Refusal> {
+    pub fn set_motion(&mut self, wall: usize, motion: &WallMotion, time: f64) -> Result<(), WorldError> {
         self.place(time, true);
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
-        self.turned_before[wall] += Stance::at(&self.given[wall].motion, time).angle;
+        self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).angle;
         self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
@@ -236,18 +236,18 @@ impl Walls {
         Ok(())
     }
 
-    /// Forgets which grains are near walls, and what they remember.
+    /// Clears the list of near grains and the contact histories.
     pub fn forget(&mut self) {
-        self.book_wear_of_list();
+        self.add_wear_of_list();
         self.row.clear();
         self.list.clear();
         self.history.clear();
-        self.touches.clear();
+        self.wall_contacts.clear();
     }
 
-    /// Whether a sphere touches no wall. The elements must be sorted for spheres of at least its radius.
+    /// Whether a sphere has no contact with any wall. The elements must be sorted for spheres of at least its radius.
     pub fn is_free(&self, center: Vec3, radius: f64) -> bool {
-        // What is near is nearer than the radius and the skin.
+        // The search finds elements up to the sum of this radius and the skin.
         let place = [center[0], center[1], center[2], radius - self.skin];
         self.near::<false>(0, &place, &mut []) == 0
     }
@@ -257,12 +257,12 @@ impl Walls {
         self.elements[element as usize * ELEMENT + 10] as usize
     }
 
-    /// Whether the wall of an element is there.
+    /// Whether the wall of an element exists.
     pub fn is_there(&self, element: u32) -> bool {
         self.there[self.wall_of(element)]
     }
 
-    /// Records of the poses of all walls at this time, see [`POSE`], when the next step is at `next` \[s\]; what servos add is not in them.
+    /// Records of the poses of all walls at this time, see [`POSE`], for a next step at `next` \[s\]; without displacements of servos.
     pub fn poses(&self, time: f64, next: f64) -> impl Iterator<Item = f64> + '_ {
         self.given
             .iter()
@@ -270,41 +270,41 @@ impl Walls {
             .flat_map(move |(wall, &is_there)| pose(wall, is_there, time, next))
     }
 
-    /// What grain i remembers of an element that it touches, and the record of the touch.
-    pub fn touch_of(&self, i: usize, element: u32) -> Option<(&[f64], &[f64])> {
+    /// Contact history and contact record of grain i and an element, if they are listed.
+    pub fn wall_contact_of(&self, i: usize, element: u32) -> Option<(&[f64], &[f64])> {
         let k = (self.row[i] as usize..self.row[i + 1] as usize).find(|&k| self.list[k] == element)?;
-        let touch = &self.touches[k * TOUCH..][..TOUCH];
-        (touch[7] > 0.0).then_some((&self.history[k * self.remembered..][..self.remembered], touch))
+        let touch = &self.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT];
+        (touch[7] > 0.0).then_some((&self.history[k * self.contact_histories..][..self.contact_histories], touch))
     }
 
-    /// How far grains or walls may move before the list is stale \[m\].
+    /// Distance that grains or walls may move before the list is out of date \[m\].
     pub fn slack(&self) -> f64 {
         0.5 * (self.skin - self.gap)
     }
 
-    /// Whether anything moves.
+    /// Whether any wall moves.
     pub fn has_moving(&self) -> bool {
         self.given.iter().any(|wall| is_moving(&wall.motion))
     }
 
-    /// Upper bound of how far any wall moved since the list was made \[m\].
+    /// Upper bound of the displacement of any wall since the rebuild of the list \[m\].
     pub fn moved_since_listed(&self, time: f64) -> f64 {
         self.moved_with_servos(time, 0.0)
     }
 
-    /// As [`Walls::moved_since_listed`], when servos go on for so long at their limits \[s\] from where they are.
+    /// Like [`Walls::moved_since_listed`], if servos continue for `onward` \[s\] at their speed limits.
     fn moved_with_servos(&self, time: f64, onward: f64) -> f64 {
         let moving = self.given.iter().enumerate().filter(|(_, wall)| is_moving(&wall.motion));
         let moved = moving.map(|(index, Wall { motion, .. })| {
             let servo = &self.servos[index * SERVO..][..SERVO];
             let further = vector(servo).times(servo[7] - self.listed_way[index]);
-            let (then, now) = (Stance::at(motion, self.listed_at), Stance::at(motion, time));
+            let (then, now) = (WallDisplacement::at(motion, self.listed_at), WallDisplacement::at(motion, time));
             now.distance(&then, self.farthest[index], &further) + servo[5] * onward
         });
         moved.fold(0.0, f64::max)
     }
 
-    /// Steps, `most` at most, that may be taken from step `steps` on before a wall moved farther than `far` since the list was made.
+    /// Number of steps, at most `most`, from step `steps` until a wall could have moved farther than `far` since the rebuild of the list.
     pub fn steps_until_moved(&self, steps: u64, dt: f64, far: f64, most: u64) -> u64 {
         if !self.has_moving() {
             return most;
@@ -313,15 +313,15 @@ impl Walls {
         (0..most).take_while(is_near).count() as u64
     }
 
-    /// Notes that the list is made now, at this time \[s\].
-    pub fn note_listed(&mut self, time: f64) {
+    /// Records a rebuild of the list at this time \[s\].
+    pub fn record_rebuild(&mut self, time: f64) {
         self.listed_at = time;
         for (way, servo) in self.listed_way.iter_mut().zip(self.servos.chunks_exact(SERVO)) {
             *way = servo[7];
         }
     }
 
-    /// Puts the moving walls (or `all`) where they are at this time \[s\].
+    /// Moves the moving walls, or `all`, to their positions at this time \[s\].
     pub fn place(&mut self, time: f64, all: bool) {
         let [mut poses, mut records, mut elements] = [&mut self.poses, &mut self.records, &mut self.elements].map(std::mem::take);
         poses.clear();
@@ -330,12 +330,12 @@ impl Walls {
         (self.poses, self.records, self.elements) = (poses, records, elements);
     }
 
-    /// Lists all grains, but for those to be skipped, and elements nearer than the skin, by grain and element; known history is taken over. The
+    /// Lists near pairs of grains, except skipped ones, and elements, sorted by grain and element; takes over known contact histories. The
     /// elements must be sorted for the largest grain.
     pub fn list(&mut self, device: &Cpu, cells: &Cells, fields: &Fields, time: f64, skips: impl Fn(usize) -> bool + Sync) {
-        let remembered = self.remembered;
+        let contact_histories = self.contact_histories;
         let n = fields.len();
-        self.book_wear_of_list();
+        self.add_wear_of_list();
         std::mem::swap(&mut self.row, &mut self.old_row);
         std::mem::swap(&mut self.list, &mut self.old_list);
         std::mem::swap(&mut self.history, &mut self.old_history);
@@ -383,13 +383,13 @@ impl Walls {
         );
         self.list = list;
         self.history.clear();
-        resize_with_room(&mut self.history, self.list.len() * remembered);
-        self.touches.clear();
-        resize_with_room(&mut self.touches, self.list.len() * TOUCH);
+        resize_with_room(&mut self.history, self.list.len() * contact_histories);
+        self.wall_contacts.clear();
+        resize_with_room(&mut self.wall_contacts, self.list.len() * WALL_CONTACT);
         if self.wears() {
             resize_with_room(&mut self.work.by_entry, self.list.len());
         }
-        self.note_listed(time);
+        self.record_rebuild(time);
         if self.old_row.is_empty() {
             return;
         }
@@ -398,14 +398,15 @@ impl Walls {
             let (old_first, old_end) = (self.old_row[old] as usize, self.old_row[old + 1] as usize);
             for k in self.row[i] as usize..self.row[i + 1] as usize {
                 if let Some(q) = (old_first..old_end).find(|&q| self.old_list[q] == self.list[k]) {
-                    self.history[k * remembered..][..remembered].copy_from_slice(&self.old_history[q * remembered..][..remembered]);
+                    self.history[k * contact_histories..][..contact_histories]
+                        .copy_from_slice(&self.old_history[q * contact_histories..][..contact_histories]);
                 }
             }
         }
         self.carry_through_sides(&cells.old_of);
     }
 
-    /// Counts the elements near grain i, and writes them to `list` when `FILL`.
+    /// Counts the elements near grain i; with `FILL`, also writes them to `list`.
     fn near<const FILL: bool>(&self, i: usize, position: &[f64], list: &mut [u32]) -> u32 {
         elements_near::<f64>(
             i,
@@ -424,10 +425,10 @@ impl Walls {
         )
     }
 
-    /// Force \[N\] and torque about its axis point \[N m\] of the grains on each wall, from the touches of the last step.
+    /// Force \[N\] and torque about its axis point \[N m\] of the grains on each wall, from the contacts of the last step.
     pub fn loads(&self) -> Vec<([f64; 3], [f64; 3])> {
         let mut loads = vec![([0.0; 3], [0.0; 3]); self.given.len()];
-        for (entry, touch) in self.touches.chunks_exact(TOUCH).enumerate() {
+        for (entry, touch) in self.wall_contacts.chunks_exact(WALL_CONTACT).enumerate() {
             let on_grain = vector(&touch[4..]);
             let wall = self.wall_of(self.list[entry]);
             let arm = vector(touch).minus(&vector(&self.records[wall * WALL..]));
@@ -443,7 +444,7 @@ impl Walls {
         loads
     }
 
-    /// A point of a wall at time zero, where the wall is now.
+    /// Current position of a point of a wall that is given at time zero.
     fn moved(&self, wall: usize, point: &Vec3) -> Vec3 {
         let pose = &self.poses[wall * POSE..][..POSE];
         let from_axis = vector(point).minus(&load(&self.at_rest, wall * WALL));
@@ -451,14 +452,14 @@ impl Walls {
         [now.x, now.y, now.z]
     }
 
-    /// A direction of a wall at time zero, as the wall is turned now.
+    /// Current direction of a direction of a wall that is given at time zero.
     fn turned(&self, wall: usize, direction: &Vec3) -> Vec3 {
         let pose = &self.poses[wall * POSE..][..POSE];
         let now = rotated(&vector(direction), &vector(&pose[3..]), pose[6], pose[7]);
         [now.x, now.y, now.z]
     }
 
-    /// Triangles that show a wall now, and its plane if it is one; neither while it is not there.
+    /// Current triangles of a wall, and its plane if it is one; neither while it is absent.
     pub fn surface(&self, wall: usize) -> (Vec<Triangle>, Option<(Vec3, Vec3)>) {
         if !self.there[wall] {
             return (Vec::new(), None);
@@ -475,17 +476,17 @@ impl Walls {
         (triangles, plane)
     }
 
-    /// Where the middle of a wall is now \[m\], see [`WallShape::middle`], and the angle that the wall turned by all of its motions \[rad\].
-    pub fn whereabouts(&self, wall: usize, time: f64) -> (Vec3, f64) {
-        let angle = Stance::at(&self.given[wall].motion, time).angle;
+    /// Current reference point of a wall \[m\], see [`WallShape::middle`], and its total rotation angle by all of its motions \[rad\].
+    pub fn pose_at(&self, wall: usize, time: f64) -> (Vec3, f64) {
+        let angle = WallDisplacement::at(&self.given[wall].motion, time).angle;
         (self.moved(wall, &self.middle[wall]), self.turned_before[wall] + angle)
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let words =
             self.row.capacity() + self.list.capacity() + self.old_row.capacity() + self.old_list.capacity() + self.cell_list.capacity();
-        let numbers = self.history.capacity() + self.old_history.capacity() + self.touches.capacity() + 2 * self.elements.capacity();
+        let numbers = self.history.capacity() + self.old_history.capacity() + self.wall_contacts.capacity() + 2 * self.elements.capacity();
         let numbers = numbers + self.work.by_element.capacity() + self.work.by_entry.capacity();
         (words * 4 + numbers * 8) as u64
     }

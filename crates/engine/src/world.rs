@@ -1,37 +1,56 @@
-//! What a simulation starts from: materials, interactions, grains, walls, gravity. SI throughout.
+//! Initial state of a simulation: materials, interactions, grains, walls, gravity. All values are in SI units.
 
 mod body;
 mod bond;
 mod conduction;
 mod fluid;
 mod joint;
-mod passage;
+mod open_boundary;
+mod principal;
+pub(crate) mod speed_limit;
+mod sphere_mass;
+mod time_step;
 mod wall;
 
-use crate::division::Ranks;
+use crate::ranks::Ranks;
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
 pub use conduction::{Conduction, Thermal};
 pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
 pub use fluid::{
-    Boundary, CONTACT_ANGLES, Fluid, Fluids, Hull, LARGEST_SUSPENDED, LEAST_COHESIVE_SUPPORT, Particles, Projection, Smoothing, Solver,
-    Space, StateLaw, ViscousForce, capillary_speed,
+    BodyBoundary, CONTACT_ANGLES, Fluid, Fluids, LARGEST_SUSPENDED, MIN_COHESIVE_SUPPORT, Particles, PressureTolerance, Smoothing, Solver,
+    Space, StateLaw, ViscousForce, WallParticles, capillary_speed,
 };
 pub use joint::{Joint, JointFlaw};
-pub use passage::{FluidInlet, FluidOutlet, Opening};
+pub(crate) use joint::{constraint_of, start_of};
+pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
+pub use principal::principal;
 pub use seixo_device::gpu::Api;
-use seixo_laws::contact::{Adhesive, NormalLaw, Resistance, RollingLaw, TangentialLaw, TwistingLaw};
+use seixo_laws::Vector3;
+use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
+pub(crate) use sphere_mass::{mass_of_sphere, volume_of_sphere};
+pub use time_step::TimeStep;
 pub use wall::{Frustum, Servo, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape};
 
 /// A point or vector in space, x y z.
 pub type Vec3 = [f64; 3];
 
+/// The vector of three numbers.
+pub(crate) fn vector(v: Vec3) -> Vector3<f64> {
+    Vector3 { x: v[0], y: v[1], z: v[2] }
+}
+
+/// The numbers of a vector.
+pub(crate) fn array(v: &Vector3<f64>) -> Vec3 {
+    [v.x, v.y, v.z]
+}
+
 /// An isotropic elastic solid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
-    /// Name as the scene spells it.
+    /// Name in the scene.
     pub name: String,
     /// Mass density \[kg/m³\].
     pub density: f64,
@@ -48,7 +67,7 @@ impl Material {
     }
 }
 
-/// How two materials act on each other when they touch.
+/// Contact laws and coefficients of a pair of materials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
     /// Law of the normal force.
@@ -59,24 +78,24 @@ pub struct Interaction {
     pub restitution: f64,
     /// Coulomb friction coefficient μ \[-\].
     pub friction: f64,
-    /// Normal spring k_n \[N/m\]; required by, and only used by, the linear law.
+    /// Normal stiffness k_n \[N/m\]; required and used by the linear law only.
     pub stiffness: Option<f64>,
-    /// Tangential spring k_t \[N/m\] of the linear tangential law; default 2/7 k_n with a linear normal law.
+    /// Tangential stiffness k_t \[N/m\] of the linear tangential law; by default 2/7 k_n with a linear normal law.
     pub tangential_stiffness: Option<f64>,
     /// Dissipative time A \[s\] of the viscoelastic law.
     pub dissipative_time: Option<f64>,
     /// Depth ε \[J\] of the potential.
     pub potential_energy: Option<f64>,
-    /// What sticks the two together.
-    pub cohesion: Option<Adhesive>,
-    /// What resists rolling.
-    pub rolling: Option<Resistance<RollingLaw>>,
-    /// What resists twisting.
-    pub twisting: Option<Resistance<TwistingLaw>>,
+    /// Cohesion law.
+    pub cohesion: Option<Cohesion>,
+    /// Law of the rolling resistance.
+    pub rolling: Option<ResistanceLaw<RollingLaw>>,
+    /// Law of the twisting resistance.
+    pub twisting: Option<ResistanceLaw<TwistingLaw>>,
 }
 
 impl Default for Interaction {
-    /// Smooth elastic contact by Hertz's law.
+    /// Smooth elastic contact with Hertz's law.
     fn default() -> Self {
         Interaction {
             normal: NormalLaw::Hertz,
@@ -94,7 +113,7 @@ impl Default for Interaction {
     }
 }
 
-/// Grains as parallel columns; every column has the same length.
+/// Grains as parallel columns of the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grains {
     /// Unique ids.
@@ -122,7 +141,7 @@ impl Grains {
     pub fn len(&self) -> usize {
         self.id.len()
     }
-    /// Whether there are none.
+    /// Whether there are no grains.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
@@ -137,7 +156,7 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
-    /// Appends grain k of another table, with its temperature, but without what carries it.
+    /// Appends grain k of another table, with its temperature but without its body.
     pub fn push_from(&mut self, other: &Grains, k: usize) {
         self.push(
             other.id[k],
@@ -152,12 +171,12 @@ impl Grains {
     }
 }
 
-/// What happens to a grain whose center leaves the domain.
+/// Policy for a grain whose center leaves the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaving {
-    /// It is removed; the ledger keeps what it took along.
+pub enum LeavingPolicy {
+    /// The grain is removed; the ledger records the energy that it takes along.
     Delete,
-    /// The run stops with an error that names it.
+    /// The run stops with an error that names the grain.
     Error,
 }
 
@@ -168,17 +187,17 @@ pub struct Domain {
     pub min: Vec3,
     /// Upper corner \[m\].
     pub max: Vec3,
-    /// What happens outside of sides that are not periodic.
-    pub leaving: Leaving,
-    /// Whether what leaves along x, y, z comes in on the other side.
+    /// Policy for grains that leave through sides that are not periodic.
+    pub leaving: LeavingPolicy,
+    /// Whether a grain that leaves along x, y or z enters on the opposite side.
     pub periodic: [bool; 3],
-    /// Whether images slide past the domain, so that it is sheared.
+    /// Shear of the domain, in which periodic images slide past it; `None` without shear.
     pub shear: Option<Shear>,
 }
 
 impl Domain {
     /// A domain whose sides are all open.
-    pub fn open(min: Vec3, max: Vec3, leaving: Leaving) -> Domain {
+    pub fn open(min: Vec3, max: Vec3, leaving: LeavingPolicy) -> Domain {
         Domain {
             min,
             max,
@@ -188,12 +207,12 @@ impl Domain {
         }
     }
 
-    /// Whether a center is outside of sides that are not periodic.
-    pub fn has_lost(&self, center: &[f64]) -> bool {
+    /// Whether a center is outside a side that is not periodic.
+    pub fn is_outside_domain(&self, center: &[f64]) -> bool {
         (0..3).any(|axis| !self.periodic[axis] && (center[axis] < self.min[axis] || center[axis] > self.max[axis]))
     }
 
-    /// Corners of the domain, beyond all places along periodic axes.
+    /// Corners of the domain; along periodic axes they are farther than any position.
     pub fn open_corners(&self) -> [Vec3; 2] {
         let pick = |axis: usize, corner: Vec3, far: f64| if self.periodic[axis] { far } else { corner[axis] };
         [
@@ -203,25 +222,25 @@ impl Domain {
     }
 }
 
-/// Simple shear by Lees and Edwards' periodic sides: v along `flow` grows by `rate` per length along `gradient`.
+/// Simple shear by the periodic sides of Lees and Edwards: the velocity along `flow` grows by `rate` per length along `gradient`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shear {
     /// Axis of the flow, 0 to 2.
     pub flow: usize,
-    /// Axis of its gradient, another one.
+    /// Axis of the velocity gradient; differs from `flow`.
     pub gradient: usize,
     /// Shear rate \[1/s\].
     pub rate: f64,
 }
 
-/// Everything a simulation starts from.
-#[derive(Clone, Debug)]
+/// Complete initial state of a simulation. The default is empty, without gravity and without bounds.
+#[derive(Clone, Debug, Default)]
 pub struct World {
     /// Gravitational acceleration \[m/s²\].
     pub gravity: Vec3,
     /// Local non-viscous damping α \[-\] \[PUC-Rio 2009\], 0 ≤ α < 1.
     pub local_damping: f64,
-    /// Box outside of which grains are deleted or refused; `None` = unbounded.
+    /// Box outside of which grains are removed or an error; `None` = unbounded.
     pub domain: Option<Domain>,
     /// Materials.
     pub materials: Vec<Material>,
@@ -233,15 +252,15 @@ pub struct World {
     pub grains: Grains,
     /// The walls.
     pub walls: Vec<Wall>,
-    /// What is not there at the start, but may come.
-    pub later: Later,
-    /// How heat flows; `None` where nobody asks.
+    /// Objects that may be added during the run.
+    pub later: LaterAdditions,
+    /// Heat conduction; `None` if it is not computed.
     pub conduction: Option<Conduction>,
-    /// What flows; `None` in a dry world.
+    /// Fluids; `None` in a world without fluids.
     pub fluids: Option<Fluids>,
-    /// What glues grains together.
+    /// Bonds between grains.
     pub bonds: Vec<Bonds>,
-    /// Forces laid on grains from outside.
+    /// External forces on grains.
     pub loads: Vec<Load>,
 }
 
@@ -256,33 +275,34 @@ pub struct Load {
     pub torque: Vec3,
 }
 
-/// What is not there at the start, but may come.
+/// Objects that may be added during the run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Later {
-    /// Kinds of grains: cells, skin and time step are made for them, too.
-    pub grains: Vec<Expected>,
-    /// Indices into [`World::walls`] of those that are not there at the start.
+pub struct LaterAdditions {
+    /// Kinds of grains; cells, skin and time step are chosen for them, too.
+    pub grains: Vec<ExpectedGrains>,
+    /// Indices into [`World::walls`] of walls that are absent at the start.
     pub walls: Vec<usize>,
-    /// Motions that walls, by their indices into [`World::walls`], may be given later, in their order: the time step is made for them, too.
+    /// Motions that walls may receive later, in their order, with indices into [`World::walls`]. The time step is chosen for them, too.
     pub motions: Vec<(usize, WallMotion)>,
-    /// Indices into [`World::bonds`] of those that are not made at the start.
+    /// Indices into [`World::bonds`] of bonds that are not made at the start.
     pub bonds: Vec<usize>,
-    /// Indices into [`World::groups`] of those whose grains may be held, set free or loaded anew: such worlds run where held grains do.
-    pub switched: Vec<u32>,
+    /// Indices into [`World::groups`] of groups whose grains may be fixed, released or loaded during the run.
+    /// Such worlds run on the devices on which grains with prescribed motion run.
+    pub constrained_groups: Vec<u32>,
 }
 
-/// A kind of grains that may come.
+/// A kind of grains that may enter during the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
+pub struct ExpectedGrains {
     /// Index into [`World::materials`].
     pub material: u32,
     /// Smallest and largest radius \[m\].
     pub radius: [f64; 2],
-    /// Largest speed at which they come \[m/s\].
+    /// Largest speed at which they enter \[m/s\].
     pub speed: f64,
-    /// Largest coordinate at which they come \[m\].
+    /// Largest coordinate at which they enter \[m\].
     pub reach: f64,
-    /// Highest id that they bring along; `None` if they get their ids as they come.
+    /// Highest of their ids, if they bring ids; `None` if they receive ids when they enter.
     pub highest_id: Option<u32>,
 }
 
@@ -293,26 +313,26 @@ impl World {
     }
 }
 
-/// How pairs are found. All ways find the same pairs.
+/// Method of the pair search. All methods find the same pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Search {
     /// `Grid` while R_max < 2 R_min, else `HierarchicalGrid`.
     #[default]
     Auto,
-    /// Uniform grid, one cell size for all, every grain in the cell of its center \[PUC-Rio 2009, § 5.1.1\].
+    /// Uniform grid with one cell size; each grain is in the cell of its center \[PUC-Rio 2009, § 5.1.1\].
     Grid,
-    /// Uniform grid, every grain in all cells that its box touches \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
+    /// Uniform grid; each grain is in all cells that its bounding box overlaps \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
     GridMultiCell,
-    /// One uniform grid per size class: each halves the radius.
+    /// One uniform grid for each size class; radii halve from class to class.
     HierarchicalGrid,
-    /// One hash table per size class, over a domain without bounds \[Silva 2010, Algorithm 2\].
+    /// One hash table for each size class, over an unbounded domain \[Silva 2010, § 4.2 and Algorithm 2\].
     SpatialHash,
-    /// Every pair tested; the reference for tests \[ME964 2011\].
+    /// Test of every pair; the reference in tests \[ME964 2011\].
     BruteForce,
 }
 
 impl Search {
-    /// Every way.
+    /// All methods.
     pub const ALL: [Search; 6] = [
         Search::Auto,
         Search::Grid,
@@ -322,7 +342,7 @@ impl Search {
         Search::BruteForce,
     ];
 
-    /// Its word in a scene and on the command line.
+    /// Name in a scene and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Search::Auto => "auto",
@@ -334,9 +354,12 @@ impl Search {
         }
     }
 
-    /// The way that is taken for grains of these radii. `Auto` looks at their spread: cells of twice the largest radius hold the more small
-    /// grains, all looked at, the wider it is. Below a spread of 2 there is one size class, and both grids are the same; to a spread of 4 they
-    /// were measured alike, from 8 on the hierarchical one was faster (docs/theory/search.md).
+    /// Resolves `Auto` for grains of these radii.
+    ///
+    /// The choice depends on the spread of the radii. Cells of twice the largest radius contain more small grains, all of which are tested, the wider
+    /// it is.
+    /// Below a spread of 2 there is one size class, and both grids are the same. Up to a spread of 4 both were measured to be equally fast.
+    /// From 8 on the hierarchical grid was faster (docs/theory/search.md).
     pub fn chosen_for(self, radii: impl Iterator<Item = f64>) -> Search {
         if self != Search::Auto {
             return self;
@@ -350,34 +373,34 @@ impl Search {
     }
 }
 
-/// Where a world is stepped.
+/// Device on which a world is stepped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// Whichever of the CPU, the first GPU that is one and both together takes most steps in a second, with a notice of what was measured; of many
-    /// grains the GPU, untried; the CPU, with a notice, where there is no GPU.
+    /// The fastest of the CPU, the first GPU and both together, by steps per second; a notice reports the measurement.
+    /// With many grains the GPU is taken without a trial. Without a GPU the CPU is taken, with a notice.
     Auto,
-    /// The cores of this machine.
+    /// The CPU cores of this machine.
     #[default]
     Cpu,
-    /// A GPU: the most capable, or the one of this API and index.
+    /// A GPU: the most capable one, or the one with this API and index.
     Gpu(Option<(Api, usize)>),
-    /// Grains and bodies on the cores of this machine, fluids at the same time on a GPU: the most capable, or the one of this API and index.
+    /// Grains and bodies on the CPU cores, and fluids at the same time on a GPU: the most capable one, or the one with this API and index.
     Heterogeneous(Option<(Api, usize)>),
 }
 
-/// With how many digits a world is stepped.
+/// Number of digits in which a world is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// All in double precision.
+    /// All values in double precision.
     F64,
-    /// Coordinates, and velocities as they are summed up, in double precision; forces and all else in single.
+    /// Coordinates and the sums of velocities in double precision; forces and all other values in single precision.
     Mixed,
-    /// All in single precision: for devices that have no other, and domains of a few hundred radii.
+    /// All values in single precision: for devices without double precision, and domains of at most a few hundred radii.
     F32,
 }
 
 impl Precision {
-    /// Its word on the command line and in a scene.
+    /// Name on the command line and in a scene.
     pub fn name(self) -> &'static str {
         match self {
             Precision::F64 => "f64",
@@ -387,67 +410,68 @@ impl Precision {
     }
 }
 
-/// How a GPU puts forces together. All ways give the same forces; what is slower is there to be compared.
+/// Method by which a GPU sums forces. All methods give the same forces; the slower ones are there for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Assembly {
-    /// In one launch: every grain adds up its own row of neighbors and moves on.
+pub enum ForceAssembly {
+    /// One launch: each grain sums its own row of the neighbor list and is integrated.
     #[default]
     Fused,
-    /// Through a list of contacts: each is computed for both of its grains, and every grain adds up its own part of the list \[PUC-Rio 2009\].
+    /// List of contacts: each contact is computed for both grains, and each grain sums its own part of the list \[PUC-Rio 2009\].
     ContactList,
-    /// Every contact once; what its two grains get is sorted by grain and added up \[ME964 2011\].
+    /// Each contact is computed once; the forces on its two grains are sorted by grain and summed \[ME964 2011\].
     SortedContacts,
 }
 
-impl Assembly {
-    /// Every way.
-    pub const ALL: [Assembly; 3] = [Assembly::Fused, Assembly::ContactList, Assembly::SortedContacts];
+impl ForceAssembly {
+    /// All methods.
+    pub const ALL: [ForceAssembly; 3] = [ForceAssembly::Fused, ForceAssembly::ContactList, ForceAssembly::SortedContacts];
 
-    /// Its word on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Assembly::Fused => "fused",
-            Assembly::ContactList => "contact-list",
-            Assembly::SortedContacts => "sorted-contacts",
+            ForceAssembly::Fused => "fused",
+            ForceAssembly::ContactList => "contact-list",
+            ForceAssembly::SortedContacts => "sorted-contacts",
         }
     }
 }
 
-/// How a world is stepped.
+/// Settings of the time integration.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where.
+    /// Device.
     pub device: DeviceChoice,
-    /// With how many digits; `None` = f64 on the CPU, mixed on a GPU.
+    /// Precision; `None` = f64 on the CPU, mixed on a GPU.
     pub precision: Option<Precision>,
-    /// Time step \[s\]; `None` = chosen from the stable limit.
+    /// Time step \[s\]; `None` = derived from the stability limit.
     pub time_step: Option<f64>,
-    /// Scheme of integration.
+    /// Integration scheme.
     pub scheme: Scheme,
     /// Pair search.
     pub search: Search,
-    /// Skin of the Verlet list \[m\]; `None` = chosen from the radii. Zero rebuilds at every step.
+    /// Skin of the neighbor list \[m\]; `None` = chosen from the radii. Zero rebuilds the list at every step.
     pub skin: Option<f64>,
-    /// Threads; 0 = all cores.
+    /// Number of threads; 0 = all cores.
     pub threads: usize,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     pub overlap_limit: f64,
-    /// How forces are put together, on a GPU; the CPU has one way.
-    pub assembly: Assembly,
-    /// Whether spheres of rigid bodies that are far from all else are left out when lists are made, on the CPU. It changes no result.
+    /// Method by which a GPU sums forces; the CPU has one method.
+    pub assembly: ForceAssembly,
+    /// Whether the CPU omits spheres of rigid bodies that are far from all other objects when it builds lists. It changes no result.
     pub broad_phase: bool,
-    /// Whether results do not depend, to the last bit, on how the world is divided among devices or on what is far away: rows of neighbors stand in
-    /// the order of ids, and every particle adds its own row up. Not meant are sums over all: the ledger, wear, servos of walls on a GPU, and the error at
-    /// which pressures of incompressible fluids are taken for found. Where sides are periodic, lists are to be made anew at the same steps, since particles
-    /// are put back then.
-    pub divisible: bool,
-    /// Among how many domains grains and fluids are divided, each with threads of its own, see [`crate::Refusal::Division`]; 1 = not at all. With more, results
-    /// are those of [`Settings::divisible`].
+    /// Whether results have the same bits for any decomposition and whatever happens far away.
+    ///
+    /// Neighbor rows are then ordered by id, and each particle sums its own row. Excluded are sums over all particles: the ledger, wear, servos of
+    /// walls on a GPU, and the error at which pressures of incompressible fluids count as converged. With periodic sides, lists must be rebuilt at
+    /// the same steps, since particles are wrapped into the domain then.
+    pub decomposition_invariant: bool,
+    /// Number of subdomains for grains and fluids, each with threads of its own, see [`crate::WorldError::Subdomains`]; 1 = no decomposition.
+    /// With more than one, results are those of [`Settings::decomposition_invariant`].
     pub domains: usize,
-    /// On how many GPUs of this machine domains are, of the API of the one that [`Settings::device`] asks for; with 1, all of them are on that one.
+    /// Number of GPUs of this machine for the subdomains, of the API of the one in [`Settings::device`]; with 1, all subdomains are on that GPU.
     pub gpus: usize,
-    /// The processes among which the grains are divided, a domain each, where there are several. [`Settings::domains`] is their number then, and
-    /// [`Settings::threads`] is meant for each of them, 0 = one.
+    /// The MPI processes, if there are several; each has one subdomain. [`Settings::domains`] is then their number, and [`Settings::threads`] applies
+    /// to each of them, 0 = one.
     pub ranks: Option<Ranks>,
 }
 
@@ -462,9 +486,9 @@ impl Default for Settings {
             skin: None,
             threads: 0,
             overlap_limit: 0.5,
-            assembly: Assembly::default(),
+            assembly: ForceAssembly::default(),
             broad_phase: true,
-            divisible: false,
+            decomposition_invariant: false,
             domains: 1,
             gpus: 1,
             ranks: None,

@@ -1,11 +1,13 @@
-//! A GPU that is lost in the middle of a run: an error, no hang, no wrong numbers. In a process of its own, as the device stays lost.
+//! A GPU that is lost in the middle of a run: an error, no hang, no wrong numbers. The test has its own process, as the device stays lost.
 
+#[path = "engine/beds.rs"]
 mod beds;
+#[path = "engine/drops.rs"]
 mod drops;
 
 use seixo_device::gpu::{Api, Gpu};
 use seixo_engine::world::{DeviceChoice, Precision, Settings};
-use seixo_engine::{Cause, Simulation};
+use seixo_engine::{Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
 
 #[test]
@@ -22,23 +24,23 @@ fn a_lost_device_is_an_error_and_stays_one() {
     let state = simulation.save().unwrap();
     let wet = Simulation::new_on(gpu.clone(), drops::droplet(6, None), settings.clone()).unwrap();
     assert!(wet.fluid_neighbors().unwrap()[0] > 5.0);
-    assert!(gpu.lose(), "wgpu lets go of a device");
+    assert!(gpu.lose(), "wgpu releases a device");
     for attempt in 0..2 {
         let stop = simulation.advance(50).and_then(|()| simulation.observe()).unwrap_err();
         println!("attempt {attempt}: {stop}");
-        assert!(matches!(stop.cause, Cause::Device { .. }), "{stop}");
+        assert!(matches!(stop.cause, StepErrorCause::Device { .. }), "{stop}");
         assert!(stop.to_string().contains("GPU"), "{stop}");
     }
     let stop = wet.fluid_neighbors().unwrap_err();
     assert!(
-        matches!(stop.cause, Cause::Device { .. }) && stop.to_string().contains("GPU"),
+        matches!(stop.cause, StepErrorCause::Device { .. }) && stop.to_string().contains("GPU"),
         "{stop}"
     );
     let refusal = Simulation::new_on(gpu, world.clone(), settings)
         .err()
         .expect("nothing starts on a lost device");
     println!("{refusal}");
-    // What was saved goes on elsewhere.
+    // A saved state continues on another device.
     let here = Settings {
         device: DeviceChoice::Cpu,
         ..Settings::default()

@@ -2,7 +2,9 @@
 
 #![allow(unsafe_code, reason = "a counting allocator is an unsafe trait by nature")]
 
+#[path = "engine/beds.rs"]
 mod beds;
+#[path = "engine/warm.rs"]
 mod warm;
 
 use seixo_engine::Simulation;
@@ -16,15 +18,15 @@ struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: every call is handed to the system's allocator unchanged.
+// SAFETY: every call is forwarded to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller fulfills the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the promises of `dealloc`.
+        // SAFETY: the caller fulfills the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -48,12 +50,12 @@ fn a_warmed_up_step_allocates_nothing() {
         let mut simulation = Simulation::new(if is_warm { conducting(world) } else { world }, settings).unwrap();
         simulation.advance(8000).unwrap();
         let rebuilds = simulation.rebuilds();
-        // Entering the pool of threads may allocate once; what must not is a step, nor the renewal of lists among them.
+        // Entering the thread pool may allocate once; a step must not, nor a rebuild of the neighbor lists.
         let entering = if threads == 1 { 0 } else { 8 };
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         simulation.advance(1000).unwrap();
         let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-        assert!(simulation.rebuilds() > rebuilds, "lists must have been renewed");
+        assert!(simulation.rebuilds() > rebuilds, "lists must have been rebuilt");
         assert!(
             allocations <= entering,
             "{allocations} allocations in 1000 steps on {threads} threads, {tangential:?}"

@@ -26,19 +26,19 @@ pub const FILE_NAME: &str = "state.checkpoint";
 const MAGIC: &[u8; 8] = b"SEIXOCKP";
 const FORMAT_VERSION: u32 = 2;
 /// Bytes of a checkpoint without a header and sections.
-const LEAST: u64 = 8 + 4 + 4 + 4 + SEAL_LENGTH;
+const MIN: u64 = 8 + 4 + 4 + 4 + SEAL_LENGTH;
 const SEAL_LENGTH: u64 = blake3::OUT_LEN as u64;
 /// Longest preface \[bytes\]: a header of some ten thousand output files.
 const LONGEST_PREFACE: u32 = 4 << 20;
 /// Most sections.
-const MOST_SECTIONS: u64 = 1 << 10;
+const MAX_SECTIONS: u64 = 1 << 10;
 /// Longest file \[bytes\]: some 10⁹ grains.
 const LONGEST_FILE: u64 = 512 << 30;
 /// A file may unpack to this many bytes …
 const FREE_EXPANSION: u64 = 64 << 20;
 /// … and to as many times its own length; what would unpack to more is stored as it is, so that a bomb cannot look like a checkpoint.
-const MOST_EXPANSION: u64 = 256;
-const USE_ANOTHER: &str = "resume from another checkpoint, or start the run anew";
+const MAX_EXPANSION: u64 = 256;
+const USE_ANOTHER: &str = "resume from another checkpoint, or start the run again";
 
 /// What a checkpoint says about itself besides the state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,13 +137,13 @@ struct Section {
 }
 
 fn most_plain_bytes(stored: u64) -> u64 {
-    stored.saturating_mul(MOST_EXPANSION).saturating_add(FREE_EXPANSION)
+    stored.saturating_mul(MAX_EXPANSION).saturating_add(FREE_EXPANSION)
 }
 
 /// Bytes of a section that may shrink as far as it likes: of so few, all sections together stay below [`FREE_EXPANSION`].
-const SMALL_SECTION: usize = (FREE_EXPANSION / MOST_SECTIONS) as usize;
+const SMALL_SECTION: usize = (FREE_EXPANSION / MAX_SECTIONS) as usize;
 
-/// A checkpoint on its way to the disk: takes the sections as they are made. What fails is told at the end.
+/// A checkpoint on its way to the disk: takes the sections as they are made. Errors are returned at the end.
 struct Writing<'a> {
     file: &'a mut dyn LayerFile,
     seal: blake3::Hasher,
@@ -169,14 +169,14 @@ impl Writing<'_> {
     /// Packs a section; one that shrinks more than a reader believes stays plain.
     fn section(&mut self, name: &str, column: Column) -> io::Result<()> {
         self.sections += 1;
-        if self.sections > MOST_SECTIONS {
-            return Err(io::Error::other(format!("more than {MOST_SECTIONS} sections")));
+        if self.sections > MAX_SECTIONS {
+            return Err(io::Error::other(format!("more than {MAX_SECTIONS} sections")));
         }
         let plain = plain_bytes(&column);
         let (kind, count) = (Kind::of(&column), count(&column));
         drop(column);
         let packed = zstd::bulk::compress(&plain, 1)?;
-        let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MOST_EXPANSION;
+        let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MAX_EXPANSION;
         let (encoding, stored) = if is_believed {
             (Encoding::Zstd, packed)
         } else {
@@ -361,7 +361,7 @@ impl Sealed {
 
 fn decode(input: &mut Sealed) -> Result<(Header, State), Refused> {
     let size = input.left;
-    if size < LEAST {
+    if size < MIN {
         return refused(format!("{size} bytes are too few for a checkpoint"));
     }
     if input.take(8)? != MAGIC {
@@ -386,7 +386,7 @@ fn decode(input: &mut Sealed) -> Result<(Header, State), Refused> {
         stored += section.stored;
         plain = plain.saturating_add(section.count.saturating_mul(section.kind.width()));
         let limit = most_plain_bytes(stored);
-        if plain > limit || state.sections.len() as u64 == MOST_SECTIONS {
+        if plain > limit || state.sections.len() as u64 == MAX_SECTIONS {
             return refused(format!(
                 "it claims to unpack to {plain} bytes in {} sections or more; of {stored} bytes, {limit} are believed",
                 state.sections.len() + 1
@@ -429,7 +429,7 @@ fn decode_section(input: &mut Sealed, section: &Section) -> Result<Column, Refus
     Ok(section.kind.column(&plain))
 }
 
-/// The newest checkpoint of a folder that is whole: the current one, else the one before it (the path tells which).
+/// The newest checkpoint of a folder that is whole: the current one, else the one before it (the path says which).
 /// Where both are damaged and a complete one was about to take its place, that one is put there and returned.
 pub fn newest_valid(layer: &dyn FileLayer, folder: &Path) -> Result<(PathBuf, Header, State), FilesError> {
     let current = folder.join(FILE_NAME);

@@ -28,12 +28,12 @@ pub(crate) fn open_input(path: &Path, what: &'static str, limit: u64) -> Result<
             limit,
         });
     }
-    // Files in which the system tells of itself say that they are empty, and some of them wait for news when they are read.
+    // Files of system information say that they are empty, and some of them wait for news when they are read.
     if metadata.len() == 0 {
         return Err(FilesError::content(
             path,
             "the file is empty and says nothing",
-            "give the path of a file with something in it, other than those by which the system tells of itself",
+            "give the path of a file with something in it, not one of those in which the system describes itself",
         ));
     }
     let file = File::open(path).map_err(FilesError::disk(path, "read it"))?;

@@ -60,7 +60,7 @@ pub enum FilesError {
         remedy: &'static str,
     },
     /// No checkpoint of a folder can be read.
-    #[error("{}: holds no readable checkpoint; start the run anew\n{reasons}", folder.display())]
+    #[error("{}: holds no readable checkpoint; start the run again\n{reasons}", folder.display())]
     NoCheckpoint {
         /// The folder.
         folder: PathBuf,

@@ -11,7 +11,7 @@ pub struct Limits {
     pub bytes: u64,
     /// Most grains.
     pub rows: usize,
-    /// Grains to take from the top, the rest is not looked at; `None` = all.
+    /// Number of grains to read from the start; the rest is ignored; `None` = all.
     pub take: Option<usize>,
 }
 

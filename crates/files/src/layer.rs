@@ -93,7 +93,7 @@ pub(crate) fn write_temporary(
     let written = write(file.as_mut()).and_then(|()| file.sync());
     drop(file);
     if written.is_err() {
-        // The first error is the one worth telling, and a leftover is swept up on resume.
+        // The first error is the one worth reporting, and a leftover is swept up on resume.
         let _ = layer.remove(&temporary);
     }
     written.map(|()| temporary)

@@ -15,6 +15,7 @@ pub mod mesh_out;
 pub mod owner;
 pub mod pairs_in;
 pub mod path_in;
+pub mod scene_names;
 pub mod sieve_in;
 pub mod table;
 pub mod vtk;

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Longest mesh file \[bytes\]: some 40 million triangles.
 const LONGEST_FILE: u64 = 2 << 30;
-/// Bytes that tell the format.
+/// Bytes that determine the format.
 const LOOKED_AT: u64 = 512;
 const EXPORT_AGAIN: &str = "export the mesh again, as STL, OBJ or PLY of flat faces";
 
@@ -57,12 +57,12 @@ const KNOWN: [Known; 9] = [
     },
 ];
 
-/// What a mesh file holds.
+/// Contents of a mesh file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeshFile {
     /// Its format, in words.
     pub format: &'static str,
-    /// How many solids (STL as text) or objects (OBJ) it tells apart, if its format can.
+    /// How many solids (STL as text) or objects (OBJ) it distinguishes, if its format can.
     pub solids: Option<usize>,
     /// The triangles of all of them. Those without area are kept; [`degenerate`] names them.
     pub triangles: Vec<Triangle>,
@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<Vec<Triangle>, FilesError> {
     examine(path).map(|found| found.triangles)
 }
 
-/// Reads a mesh; the format is told by the content, and by the name where that says nothing. STL, OBJ and PLY have no unit: their numbers are taken
+/// Reads a mesh; the format follows from the content, and by the name where that says nothing. STL, OBJ and PLY have no unit: their numbers are taken
 /// as meters.
 pub fn examine(path: &Path) -> Result<MeshFile, FilesError> {
     let (file, size) = open_input(path, "a mesh", LONGEST_FILE)?;

@@ -1,4 +1,4 @@
-//! Which process writes into a folder: it holds the lock of a file there, which tells who it is.
+//! Which process writes into a folder: it locks a file there, which contains its identity.
 //!
 //! The lock is the operating system's (`flock`): it ends with the process, however that ends, so none is ever left behind. It reaches as far as the file
 //! system says: over NFS and Lustre to all hosts, unless they are mounted with locks that stay on a host (`nolock`, `local_lock`, `localflock`), where
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Most bytes of the file that are read.
 const LONGEST: u64 = 64 << 10;
-/// How often somebody who has the lock, but has not yet said who it is, is looked at again …
+/// Number of checks of a process that has the lock but has not yet written its identity …
 const ATTEMPTS: u32 = 20;
 /// … and after which wall time.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -64,7 +64,7 @@ impl Owner {
 
     /// The process that is named in a file; `None` where none is.
     pub fn named(layer: &dyn FileLayer, path: &Path) -> Option<Owner> {
-        told(layer, path).ok().and_then(|(_, owner)| owner)
+        reported(layer, path).ok().and_then(|(_, owner)| owner)
     }
 
     /// Whether it is known to have ended: on this host, no process has its number and its start any more.
@@ -94,17 +94,17 @@ pub struct Holder {
 }
 
 /// What the file says; `None` where it says nothing that makes sense.
-fn told(layer: &dyn FileLayer, path: &Path) -> io::Result<(Vec<u8>, Option<Owner>)> {
+fn reported(layer: &dyn FileLayer, path: &Path) -> io::Result<(Vec<u8>, Option<Owner>)> {
     let mut bytes = Vec::new();
     layer.open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
     let owner = serde_json::from_slice(&bytes).ok();
     Ok((bytes, owner))
 }
 
-/// Who has the folder in which the file `path` is, if somebody has; nothing is changed.
+/// Who has the folder in which the file `path` is, if a process has; nothing is changed.
 ///
 /// # Errors
-/// If the file cannot be looked at or locked.
+/// If the file cannot be read or locked.
 pub fn holder(layer: &dyn FileLayer, path: &Path) -> Result<Option<Holder>, FilesError> {
     let mut is_certain = true;
     for _ in 0..ATTEMPTS {
@@ -156,7 +156,7 @@ impl<'a> Ownership<'a> {
     /// Makes the folder in which the file `path` is this process's.
     ///
     /// # Errors
-    /// Who has it, if somebody has; or if the file cannot be written, or is of another kind.
+    /// Who has it, if a process has; or if the file cannot be written, or is of another kind.
     pub fn claim(layer: &'a dyn FileLayer, path: &Path) -> Result<Result<Ownership<'a>, Holder>, FilesError> {
         let mut is_certain = true;
         for _ in 0..ATTEMPTS {
@@ -204,7 +204,7 @@ impl<'a> Ownership<'a> {
         Err(FilesError::content(
             folder,
             "the folder was removed, moved or replaced while it was written into",
-            "start the run anew, and leave its folder where it is until it ends",
+            "start the run again, and leave its folder where it is until it ends",
         ))
     }
 }
@@ -218,7 +218,7 @@ fn locked(layer: &dyn FileLayer, path: &Path) -> Result<Locked, FilesError> {
         file => file.map_err(FilesError::disk(path, "lock it"))?,
     };
     let Some(file) = file else { return Ok(Err(true)) };
-    let (bytes, before) = told(layer, path).map_err(FilesError::disk(path, "read it"))?;
+    let (bytes, before) = reported(layer, path).map_err(FilesError::disk(path, "read it"))?;
     if before.is_none() && !bytes.is_empty() {
         return Err(FilesError::content(
             path,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_taken_over_and_told() {
+    fn what_a_killed_process_left_is_taken_over_and_reported() {
         for has_locks in [true, false] {
             let disk = disk();
             leave(&disk, &ended());

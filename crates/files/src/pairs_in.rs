@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Longest file \[bytes\], and most pairs.
 const LONGEST_FILE: u64 = 4 << 30;
-const MOST_PAIRS: usize = 100_000_000;
+const MAX_PAIRS: usize = 100_000_000;
 
 /// Two grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
     }
     let mut pairs = Vec::new();
     while let Some(line) = lines.next(&mut text)? {
-        if pairs.len() == MOST_PAIRS {
-            return Err(lines.error(format!("more than {MOST_PAIRS} pairs, which is the limit"), "bond fewer grains"));
+        if pairs.len() == MAX_PAIRS {
+            return Err(lines.error(format!("more than {MAX_PAIRS} pairs, which is the limit"), "bond fewer grains"));
         }
         let mut ids = [0_u32; 2];
         header.row(&lines, &text, |column, value| match value.parse::<u32>() {

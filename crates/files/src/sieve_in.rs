@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Longest file \[bytes\], and most sieves: laser diffraction gives some hundred.
 const LONGEST_FILE: u64 = 1 << 20;
-const MOST_SIEVES: usize = 10_000;
+const MAX_SIEVES: usize = 10_000;
 /// How far the last share may be from 1: shares are given with some digits.
 const ROUNDING: f64 = 1e-6;
 
@@ -59,9 +59,9 @@ pub fn read(path: &Path) -> Result<Vec<Sieve>, FilesError> {
     }
     let mut curve: Vec<Sieve> = Vec::new();
     while lines.next(&mut text)?.is_some() {
-        if curve.len() == MOST_SIEVES {
+        if curve.len() == MAX_SIEVES {
             return Err(lines.error(
-                format!("more than {MOST_SIEVES} sieves, which is the limit"),
+                format!("more than {MAX_SIEVES} sieves, which is the limit"),
                 "leave some of them out",
             ));
         }

@@ -50,16 +50,16 @@ impl Table {
 
     /// Continues a file from a mark: what was written after it is cut off, what was written before must be unchanged.
     pub fn resume(layer: &dyn FileLayer, path: &Path, mark: &Mark) -> Result<Table, FilesError> {
-        const REMEDY: &str = "put the file back as the run left it, or start the run anew";
+        const REMEDY: &str = "put the file back as the run left it, or start the run again";
         let mut hasher = blake3::Hasher::new();
         let mut read_start = || io::copy(&mut layer.open(path)?.take(mark.bytes), &mut hasher);
         let bytes = read_start().map_err(FilesError::disk(path, "read it"))?;
         if bytes < mark.bytes {
-            let problem = format!("{bytes} bytes, but the checkpoint knows {}: it was cut short", mark.bytes);
+            let problem = format!("{bytes} bytes, but the checkpoint has {}: it was cut short", mark.bytes);
             return Err(FilesError::content(path, problem, REMEDY));
         }
         if hasher.finalize().to_string() != mark.blake3 {
-            let problem = format!("its first {bytes} bytes are not those that the checkpoint knows");
+            let problem = format!("its first {bytes} bytes are not those of the checkpoint");
             return Err(FilesError::content(path, problem, REMEDY));
         }
         let reopen = || {
@@ -92,11 +92,11 @@ impl Table {
         Ok(())
     }
 
-    /// Where the file stands. What it holds up to here survives a power cut, so that a checkpoint may rely on it.
+    /// Where the file stands. Its contents up to here survive a power cut, so that a checkpoint may rely on it.
     pub fn mark(&mut self) -> Result<Mark, FilesError> {
         self.file.sync().map_err(FilesError::disk(&self.path, "sync it"))?;
         if !self.file.is_at(&self.path).map_err(FilesError::disk(&self.path, "look at it"))? {
-            const REMEDY: &str = "start the run anew, and leave its files where they are until it ends";
+            const REMEDY: &str = "start the run again, and leave its files where they are until it ends";
             return Err(FilesError::content(
                 &self.path,
                 "it was removed, moved or replaced while it was written",

@@ -1,9 +1,10 @@
-//! Bonds between grains: what two grains that were glued together do to each other, and when the glue gives way.
+//! Bonds between grains: forces, torques and breakage.
 //!
-//! A bond remembers how its two grains stood when it was made, and nothing else: forces and torques follow from where they stand now. So
-//! turning the whole by any angle loads no bond, nothing drifts, and what a bond did is undone when its grains go back.
+//! A bond stores the relative position and orientation of its two grains at the time at which it was made. Forces and torques follow from that and
+//! from the present positions and orientations. So a rotation of the whole network loads no bond, no error accumulates, and a deformation is undone
+//! when the grains return.
 //!
-//! Conventions: from the first grain i to the second j; a positive axial force pulls them together.
+//! Conventions: vectors point from the first grain i to the second grain j. A positive axial force is tension.
 
 pub mod beam;
 pub mod point;
@@ -16,13 +17,13 @@ use cubecl::prelude::*;
 /// Code of [`BondLaw::Point`].
 const POINT: f32 = 1.0;
 
-/// What a bond is.
+/// Law of a bond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BondLaw {
-    /// An elastic beam from center to center: it is stretched, sheared, bent and twisted.
+    /// An elastic beam from center to center, with stretch, shear, bending and torsion.
     #[default]
     Beam,
-    /// A spring with dashpot between a material point of either grain \[PUC-Rio n.d.\].
+    /// A spring and a dashpot between one material point of each grain \[PUC-Rio n.d.\].
     Point,
 }
 
@@ -30,7 +31,7 @@ impl BondLaw {
     /// Every law.
     pub const ALL: [BondLaw; 2] = [BondLaw::Beam, BondLaw::Point];
 
-    /// Its word in a scene.
+    /// Keyword in a scene.
     pub fn keyword(self) -> &'static str {
         match self {
             BondLaw::Beam => "beam",
@@ -38,7 +39,7 @@ impl BondLaw {
         }
     }
 
-    /// Its number in a row of coefficients.
+    /// Code in a row of coefficients.
     pub fn code(self) -> f64 {
         match self {
             BondLaw::Beam => 0.0,
@@ -47,23 +48,23 @@ impl BondLaw {
     }
 }
 
-/// How a bond gave way.
+/// How a bond broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BreakMode {
-    /// The axial force pulled it apart.
+    /// The axial force exceeded the tensile strength.
     Tension,
-    /// The edge that bending stretches tore.
+    /// Bending exceeded the tensile strength at the edge of the cross-section.
     Bending,
-    /// The two slid past each other.
+    /// The two grains slid past each other.
     Shear,
-    /// Torsion sheared its rim.
+    /// Torsion sheared the edge of the cross-section.
     Twist,
-    /// It held more energy than its surface takes to part.
+    /// The elastic energy exceeded the fracture energy of the cross-section.
     Energy,
 }
 
 impl BreakMode {
-    /// Every mode, in the order of their codes, which start at 1.
+    /// All modes, in the order of their codes, which start at 1.
     pub const ALL: [BreakMode; 5] = [
         BreakMode::Tension,
         BreakMode::Bending,
@@ -72,17 +73,17 @@ impl BreakMode {
         BreakMode::Energy,
     ];
 
-    /// The mode of this code; none for a bond that holds.
+    /// The mode of this code; `None` for an intact bond.
     pub fn of(code: f64) -> Option<BreakMode> {
         BreakMode::ALL.get((code as usize).checked_sub(1)?).copied()
     }
 
-    /// Its code.
+    /// Code of the mode.
     pub fn code(self) -> f64 {
         f64::from(self as u8 + 1)
     }
 
-    /// Its word in tables.
+    /// Keyword in tables.
     pub fn keyword(self) -> &'static str {
         match self {
             BreakMode::Tension => "tension",
@@ -94,14 +95,16 @@ impl BreakMode {
     }
 }
 
-/// Numbers per row of a table of bond laws: those of [`Glue`], padded.
-pub const GLUE: usize = 16;
+/// Numbers per row of a table of bond parameters: those of [`BondParameters`], padded.
+pub const BOND_PARAMETERS: usize = 16;
 
-/// What a kind of bonds is made of, as the laws need it: what can be divided once is. Its cross-section of size s – a radius, or a side – has the
-/// area c_A s², the moments c_I s⁴ and c_J s⁴, and the section moduli c_W s³ and c_T s³.
+/// Parameters of a kind of bonds, in the form in which the laws need them. Quotients are computed once, on the host.
+///
+/// A cross-section of size s (a radius or a side) has the area c_A s², the moments of area c_I s⁴ and c_J s⁴, and the section moduli c_W s³ and c_T
+/// s³.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Glue<R: Real> {
-    /// Code of the law, [`BondLaw::code`].
+pub struct BondParameters<R: Real> {
+    /// Code of the law, [`BondLaw::code`] \[-\].
     pub law: R,
     /// E c_A \[Pa\].
     pub axial: R,
@@ -123,35 +126,35 @@ pub struct Glue<R: Real> {
     pub per_tensile_strength: R,
     /// Cohesion c \[Pa\].
     pub cohesion: R,
-    /// Slope tan φ of Mohr and Coulomb's line \[-\].
+    /// Slope tan φ of the Mohr–Coulomb line \[-\].
     pub slope: R,
-    /// 1/(c_A G_c) of the energy that a unit of its area takes to part \[m²/J\].
+    /// 1/(c_A G_c), with the fracture energy G_c per area \[m²/J\].
     pub per_fracture_energy: R,
-    /// Size of the cross-section over the smaller of the two radii \[-\]; zero where it does not depend on them.
+    /// Size of the cross-section over the smaller of the two radii \[-\]; zero if it does not depend on them.
     pub size_share: R,
-    /// What is added to that \[m\].
+    /// Length that is added to this size \[m\].
     pub size_length: R,
 }
 
 /// Size s of the cross-section between grains of these radii \[m\].
 #[cube]
 #[inline(always)]
-pub fn size_between<R: Real>(glue: &Glue<R>, radius_i: R, radius_j: R) -> R {
-    glue.size_share * smaller::<R>(radius_i, radius_j) + glue.size_length
+pub fn size_between<R: Real>(bond_parameters: &BondParameters<R>, radius_i: R, radius_j: R) -> R {
+    bond_parameters.size_share * smaller::<R>(radius_i, radius_j) + bond_parameters.size_length
 }
 
-/// How the grains of a bond stood when it was made.
+/// Relative position and orientation of two grains when their bond was made.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Rest<C: Real> {
+pub struct BondReference<C: Real> {
     /// From the center of i to that of j, in the frame of i \[m\]; its length is L₀.
     pub axis: Vector3<C>,
-    /// q_j* q_i: the turn from the frame of i to that of j.
-    pub turn: Quaternion<C>,
+    /// q_j* q_i: the rotation from the frame of i to that of j.
+    pub orientation: Quaternion<C>,
 }
 
-/// How the grains of a bond move.
+/// Relative motion of the grains of a bond.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Moves<R: Real> {
+pub struct BondMotion<R: Real> {
     /// v_j − v_i \[m/s\].
     pub velocity: Vector3<R>,
     /// Angular velocity of i \[rad/s\].
@@ -160,32 +163,32 @@ pub struct Moves<R: Real> {
     pub spin_j: Vector3<R>,
     /// m_i m_j/(m_i + m_j) \[kg\].
     pub effective_mass: R,
-    /// The same of the moments of inertia \[kg m²\].
+    /// Effective moment of inertia, I_i I_j/(I_i + I_j) \[kg m²\].
     pub effective_inertia: R,
 }
 
-/// What a bond measures when it is made, and how strong it is beside its kind.
+/// Lengths of a bond when it was made, and its own strength factor.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Span<R: Real> {
+pub struct BondGeometry<R: Real> {
     /// Distance L₀ of the centers when it was made \[m\].
     pub length: R,
     /// 1/L₀ \[1/m\].
     pub per_length: R,
-    /// From the center of i to where the two touch \[m\].
+    /// Distance from the center of i to the contact point \[m\].
     pub arm: R,
     /// Size s of the cross-section \[m\].
     pub size: R,
-    /// What its strengths are multiplied with \[-\].
+    /// Factor on its strengths \[-\].
     pub strength: R,
 }
 
-/// How a bond is deformed. What is small is the difference of two things that are not: it is taken in the precision of coordinates, so that a small
-/// strain keeps its digits where laws have fewer.
+/// Deformation of a bond. Small quantities are differences of large ones. They are computed in the precision of coordinates, so a small strain keeps
+/// its digits where laws have fewer.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Deformed<R: Real> {
+pub struct BondDeformation<R: Real> {
     /// Direction e from i to j.
     pub direction: Vector3<R>,
-    /// The axis as it lies in i, a_i.
+    /// The axis at rest, turned with i: a_i.
     pub axis: Vector3<R>,
     /// (L − L₀)/L₀ \[-\].
     pub stretch: R,
@@ -197,50 +200,50 @@ pub struct Deformed<R: Real> {
     pub bow: Vector3<R>,
     /// x_j − x_i − L₀ a_i \[m\].
     pub gap: Vector3<R>,
-    /// Vector part of the turn D of j relative to i, sine of half the angle times the axis.
+    /// Vector part of the rotation D of j relative to i: the sine of half the angle times the axis.
     pub twist: Vector3<R>,
-    /// Cosine of half the angle.
+    /// Cosine of half the angle of D.
     pub cosine: R,
 }
 
-/// The turn D of j relative to i since the bond was made, from their orientations now and q_j* q_i then.
+/// The rotation D of j relative to i since the bond was made, from the orientations now and from q_j* q_i then.
 #[cube]
 #[inline(always)]
-pub fn turned_since<C: Real>(turn_i: &Quaternion<C>, turn_j: &Quaternion<C>, then: &Quaternion<C>) -> Quaternion<C> {
-    turn_j.after(then).after(&turn_i.back())
+pub fn rotation_since<C: Real>(orientation_i: &Quaternion<C>, orientation_j: &Quaternion<C>, then: &Quaternion<C>) -> Quaternion<C> {
+    orientation_j.after(then).after(&orientation_i.back())
 }
 
-/// How a bond with this axis at rest is deformed where its grains stand `apart` from i to j \[m\], i has this orientation, and j turned relative to
-/// it by `turn` since; `per_length` is 1/L₀.
+/// Deformation of a bond. `apart` is the vector from i to j \[m\], `orientation_i` the orientation of i, and `orientation` the rotation of j relative to i since
+/// the bond was made. `rest` is the axis at rest \[m\], and `per_length` is 1/L₀ \[1/m\].
 #[cube]
 #[inline(always)]
 pub fn deformed<C: Coordinate<R>, R: Real>(
     apart: &Vector3<C>,
-    turn_i: &Quaternion<C>,
-    turn: &Quaternion<C>,
+    orientation_i: &Quaternion<C>,
+    orientation: &Quaternion<C>,
     rest: &Vector3<C>,
     per_length: R,
-) -> Deformed<R> {
+) -> BondDeformation<R> {
     let one = R::new(1.0);
     let two = R::new(2.0);
     let square = rest.dot(rest);
-    let in_i = turn_i.turned(rest);
+    let in_i = orientation_i.to_space(rest);
     let gap = between::<C, R>(&in_i, apart);
-    // L²/L₀² − 1, and what its root leaves of it.
+    // L²/L₀² − 1; the stretch follows from it without loss of digits.
     let more = C::near(apart.dot(apart) - square) * per_length * per_length;
     let stretch = more / (one + R::root(one + more));
     let shrink = R::inverse(one + stretch);
     let scaled = near_vector::<C, R>(apart).times(per_length);
     let twist = Vector3::<R> {
-        x: C::near(turn.x),
-        y: C::near(turn.y),
-        z: C::near(turn.z),
+        x: C::near(orientation.x),
+        y: C::near(orientation.y),
+        z: C::near(orientation.z),
     };
-    let cosine = C::near(turn.w);
+    let cosine = C::near(orientation.w);
     let axis = near_vector::<C, R>(&in_i).times(per_length);
     // a_j is a_i turned by D.
     let turning = twist.cross(&axis).times(two);
-    Deformed::<R> {
+    BondDeformation::<R> {
         direction: scaled.times(shrink),
         stretch,
         per_length: per_length * shrink,
@@ -253,9 +256,9 @@ pub fn deformed<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// What a bond does, and what it bears.
+/// Forces and torques of a bond, and its internal loads.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Hold<R: Real> {
+pub struct BondForces<R: Real> {
     /// Force on j \[N\]; i gets the opposite.
     pub force: Vector3<R>,
     /// Torque on i \[N m\].
@@ -264,25 +267,30 @@ pub struct Hold<R: Real> {
     pub torque_j: Vector3<R>,
     /// Elastic energy \[J\].
     pub energy: R,
-    /// Power that damping takes \[W\].
+    /// Power dissipated by damping \[W\].
     pub damping_power: R,
-    /// Elastic axial force, positive where it pulls \[N\].
+    /// Elastic axial force, positive in tension \[N\].
     pub tension: R,
-    /// Size of the elastic force across the axis \[N\].
+    /// Magnitude of the elastic force across the axis \[N\].
     pub shear: R,
-    /// The larger of the bending moments at its ends \[N m\].
+    /// The larger of the two bending moments at the ends \[N m\].
     pub bending: R,
-    /// Size of the torsion moment \[N m\].
+    /// Magnitude of the torsion moment \[N m\].
     pub torsion: R,
 }
 
-/// What a bond does, by its law.
+/// Forces and torques of a bond, by its law.
 #[cube]
 #[inline(always)]
-pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
-    let mut held = beam::hold::<R>(shape, moves, span, glue);
-    if glue.law == R::new(1.0) {
-        let point = point::hold::<R>(shape, moves, span, glue);
+pub fn bond_forces<R: Real>(
+    shape: &BondDeformation<R>,
+    moves: &BondMotion<R>,
+    span: &BondGeometry<R>,
+    bond_parameters: &BondParameters<R>,
+) -> BondForces<R> {
+    let mut held = beam::beam_forces::<R>(shape, moves, span, bond_parameters);
+    if bond_parameters.law == R::new(1.0) {
+        let point = point::spring_forces::<R>(shape, moves, span, bond_parameters);
         held.force = point.force;
         held.torque_i = point.torque_i;
         held.torque_j = point.torque_j;
@@ -296,37 +304,45 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     held
 }
 
-/// How far a bond is towards giving way, and how it would.
+/// Share of the strength of a bond that is used, and the mode in which it would break.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Utilization<R: Real> {
-    /// Stress over strength, the largest of all criteria \[-\]; the bond breaks above 1.
+    /// Stress over strength, the largest over all criteria \[-\]; above 1 the bond breaks.
     pub share: R,
     /// Code of the mode, see [`BreakMode::of`].
     pub mode: R,
 }
 
-/// How much of its strength a bond uses: axial and bending stress against the tensile strength, N/A + M/W ≤ σ_t, shear and torsion against
-/// Mohr and Coulomb's line, Q/A + T/W_t ≤ c − N/A tan φ (\[Potyondy 2004, eqs. 14–16\], with the
-/// line in place of a constant), and energy against that of its surface. Of two parts of a stress, the larger one names the mode.
+/// Share of the strength of a bond that is used.
+///
+/// - Axial and bending stress against the tensile strength: N/A + M/W ≤ σ_t.
+/// - Shear and torsion against the Mohr–Coulomb line: Q/A + T/W_t ≤ c − N/A tan φ.
+/// - Elastic energy against the fracture energy of the cross-section.
+///
+/// The stresses are those of \[Potyondy 2004, eqs. 14–16\], with the line in place of a constant strength. The larger part of a stress gives the
+/// mode.
 #[cube]
 #[inline(always)]
-pub fn utilization<R: Real>(held: &Hold<R>, span: &Span<R>, glue: &Glue<R>) -> Utilization<R> {
+pub fn utilization<R: Real>(held: &BondForces<R>, span: &BondGeometry<R>, bond_parameters: &BondParameters<R>) -> Utilization<R> {
     let per_size = R::inverse(span.size);
     let per_square = per_size * per_size;
-    let per_area = glue.per_area * per_square;
+    let per_area = bond_parameters.per_area * per_square;
     let per_strength = R::inverse(span.strength);
     let axial = held.tension * per_area;
-    let bent = held.bending * glue.per_bending_edge * per_square * per_size;
+    let bent = held.bending * bond_parameters.per_bending_edge * per_square * per_size;
     let sheared = held.shear * per_area;
-    let twisted = held.torsion * glue.per_torsion_edge * per_square * per_size;
+    let twisted = held.torsion * bond_parameters.per_torsion_edge * per_square * per_size;
 
-    let mut share = (axial + bent) * glue.per_tensile_strength * per_strength;
+    let mut share = (axial + bent) * bond_parameters.per_tensile_strength * per_strength;
     let mut mode = R::new(1.0);
     if bent > axial {
         mode = R::new(2.0);
     }
-    // Far out on the tension side there is nothing left to slide on: any shear breaks it, none does not.
-    let resistance = larger::<R>(glue.cohesion * span.strength - axial * glue.slope, R::new(1.0e-30));
+    // Under large tension the shear strength is zero. The lower bound makes any shear break the bond, but not zero shear.
+    let resistance = larger::<R>(
+        bond_parameters.cohesion * span.strength - axial * bond_parameters.slope,
+        R::new(1.0e-30),
+    );
     let sliding = (sheared + twisted) / resistance;
     if sliding > share {
         share = sliding;
@@ -335,7 +351,7 @@ pub fn utilization<R: Real>(held: &Hold<R>, span: &Span<R>, glue: &Glue<R>) -> U
             mode = R::new(4.0);
         }
     }
-    let stored = held.energy * glue.per_fracture_energy * per_square * per_strength;
+    let stored = held.energy * bond_parameters.per_fracture_energy * per_square * per_strength;
     if stored > share {
         share = stored;
         mode = R::new(5.0);

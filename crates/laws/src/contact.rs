@@ -1,9 +1,9 @@
-//! Contact of two grains, or of a grain and a wall: normal and tangential force with history \[PUC-Rio 2009, ch. 3 and § 5.3; ME964 2011\].
+//! Contact of two grains, or of a grain and a wall: normal and tangential force with history \[PUC-Rio 2009, § 5.3; ME964 2011\].
 //!
-//! Conventions: the normal points from j to i, the force is the one on i, approach has a negative normal velocity.
+//! Conventions: the normal points from j to i, and the force is that on i. The normal velocity is negative during approach.
 
 pub mod cohesion;
-pub mod compound;
+pub mod extended;
 mod family;
 pub mod hertz;
 pub mod hysteretic;
@@ -15,9 +15,9 @@ pub mod rolling;
 pub mod twisting;
 pub mod viscoelastic;
 
-pub use compound::{Closeness, Imprint, Joint, Supplement, interact, stored_in_joint};
+pub use extended::{ExtendedCoefficients, ExtendedHistory, ExtendedPair, ExtendedResponse, interact, stored_in_joint};
 pub use family::{
-    Adhesive, CohesionLaw, NormalLaw, PairOfLaws, PairOfMaterials, Resistance, RollingLaw, TangentialLaw, TwistingLaw, derive,
+    Cohesion, CohesionLaw, NormalLaw, PairOfLaws, PairOfMaterials, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw, derive,
     normal_energy, normal_force, stored_force_left, tangential_dashpot, tangential_stiffness,
 };
 
@@ -25,9 +25,9 @@ use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// How two bodies touch.
+/// Geometry and effective mass of a contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Touch<R: Real> {
+pub struct ContactPair<R: Real> {
     /// δ = R_i + R_j − |x_i − x_j| \[m\], positive.
     pub overlap: R,
     /// √(R* δ) \[m\].
@@ -45,16 +45,16 @@ pub struct NormalForce<R: Real> {
     pub damping: R,
 }
 
-/// The spring of a normal law whose dashpot is a share of critical damping.
+/// Spring of a normal law whose dashpot is a share of critical damping.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct NormalSpring<R: Real> {
     /// Spring force \[N\], repulsive when positive.
     pub elastic: R,
-    /// Tangent stiffness over the constant that the damping parameter holds the root of.
+    /// Tangent stiffness over the constant whose root is in the damping parameter.
     pub tangent: R,
 }
 
-/// What a pair of materials means to the laws, derived once on the host by [`derive()`].
+/// Coefficients of a pair of materials, derived once on the host by [`derive()`].
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Coefficients<R: Real> {
     /// Stiffness parameter of the normal law.
@@ -63,7 +63,7 @@ pub struct Coefficients<R: Real> {
     pub normal_damping: R,
     /// Stiffness parameter of the tangential law.
     pub tangential_stiffness: R,
-    /// Damping parameter of the tangential law: the same share of critical damping as in normal direction.
+    /// Damping parameter of the tangential law, with the same damping ratio as in the normal direction.
     pub tangential_damping: R,
     /// Coulomb coefficient μ \[-\].
     pub friction: R,
@@ -73,53 +73,53 @@ pub struct Coefficients<R: Real> {
     pub tangential_law: R,
 }
 
-/// Numbers per row of a table of pairs of materials: those of [`Coefficients`], a padding, those of [`Supplement`].
+/// Numbers per row of a table of material pairs: those of [`Coefficients`], one of padding, those of [`ExtendedCoefficients`].
 pub const COEFFICIENTS: usize = 20;
 
-/// Relative motion of two touching surfaces.
+/// Relative motion of two surfaces in contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Approach<R: Real> {
+pub struct RelativeMotion<R: Real> {
     /// Velocity of i's surface relative to j's at the contact point \[m/s\].
     pub velocity: Vector3<R>,
-    /// ½ (ω_i + ω_j)·n \[rad/s\]: the turn of the contact about its own normal.
+    /// ½ (ω_i + ω_j)·n: the rate at which the contact rotates about its own normal \[rad/s\].
     pub twist: R,
 }
 
-/// What a frictional contact remembers.
+/// Contact history of a frictional contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Memory<R: Real> {
+pub struct ContactHistory<R: Real> {
     /// Tangential spring force on i \[N\].
     pub force: Vector3<R>,
-    /// Contact radius √(R* δ) at the last step \[m\]; zero means not touching.
+    /// Contact radius √(R* δ) at the last step \[m\]; zero means no contact.
     pub contact_radius: R,
 }
 
-/// Force on i and where the work went in this step.
+/// Force on i, and its powers in this step.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Response<R: Real> {
+pub struct ContactResponse<R: Real> {
     /// Normal force \[N\] along the normal, never negative.
     pub normal: R,
     /// Tangential force on i \[N\].
     pub tangential: Vector3<R>,
-    /// What the contact remembers from now on.
-    pub memory: Memory<R>,
-    /// Power taken by normal damping \[W\].
+    /// Contact history for the next step.
+    pub history: ContactHistory<R>,
+    /// Power dissipated by normal damping \[W\].
     pub normal_power: R,
-    /// Power taken from the motion by the tangential force \[W\]: into its spring, by damping, by sliding.
+    /// Power that the tangential force takes from the motion \[W\]: into its spring, by damping and by sliding.
     pub tangential_power: R,
-    /// The part of it that damping takes \[W\].
+    /// Part of `tangential_power` that damping dissipates \[W\].
     pub damping_power: R,
 }
 
-/// Nothing, remembered and done.
+/// The response without contact: no force and no history.
 #[cube]
 #[inline(always)]
-pub fn no_response<R: Real>() -> Response<R> {
+pub fn no_response<R: Real>() -> ContactResponse<R> {
     let zero = R::new(0.0);
-    Response::<R> {
+    ContactResponse::<R> {
         normal: zero,
         tangential: Vector3::<R>::zero(),
-        memory: Memory::<R> {
+        history: ContactHistory::<R> {
             force: Vector3::<R>::zero(),
             contact_radius: zero,
         },
@@ -129,32 +129,32 @@ pub fn no_response<R: Real>() -> Response<R> {
     }
 }
 
-/// The normal force and the power its dashpot takes.
+/// Normal force, and the power that its dashpot dissipates.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Pressure<R: Real> {
+pub struct NormalResponse<R: Real> {
     /// Normal force \[N\], never negative.
     pub force: R,
-    /// Power taken by normal damping \[W\].
+    /// Power dissipated by normal damping \[W\].
     pub power: R,
 }
 
-/// Normal part of a contact: spring and dashpot, never attractive.
+/// Normal force of a contact: spring and dashpot, never attractive.
 #[cube]
 #[inline(always)]
-pub fn press<R: Real>(touch: &Touch<R>, normal_velocity: R, coefficients: &Coefficients<R>) -> Pressure<R> {
+pub fn normal_contact<R: Real>(touch: &ContactPair<R>, normal_velocity: R, coefficients: &Coefficients<R>) -> NormalResponse<R> {
     let law = normal_force::<R>(touch, coefficients);
     let force = larger::<R>(law.elastic - law.damping * normal_velocity, R::new(0.0));
-    Pressure::<R> {
+    NormalResponse::<R> {
         force,
         power: (law.elastic - force) * normal_velocity,
     }
 }
 
-/// Below every squared force that matters \[N²\], above what single precision cannot hold: a divisor that is never zero.
+/// Lower bound of a squared force \[N²\], so that no divisor is zero. It is below every force that matters and within the range of single precision.
 const NOTHING: f32 = 1.0e-37;
 
-/// The stored force carried along by a contact that turned: projected on the new tangent plane, turned by the twist about the normal,
-/// and given its length back (\[PUC-Rio 2009, § 5.3.1\]: the same rotation as f₁ and f₂ there, to first order).
+/// The stored force of a contact that rotated. It is projected on the new tangent plane, rotated by the twist about the normal, and scaled to its
+/// former length (\[PUC-Rio 2009, § 5.3.1\]: the same rotation as of f₁ and f₂ there, to first order).
 #[cube]
 #[inline(always)]
 pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Vector3<R> {
@@ -164,7 +164,7 @@ pub fn carried<R: Real>(stored: &Vector3<R>, normal: &Vector3<R>, turn: R) -> Ve
     turned.times(R::root(stored.dot(stored) * shortening))
 }
 
-/// Energy of a tangential spring that pulls with `force` \[J\].
+/// Energy of a tangential spring whose force is `force` \[J\].
 #[cube]
 #[inline(always)]
 pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
@@ -176,31 +176,31 @@ pub fn spring_energy<R: Real>(force: &Vector3<R>, stiffness: R) -> R {
     energy
 }
 
-/// What a spring with a slider did over one time step.
+/// Response of a spring with a slider over one time step.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Restraint<R: Real> {
-    /// What it exerts now.
+pub struct SliderResponse<R: Real> {
+    /// Force now.
     pub force: Vector3<R>,
-    /// What its spring exerts half a step later.
+    /// Spring force half a step later.
     pub next: Vector3<R>,
-    /// Power it takes \[W\]: into its spring, by damping, by sliding.
+    /// Power taken from the motion \[W\]: into the spring, by damping and by sliding.
     pub power: R,
-    /// The part of it that damping takes \[W\].
+    /// Part of `power` that damping dissipates \[W\].
     pub damping_power: R,
 }
 
-/// A spring with a dashpot behind a slider that gives way at `limit`, over one time step; for forces and velocities, or for torques and
-/// angular velocities.
+/// A spring with a dashpot and a slider that slides at `limit`, over one time step. It serves forces with velocities, and torques with angular
+/// velocities.
 ///
-/// The stored spring force lives at half steps, f^{t+Δt/2} = f^{t−Δt/2} − k v Δt, and acts at whole steps with the mean of the two:
-/// of second order in Δt, and exact in energy while it sticks. Damping acts inside the limit and not while sliding.
+/// The stored spring force is that at half steps, f^{t+Δt/2} = f^{t−Δt/2} − k v Δt. At whole steps the mean of two half steps acts. This is of second
+/// order in Δt, and conserves energy exactly while the contact sticks. Damping acts below the limit and not while it slides.
 #[cube]
 #[inline(always)]
-pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: R, dashpot: R, limit: R, dt: R) -> Restraint<R> {
+pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: R, dashpot: R, limit: R, dt: R) -> SliderResponse<R> {
     let step = velocity.times(stiffness * dt);
     let spring = stored.minus(&step.times(R::new(0.5)));
     let slides = spring.dot(&spring) >= limit * limit;
-    // No branches on numbers at the end of so long a chain: a processor that guesses wrong there waits for all of it.
+    // Selects replace branches here. At the end of a long chain of operations a mispredicted branch makes a processor wait for the whole chain.
     let mut onward = R::new(0.5);
     let mut damping = dashpot;
     if slides {
@@ -221,7 +221,7 @@ pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: 
     let next = elastic.minus(&step.times(onward));
     let power = -force.dot(velocity);
     let damping_power = elastic.dot(velocity) + power;
-    Restraint::<R> {
+    SliderResponse::<R> {
         force,
         next,
         power,
@@ -229,30 +229,30 @@ pub fn restrain<R: Real>(stored: &Vector3<R>, velocity: &Vector3<R>, stiffness: 
     }
 }
 
-/// A frictional contact over one time step: Coulomb's law limits the spring of the tangential law.
+/// A frictional contact over one time step. Coulomb's law limits the spring of the tangential law.
 #[cube]
 #[inline(always)]
-pub fn rub<R: Real>(
-    touch: &Touch<R>,
+pub fn frictional_contact<R: Real>(
+    touch: &ContactPair<R>,
     normal: &Vector3<R>,
-    approach: &Approach<R>,
-    memory: &Memory<R>,
+    approach: &RelativeMotion<R>,
+    contact_history: &ContactHistory<R>,
     coefficients: &Coefficients<R>,
     dt: R,
-) -> Response<R> {
+) -> ContactResponse<R> {
     let normal_velocity = approach.velocity.dot(normal);
-    let pressure = press::<R>(touch, normal_velocity, coefficients);
+    let pressure = normal_contact::<R>(touch, normal_velocity, coefficients);
     let velocity = approach.velocity.minus(&normal.times(normal_velocity));
     let stiffness = tangential_stiffness::<R>(touch.contact_radius, coefficients);
-    let left = stored_force_left::<R>(memory.contact_radius, touch.contact_radius, coefficients);
-    let stored = carried::<R>(&memory.force.times(left), normal, approach.twist * dt);
+    let left = stored_force_left::<R>(contact_history.contact_radius, touch.contact_radius, coefficients);
+    let stored = carried::<R>(&contact_history.force.times(left), normal, approach.twist * dt);
     let dashpot = tangential_dashpot::<R>(touch, coefficients);
     let limit = coefficients.friction * pressure.force;
     let drag = restrain::<R>(&stored, &velocity, stiffness, dashpot, limit, dt);
-    Response::<R> {
+    ContactResponse::<R> {
         normal: pressure.force,
         tangential: drag.force,
-        memory: Memory::<R> {
+        history: ContactHistory::<R> {
             force: drag.next,
             contact_radius: touch.contact_radius,
         },

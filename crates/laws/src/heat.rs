@@ -1,17 +1,19 @@
-//! Heat that flows through contacts: two half-spaces of conductivities k_i and k_j that touch in a disk of radius a resist its flow by
-//! 1/(4 k_i a) + 1/(4 k_j a) \[Batchelor 1977; Vargas 2001\], so
-//! Q = H (T_j − T_i) with H = 4 k_i k_j / (k_i + k_j) a = 2 k a for two alike. A grain has one temperature.
+//! Heat conduction through contacts.
+//!
+//! Two half-spaces of conductivities k_i and k_j in contact over a disk of radius a have the thermal resistance 1/(4 k_i a) + 1/(4 k_j a)
+//! \[Batchelor 1977; Vargas 2001\]. So the heat flow is Q = H (T_j − T_i) with H = 4 k_i k_j / (k_i + k_j) a, which is 2 k a for equal
+//! conductivities. A grain has one temperature.
 
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// Heat conductance per contact radius of two conductivities, 4 k_i k_j / (k_i + k_j) \[W/(m K)\].
+/// Heat conductance per contact radius of two materials, 4 k_i k_j / (k_i + k_j) \[W/(m K)\].
 pub fn contact_conductivity(conductivity_i: f64, conductivity_j: f64) -> f64 {
     4.0 * conductivity_i * conductivity_j / (conductivity_i + conductivity_j)
 }
 
-/// Contact radius of the real solid over that of the one simulated, which is softer, under the same force: by Hertz a³ = 3/4 F R*/E*, so
-/// (E*_simulated / E*_real)^⅓ \[-\].
+/// Contact radius of the real solid over that of the softer simulated one, under the same force \[-\]. By Hertz a³ = 3/4 F R*/E*, so it is
+/// (E*_simulated / E*_real)^⅓.
 pub fn real_contact_radius(simulated_modulus: f64, real_modulus: f64) -> f64 {
     (simulated_modulus / real_modulus).cbrt()
 }
@@ -23,30 +25,31 @@ pub fn conductance<R: Real>(contact_conductivity: R, contact_radius: R) -> R {
     contact_conductivity * contact_radius
 }
 
-/// Heat flow \[W\] into the first of two bodies at these temperatures; into the second flows exactly the opposite.
+/// Heat flow into the first of two bodies at these temperatures \[W\]; the flow into the second is exactly opposite.
 #[cube]
 #[inline(always)]
 pub fn heat_flow<R: Real>(conductance: R, temperature_i: R, temperature_j: R) -> R {
     conductance * (temperature_j - temperature_i)
 }
 
-/// Heat \[J\] that a body of this mass and specific heat capacity holds at this temperature, m c T.
+/// Heat content of a body of this mass, specific heat capacity and temperature, m c T \[J\].
 #[cube]
 #[inline(always)]
-pub fn heat_held<R: Real>(mass: R, specific_heat_capacity: R, temperature: R) -> R {
+pub fn heat_content<R: Real>(mass: R, specific_heat_capacity: R, temperature: R) -> R {
     mass * specific_heat_capacity * temperature
 }
 
-/// Temperature \[K\] after this heat \[J\] flowed into a body of heat capacity m c \[J/K\].
+/// Temperature after this heat \[J\] flowed into a body of heat capacity m c \[J/K\], in \[K\].
 #[cube]
 #[inline(always)]
 pub fn warmed<R: Real>(temperature: R, heat: R, heat_capacity: R) -> R {
     temperature + heat / heat_capacity
 }
 
-/// The share of the difference to its surroundings that a body of heat capacity m c \[J/K\] loses in one step, Σ H Δt / (m c) \[-\]. Explicit
-/// steps are stable while that of no body is above 1: no rate of the network is above twice the largest Σ H / (m c) (Gershgorin), and a
-/// temperature stays between those around it.
+/// Share of its temperature difference to its neighbors that a body of heat capacity m c \[J/K\] loses in one step, Σ H Δt / (m c) \[-\].
+///
+/// Explicit steps are stable while this is at most 1 for every body. By Gershgorin no rate of the network exceeds twice the largest Σ H / (m c). A
+/// temperature then stays between those of its neighbors.
 #[cube]
 #[inline(always)]
 pub fn share_per_step<R: Real>(conductances: R, dt: R, heat_capacity: R) -> R {
@@ -63,7 +66,7 @@ mod tests {
         let of_side = |conductivity: f64| 1.0 / (4.0 * conductivity * radius);
         let conductance = super::conductance(contact_conductivity(400.0, 1.1), radius);
         assert!((conductance * (of_side(400.0) + of_side(1.1)) - 1.0).abs() < 1e-14);
-        // A perfect conductor leaves the constriction in the other solid alone.
+        // With a perfect conductor only the constriction in the other solid remains.
         assert!((super::conductance(contact_conductivity(1e12, 1.1), radius) * of_side(1.1) - 1.0).abs() < 1e-11);
     }
 

@@ -1,8 +1,7 @@
-//! What two things do to each other: numbers in, numbers out, written once for every device.
+//! Physical laws as pure functions of numbers, written once for all devices.
 //!
-//! Every law is a `#[cube]` function generic over [`Real`]. Called from Rust it runs on the CPU; expanded by CubeCL it becomes a GPU kernel.
-//! Pair loops use + − × ÷ and square roots only: logarithms and powers are taken once, on the host, when materials become
-//! [`contact::Coefficients`].
+//! Every law is a `#[cube]` function generic over [`Real`]. Called from Rust it runs on the CPU; CubeCL expands it into a GPU kernel. Pair loops
+//! use + − × ÷ and square roots only. Logarithms and powers are computed once, on the host, when materials become [`contact::Coefficients`].
 
 #![allow(
     missing_docs,
@@ -11,10 +10,10 @@
 
 pub mod bond;
 pub mod contact;
-pub mod crossing;
 pub mod fluid;
 pub mod heat;
 pub mod motion;
+pub mod ray_triangle;
 pub mod real;
 pub mod rotation;
 pub mod vector;

@@ -1,6 +1,6 @@
 //! Integration of one grain over one time step.
 //!
-//! All schemes kick a velocity that is kept, v ← v + a Δt, and move the grain with it. They differ in three things, see [`Scheme`].
+//! All schemes store a velocity, change it by v ← v + a Δt, and move the grain with it. They differ in three points, see [`Scheme`].
 
 pub mod gear;
 
@@ -8,8 +8,8 @@ use crate::real::{Coordinate, Real};
 use crate::vector::{Vector3, widened};
 use cubecl::prelude::*;
 
-/// One leap-frog step of a translational or rotational velocity \[PUC-Rio 2009\]: the velocity lives at half steps,
-/// v^{t+Δt/2} = v^{t−Δt/2} + a^t Δt.
+/// One leap-frog step of a translational or angular velocity \[PUC-Rio 2009\]. The velocity is stored at half steps: v^{t+Δt/2} = v^{t−Δt/2} + a^t
+/// Δt.
 #[cube]
 #[inline(always)]
 pub fn kick<C: Coordinate<R>, R: Real>(half_velocity: &Vector3<C>, acceleration: &Vector3<R>, dt: R) -> Vector3<C> {
@@ -23,8 +23,8 @@ pub fn drift<C: Real>(position: &Vector3<C>, half_velocity: &Vector3<C>, dt: C) 
     position.plus(&half_velocity.times(dt))
 }
 
-/// A velocity some time ahead of the one that is kept, with the last known acceleration. For leap-frog, which keeps v^{t−Δt/2}, half a step
-/// ahead is v^t ≈ v^{t−Δt/2} + a Δt/2, with an error of second order in Δt.
+/// The stored velocity extrapolated by a time `ahead`, with the last known acceleration. Leap-frog stores v^{t−Δt/2}. Half a step ahead it is
+/// v^t ≈ v^{t−Δt/2} + a Δt/2, with an error of second order in Δt.
 #[cube]
 #[inline(always)]
 pub fn velocity_ahead<R: Real>(kept: &Vector3<R>, acceleration: &Vector3<R>, ahead: R) -> Vector3<R> {
@@ -34,24 +34,24 @@ pub fn velocity_ahead<R: Real>(kept: &Vector3<R>, acceleration: &Vector3<R>, ahe
 /// An explicit scheme of integration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Velocities at half steps; laws read them extrapolated to the whole step \[PUC-Rio 2009\]: of second order with damping and friction, too.
+    /// Velocities at half steps \[PUC-Rio 2009\]; laws read them extrapolated to the whole step. Of second order, also with damping and friction.
     #[default]
     Leapfrog,
-    /// Velocities at half steps, which laws read as they are: velocity Verlet as most codes have it, x^{t+Δt} = x + v Δt + ½ a Δt², with the
-    /// force of the new place and the velocity of the half step. Of second order, of first where forces depend on velocity.
+    /// Velocities at half steps, which laws read as they are: velocity Verlet as in most codes, x^{t+Δt} = x + v Δt + ½ a Δt². Forces use the new
+    /// position and the velocity of the half step. Of second order, but of first order if forces depend on velocity.
     VelocityVerlet,
-    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^{t+Δt} Δt: of first order, energy stays bounded.
+    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^{t+Δt} Δt. Of first order; the energy stays bounded.
     SymplecticEuler,
-    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt \[ME964 2011\]: of first order, and springs gain energy.
+    /// v^{t+Δt} = v^t + a^t Δt, x^{t+Δt} = x^t + v^t Δt \[ME964 2011\]. Of first order; springs gain energy.
     ExplicitEuler,
-    /// Gear's predictor and corrector of five values, see [`gear`], with the coefficients for forces that depend on velocities \[PUC-Rio n.d.\].
+    /// Gear's predictor and corrector of five values, see [`gear`], with coefficients for forces that depend on velocities \[PUC-Rio n.d.\].
     Gear,
-    /// The same with the coefficients for forces that depend on places alone.
+    /// Gear's method with coefficients for forces that depend on positions only.
     GearOfPlaces,
 }
 
 impl Scheme {
-    /// Every scheme with its word in a scene.
+    /// All schemes with their keywords in a scene.
     pub const ALL: [(Scheme, &'static str); 6] = [
         (Scheme::Leapfrog, "leapfrog"),
         (Scheme::VelocityVerlet, "velocity_verlet"),
@@ -61,23 +61,23 @@ impl Scheme {
         (Scheme::GearOfPlaces, "gear_of_places"),
     ];
 
-    /// By which share of a step the velocity that laws read is ahead of the one that is kept \[-\].
+    /// Share of a step by which the velocity that laws read is ahead of the stored one \[-\].
     pub fn reads_ahead(self) -> f64 {
         if self == Scheme::Leapfrog { 0.5 } else { 0.0 }
     }
 
-    /// By which share of a step the velocity of the whole step is ahead of the one that is kept \[-\].
-    pub fn shows_ahead(self) -> f64 {
+    /// Share of a step by which the velocity at the whole step is ahead of the stored one \[-\].
+    pub fn velocity_lead(self) -> f64 {
         match self {
             Scheme::Leapfrog | Scheme::VelocityVerlet => 0.5,
             Scheme::SymplecticEuler | Scheme::ExplicitEuler | Scheme::Gear | Scheme::GearOfPlaces => 0.0,
         }
     }
 
-    /// α₀ of Gear's method with forces that depend on velocities.
+    /// α₀ of Gear's method for forces that depend on velocities \[-\].
     pub const GEAR: f64 = 19.0 / 90.0;
 
-    /// α₀ of a scheme that predicts and corrects; none of one that kicks and drifts.
+    /// α₀ of a predictor–corrector scheme \[-\]; `None` for other schemes.
     pub fn corrects(self) -> Option<f64> {
         match self {
             Scheme::Gear => Some(Scheme::GEAR),
@@ -86,13 +86,13 @@ impl Scheme {
         }
     }
 
-    /// 1 where grains move with the velocity from before the kick, else 0.
+    /// 1 if grains move with the velocity before its update, else 0.
     pub fn lag(self) -> f64 {
         if self == Scheme::ExplicitEuler { 1.0 } else { 0.0 }
     }
 }
 
-/// Local non-viscous damping \[PUC-Rio 2009\]: f_d = −α |f| v/|v|, zero where v is zero. Also for torques with the angular velocity.
+/// Local non-viscous damping \[PUC-Rio 2009\]: f_d = −α |f| v/|v|, zero at v = 0. It also serves torques with the angular velocity.
 #[cube]
 #[inline(always)]
 pub fn local_damping<R: Real>(force: &Vector3<R>, velocity: &Vector3<R>, alpha: R) -> Vector3<R> {

@@ -2,21 +2,21 @@
 
 use cubecl::prelude::*;
 
-/// A floating-point number that laws compute with, natively and in GPU kernels.
+/// A floating-point number for laws, natively and in GPU kernels.
 ///
-/// A trait of our own because generic `Float` methods do not run natively, and because a plain `Float` bound makes kernels
-/// use a dynamic scalar. `R::new` takes an `f32`: pass it only numbers that `f32` holds exactly; all others come from the host.
+/// A separate trait is needed: generic `Float` methods do not run natively, and a plain `Float` bound makes kernels use a dynamic scalar. `R::new`
+/// takes an `f32`. Pass it only numbers that `f32` represents exactly; all others come from the host.
 #[cube]
 pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
     /// Square root.
     fn root(x: Self) -> Self;
-    /// 1/√x of a positive number: one instruction of a GPU.
+    /// 1/√x of a positive number; one instruction on a GPU.
     fn inverse_root(x: Self) -> Self;
     /// 1/x of a positive number; on a GPU faster than a division.
     fn inverse(x: Self) -> Self;
-    /// The distance from 1 to the next number.
+    /// Distance from 1 to the next larger number.
     fn roundoff() -> Self;
-    /// Largest whole number not above a non-negative x, as an index; negative x gives 0.
+    /// Largest integer not above a non-negative x, as an index; negative x gives 0.
     fn whole(x: Self) -> u32;
 }
 
@@ -59,7 +59,7 @@ impl Real for f64 {
     }
 }
 
-/// Defines a function whose kernel is one instruction that CubeCL does not run natively.
+/// Defines a function whose GPU instruction CubeCL does not run natively.
 macro_rules! inverse_root {
     ($name:ident, $type:ty) => {
         fn $name(x: $type) -> $type {
@@ -69,7 +69,7 @@ macro_rules! inverse_root {
         mod $name {
             use cubecl::prelude::*;
 
-            /// The same in a kernel.
+            /// The same function in a kernel.
             pub fn expand(scope: &Scope, x: NativeExpand<$type>) -> NativeExpand<$type> {
                 x.__expand_inverse_sqrt_method(scope)
             }
@@ -79,7 +79,7 @@ macro_rules! inverse_root {
 inverse_root!(inverse_root_single, f32);
 inverse_root!(inverse_root_double, f64);
 
-/// The larger of two numbers; `b` where they do not compare. One instruction natively, where CubeCL's `max` goes through an ordering.
+/// The larger of two numbers; `b` if one is NaN. One instruction natively, where CubeCL's `max` compares by an ordering.
 #[cube]
 #[inline(always)]
 pub fn larger<R: Real>(a: R, b: R) -> R {
@@ -90,7 +90,7 @@ pub fn larger<R: Real>(a: R, b: R) -> R {
     most
 }
 
-/// The smaller of two numbers; `b` where they do not compare.
+/// The smaller of two numbers; `b` if one is NaN.
 #[cube]
 #[inline(always)]
 pub fn smaller<R: Real>(a: R, b: R) -> R {
@@ -101,8 +101,8 @@ pub fn smaller<R: Real>(a: R, b: R) -> R {
     least
 }
 
-/// The cube root of a positive number, from square roots: x^{1/3} = x^{1/4} x^{1/16} x^{1/64} …, cut off and mended by Halley's iteration,
-/// whose error is the cube of the one before.
+/// Cube root of a positive number, from square roots: x^{1/3} = x^{1/4} x^{1/16} x^{1/64} …, truncated and refined by Halley's iteration. Each
+/// iteration cubes the error.
 #[cube]
 #[inline(always)]
 pub fn cube_root<R: Real>(x: R) -> R {
@@ -112,18 +112,18 @@ pub fn cube_root<R: Real>(x: R) -> R {
     let mut root = fourth * sixteenth * sixty_fourth;
     for _k in 0..4u32 {
         let cube = root * root * root;
-        // The quotient first: it is near one, where a product of small numbers may have lost its digits.
+        // The quotient comes first: it is near one, whereas a product of small numbers may lose digits.
         root *= (cube + x + x) / (cube + cube + x);
     }
     root
 }
 
-/// Coordinates kept in a precision of their own: where things are may need more digits than what they do to each other.
+/// Coordinates with a precision of their own. Positions may need more digits than laws.
 #[cube]
 pub trait Coordinate<R: Real>: Real {
-    /// A short distance, in the precision of the laws.
+    /// A short distance in the precision of laws.
     fn near(distance: Self) -> R;
-    /// A number of the laws, in the precision of coordinates.
+    /// A number of the laws in the precision of coordinates.
     fn wide(number: R) -> Self;
 }
 

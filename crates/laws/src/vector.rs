@@ -3,7 +3,7 @@
 use crate::real::{Coordinate, Real};
 use cubecl::prelude::*;
 
-/// A vector x y z.
+/// Vector of three components.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Vector3<R: Real> {
     /// First component.
@@ -43,7 +43,7 @@ impl<R: Real> Vector3<R> {
             z: self.z - other.z,
         }
     }
-    /// Product with a number.
+    /// Product with a scalar.
     #[inline(always)]
     pub fn times(&self, factor: R) -> Vector3<R> {
         Vector3::<R> {
@@ -73,7 +73,7 @@ impl<R: Real> Vector3<R> {
     }
 }
 
-/// The vector b − a between two places, in the precision of the laws.
+/// The vector b − a between two positions, in the precision of laws.
 #[cube]
 #[inline(always)]
 pub fn between<C: Coordinate<R>, R: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<R> {
@@ -84,7 +84,7 @@ pub fn between<C: Coordinate<R>, R: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vec
     }
 }
 
-/// A vector of the laws, in the precision of coordinates.
+/// A vector of the laws in the precision of coordinates.
 #[cube]
 #[inline(always)]
 pub fn widened<C: Coordinate<R>, R: Real>(v: &Vector3<R>) -> Vector3<C> {
@@ -95,7 +95,7 @@ pub fn widened<C: Coordinate<R>, R: Real>(v: &Vector3<R>) -> Vector3<C> {
     }
 }
 
-/// A vector of coordinates, in the precision of the laws.
+/// A vector of coordinates in the precision of laws.
 #[cube]
 #[inline(always)]
 pub fn near_vector<C: Coordinate<R>, R: Real>(v: &Vector3<C>) -> Vector3<R> {

@@ -1,14 +1,13 @@
-//! Nearest points of walls, and how walls move.
+//! Nearest points of walls, and the motion of walls.
 //!
-//! With a curved wall too the effective radius is the grain's own, R* = R, as with a plane: the convention of the field, good as long as the
-//! wall's radius of curvature is large beside R.
+//! The effective radius at a curved wall is that of the grain, R* = R, as at a plane. This convention of the field is good if the radius of curvature
+//! of the wall is large compared with R.
 
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// The point of the triangle abc nearest to p, by the Voronoi region p lies in: corner, edge or face
-/// \[Ericson 2005, § 5.1.5\].
+/// The point of the triangle abc nearest to p, by the Voronoi region of p: corner, edge or face \[Ericson 2005, § 5.1.5\].
 #[cube]
 #[inline(always)]
 pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<R>, c: &Vector3<R>) -> Vector3<R> {
@@ -50,7 +49,7 @@ pub fn nearest_on_triangle<R: Real>(p: &Vector3<R>, a: &Vector3<R>, b: &Vector3<
     a.plus(&ab.times(along_ab)).plus(&ac.times(along_ac))
 }
 
-/// A unit vector at right angles to the unit vector `axis` \[Duff 2017, § 3\].
+/// A unit vector perpendicular to the unit vector `axis` \[Duff 2017, § 3\].
 #[cube]
 #[inline(always)]
 pub fn perpendicular<R: Real>(axis: &Vector3<R>) -> Vector3<R> {
@@ -66,11 +65,11 @@ pub fn perpendicular<R: Real>(axis: &Vector3<R>) -> Vector3<R> {
     }
 }
 
-/// The point nearest to p of what a straight segment sweeps that turns about an axis once: the mantle of a cylinder or a cone, or a disk.
+/// The point nearest to p of a surface of revolution of a straight segment: the lateral surface of a cylinder or a cone, or a disk.
 ///
-/// `base` is a point of the axis \[m\], `axis` a unit vector. `shape` is the height \[m\] at which the segment ends, and its distances from
-/// the axis at the base and at this height \[m\]: the same for a cylinder, height 0 and first distance 0 for a disk. In the half-plane that
-/// holds p the nearest point of the segment is nearest of all. From the axis itself many points are equally near: one of them is taken.
+/// `base` is a point of the axis \[m\], and `axis` is a unit vector. `shape` holds the height of the end of the segment \[m\], and its distances from
+/// the axis at the base and at this height \[m\]. The distances are equal for a cylinder; a disk has height 0 and first distance 0. The nearest point
+/// lies in the half-plane of p. For p on the axis many points are equally near, and one of them is returned.
 #[cube]
 #[inline(always)]
 pub fn nearest_on_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3<R>, shape: &Vector3<R>) -> Vector3<R> {
@@ -91,7 +90,7 @@ pub fn nearest_on_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vec
         .plus(&outward.times(shape.y + share * widening))
 }
 
-/// The point nearest to p of a sphere's surface; some point of it where p is the center.
+/// The point of a sphere's surface nearest to p; an arbitrary point of it if p is the center.
 #[cube]
 #[inline(always)]
 pub fn nearest_on_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) -> Vector3<R> {
@@ -108,7 +107,7 @@ pub fn nearest_on_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R
     center.plus(&outward.times(radius))
 }
 
-/// Rodrigues' rotation of v about the unit vector `axis` by the angle of which `cos` and `sin` are given.
+/// Rodrigues' rotation of v about the unit vector `axis` by the angle with this `cos` and `sin`.
 #[cube]
 #[inline(always)]
 pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Vector3<R> {
@@ -117,44 +116,44 @@ pub fn rotated<R: Real>(v: &Vector3<R>, axis: &Vector3<R>, cos: R, sin: R) -> Ve
         .plus(&axis.times(axis.dot(v) * (R::new(1.0) - cos)))
 }
 
-/// Velocity of a point of a rigid body, `arm` away from one that has `velocity`, while the body turns with `spin`: v + ω × r.
+/// Velocity of a point of a rigid body, v + ω × r \[m/s\]. `arm` is its vector r from a point with `velocity`, and `spin` is ω.
 #[cube]
 #[inline(always)]
 pub fn velocity_of_point<R: Real>(velocity: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
     velocity.plus(&spin.cross(arm))
 }
 
-/// Acceleration of such a point, beside one that has `acceleration`, while the spin changes by `spin_up`: a + dω/dt × r + ω × (ω × r).
+/// Acceleration of such a point, a + dω/dt × r + ω × (ω × r) \[m/s²\], with dω/dt in `spin_up`.
 #[cube]
 #[inline(always)]
 pub fn acceleration_of_point<R: Real>(acceleration: &Vector3<R>, spin_up: &Vector3<R>, spin: &Vector3<R>, arm: &Vector3<R>) -> Vector3<R> {
     acceleration.plus(&spin_up.cross(arm)).plus(&spin.cross(&spin.cross(arm)))
 }
 
-/// Speed at which a servo moves its wall \[m/s\]: `gain` \[m/(s N)\] times the force that its load lacks \[N\], never above the limit. The
-/// wall's place integrates it, so that at rest nothing is lacking: proportional control as of servo walls since \[Cundall 1979\].
+/// Speed of a servo wall \[m/s\]: `gain` \[m/(s N)\] times the missing force \[N\], bounded by the limit. The position of the wall integrates it, so
+/// at rest no force is missing. This is proportional control as of servo walls since \[Cundall 1979\].
 #[cube]
 #[inline(always)]
 pub fn servo_speed<R: Real>(load: R, target: R, gain: R, limit: R) -> R {
     larger::<R>(smaller::<R>((target - load) * gain, limit), -limit)
 }
 
-/// Where a point is beside the endless surface that a wall is cut out of.
+/// Position of a point relative to the unbounded surface of which a wall is a part.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Beside<R: Real> {
-    /// Distance \[m\]; negative on the one side.
+pub struct SurfacePoint<R: Real> {
+    /// Signed distance \[m\].
     pub distance: R,
-    /// Unit normal at the nearest point, to where distances are positive.
+    /// Unit normal at the nearest point, towards positive distances.
     pub normal: Vector3<R>,
-    /// How far the nearest point is from the nearer end of the segment that sweeps the wall \[m\]; negative beyond it.
+    /// Distance from the nearest point to the nearer end of the generating segment \[m\]; negative beyond the end.
     pub within: R,
 }
 
-/// Where p is beside the endless cylinder, cone or plane of a frustum, given as [`nearest_on_frustum()`] takes it: distances are negative within a
-/// mantle, and on the side of a disk that the axis points to.
+/// Position of p relative to the unbounded cylinder, cone or plane of a frustum, with the arguments of [`nearest_on_frustum()`]. Distances are
+/// negative inside a cylinder or cone, and on the side of a disk to which the axis points.
 #[cube]
 #[inline(always)]
-pub fn beside_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3<R>, shape: &Vector3<R>) -> Beside<R> {
+pub fn beside_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3<R>, shape: &Vector3<R>) -> SurfacePoint<R> {
     let from_base = p.minus(base);
     let height = from_base.dot(axis);
     let aside = from_base.minus(&axis.times(height));
@@ -169,17 +168,17 @@ pub fn beside_frustum<R: Real>(p: &Vector3<R>, base: &Vector3<R>, axis: &Vector3
     let per_length = R::inverse_root(square);
     let beyond = distance - shape.y;
     let along = (height * rise + beyond * widening) * per_length;
-    Beside::<R> {
+    SurfacePoint::<R> {
         distance: (beyond * rise - height * widening) * per_length,
         normal: outward.times(rise * per_length).minus(&axis.times(widening * per_length)),
         within: smaller::<R>(along, square * per_length - along),
     }
 }
 
-/// Where p is beside a sphere: distances are negative within.
+/// Position of p relative to a sphere; distances are negative inside.
 #[cube]
 #[inline(always)]
-pub fn beside_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) -> Beside<R> {
+pub fn beside_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) -> SurfacePoint<R> {
     let from_center = p.minus(center);
     let distance = from_center.length();
     let mut normal = Vector3::<R> {
@@ -190,7 +189,7 @@ pub fn beside_sphere<R: Real>(p: &Vector3<R>, center: &Vector3<R>, radius: R) ->
     if distance > R::new(0.0) {
         normal = from_center.times(R::new(1.0) / distance);
     }
-    Beside::<R> {
+    SurfacePoint::<R> {
         distance: distance - radius,
         normal,
         within: radius,

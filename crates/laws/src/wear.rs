@@ -1,15 +1,15 @@
-//! Wear of a wall by what slides along it: Archard's law \[Archard 1953\].
+//! Wear of a wall by sliding contacts: Archard's law \[Archard 1953\].
 //!
-//! The worn volume is V = K ∫ F_n |v_t| dt / H with the force F_n that presses a grain onto the wall, the speed |v_t| at which it slides, the
-//! hardness H of the wall and a number K that experiments tell; factors such as Archard's 1/3 for hemispherical asperities are within K. What a
-//! step has to add up is the work of sliding ∫ F_n |v_t| dt alone: K/H multiplies it when somebody looks.
+//! The worn volume is V = K ∫ F_n |v_t| dt / H. F_n is the normal force on the wall, |v_t| the sliding speed, H the hardness of the wall, and K a
+//! coefficient from experiments. K includes factors such as Archard's 1/3 for hemispherical asperities. A step adds up only the work of sliding ∫ F_n
+//! |v_t| dt. The factor K/H is applied at output.
 
 use crate::real::{Real, larger};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// F_n |v_t| \[W\] of a contact, from the force on the grain \[N\], the velocity of its surface relative to the wall's \[m/s\] and the normal
-/// towards the grain. A contact that pulls wears nothing.
+/// F_n |v_t| of a contact \[W\], from the force on the grain \[N\], the velocity of its surface relative to the wall \[m/s\] and the normal towards
+/// the grain. A contact in tension causes no wear.
 #[cube]
 #[inline(always)]
 pub fn sliding_power<R: Real>(force: &Vector3<R>, velocity: &Vector3<R>, normal: &Vector3<R>) -> R {
@@ -17,7 +17,7 @@ pub fn sliding_power<R: Real>(force: &Vector3<R>, velocity: &Vector3<R>, normal:
     larger::<R>(force.dot(normal), R::new(0.0)) * along.length()
 }
 
-/// Volume that wears per work of sliding \[1/Pa\], from the wear coefficient K \[-\] and the hardness H \[Pa\].
+/// Worn volume per work of sliding \[1/Pa\], from the wear coefficient K \[-\] and the hardness H \[Pa\].
 pub fn specific_wear_rate(wear_coefficient: f64, hardness: f64) -> f64 {
     wear_coefficient / hardness
 }

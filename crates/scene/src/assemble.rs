@@ -1,9 +1,9 @@
-//! From the keys of a scene file to a world, with everything checked that one key alone cannot tell.
+//! Assembles a world from the keys of a scene file, and checks combinations of keys.
 
 use crate::{
     CheckpointPlan, CoarsePlan, OutputPlan, RunPlan, Scene, bonds,
     device::Device,
-    diagnostics::{Complaint, Diagnostics},
+    diagnostics::{Diagnostics, UnlocatedDiagnostic},
     document::Node,
     fill::{corners, si},
     fluid, grains, heat,
@@ -15,63 +15,65 @@ use crate::{
     sections, shear,
     source::Source,
     stage::{self, Plan},
+    vocabulary::{Side, Word},
     walls,
-    words::{Side, Word},
 };
 use seixo_analysis::Grid;
-use seixo_engine::world::{Assembly, DeviceChoice, Domain, Later, Leaving, Material, Precision, Settings, Shear, Wall, World};
+use seixo_engine::world::{
+    DeviceChoice, Domain, ForceAssembly, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
+};
 use seixo_files::vtk::Field;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Most frames, and most lines of a log, that a run may ask for.
-const MOST_FRAMES: f64 = 1e6;
-pub(crate) const MOST_LINES: f64 = 1e8;
-/// Most points of a grid of coarse-grained fields: a gigabyte or two.
-const MOST_POINTS: f64 = 1e7;
-/// Widest kernel in spacings of its grid: each grain is spread over some 30 of its cube.
-const MOST_SPACINGS: f64 = 20.0;
-/// What was found so far, and where keys stand.
-pub(crate) struct Findings<'a> {
+const MAX_FRAMES: f64 = 1e6;
+pub(crate) const MAX_LINES: f64 = 1e8;
+/// Largest number of grid points of coarse-grained fields: a gigabyte or two.
+const MAX_POINTS: f64 = 1e7;
+/// Widest kernel in spacings of its grid: each grain contributes to some 30 times its cube of grid points.
+const MAX_SPACINGS: f64 = 20.0;
+/// Errors and notes so far, with the positions of keys in the file.
+pub(crate) struct CheckState<'a> {
     root: Node,
     diagnostics: Diagnostics,
     place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync),
     pub notices: Vec<String>,
 }
 
-impl<'a> Findings<'a> {
-    pub fn new(root: Node, diagnostics: Diagnostics, place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync)) -> Self {
-        Findings {
+impl<'a> CheckState<'a> {
+    pub fn new(root: Node, mut diagnostics: Diagnostics, place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync)) -> Self {
+        CheckState {
             root,
+            notices: std::mem::take(&mut diagnostics.notices),
             diagnostics,
             place,
-            notices: Vec::new(),
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there is no error so far.
     pub fn is_sound(&self) -> bool {
         self.diagnostics.list().is_empty()
     }
 
-    /// Notes a complaint about the key at a dotted path.
-    pub fn add(&mut self, path: &str, complaint: Complaint) {
+    /// Adds an error about the key at a dotted path.
+    pub fn add(&mut self, path: &str, complaint: UnlocatedDiagnostic) {
         let (node, place) = self.root.find(path.split('.').filter(|key| !key.is_empty()));
         self.diagnostics.push(place, node.shown(), complaint);
     }
 
-    /// Where the key at a dotted path stands, in words.
-    pub fn told_place(&self, path: &str) -> String {
-        self.diagnostics.told_place(&self.root.find(path.split('.')).1)
+    /// Position of the key at a dotted path, in words.
+    pub fn location_text(&self, path: &str) -> String {
+        self.diagnostics.location_text(&self.root.find(path.split('.')).1)
     }
 
-    /// All that was found.
+    /// All errors and notes.
     pub fn into_diagnostics(self) -> Diagnostics {
         self.diagnostics
     }
 
-    /// A path of the scene, which is relative to the scene's folder, made absolute; or where it is now, if it was moved.
+    /// Makes a path of the scene, which is relative to the scene's folder, absolute; or returns its current location if the file was moved.
     pub fn absolute(&self, file: &str) -> PathBuf {
         let folder = self.diagnostics.file.parent().unwrap_or(Path::new(""));
         let joined = folder.join(file);
@@ -79,8 +81,8 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// The scene of a file whose every key is sound by itself.
-pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findings) -> Result<Scene, Diagnostics> {
+/// The scene of a file of which each single key is valid.
+pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckState) -> Result<Scene, Diagnostics> {
     sections::refuse_too_many(&file, &mut findings);
     if !findings.is_sound() {
         return Err(findings.diagnostics);
@@ -121,7 +123,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
         groups: file.grains.keys().cloned().collect(),
         grains,
         walls,
-        later: Later::default(),
+        later: LaterAdditions::default(),
         conduction: None,
         fluids: None,
         bonds: Vec::new(),
@@ -139,20 +141,20 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     stage::complete_paths(&mut file, &findings);
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     stage::bound_motions(&mut world, &mut plan.stages, file.run.until.si);
-    (world.later.switched, world.later.motions) = (stage::switched(&plan.stages), stage::motions(&plan.stages));
+    (world.later.constrained_groups, world.later.motions) = (stage::switched(&plan.stages), stage::motions(&plan.stages));
     world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &mut findings);
     if let Some(fluids) = &world.fluids {
         plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();
         plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
     }
-    fluid::hulls::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
+    fluid::body_boundary::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
-    check_meetings(&world, &mut findings);
+    check_interactions_complete(&world, &mut findings);
     check_bodies(&file, &world, &plan.absent, &mut findings);
     if world.grains.is_empty() && plan.inlets.is_empty() && world.fluids.is_none() && findings.diagnostics.list().is_empty() {
-        let complaint = Complaint::new("the scene has neither grains nor a fluid");
+        let complaint = UnlocatedDiagnostic::new("the scene has neither grains nor a fluid");
         findings.add(
             "grains",
             complaint.remedy("add a table [grains.NAME] with `file`, `fill`, `at` or `inlet`, or a table [fluid.NAME] with `fill`"),
@@ -181,9 +183,9 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
         skin: file.run.skin.value().map(|skin| skin.si),
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,
-        assembly: Assembly::default(),
+        assembly: ForceAssembly::default(),
         broad_phase: file.run.broad_phase,
-        divisible: file.run.divisible,
+        decomposition_invariant: file.run.decomposition_invariant,
         domains: file.run.domains.0.max(file.run.gpus.0) as usize,
         gpus: file.run.gpus.0 as usize,
         ranks: None,
@@ -197,7 +199,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
         Err(error) => {
             findings.add(
                 "",
-                Complaint::new(format!("the scene cannot be written back as TOML: {error}")).remedy("please report this scene"),
+                UnlocatedDiagnostic::new(format!("the scene cannot be written back as TOML: {error}")).remedy("please report this scene"),
             );
             return Err(findings.diagnostics);
         }
@@ -218,10 +220,10 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: Findin
     })
 }
 
-pub(crate) fn domain(section: &mut WorldSection, findings: &mut Findings) -> Option<Domain> {
-    let leaving = section.leaving.get_or_insert(Word(Leaving::Error)).0;
+pub(crate) fn domain(section: &mut WorldSection, findings: &mut CheckState) -> Option<Domain> {
+    let leaving = section.leaving.get_or_insert(Word(LeavingPolicy::Error)).0;
     let Some(shape) = &section.domain else {
-        if leaving == Leaving::Delete {
+        if leaving == LeavingPolicy::Delete {
             findings
                 .notices
                 .push("world.leaving has no effect: the world has no `domain`".to_owned());
@@ -236,7 +238,7 @@ pub(crate) fn domain(section: &mut WorldSection, findings: &mut Findings) -> Opt
     });
     if let Some(shear) = shear {
         let mut complain = |key: &str, message: &str, remedy: &str| {
-            let complaint = Complaint::new(message).remedy(remedy).within("world.domain.shear");
+            let complaint = UnlocatedDiagnostic::new(message).remedy(remedy).within("world.domain.shear");
             findings.add(&format!("world.domain.{key}"), complaint);
         };
         if shear.flow == shear.gradient {
@@ -268,16 +270,16 @@ pub(crate) fn domain(section: &mut WorldSection, findings: &mut Findings) -> Opt
     }
 }
 
-fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut Findings) -> (Vec<Wall>, BTreeMap<String, Range<usize>>) {
+fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut CheckState) -> (Vec<Wall>, BTreeMap<String, Range<usize>>) {
     let (mut walls, mut ranges) = (Vec::new(), BTreeMap::new());
     let is_fluid_only = file.is_fluid_only();
     for (name, section) in &mut file.wall {
         let material = match &section.material {
             Some(material) => materials.index(material),
-            // No grain asks for it.
+            // No grains need it.
             None if is_fluid_only => Ok(0),
             None => {
-                let complaint = Complaint::new("`material` is missing, and grains need to know what they touch");
+                let complaint = UnlocatedDiagnostic::new("`material` is missing, and contacts of grains need it");
                 Err(complaint.remedy(format!("add material = \"…\"; {}", materials.known())))
             }
         };
@@ -290,7 +292,7 @@ fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut Finding
     (walls, ranges)
 }
 
-/// What walls are made of where no grain asks for it: no number of it is ever used.
+/// Material of walls without grains: none of its values is used.
 fn material_of_walls() -> Material {
     Material {
         name: "wall".to_owned(),
@@ -300,37 +302,38 @@ fn material_of_walls() -> Material {
     }
 }
 
-/// Refuses what does not go with rigid bodies, which clumps and boundaries are, or needs them.
-fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::Thing], findings: &mut Findings) {
+/// Refuses keys that are incompatible with rigid bodies, which are clumps and boundaries, or that need them.
+fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::StageItem], findings: &mut CheckState) {
     for (name, section) in &file.grains {
         let Some(Bodies { what, key, early, instead }) = Bodies::of(section) else {
             continue;
         };
-        let is_absent = |thing: &stage::Thing| matches!(thing, stage::Thing::Group(group) if world.groups[*group as usize] == *name);
+        let is_absent =
+            |thing: &stage::StageItem| matches!(thing, stage::StageItem::Group(group) if world.groups[*group as usize] == *name);
         if absent.iter().any(is_absent) {
-            let complaint = Complaint::new(format!("grains.{name}: {what} cannot be added by a stage yet")).within("stage");
+            let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {what} cannot be added by a stage yet")).within("stage");
             findings.add(&format!("grains.{name}.{key}"), complaint.remedy(early));
         }
         if world.domain.is_some_and(|domain| domain.shear.is_some()) {
-            let complaint = Complaint::new(format!("world.domain.shear: {what} do not cross sides that slide past each other"));
+            let complaint = UnlocatedDiagnostic::new(format!("world.domain.shear: {what} do not cross sides that slide past each other"));
             findings.add("world.domain.shear", complaint.remedy(format!("remove `shear`, or {instead}")));
         }
     }
     let wanted = file.output.fields.iter().flatten().any(|field| field.0 == Field::Body);
     if wanted && file.grains.values().all(|section| Bodies::of(section).is_none()) {
-        let complaint = Complaint::new("output.fields: \"body\" is for scenes with clumps");
+        let complaint = UnlocatedDiagnostic::new("output.fields: \"body\" is for scenes with clumps");
         findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape`"));
     }
 }
 
-/// What makes rigid bodies of the grains of a section.
+/// The reason for which grains of a section are rigid bodies.
 struct Bodies {
     what: &'static str,
-    /// The key that says so.
+    /// The key that causes it.
     key: &'static str,
-    /// How to do without adding them later.
+    /// How to avoid adding them later.
     early: &'static str,
-    /// What to use in their place.
+    /// What to use instead.
     instead: &'static str,
 }
 
@@ -375,15 +378,15 @@ impl Bodies {
     }
 }
 
-/// Materials that can meet need an interaction.
-fn check_meetings(world: &World, findings: &mut Findings) {
+/// Materials that can have contacts need an interaction.
+fn check_interactions_complete(world: &World, findings: &mut CheckState) {
     if !findings.diagnostics.list().is_empty() {
         return;
     }
-    for (a, b) in grains::meetings(&world.grains, &world.later.grains, world.walls.iter().map(|wall| wall.material)) {
+    for (a, b) in grains::material_pairs(&world.grains, &world.later.grains, world.walls.iter().map(|wall| wall.material)) {
         if world.interaction(a, b).is_none() {
             let [a, b] = [a, b].map(|index| &world.materials[index as usize].name);
-            let complaint = Complaint::new(format!("{a} and {b} can meet, but the scene does not say how they interact"));
+            let complaint = UnlocatedDiagnostic::new(format!("{a} and {b} can meet, but the scene does not say how they interact"));
             findings.add(
                 "interaction",
                 complaint.remedy(format!("add a table [interaction.{a}-{b}] with restitution and friction")),
@@ -392,15 +395,15 @@ fn check_meetings(world: &World, findings: &mut Findings) {
     }
 }
 
-/// Where the world is stepped, and with how many digits.
-fn place(file: &SceneFile, findings: &mut Findings) -> (DeviceChoice, Option<Precision>) {
+/// Device and precision of the run.
+fn place(file: &SceneFile, findings: &mut CheckState) -> (DeviceChoice, Option<Precision>) {
     let device = file.run.device.choice().unwrap_or_else(|complaint| {
         findings.add("run.device", complaint.within("run.device"));
         DeviceChoice::Cpu
     });
     let precision = file.run.precision.value().map(|word| word.0);
     if file.run.device == Device::Cpu && precision.is_some_and(|precision| precision != Precision::F64) {
-        let complaint = Complaint::new("run.precision: the CPU computes in f64 only").limit("\"auto\" or \"f64\"");
+        let complaint = UnlocatedDiagnostic::new("run.precision: the CPU computes in f64 only").limit("\"auto\" or \"f64\"");
         findings.add(
             "run.precision",
             complaint.remedy("leave it out, or choose a GPU: device = \"gpu\", or --device gpu"),
@@ -410,10 +413,10 @@ fn place(file: &SceneFile, findings: &mut Findings) -> (DeviceChoice, Option<Pre
 }
 
 /// Refuses intervals that would fill the disk.
-pub(crate) fn check_interval(path: &str, until: f64, every: f64, most: f64, findings: &mut Findings) {
+pub(crate) fn check_interval(path: &str, until: f64, every: f64, most: f64, findings: &mut CheckState) {
     let times = until / every;
     if times > most {
-        let complaint = Complaint::new(format!("{path}: {every} s in a run of {until} s asks for {times:.3e} outputs"));
+        let complaint = UnlocatedDiagnostic::new(format!("{path}: {every} s in a run of {until} s asks for {times:.3e} outputs"));
         findings.add(
             path,
             complaint
@@ -423,12 +426,12 @@ pub(crate) fn check_interval(path: &str, until: f64, every: f64, most: f64, find
     }
 }
 
-fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
+fn output_plan(file: &mut SceneFile, findings: &mut CheckState) -> OutputPlan {
     let until = file.run.until.si;
     let every = file.output.every.get_or_insert(Quantity::new(until / 100.0)).si;
     let energies_every = file.output.energies_every.get_or_insert(Quantity::new(every)).si;
-    check_interval("output.every", until, every, MOST_FRAMES, findings);
-    check_interval("output.energies_every", until, energies_every, MOST_LINES, findings);
+    check_interval("output.every", until, every, MAX_FRAMES, findings);
+    check_interval("output.energies_every", until, energies_every, MAX_LINES, findings);
     let fields = file
         .output
         .fields
@@ -437,7 +440,7 @@ fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
         .map(|field| field.0)
         .collect();
     if file.output.surface && file.fluid.is_empty() {
-        let complaint = Complaint::new("output.surface: the scene has no fluid whose surface could be written");
+        let complaint = UnlocatedDiagnostic::new("output.surface: the scene has no fluid whose surface could be written");
         findings.add("output.surface", complaint.remedy("leave it out, or add a table [fluid.NAME]"));
     }
     let coarse = file.output.coarse.as_ref().and_then(|section| coarse_plan(section, findings));
@@ -451,7 +454,7 @@ fn output_plan(file: &mut SceneFile, findings: &mut Findings) -> OutputPlan {
     }
 }
 
-fn coarse_plan(section: &CoarseSection, findings: &mut Findings) -> Option<CoarsePlan> {
+fn coarse_plan(section: &CoarseSection, findings: &mut CheckState) -> Option<CoarsePlan> {
     let (spacing, width) = (section.spacing.si, section.width.si);
     let (min, max) = match corners(&section.region) {
         Ok(corners) => corners,
@@ -461,18 +464,18 @@ fn coarse_plan(section: &CoarseSection, findings: &mut Findings) -> Option<Coars
         }
     };
     let points = ((max - min) / spacing).element_product();
-    if points > MOST_POINTS {
-        let complaint = Complaint::new(format!("output.coarse: a spacing of {spacing} m asks for {points:.3e} points"));
-        let complaint = complaint.limit(format!("{MOST_POINTS:e} points"));
+    if points > MAX_POINTS {
+        let complaint = UnlocatedDiagnostic::new(format!("output.coarse: a spacing of {spacing} m asks for {points:.3e} points"));
+        let complaint = complaint.limit(format!("{MAX_POINTS:e} points"));
         findings.add(
             "output.coarse.spacing",
             complaint.remedy("use a larger spacing or a smaller region"),
         );
-    } else if !(spacing..=MOST_SPACINGS * spacing).contains(&width) {
-        let complaint = Complaint::new(format!(
+    } else if !(spacing..=MAX_SPACINGS * spacing).contains(&width) {
+        let complaint = UnlocatedDiagnostic::new(format!(
             "output.coarse: a width of {width} m does not go with a spacing of {spacing} m"
         ));
-        let complaint = complaint.limit(format!("a width of 1 to {MOST_SPACINGS} spacings"));
+        let complaint = complaint.limit(format!("a width of 1 to {MAX_SPACINGS} spacings"));
         findings.add(
             "output.coarse.width",
             complaint.remedy("use about one grain diameter for the width, and half of that for the spacing"),

@@ -1,13 +1,13 @@
 //! Conditions on a running simulation, as in "kinetic_energy < 1e-6 J or duration > 2 s".
 
 use crate::{
-    diagnostics::{Complaint, did_you_mean},
-    quantity::{self, Dimension, Energy, Force, Number, Powers, Time, Velocity},
+    diagnostics::{UnlocatedDiagnostic, did_you_mean, listed},
+    quantity::{self, Dimension, Energy, Force, Number, Time, UnitExponents, Velocity},
     walls::NamedWalls,
 };
 use std::ops::Range;
 
-/// What a condition looks at.
+/// The quantity of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// Simulated time \[s\].
@@ -20,9 +20,9 @@ pub enum Measure {
     KineticEnergy(Option<u32>),
     /// Largest speed of a grain \[m/s\], of a group or of all.
     LargestSpeed(Option<u32>),
-    /// Mean number of what a grain touches, of a group or of all.
+    /// Mean number of contacts of a grain, of a group or of all.
     Coordination(Option<u32>),
-    /// Force of the grains on a wall, its length \[N\].
+    /// Magnitude of the force of grains and fluids on a wall \[N\].
     WallForce(Range<usize>),
 }
 
@@ -50,7 +50,7 @@ struct Comparison {
     unit: &'static str,
 }
 
-/// Comparisons joined by `or`, and closer by `and`.
+/// Comparisons joined by `or`, and more tightly by `and`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition(Vec<Vec<Comparison>>);
 
@@ -73,8 +73,16 @@ const MEASURES: [&str; 7] = [
 
 impl Condition {
     /// Reads a condition.
-    pub(crate) fn read(text: &str, names: &Names) -> Result<Condition, Complaint> {
+    pub(crate) fn read(text: &str, names: &Names) -> Result<Condition, UnlocatedDiagnostic> {
+        if text.contains(['(', ')']) {
+            let complaint = UnlocatedDiagnostic::new("conditions have no parentheses").limit("comparisons joined by `and` and `or`");
+            return Err(complaint.remedy("`and` binds more tightly than `or`: write \"a and b or a and c\" for \"a and (b or c)\""));
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
+        if let Some((word, meant)) = words.iter().find_map(|word| Some((word, meant_junction(word)?))) {
+            let complaint = UnlocatedDiagnostic::new(format!("`{word}` does not join comparisons")).limit("`and` and `or`, in lower case");
+            return Err(complaint.remedy(format!("write `{meant}`")));
+        }
         let any = words.split(|word| *word == "or").map(|all| {
             let all = all.split(|word| *word == "and");
             all.map(|words| Comparison::read(&words.join(" "), names))
@@ -83,24 +91,25 @@ impl Condition {
         any.collect::<Result<Vec<_>, _>>().map(Condition)
     }
 
-    /// Whether it holds for these values of what it looks at; then, why.
+    /// Whether it is true for these values of its quantities; if so, the reason.
     pub fn holds(&self, mut value_of: impl FnMut(&Measure) -> f64) -> Option<String> {
         self.0.iter().find_map(|all| {
             let reasons = all.iter().map(|comparison| {
-                let value = value_of(&comparison.what);
+                // An empty sum is −0, which is 0 to a reader.
+                let value = value_of(&comparison.what) + 0.0;
                 let holds = match comparison.sign {
                     Sign::Less => value < comparison.limit,
                     Sign::LessOrEqual => value <= comparison.limit,
                     Sign::Greater => value > comparison.limit,
                     Sign::GreaterOrEqual => value >= comparison.limit,
                 };
-                holds.then(|| comparison.told(value))
+                holds.then(|| comparison.comparison_text(value))
             });
             reasons.collect::<Option<Vec<_>>>().map(|reasons| reasons.join(", "))
         })
     }
 
-    /// How long it takes to hold from this time on \[s\], where all that is not about the clock takes so long.
+    /// Time until it becomes true, from this time on \[s\], if all comparisons without a clock take the given time.
     pub(crate) fn lasts(&self, begun: f64, unknown: f64) -> f64 {
         let lasts = |comparison: &Comparison| match (&comparison.what, comparison.sign) {
             (Measure::Duration, Sign::Greater | Sign::GreaterOrEqual) => comparison.limit,
@@ -111,7 +120,22 @@ impl Condition {
         any.fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether it looks at grains or walls, not only at the clock.
+    /// The name of its first quantity of grains, if it has one.
+    pub(crate) fn quantity_of_grains(&self) -> Option<&str> {
+        let is_of_grains = |comparison: &&Comparison| {
+            matches!(
+                comparison.what,
+                Measure::Grains(_) | Measure::KineticEnergy(_) | Measure::LargestSpeed(_) | Measure::Coordination(_)
+            )
+        };
+        self.0
+            .iter()
+            .flatten()
+            .find(is_of_grains)
+            .map(|comparison| comparison.name.as_str())
+    }
+
+    /// Whether it needs grains or walls, not only the clock.
     pub fn looks_at_grains(&self) -> bool {
         let is_clock = |comparison: &Comparison| matches!(comparison.what, Measure::Time | Measure::Duration);
         !self.0.iter().flatten().all(is_clock)
@@ -119,8 +143,8 @@ impl Condition {
 }
 
 impl Comparison {
-    /// The comparison with the value that it holds for.
-    fn told(&self, value: f64) -> String {
+    /// The comparison that is true, with its value.
+    fn comparison_text(&self, value: f64) -> String {
         let sign = SIGNS.iter().find(|(_, sign)| *sign == self.sign).map_or("", |(text, _)| text);
         let unit = if self.unit.is_empty() {
             String::new()
@@ -134,21 +158,21 @@ impl Comparison {
         format!("{} = {value:.4e}{unit} {sign} {limit:e}{unit}", self.name)
     }
 
-    fn read(text: &str, names: &Names) -> Result<Comparison, Complaint> {
+    fn read(text: &str, names: &Names) -> Result<Comparison, UnlocatedDiagnostic> {
         let at = text.find(['<', '>', ' ']).unwrap_or(text.len());
         let (name, rest) = text.split_at(at);
         if name.is_empty() {
-            return Err(Complaint::new("a comparison is missing").remedy(EXAMPLE));
+            return Err(UnlocatedDiagnostic::new("a comparison is missing").remedy(EXAMPLE));
         }
         let (what, powers, unit) = measure(name, names)?;
         let rest = rest.trim_start();
         let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
         let (sign, limit) = match sign {
             Some((text, sign)) => (*sign, &rest[text.len()..]),
-            // A stretch of time needs no sign.
+            // A duration needs no sign.
             None if matches!(what, Measure::Time | Measure::Duration) && !rest.is_empty() => (Sign::GreaterOrEqual, rest),
             None => {
-                let complaint = Complaint::new(format!("\"{text}\" compares nothing")).limit("<, <=, > or >= and a value");
+                let complaint = UnlocatedDiagnostic::new(format!("\"{text}\" compares nothing")).limit("<, <=, > or >= and a value");
                 return Err(complaint.remedy(EXAMPLE));
             }
         };
@@ -156,9 +180,11 @@ impl Comparison {
         let found = parsed.powers.unwrap_or_default();
         if found != powers || (parsed.powers.is_none() && !unit.is_empty()) {
             let found = parsed.powers.map_or("has no unit".to_owned(), |powers| format!("is {powers}"));
-            return Err(Complaint::new(format!("\"{}\" {found}, but `{name}` is {powers}", limit.trim()))
-                .limit(powers.to_string())
-                .remedy(EXAMPLE));
+            return Err(
+                UnlocatedDiagnostic::new(format!("\"{}\" {found}, but `{name}` is {powers}", limit.trim()))
+                    .limit(powers.to_string())
+                    .remedy(EXAMPLE),
+            );
         }
         Ok(Comparison {
             what,
@@ -170,8 +196,18 @@ impl Comparison {
     }
 }
 
-/// What a name means, with its dimension and unit.
-fn measure(name: &str, names: &Names) -> Result<(Measure, Powers, &'static str), Complaint> {
+/// The word that a user means by another one between two comparisons.
+fn meant_junction(word: &str) -> Option<&'static str> {
+    let meant = match word {
+        "&&" => "and",
+        "||" => "or",
+        _ => ["and", "or"].into_iter().find(|known| known.eq_ignore_ascii_case(word))?,
+    };
+    (meant != word).then_some(meant)
+}
+
+/// The quantity of a name, with its dimension and unit.
+fn measure(name: &str, names: &Names) -> Result<(Measure, UnitExponents, &'static str), UnlocatedDiagnostic> {
     let (word, part) = name.split_once('.').map_or((name, None), |(word, part)| (word, Some(part)));
     let group = || {
         part.map(|part| {
@@ -184,7 +220,7 @@ fn measure(name: &str, names: &Names) -> Result<(Measure, Powers, &'static str),
     };
     let alone = |what: Measure| match part {
         None => Ok(what),
-        Some(_) => Err(Complaint::new(format!("`{word}` has no parts")).remedy(format!("write `{word}` alone"))),
+        Some(_) => Err(UnlocatedDiagnostic::new(format!("`{word}` has no parts")).remedy(format!("write `{word}` alone"))),
     };
     match word {
         "time" => Ok((alone(Measure::Time)?, Time::POWERS, Time::UNIT)),
@@ -194,15 +230,22 @@ fn measure(name: &str, names: &Names) -> Result<(Measure, Powers, &'static str),
         "largest_speed" => Ok((Measure::LargestSpeed(group()?), Velocity::POWERS, Velocity::UNIT)),
         "coordination" => Ok((Measure::Coordination(group()?), Number::POWERS, Number::UNIT)),
         "wall_force" => {
-            let range = names.walls.find(part.unwrap_or_default())?;
-            Ok((Measure::WallForce(range), Force::POWERS, Force::UNIT))
+            let Some(wall) = part else {
+                let known = match listed(names.walls.sections.keys().map(String::as_str)) {
+                    known if known.is_empty() => "none".to_owned(),
+                    known => known,
+                };
+                let complaint = UnlocatedDiagnostic::new("`wall_force` does not say on which wall").limit("wall_force.NAME");
+                return Err(complaint.remedy(format!("write it as in wall_force.lid; walls of the scene: {known}")));
+            };
+            Ok((Measure::WallForce(names.walls.find(wall)?), Force::POWERS, Force::UNIT))
         }
-        _ => Err(Complaint::new(format!("a condition cannot look at `{word}`")).remedy(did_you_mean(word, MEASURES))),
+        _ => Err(UnlocatedDiagnostic::new(format!("a condition cannot look at `{word}`")).remedy(did_you_mean(word, MEASURES))),
     }
 }
 
-/// A complaint about a name, with the nearest that is known.
-pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a String>) -> Complaint {
+/// An error about a name, with the most similar known one.
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a String>) -> UnlocatedDiagnostic {
     let known: Vec<&str> = known.map(String::as_str).collect();
-    Complaint::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known))
+    UnlocatedDiagnostic::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known))
 }

@@ -1,6 +1,6 @@
-//! The word for where a run computes.
+//! The device of a run, as a scene names it.
 
-use crate::diagnostics::{Complaint, did_you_mean};
+use crate::diagnostics::{UnlocatedDiagnostic, did_you_mean};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use seixo_device::gpu::list;
 use seixo_engine::world::{Api, DeviceChoice};
@@ -8,32 +8,32 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, str::FromStr};
 
-/// Where a run computes, as a scene and the command line say it.
+/// Device of a run, as a scene and the command line name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// `auto`: whichever is fastest here, as some steps show.
+    /// `auto`: the fastest here, in a trial of some steps.
     Auto,
     /// `cpu`: the cores of this machine.
     #[default]
     Cpu,
-    /// `gpu`: the most capable GPU; `gpu:1`: that of this place, from 0, among all that `seixo info` lists.
+    /// `gpu`: the most capable GPU; `gpu:1`: that of this index, from 0, among all that `seixo info` lists.
     Gpu(Option<usize>),
-    /// `cuda`, `wgpu:1`: the GPU of this place, from 0, among those of one API.
+    /// `cuda`, `wgpu:1`: the GPU of this index, from 0, among those of one API.
     Of(Api, usize),
-    /// `heterogeneous`, `heterogeneous:1`: grains and bodies on the cores of this machine, fluids at the same time on a GPU, which is meant as with `gpu`.
+    /// `heterogeneous`, `heterogeneous:1`: grains and bodies on the cores of this machine, fluids at the same time on a GPU, selected as with `gpu`.
     Heterogeneous(Option<usize>),
 }
 
 const WORDS: [&str; 6] = ["auto", "cpu", "gpu", "heterogeneous", "cuda", "wgpu"];
 
 impl Device {
-    fn read(text: &str) -> Result<Device, Complaint> {
+    fn read(text: &str) -> Result<Device, UnlocatedDiagnostic> {
         let (word, index) = match text.split_once(':') {
             None => (text, None),
             Some((word, digits)) => match digits.parse::<u16>() {
                 Ok(index) if ["gpu", "cuda", "wgpu", "heterogeneous"].contains(&word) => (word, Some(usize::from(index))),
                 _ => {
-                    return Err(Complaint::new(format!("unknown device `{text}`"))
+                    return Err(UnlocatedDiagnostic::new(format!("unknown device `{text}`"))
                         .limit("gpu:N, cuda:N, wgpu:N and heterogeneous:N with a whole number N from 0 to 65535")
                         .remedy("`seixo info` lists the devices of this machine with their words"));
                 }
@@ -48,16 +48,17 @@ impl Device {
             "wgpu" => Ok(Device::Of(Api::Wgpu, index.unwrap_or(0))),
             _ => {
                 let known = did_you_mean(word, WORDS);
-                Err(Complaint::new(format!("unknown device `{text}`")).remedy(format!("{known}, and of several GPUs one as in gpu:1")))
+                Err(UnlocatedDiagnostic::new(format!("unknown device `{text}`"))
+                    .remedy(format!("{known}, and of several GPUs one as in gpu:1")))
             }
         }
     }
 
-    /// The device of this machine that is meant.
+    /// The device of this machine.
     ///
     /// # Errors
-    /// If it counts GPUs, and there are fewer. Whether a GPU is there at all, and starts, is seen when it is opened.
-    pub fn choice(self) -> Result<DeviceChoice, Complaint> {
+    /// If the index exceeds the number of GPUs. Whether a GPU exists and starts is only known when it is opened.
+    pub fn choice(self) -> Result<DeviceChoice, UnlocatedDiagnostic> {
         match self {
             Device::Auto => Ok(DeviceChoice::Auto),
             Device::Cpu => Ok(DeviceChoice::Cpu),
@@ -72,7 +73,7 @@ impl Device {
                 let listing = list();
                 let found = listing.found.get(index).map(|gpu| DeviceChoice::Gpu(Some((gpu.api, gpu.index))));
                 found.ok_or_else(|| {
-                    Complaint::new(format!("there is no GPU {index} on this machine; there is: {listing}"))
+                    UnlocatedDiagnostic::new(format!("there is no GPU {index} on this machine; there is: {listing}"))
                         .limit(match listing.found.len() {
                             0 => "no GPU".to_owned(),
                             count => format!("gpu:0 to gpu:{}", count - 1),
@@ -87,7 +88,7 @@ impl Device {
 impl FromStr for Device {
     type Err = String;
     fn from_str(text: &str) -> Result<Device, String> {
-        Device::read(text).map_err(|Complaint { message, limit, remedy }| {
+        Device::read(text).map_err(|UnlocatedDiagnostic { message, limit, remedy }| {
             let limit = limit.map(|limit| format!(" (accepted: {limit})")).unwrap_or_default();
             format!("{message}{limit}: {remedy}")
         })
@@ -170,7 +171,7 @@ mod tests {
 
     #[test]
     fn other_words_are_refused_with_what_is_known() {
-        for (word, told) in [
+        for (word, reported) in [
             ("gup", "did you mean `gpu`?"),
             ("vulkan", "auto, cpu, gpu, heterogeneous, cuda, wgpu"),
             ("heterogenous", "did you mean `heterogeneous`?"),
@@ -180,7 +181,7 @@ mod tests {
             ("", "known here"),
         ] {
             let refused = word.parse::<Device>().unwrap_err();
-            assert!(refused.contains(told) && refused.contains(&format!("`{word}`")), "{refused}");
+            assert!(refused.contains(reported) && refused.contains(&format!("`{word}`")), "{refused}");
         }
         let refused = Device::Gpu(Some(60_000)).choice().unwrap_err();
         assert!(

@@ -1,69 +1,69 @@
-//! What is wrong with a scene: message, place, value, limit, remedy.
+//! Errors in a scene: message, position, value, limit, remedy.
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
 use std::{borrow::Cow, fmt, io::IsTerminal, ops::Range, path::PathBuf};
 
-/// Most errors that one look at a scene collects.
+/// Largest number of errors that one check of a scene collects.
 pub(crate) const MOST: usize = 30;
-/// Most that are kept where they come faster than they can be counted; the others are counted only.
-const MOST_KEPT: usize = 100;
+/// Largest number of kept errors if they come faster than they are counted; further ones are only counted.
+const MAX_KEPT: usize = 100;
 /// Longest part of a message \[characters\].
 const LONGEST_PART: usize = 2000;
-/// Most names that are compared with a misspelled one, and most that are listed.
-const MOST_COMPARED: usize = 1000;
-const MOST_LISTED: usize = 60;
+/// Largest number of names that are compared with a misspelled one, and of names in a list.
+const MAX_COMPARED: usize = 1000;
+const MAX_LISTED: usize = 60;
 /// Longest line of a scene that is shown in a message \[bytes\].
 const LONGEST_LINE: usize = 2000;
 
-/// What is wrong with a value, before it is known where the value stands.
+/// An error in a value whose position is not known yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Complaint {
-    /// What is wrong.
+pub struct UnlocatedDiagnostic {
+    /// The error.
     pub message: String,
-    /// What would be accepted.
+    /// The accepted values.
     pub limit: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 
-impl Complaint {
-    /// A complaint with its message.
+impl UnlocatedDiagnostic {
+    /// An error with its message.
     pub fn new(message: impl Into<String>) -> Self {
-        Complaint {
+        UnlocatedDiagnostic {
             message: message.into(),
-            ..Complaint::default()
+            ..UnlocatedDiagnostic::default()
         }
     }
-    /// A complaint about a file, whose message ends with the remedy.
+    /// An error of a file, whose message ends with the remedy.
     pub(crate) fn of_file(error: &seixo_files::FilesError) -> Self {
-        Complaint::told(&error.to_string())
+        UnlocatedDiagnostic::from_message(&error.to_string())
     }
-    /// A complaint from a message that ends with the remedy.
-    pub(crate) fn told(message: &str) -> Self {
+    /// An error from a message that ends with the remedy.
+    pub(crate) fn from_message(message: &str) -> Self {
         match message.rsplit_once("; ") {
-            Some((message, remedy)) => Complaint::new(message).remedy(remedy),
-            None => Complaint::new(message),
+            Some((message, remedy)) => UnlocatedDiagnostic::new(message).remedy(remedy),
+            None => UnlocatedDiagnostic::new(message),
         }
     }
-    /// A complaint that still lacks its message.
+    /// An error without a message so far.
     pub(crate) fn wanted(limit: String, remedy: String) -> Self {
-        Complaint {
+        UnlocatedDiagnostic {
             message: String::new(),
             limit: Some(limit),
             remedy,
         }
     }
-    /// Adds what would be accepted.
+    /// Adds the accepted values.
     pub fn limit(mut self, limit: impl Into<String>) -> Self {
         self.limit = Some(limit.into());
         self
     }
-    /// Names the part of the scene that it is about.
+    /// Names the part of the scene at fault.
     pub(crate) fn within(mut self, part: &str) -> Self {
         self.message = format!("{part}: {}", self.message);
         self
     }
-    /// Adds what to do.
+    /// Adds the remedy.
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = remedy.into();
         self
@@ -72,8 +72,8 @@ impl Complaint {
 
 const SEPARATOR: char = '\u{1f}';
 
-/// Serde carries errors as text only: the three parts travel with a separator between them.
-impl fmt::Display for Complaint {
+/// Serde errors are text only: the three parts are joined with a separator.
+impl fmt::Display for UnlocatedDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -85,10 +85,10 @@ impl fmt::Display for Complaint {
     }
 }
 
-impl From<String> for Complaint {
+impl From<String> for UnlocatedDiagnostic {
     fn from(text: String) -> Self {
         let mut parts = text.split(SEPARATOR).map(str::to_owned);
-        Complaint {
+        UnlocatedDiagnostic {
             message: parts.next().unwrap_or_default(),
             limit: parts.next().filter(|limit| !limit.is_empty()),
             remedy: parts.next().unwrap_or_default(),
@@ -96,10 +96,10 @@ impl From<String> for Complaint {
     }
 }
 
-/// Where a value of the scene stands.
+/// Position of a value of the scene.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// No place of its own: the scene as a whole.
+    /// The scene as a whole.
     #[default]
     Whole,
     /// Bytes of the scene file.
@@ -108,70 +108,72 @@ pub(crate) enum Place {
     Override(usize),
 }
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// What is wrong.
+    /// The error.
     pub message: String,
     /// The value as written, if one is at fault.
     pub value: Option<String>,
-    /// What would be accepted.
+    /// The accepted values.
     pub limit: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
     pub(crate) place: Place,
 }
 
-/// Everything that is wrong with a scene, with the text to point at.
+/// All errors of a scene, with its text.
 #[derive(Clone, Default)]
 pub struct Diagnostics {
     pub(crate) file: PathBuf,
-    pub(crate) text: String,
+    pub(crate) text: Box<str>,
     pub(crate) overrides: Vec<String>,
     pub(crate) list: Vec<Diagnostic>,
-    /// How many more there are.
-    pub(crate) left_out: usize,
-    /// What is looked at only once nothing of this is wrong.
+    /// Number of further errors.
+    pub(crate) left_out: u32,
+    /// Checks that follow only after these errors are corrected.
     pub(crate) next: Option<Next>,
+    /// Notes about keys that are valid.
+    pub(crate) notices: Vec<String>,
 }
 
-/// What is looked at in a scene once all before it is sound: errors come by these turns.
+/// Checks of a scene in their order: each starts only after the previous ones found no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// Keys and values, each by itself.
+    /// Keys and values, one by one.
     Keys,
-    /// What the sections make together.
+    /// Combinations of sections.
     Sections,
-    /// The world, as the engine starts from it.
+    /// The world at the start, in the engine.
     Start,
-    /// What the engine looks at later than at what it refuses.
+    /// Later checks of the engine.
     RestOfStart,
 }
 
 impl Next {
     fn text(self) -> &'static str {
         match self {
-            Next::Keys => "of keys and values, then of what they make together",
-            Next::Sections => "of what the sections make together, then of overlaps and the time step",
-            Next::Start => "of overlaps, the time step, and what else the start shows",
-            Next::RestOfStart => "of what else the start shows",
+            Next::Keys => "keys and values, and how they fit together",
+            Next::Sections => "how the sections fit together, overlaps, and the time step",
+            Next::Start => "overlaps, the time step, and the rest of the start",
+            Next::RestOfStart => "the rest of the start",
         }
     }
 }
 
 impl Diagnostics {
-    /// What is wrong, in the order of the file.
+    /// All errors, in the order of the file.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// Line and column (from 1) of a diagnostic in the scene file, if it has a place there.
+    /// Line and column (from 1) of a diagnostic in the scene file, if it has a position there.
     pub fn line_and_column(&self, diagnostic: &Diagnostic) -> Option<(usize, usize)> {
         self.line_and_column_of(&diagnostic.place)
     }
 
-    /// A place in words: `file:line:column`, the override, or the file.
-    pub(crate) fn told_place(&self, place: &Place) -> String {
+    /// A position in words: `file:line:column`, the override, or the file.
+    pub(crate) fn location_text(&self, place: &Place) -> String {
         let file = self.file.display();
         match (place, self.line_and_column_of(place)) {
             (Place::Override(index), _) => format!("--set {}", self.overrides.get(*index).map_or("", String::as_str)),
@@ -187,24 +189,28 @@ impl Diagnostics {
         Some((line_number(before), before[start..].chars().count() + 1))
     }
 
-    /// What was not looked at because of what is wrong, in a line; `None` if that is nothing.
+    /// The checks that errors prevented, in a line; `None` if there are none.
     pub fn further(&self) -> Option<String> {
-        let these = if self.list.len() + self.left_out == 1 { "this" } else { "these" };
+        let these = if self.list.len() + self.left_out as usize == 1 {
+            "this is"
+        } else {
+            "these are"
+        };
         let next = self.next?.text();
-        Some(format!("further checks need {these} mended first: {next}"))
+        Some(format!("to be checked once {these} mended: {next}"))
     }
 
-    /// Whether so much is wrong that looking further would only cost time.
+    /// Whether there are so many errors that further checks only cost time.
     fn is_full(&self) -> bool {
-        self.list.len() >= MOST_KEPT
+        self.list.len() >= MAX_KEPT
     }
 
-    pub(crate) fn push(&mut self, place: Place, value: Option<String>, complaint: Complaint) {
+    pub(crate) fn push(&mut self, place: Place, value: Option<String>, complaint: UnlocatedDiagnostic) {
         if self.is_full() {
             self.left_out += 1;
             return;
         }
-        let Complaint { message, limit, remedy } = complaint;
+        let UnlocatedDiagnostic { message, limit, remedy } = complaint;
         self.list.push(Diagnostic {
             message: shortened(message, LONGEST_PART),
             value: value.map(|value| shortened(value, LONGEST_PART)),
@@ -214,12 +220,12 @@ impl Diagnostics {
         });
     }
 
-    /// Counts more that is wrong without keeping it.
+    /// Counts further errors without keeping them.
     pub(crate) fn leave_out(&mut self, count: usize) {
-        self.left_out += count;
+        self.left_out += u32::try_from(count).unwrap_or(u32::MAX);
     }
 
-    /// Sorts by place, keeping overrides and the scene as a whole last.
+    /// Sorts by position, with overrides and the scene as a whole last.
     pub(crate) fn sort(&mut self) {
         self.list.sort_by_key(|d| match &d.place {
             Place::Span(span) => (0, span.start),
@@ -253,7 +259,7 @@ impl Diagnostics {
     fn render(&self, renderer: &Renderer) -> String {
         let renderer = renderer.clone().decor_style(DecorStyle::Ascii);
         let mut rendered: Vec<String> = self.list.iter().take(MOST).map(|d| self.render_one(d, &renderer)).collect();
-        let more = self.list.len().saturating_sub(MOST) + self.left_out;
+        let more = self.list.len().saturating_sub(MOST) + self.left_out as usize;
         if more > 0 {
             rendered.push(format!("… and {more} more"));
         }
@@ -278,7 +284,7 @@ impl Diagnostics {
             Place::Override(index) => {
                 let text = self.overrides.get(*index).map_or(String::new(), |text| clean(text));
                 let annotation = AnnotationKind::Primary.span(0..text.len()).label(label.clone());
-                group = group.element(Snippet::source(text).path("--set").annotation(annotation));
+                group = group.element(Snippet::source(text).path("command line").annotation(annotation));
             }
             Place::Span(span) => match self.line_of(span) {
                 Some((line, start, within)) => {
@@ -322,12 +328,12 @@ impl Diagnostics {
     }
 }
 
-/// The number of the line that follows this text, from 1.
+/// The number of the line after this text, from 1.
 fn line_number(before: &str) -> usize {
     before.bytes().filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Cuts what is longer than so many characters.
+/// Shortens a text to so many characters.
 pub(crate) fn shortened(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -335,13 +341,13 @@ pub(crate) fn shortened(text: String, most: usize) -> String {
     }
 }
 
-/// Whether a character does something to a terminal instead of being shown: control characters but line ends and tabs, and those that turn the
+/// Whether a character has an effect on a terminal instead of being shown: control characters except line ends and tabs, and those that change the
 /// direction of writing.
 fn is_control(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text as it may go to a terminal: what would act on it, as escape sequences do, is spelled out, as in `\u{1b}`.
+/// A text that is safe for a terminal: characters with an effect, as in escape sequences, are spelled out, as in `\u{1b}`.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -357,8 +363,8 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A line of the scene as it may go to a terminal, of the same length in bytes, because annotations count them: the renderer replaces the control
-/// characters of ASCII itself.
+/// A line of the scene that is safe for a terminal. Its length in bytes is unchanged, because annotations count them: the renderer itself replaces
+/// the control characters of ASCII.
 fn shown_source(line: &str) -> Cow<'_, str> {
     if !line.contains(|c: char| is_control(c) && !c.is_ascii()) {
         return Cow::Borrowed(line);
@@ -389,26 +395,23 @@ impl std::error::Error for Diagnostics {}
 /// The candidate that a misspelled word most likely means.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: String = word.chars().take(64).collect::<String>().to_lowercase();
-    let short = candidates
-        .into_iter()
-        .take(MOST_COMPARED)
-        .filter(|candidate| candidate.len() <= 256);
+    let short = candidates.into_iter().take(MAX_COMPARED).filter(|candidate| candidate.len() <= 256);
     let scored = short.map(|candidate| (strsim::damerau_levenshtein(&word, candidate), candidate));
     let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
     (distance <= word.chars().count().max(4) / 2 || strsim::jaro_winkler(&word, candidate) > 0.9).then_some(candidate)
 }
 
-/// Names in a row, as many as can be taken in.
+/// A list of names, shortened to a readable length.
 pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
-    let first = names.by_ref().take(MOST_LISTED).collect::<Vec<_>>().join(", ");
+    let first = names.by_ref().take(MAX_LISTED).collect::<Vec<_>>().join(", ");
     match names.count() {
         0 => first,
         more => format!("{first} and {more} more"),
     }
 }
 
-/// The remedy for an unknown word: the nearest known one, and all of them.
+/// The remedy for an unknown word: the most similar known one, and all of them.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let all = listed(candidates.clone());
     match nearest(word, candidates) {

@@ -1,20 +1,20 @@
-//! The scene file as a tree whose every node knows where it stands; `--set` edits the tree.
+//! The scene file as a tree of nodes with their positions in the file; `--set` edits the tree.
 
-use crate::diagnostics::{Complaint, Diagnostics, MOST, Place};
+use crate::diagnostics::{Diagnostics, MOST, Place, UnlocatedDiagnostic};
 use std::{collections::BTreeMap, io::Read, ops::Range, path::Path};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub value: Value,
     pub place: Place,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(String),
@@ -25,7 +25,7 @@ pub(crate) enum Value {
     Table(BTreeMap<String, Entry>),
 }
 
-/// A node under its key.
+/// A node and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: Place,
@@ -33,7 +33,7 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// The root of a scene file; syntax errors are pushed to `found`, and the tree then lacks what could not be read.
+    /// The root of a scene file; syntax errors are pushed to `found`, and the tree then lacks the unreadable parts.
     pub fn parse(text: &str, found: &mut Diagnostics) -> Node {
         let whole = |table: BTreeMap<String, Entry>| Node {
             value: Value::Table(table),
@@ -43,7 +43,7 @@ impl Node {
             found.push(Place::Span(span), None, complaint);
             return whole(BTreeMap::new());
         }
-        // A parser that goes on after errors keeps them all: of a long text it says the first one only.
+        // A parser that continues after errors keeps them all: for a long text only the first one is reported.
         let (table, errors) = if text.len() <= LONGEST_RECOVERED {
             DeTable::parse_recoverable(text)
         } else {
@@ -54,27 +54,33 @@ impl Node {
         };
         found.leave_out(errors.len().saturating_sub(MOST));
         for error in errors.into_iter().take(MOST) {
-            let complaint = Complaint::new(format!("this is not TOML: {}", error.message())).remedy("see https://toml.io for the syntax");
+            let complaint =
+                UnlocatedDiagnostic::new(format!("this is not TOML: {}", error.message())).remedy("see https://toml.io for the syntax");
             found.push(error.span().map_or(Place::Whole, Place::Span), None, complaint);
         }
         whole(table.into_inner().into_iter().map(entry).collect())
     }
 
-    /// Sets the value at a dotted path, making the tables on the way.
+    /// Sets the value at a dotted path, and creates missing tables.
     ///
     /// # Errors
-    /// When the path runs through something that is not a table.
-    pub fn set(&mut self, path: &str, value: &str, place: &Place) -> Result<(), Complaint> {
-        if path.matches('.').count() > MOST_LEVELS {
-            return Err(Complaint::new("--set: the path has too many levels")
-                .limit(format!("{MOST_LEVELS} levels"))
+    /// If a part of the path is not a table.
+    pub fn set(&mut self, path: &str, value: &str, place: &Place) -> Result<(), UnlocatedDiagnostic> {
+        if path.matches('.').count() > MAX_LEVELS {
+            return Err(UnlocatedDiagnostic::new("--set: the path has too many levels")
+                .limit(format!("{MAX_LEVELS} levels"))
                 .remedy("name a key of the scene, as in --set run.until=2"));
         }
         let mut node = self;
         for key in path.split('.') {
+            let is_list = matches!(node.value, Value::List(_));
             let Value::Table(table) = &mut node.value else {
-                return Err(Complaint::new(format!("--set {path}: `{key}` is not inside a table"))
-                    .remedy("name a key of the scene, as in --set run.until=2"));
+                let remedy = if is_list {
+                    "change the item of this list in the scene file; --set reaches whole lists only"
+                } else {
+                    "name a key of the scene, as in --set run.until=2"
+                };
+                return Err(UnlocatedDiagnostic::new(format!("--set {path}: `{key}` is not inside a table")).remedy(remedy));
             };
             let fresh = || Entry {
                 key: place.clone(),
@@ -95,7 +101,7 @@ impl Node {
         Ok(())
     }
 
-    /// Takes out what stands at a path.
+    /// Removes the node at a path.
     pub fn remove(&mut self, path: &[String]) {
         let Some((last, before)) = path.split_last() else { return };
         let mut node = self;
@@ -109,7 +115,7 @@ impl Node {
         }
     }
 
-    /// The node at a path, or the last one on the way to it, with the place to point at: a table is shown by its key.
+    /// The node at a path, or the last existing one on the path, with the position to report: for a table that of its key.
     pub fn find<'a>(&self, path: impl Iterator<Item = &'a str>) -> (&Node, Place) {
         let mut at = (self, Place::Whole);
         for key in path {
@@ -129,7 +135,7 @@ impl Node {
         at
     }
 
-    /// Gives the node and all below it one place.
+    /// Gives a node and all its children one position.
     fn stand_at(&mut self, place: &Place) {
         self.place = place.clone();
         match &mut self.value {
@@ -142,7 +148,7 @@ impl Node {
         }
     }
 
-    /// The value as written, shortened; `None` for tables, which are too much to show.
+    /// The value as written, shortened; `None` for tables, which are too long.
     pub fn shown(&self) -> Option<String> {
         let text = match &self.value {
             Value::Text(text) => format!("\"{}\"", text.chars().take(60).collect::<String>()),
@@ -161,15 +167,16 @@ impl Node {
 }
 
 /// Deepest nesting of tables and lists; a scene has at most 6 levels.
-const MOST_LEVELS: usize = 32;
-/// Most words, numbers and signs of a scene: the parser takes some 100 bytes for each.
-const MOST_WORDS: usize = 2_000_000;
-/// Longest text of which all syntax errors are looked for \[bytes\].
+const MAX_LEVELS: usize = 32;
+/// Largest number of words, numbers and signs of a scene: the parser needs some 100 bytes for each.
+const MAX_WORDS: usize = 2_000_000;
+/// Longest text in which all syntax errors are searched \[bytes\].
 const LONGEST_RECOVERED: usize = 1 << 18;
 
-/// Refuses a text that nests more deeply than [`MOST_LEVELS`], counting brackets and the dots of keys, or has more than [`MOST_WORDS`]: found without
-/// recursion and before parsing, because the tree is walked by recursion. Tokens end where the TOML parser ends them, also in text that is not TOML.
-fn look_over(text: &str) -> Result<(), (Range<usize>, Complaint)> {
+/// Refuses a text that nests more deeply than [`MAX_LEVELS`], counting brackets and the dots of keys, or has more than [`MAX_WORDS`]. The check
+/// precedes parsing and needs no recursion, because later code walks the tree by recursion. Tokens end where the TOML parser ends them, also in text
+/// that is not TOML.
+fn look_over(text: &str) -> Result<(), (Range<usize>, UnlocatedDiagnostic)> {
     let (mut at, mut depth, mut dots, mut words) = (0, 0, 0, 0);
     let mut open: Vec<(char, usize)> = Vec::new();
     while let Some(first) = text[at..].chars().next() {
@@ -197,16 +204,16 @@ fn look_over(text: &str) -> Result<(), (Range<usize>, Complaint)> {
                     .unwrap_or(rest.len())
             }
         }
-        if depth + dots > MOST_LEVELS {
-            let complaint = Complaint::new("tables and lists are nested too deeply").limit(format!("{MOST_LEVELS} levels"));
+        if depth + dots > MAX_LEVELS {
+            let complaint = UnlocatedDiagnostic::new("tables and lists are nested too deeply").limit(format!("{MAX_LEVELS} levels"));
             return Err((
                 at..at + length,
                 complaint.remedy("no key of a scene is nested deeper than 6 levels"),
             ));
         }
-        if words > MOST_WORDS {
-            let complaint = Complaint::new("up to here the scene has more words, numbers and signs than are read");
-            let complaint = complaint.limit(format!("{MOST_WORDS} of them"));
+        if words > MAX_WORDS {
+            let complaint = UnlocatedDiagnostic::new("up to here the scene has more words, numbers and signs than are read");
+            let complaint = complaint.limit(format!("{MAX_WORDS} of them"));
             return Err((at..at + length, complaint.remedy(IN_A_FILE)));
         }
         at += length;
@@ -214,17 +221,17 @@ fn look_over(text: &str) -> Result<(), (Range<usize>, Complaint)> {
     Ok(())
 }
 
-/// What to do with a scene that is too long.
+/// The remedy for a scene that is too long.
 const IN_A_FILE: &str = "keep grains in a file of their own and name it with `file`";
 
-/// Length of the string at the start of `text`; one that is not closed ends with its line, or with the text if it has three quotes.
+/// Length of the string at the start of `text`. An unclosed string ends with its line, or with the text if it has three quotes.
 fn string_length(text: &str, quote: char) -> usize {
     let is_long = text.starts_with(&quote.to_string().repeat(3));
     let delimiter = quote.to_string().repeat(if is_long { 3 } else { 1 });
     let mut at = delimiter.len();
     while let Some(first) = text[at..].chars().next() {
         if text[at..].starts_with(&delimiter) {
-            // Up to two quotes right before the closing three belong to the string.
+            // Up to two quotes directly before the closing three belong to the string.
             let extra = if is_long {
                 text[at + 3..].chars().take(2).take_while(|c| *c == quote).count()
             } else {
@@ -270,39 +277,40 @@ fn placed(value: Spanned<DeValue<'_>>) -> Node {
     Node { value, place }
 }
 
-/// Largest scene file that is read \[bytes\].
+/// Largest accepted scene file \[bytes\].
 const LARGEST: u64 = 16 << 20;
 
 /// The text of a scene file.
 ///
 /// # Errors
-/// When it is missing, not a regular file, empty, too large, or not UTF-8.
-pub(crate) fn text_of(path: &Path) -> Result<String, Complaint> {
+/// If it is missing, not a regular file, empty, too large, or not UTF-8.
+pub(crate) fn text_of(path: &Path) -> Result<String, UnlocatedDiagnostic> {
     let metadata = std::fs::metadata(path).map_err(|error| {
-        Complaint::new(format!("the scene file \"{}\" cannot be opened: {error}", path.display()))
+        UnlocatedDiagnostic::new(format!("the scene file \"{}\" cannot be opened: {error}", path.display()))
             .remedy("check the path, or write a scene to start from with `seixo new`")
     })?;
     if !metadata.is_file() {
-        return Err(Complaint::new(format!("\"{}\" is not a regular file", path.display())).remedy("name a scene file, such as scene.toml"));
+        return Err(UnlocatedDiagnostic::new(format!("\"{}\" is not a regular file", path.display()))
+            .remedy("name a scene file, such as scene.toml"));
     }
     if metadata.len() > LARGEST {
-        return Err(Complaint::new(format!("the scene file holds {} bytes", metadata.len()))
+        return Err(UnlocatedDiagnostic::new(format!("the scene file holds {} bytes", metadata.len()))
             .limit(format!("{LARGEST} bytes"))
             .remedy(IN_A_FILE));
     }
-    // Files in which the system tells of itself say that they are empty, and some of them wait for news when they are read.
+    // System files such as those in /proc report a size of zero, and reading some of them blocks.
     if metadata.len() == 0 {
-        return Err(Complaint::new(format!("the scene file \"{}\" is empty", path.display()))
+        return Err(UnlocatedDiagnostic::new(format!("the scene file \"{}\" is empty", path.display()))
             .limit("at least [run], and grains or a fluid")
             .remedy("name a scene file, such as scene.toml, or write one to start from with `seixo new`"));
     }
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     read.map_err(|error| {
-        Complaint::new(format!("the scene file \"{}\" cannot be read: {error}", path.display())).remedy("check its permissions")
+        UnlocatedDiagnostic::new(format!("the scene file \"{}\" cannot be read: {error}", path.display())).remedy("check its permissions")
     })?;
     String::from_utf8(bytes).map_err(|error| {
-        Complaint::new(format!(
+        UnlocatedDiagnostic::new(format!(
             "the scene file is not UTF-8 text at byte {}",
             error.utf8_error().valid_up_to()
         ))

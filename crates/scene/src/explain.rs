@@ -1,4 +1,4 @@
-//! The reference of the scene file, key by key, from the same types that read it.
+//! The reference of the scene file, key by key, from the types that also read it.
 //!
 //! ```
 //! let keys = seixo_scene::explain::keys();
@@ -20,7 +20,7 @@ use tree::Types;
 
 /// The version that a key came with, where it does not say.
 const FIRST_VERSION: &str = "0.1.0";
-/// The sections in the order of a scene; a table that stands in several is listed in the first of them.
+/// The sections in the order of a scene; a table with several places is listed in the first of them.
 const SECTIONS: &[&str] = &[
     "title",
     "version",
@@ -41,7 +41,7 @@ const SECTIONS: &[&str] = &[
     "checkpoint",
     "probe",
 ];
-/// Stands in a path for a name that the user gives.
+/// Stands in a path for a name that the user chooses.
 const NAME: &str = "NAME";
 
 /// A key of the scene file.
@@ -49,23 +49,23 @@ const NAME: &str = "NAME";
 pub struct Key {
     /// Sections and keys that lead to it, as in `wall.NAME.motion.servo.gain`.
     pub path: String,
-    /// What it means.
+    /// Meaning of the key.
     pub meaning: String,
-    /// What stands there: "length", "whole number", "one of …", "table".
+    /// Kind of the value: "length", "whole number", "one of …", "table".
     pub kind: String,
-    /// SI unit of the number; empty where there is none.
+    /// SI unit of the number; empty if there is none.
     pub unit: String,
-    /// Which values are accepted; empty where all of the kind are.
+    /// Accepted values; empty if all of the kind are accepted.
     pub range: String,
-    /// What holds where the key is left out.
+    /// Default value.
     pub default: String,
-    /// How a scene may spell it.
+    /// Example, as a scene has it.
     pub example: String,
-    /// The version it came with.
+    /// Version of Seixo that introduced the key.
     pub since: String,
-    /// What other programs call it.
+    /// Names in other programs.
     pub synonyms: Vec<&'static str>,
-    /// The path at which the keys of this table are listed, if not here.
+    /// Path that lists the keys of this table, if not here.
     pub listed_at: Option<String>,
 }
 
@@ -76,18 +76,18 @@ fn types() -> (Types, Value) {
     (Types { definitions }, whole)
 }
 
-/// Every key of the scene file, section by section; the keys of a table that stands in several places are listed at the first.
+/// All keys of the scene file, section by section; the keys of a table with several places are listed at the first.
 pub fn keys() -> Vec<Key> {
     let (types, whole) = types();
     let (mut met, mut keys) = (Vec::new(), Vec::new());
-    types.list(&whole, "", &mut met, &mut keys);
+    types.list(&[&whole], "", &mut met, &mut keys);
     keys
 }
 
-/// The keys at and below a path, as `wall.motion.servo`; names that users give may be left out. A single word finds every key of that name.
+/// The keys at and below a path, as `wall.motion.servo`; names that users choose may be omitted. A single word finds all keys of that name.
 ///
 /// # Errors
-/// When there is no such key: what was meant, perhaps.
+/// If there is no such key, with a guess at the intended one.
 pub fn find(topic: &str) -> Result<Vec<Key>, String> {
     let all = keys();
     let parts = |path: &str| -> Vec<String> {
@@ -97,10 +97,20 @@ pub fn find(topic: &str) -> Result<Vec<Key>, String> {
             .collect()
     };
     let wanted = parts(topic);
+    let is_prefix = |path: &[String]| all.iter().any(|key| parts(&key.path).starts_with(path));
+    let has_names = |table: &[String]| {
+        let mut before_names = all.iter().filter_map(|key| key.path.split_once(".NAME"));
+        before_names.any(|(before, _)| parts(before) == table)
+    };
     let mut here = wanted.clone();
-    // Tables that are listed elsewhere: go on there, and remember where they were asked for.
+    // Tables that are listed elsewhere: continue there, and store the original path.
     let (mut moved, mut walked) = (Vec::new(), 1);
     while walked < here.len() {
+        if !is_prefix(&here[..=walked]) && has_names(&here[..walked]) {
+            // A name that the user chose.
+            here.remove(walked);
+            continue;
+        }
         let asked = all.iter().find(|key| parts(&key.path) == here[..walked]);
         if let Some((asked, place)) = asked.and_then(|key| Some((key.path.clone(), key.listed_at.clone()?))) {
             let mut there = parts(&place);
@@ -128,28 +138,36 @@ pub fn find(topic: &str) -> Result<Vec<Key>, String> {
     if !found.is_empty() && !here.is_empty() {
         return Ok(found);
     }
-    let last = |key: &Key| key.path.rsplit('.').next().unwrap_or_default().to_owned();
-    let named: Vec<Key> = all
-        .iter()
-        .filter(|key| wanted.len() == 1 && (last(key) == wanted[0] || key.synonyms.contains(&wanted[0].as_str())))
-        .cloned()
-        .collect();
-    if !named.is_empty() {
-        return Ok(named);
+    if let [word] = &wanted[..] {
+        let named = named(&all, word).concat();
+        if !named.is_empty() {
+            return Ok(named);
+        }
     }
-    let known: BTreeSet<String> = all.iter().flat_map(|key| [key.path.replace(".NAME", ""), last(key)]).collect();
+    let known: BTreeSet<String> = all
+        .iter()
+        .flat_map(|key| [key.path.replace(".NAME", ""), key.name().to_owned()])
+        .collect();
     Err(diagnostics::nearest(topic, known.iter().map(String::as_str)).map_or_else(
         || "`seixo explain` lists the sections".to_owned(),
         |near| format!("did you mean `{near}`?"),
     ))
 }
 
-/// The units that quantities take.
+/// Of these keys, those with this synonym, and the others with this name.
+pub(crate) fn named(all: &[Key], word: &str) -> [Vec<Key>; 2] {
+    let is_synonym = |key: &&Key| key.synonyms.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let (meant, others): (Vec<&Key>, Vec<&Key>) = all.iter().partition(is_synonym);
+    let same = others.into_iter().filter(|key| key.name() == word);
+    [meant.into_iter().cloned().collect(), same.cloned().collect()]
+}
+
+/// The accepted units of quantities.
 pub fn units() -> String {
     pattern::units()
 }
 
-/// The sections, each with its meaning: where to begin.
+/// The sections, each with its meaning: the starting point.
 pub fn sections() -> Vec<Key> {
     keys().into_iter().filter(|key| !key.path.contains('.')).collect()
 }
@@ -179,9 +197,14 @@ impl Key {
         text
     }
 
-    /// The example with its key, as a scene spells it.
+    /// The last part of its path.
+    fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
+
+    /// The example with its key, as a scene has it.
     fn spelled(&self) -> String {
-        let name = self.path.rsplit('.').next().unwrap_or_default();
+        let name = self.name();
         let is_section = !self.path.contains('.') && self.kind.contains("table");
         match self.kind.as_str() {
             "tables by name" if is_section => format!("[{name}.{NAME}]"),

@@ -12,23 +12,23 @@ pub(crate) use mesh::{Enclosed, Mesh, nearest as nearest_on_triangle};
 pub(crate) use radii::sizes;
 
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     schema::{BoxShape, Fill, Region, Vector},
-    words::Method,
+    vocabulary::Method,
 };
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use region::Space;
-use seixo_engine::{sizes::Sizes, world::Vec3};
+use seixo_engine::{radius_distribution::RadiusDistribution, world::Vec3};
 use std::f64::consts::PI;
 
-/// Memory that a grain with its contacts takes in a run, generously \[bytes\].
+/// Memory of a grain with its contacts in a run, a generous estimate \[bytes\].
 const BYTES_PER_GRAIN: f64 = 1000.0;
-/// Most parts that are taken away from a region: whether a place is in one is asked of each.
-const MOST_TAKEN_AWAY: usize = 256;
-/// Memory taken for available where the system does not tell \[bytes\].
+/// Largest number of parts excluded from a region: each position is tested against all of them.
+const MAX_TAKEN_AWAY: usize = 256;
+/// Available memory to assume if the system does not report it \[bytes\].
 const MEMORY_IF_UNKNOWN: f64 = 16e9;
 
 /// A vector of quantities as plain numbers.
@@ -36,13 +36,13 @@ pub(crate) fn si<D>(vector: &Vector<D>) -> Vec3 {
     vector.map(|component| component.si)
 }
 
-/// Refuses a number of grains that this machine cannot hold, before anything is allocated.
-pub(crate) fn refuse_too_many(grains: f64) -> Result<(), Complaint> {
+/// Refuses a number of grains that does not fit into memory, before anything is allocated.
+pub(crate) fn refuse_too_many(grains: f64) -> Result<(), UnlocatedDiagnostic> {
     refuse_too_many_of("grains", grains, "use fewer or larger grains")
 }
 
-/// The same of anything that takes as much memory as a grain.
-pub(crate) fn refuse_too_many_of(what: &str, count: f64, remedy: &str) -> Result<(), Complaint> {
+/// The same for other items that need as much memory as a grain.
+pub(crate) fn refuse_too_many_of(what: &str, count: f64, remedy: &str) -> Result<(), UnlocatedDiagnostic> {
     let needed = count * BYTES_PER_GRAIN;
     let available = available_memory();
     if needed <= available && count <= f64::from(u32::MAX) {
@@ -56,55 +56,57 @@ pub(crate) fn refuse_too_many_of(what: &str, count: f64, remedy: &str) -> Result
         }
     };
     let message = format!("{count:.4e} {what} need about {} of memory", gigabytes(needed));
-    Err(Complaint::new(message)
+    Err(UnlocatedDiagnostic::new(message)
         .limit(format!("{} available", gigabytes(available)))
         .remedy(remedy))
 }
 
 fn available_memory() -> f64 {
-    let told = || {
+    let reported = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         line.split_whitespace().next()?.parse::<f64>().ok()
     };
-    told().map_or(MEMORY_IF_UNKNOWN, |kilobytes| kilobytes * 1024.0)
+    reported().map_or(MEMORY_IF_UNKNOWN, |kilobytes| kilobytes * 1024.0)
 }
 
-/// The corners of a box whose every edge has a length.
-pub(crate) fn corners(shape: &BoxShape) -> Result<(DVec3, DVec3), Complaint> {
+/// The corners of a box of which all edges are positive.
+pub(crate) fn corners(shape: &BoxShape) -> Result<(DVec3, DVec3), UnlocatedDiagnostic> {
     let (min, max) = (DVec3::from(si(&shape.min)), DVec3::from(si(&shape.max)));
     if min.cmplt(max).all() {
         return Ok((min, max));
     }
-    Err(Complaint::new(format!("the box from {min} to {max} is empty or inside out"))
-        .limit("min below max in x, y and z")
-        .remedy("exchange or move the corners"))
+    Err(
+        UnlocatedDiagnostic::new(format!("the box from {min} to {max} is empty or inside out"))
+            .limit("min below max in x, y and z")
+            .remedy("exchange or move the corners"),
+    )
 }
 
 /// The unit vector from one end to the other.
-pub(crate) fn axis_between(from: DVec3, to: DVec3) -> Result<DVec3, Complaint> {
+pub(crate) fn axis_between(from: DVec3, to: DVec3) -> Result<DVec3, UnlocatedDiagnostic> {
     (to - from).try_normalize().ok_or_else(|| {
-        Complaint::new(format!("both ends are at {from}"))
+        UnlocatedDiagnostic::new(format!("both ends are at {from}"))
             .limit("two different points")
             .remedy("move `from` or `to`")
     })
 }
 
-/// A region as fluids fill it.
+/// A region to fill with a fluid.
 pub(crate) struct Inside(Space);
 
 impl Inside {
     /// The inside of a region of a scene; the path of a mesh is made absolute.
-    pub fn new(region: &mut Region, findings: &mut Findings) -> Result<Inside, Complaint> {
+    pub fn new(region: &mut Region, findings: &mut CheckState) -> Result<Inside, UnlocatedDiagnostic> {
         Space::new(region, &mut [], None, findings).map(Inside)
     }
 
-    /// Corners of the upright box around it \[m\].
+    /// Corners of the bounding box, parallel to the axes \[m\].
     pub fn bounds(&self) -> (DVec3, DVec3) {
         self.0.bounds()
     }
 
-    /// Its size \[m³\].
+    /// Volume \[m³\].
     pub fn volume(&self) -> f64 {
         self.0.volume
     }
@@ -115,9 +117,9 @@ impl Inside {
     }
 }
 
-/// What there is when a fill begins.
+/// State at the start of a fill.
 pub(crate) struct Surroundings<'a> {
-    /// Every random choice follows from it, and from the stream of the fill.
+    /// Start of all random numbers, together with the stream of the fill.
     pub seed: u64,
     /// \[m/s²\].
     pub gravity: Vec3,
@@ -136,10 +138,11 @@ fn sphere(radius: f64) -> f64 {
 }
 
 fn volume_of(radii: &[f64]) -> f64 {
-    radii.iter().map(|radius| sphere(*radius)).sum()
+    // The sum of nothing is 0, where `sum` has −0.
+    radii.iter().fold(0.0, |sum, radius| sum + sphere(*radius))
 }
 
-fn draw_all(sizes: &Sizes, amount: Amount, space: &Space, random: &mut ChaCha12Rng) -> Vec<f64> {
+fn draw_all(sizes: &RadiusDistribution, amount: Amount, space: &Space, random: &mut ChaCha12Rng) -> Vec<f64> {
     let mut draw = || sizes.draw(|| random.random());
     match amount {
         Amount::Count(count) => (0..count).map(|_| draw()).collect(),
@@ -156,43 +159,43 @@ fn draw_all(sizes: &Sizes, amount: Amount, space: &Space, random: &mut ChaCha12R
     }
 }
 
-/// Fills a region: centers and radii \[m\]. The same seed and `stream` give the same grains, whatever else the scene holds, unless grains of
-/// earlier sections are in the way of random ones. Paths of files are made absolute.
+/// Fills a region: centers and radii \[m\]. The same seed and `stream` give the same grains, independently of the rest of the scene, unless grains of
+/// earlier sections block random positions. Paths of files are made absolute.
 ///
 /// # Errors
-/// With the key that is at fault: when the region is empty or no column for rain, the radii make no distribution, or the grains are too many
-/// for the machine or do not fit; then it says which fraction was reached.
+/// With the key at fault: if the region is empty, is no column for rain, the radii are no valid distribution, or the grains do not fit into memory or
+/// into the region. In the last case it states the solid fraction that was reached.
 pub(crate) fn fill(
-    wish: &mut Fill,
+    request: &mut Fill,
     stream: u64,
     around: &Surroundings,
-    findings: &mut Findings,
-) -> Result<Vec<(Vec3, f64)>, (&'static str, Complaint)> {
+    findings: &mut CheckState,
+) -> Result<Vec<(Vec3, f64)>, (&'static str, UnlocatedDiagnostic)> {
     let whole = |complaint| ("fill", complaint);
-    if wish.minus.len() > MOST_TAKEN_AWAY {
-        let complaint = Complaint::new(format!("`minus` takes {} parts away", wish.minus.len()));
-        let complaint = complaint.limit(format!("{MOST_TAKEN_AWAY} parts"));
+    if request.minus.len() > MAX_TAKEN_AWAY {
+        let complaint = UnlocatedDiagnostic::new(format!("`minus` takes {} parts away", request.minus.len()));
+        let complaint = complaint.limit(format!("{MAX_TAKEN_AWAY} parts"));
         return Err((
             "fill.minus",
             complaint.remedy("take fewer away, or the space between them as one mesh"),
         ));
     }
     let mut space =
-        Space::new(&mut wish.region, &mut wish.minus, wish.periodic, findings).map_err(|complaint| ("fill.region", complaint))?;
-    let sizes = sizes(&mut wish.radius, findings).map_err(|complaint| ("fill.radius", complaint))?;
-    let amount = match (wish.count, wish.solid_fraction) {
+        Space::new(&mut request.region, &mut request.minus, request.periodic, findings).map_err(|complaint| ("fill.region", complaint))?;
+    let sizes = sizes(&mut request.radius, findings).map_err(|complaint| ("fill.radius", complaint))?;
+    let amount = match (request.count, request.solid_fraction) {
         (Some(count), None) => Amount::Count(count.0),
         (None, Some(fraction)) => Amount::Fraction(fraction.si),
         _ => {
             return Err(whole(
-                Complaint::new("a fill needs `count` or `solid_fraction`, and not both")
+                UnlocatedDiagnostic::new("a fill needs `count` or `solid_fraction`, and not both")
                     .remedy("write count = 1000, or solid_fraction = 0.3"),
             ));
         }
     };
-    let method = wish.method.0;
-    if wish.lattice.is_some() && method != Method::Lattice {
-        let complaint = Complaint::new("`lattice` is for method = \"lattice\"");
+    let method = request.method.0;
+    if request.lattice.is_some() && method != Method::Lattice {
+        let complaint = UnlocatedDiagnostic::new("`lattice` is for method = \"lattice\"");
         return Err(("fill.lattice", complaint.remedy("remove it, or choose that method")));
     }
     refuse_too_many(match amount {
@@ -207,7 +210,7 @@ pub(crate) fn fill(
     if largest > space.largest_radius() {
         let message = format!("a grain of radius {largest} m does not fit into the region");
         return Err(whole(
-            Complaint::new(message)
+            UnlocatedDiagnostic::new(message)
                 .limit(format!(
                     "{} m, and three diameters from side to side where sides wrap",
                     space.largest_radius()
@@ -217,7 +220,7 @@ pub(crate) fn fill(
     }
     if radii.is_empty() {
         return Err(whole(
-            Complaint::new("the fill would hold no grain at all")
+            UnlocatedDiagnostic::new("the fill would hold no grain at all")
                 .remedy("raise `solid_fraction`, enlarge the region or use smaller grains"),
         ));
     }
@@ -227,7 +230,7 @@ pub(crate) fn fill(
     }
     let (places, remedy) = match method {
         Method::Lattice => {
-            let lattice = wish.lattice.unwrap_or_default().0;
+            let lattice = request.lattice.unwrap_or_default().0;
             let is_spread = matches!(amount, Amount::Fraction(_));
             let places = lattice::place(&space, lattice, &radii, is_spread, &mut random);
             let remedy = "enlarge the region, use fewer grains, or method = \"growth\" for grains of mixed sizes";
@@ -247,7 +250,7 @@ pub(crate) fn fill(
         Method::Growth => {
             let places = growth::grow(&space, &radii, &mut random).map_err(|share| {
                 let (asked, reached) = (volume_of(&radii) / volume, volume_of(&radii) * share.powi(3) / volume);
-                let complaint = Complaint::new(format!("asked for a solid fraction of {asked:.3}, reached {reached:.3}"));
+                let complaint = UnlocatedDiagnostic::new(format!("asked for a solid fraction of {asked:.3}, reached {reached:.3}"));
                 whole(
                     complaint
                         .limit("0.64 for equal grains far from walls, less beside them, more for grains of several sizes")
@@ -263,9 +266,9 @@ pub(crate) fn fill(
     Ok(places.into_iter().map(|at| space.to_space(at).to_array()).zip(radii).collect())
 }
 
-/// Says how far a fill came.
-fn does_not_fit(volume: f64, placed: &[f64], wanted: &[f64], remedy: &str) -> Complaint {
-    Complaint::new(format!(
+/// Reports how far a fill came.
+fn does_not_fit(volume: f64, placed: &[f64], wanted: &[f64], remedy: &str) -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new(format!(
         "only {} of {} grains fit: a solid fraction of {:.3} was reached, {:.3} is wanted",
         placed.len(),
         wanted.len(),

@@ -1,6 +1,6 @@
 //! Fluids: from the keys of a scene to their particles, and to those of the walls that bound them.
 
-mod across;
+pub(crate) mod body_boundary;
 mod boundary;
 mod cells;
 mod cut;
@@ -8,70 +8,70 @@ mod ends;
 mod facets;
 mod fill;
 mod form;
-pub(crate) mod hulls;
 mod images;
 mod muller;
 mod near_sides;
-mod passages;
-mod places;
+mod open_boundaries;
+mod open_boundary_space;
+mod plane_flow;
 mod planes;
+mod point_index;
 mod pressure;
 mod shells;
 mod solver;
 mod surface;
 mod tension;
 mod thickness;
-mod ways;
 
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::si,
     outline::Outlines,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
     stage::Plan,
-    words::{InitialPressure, Word},
+    vocabulary::{InitialPressure, Word},
 };
 use glam::DVec3;
+use open_boundary_space::OpenBoundarySpace;
 use seixo_engine::world::{
-    Boundary, Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, ViscousForce, WallMotion, World, capillary_speed,
+    Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, ViscousForce, WallMotion, WallParticles, World, capillary_speed,
 };
 use std::{
     collections::BTreeMap,
     f64::consts::{FRAC_PI_2, TAU},
     ops::Range,
 };
-use ways::Ways;
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
-/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\].
-const USUAL_SUPPORT: f64 = 4.0;
-/// The same where pressures are iterated: the wider it is, the slower they come \[spacings\].
-const USUAL_SUPPORT_OF_PROJECTION: f64 = 3.0;
-/// The least of it that is accepted: with less, particles have no neighbors \[spacings\].
-const LEAST_SUPPORT: f64 = 1.2;
-/// The most: particles then have two thousand neighbors, and walls eight layers \[spacings\].
-const MOST_SUPPORT: f64 = 8.0;
-/// Speed of sound over that of the fastest flow: densities then stay within 1 %.
+/// Default support: radius beyond which the smoothing function is zero \[spacings\].
+const DEFAULT_SUPPORT: f64 = 4.0;
+/// Default support of solvers that iterate pressures: a larger one slows convergence \[spacings\].
+const DEFAULT_SUPPORT_OF_PROJECTION: f64 = 3.0;
+/// Smallest support: with less, particles have no neighbors \[spacings\].
+const MIN_SUPPORT: f64 = 1.2;
+/// Largest support: particles then have two thousand neighbors, and walls eight layers \[spacings\].
+const MAX_SUPPORT: f64 = 8.0;
+/// Speed of sound over the largest expected speed: densities then stay within 1 %.
 const SOUND_OVER_FLOW: f64 = 10.0;
-/// Artificial viscosity of what has no other \[-\].
-const USUAL_ARTIFICIAL_VISCOSITY: f64 = 0.02;
-/// Diffusion of density in what has no surface tension \[-\].
-const USUAL_DIFFUSION: f64 = 0.1;
+/// Default artificial viscosity of fluids without viscosity \[-\].
+const DEFAULT_ARTIFICIAL_VISCOSITY: f64 = 0.02;
+/// Default diffusion of density of fluids without surface tension \[-\].
+const DEFAULT_DIFFUSION: f64 = 0.1;
 
-/// What all fluids of a scene share.
+/// Settings that all fluids of a scene share.
 struct Shared {
     solver: Solver,
     /// Distance of particles \[m\].
     spacing: f64,
-    /// Distance beyond which they do not see each other \[spacings\].
+    /// Support \[spacings\].
     support: f64,
     smoothing: Smoothing,
     viscous_force: ViscousForce,
     particle_shifting: bool,
-    /// Axis across which nothing flows.
+    /// Axis normal to the plane of the flow.
     across: Option<usize>,
 }
 
@@ -86,13 +86,13 @@ impl Shared {
     }
 }
 
-/// By what the particles of walls are laid out.
+/// Layout of the wall particles.
 struct Layout {
     /// Distance of particles \[m\].
     spacing: f64,
-    /// How many layers stand behind a wall.
+    /// Number of layers behind a wall.
     layers: u32,
-    /// Axis across which nothing flows.
+    /// Axis normal to the plane of the flow.
     across: Option<usize>,
     /// A corner of the lattice of the first fluid: half a spacing from its sites \[m\].
     origin: DVec3,
@@ -101,12 +101,12 @@ struct Layout {
 }
 
 impl Layout {
-    /// How deep particles stand behind a wall \[m\].
+    /// Depth of the layers behind a wall \[m\].
     fn band(&self) -> f64 {
         self.spacing * f64::from(self.layers)
     }
 
-    /// Places that fill the way from one coordinate to another evenly: a spacing apart, where it is a whole number of spacings.
+    /// Evenly distributed positions between two coordinates: a spacing apart if the distance is a whole number of spacings.
     fn even(&self, from: f64, to: f64) -> Vec<f64> {
         if to <= from {
             return Vec::new();
@@ -116,14 +116,14 @@ impl Layout {
         (0..count as u64).map(|k| from + (k as f64 + 0.5) * step).collect()
     }
 
-    /// Whether a place is inside the domain along its periodic axes.
+    /// Whether a position is inside the domain along its periodic axes.
     fn holds(&self, at: DVec3) -> bool {
         let is_within = |axis: usize| self.periods[axis].is_none_or(|[min, max]| min <= at[axis] && at[axis] < max);
         (0..3).all(is_within)
     }
 }
 
-/// How many particles stand along a length. One that ends with half a spacing counts none for it: the last would stand at its very end.
+/// Number of particles along a length. A length that ends with half a spacing counts none for it: that particle would be at the very end.
 fn count(length: f64, spacing: f64) -> f64 {
     (length / spacing + 0.5 - 1e-9).floor().max(0.0)
 }
@@ -137,14 +137,27 @@ fn periods(domain: Option<&Domain>) -> [Option<[f64; 2]>; 3] {
     })
 }
 
-/// The fluids of a scene; `None` for a dry one. Fills in what their sections leave out.
+/// The note on grains that fluids pass through.
+fn uncoupled(file: &SceneFile) -> Option<String> {
+    let sections = file.grains.iter().filter(|(_, section)| section.key_to_fluids().is_none());
+    let names: Vec<String> = sections.map(|(name, _)| format!("grains.{name}")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "fluids pass through {}, as if they were not there; write displaces_fluid = true for grains thicker than some spacings of the fluid, or \
+             carried_by_fluid = true for smaller ones",
+            names.join(", ")
+        )
+    })
+}
+
+/// The fluids of a scene; `None` for a scene without fluids. Fills in keys that their sections omit.
 pub(crate) fn fluids(
     file: &mut SceneFile,
     world: &World,
     ranges: &BTreeMap<String, Range<usize>>,
     plan: &Plan,
     outlines: &Outlines,
-    findings: &mut Findings,
+    findings: &mut CheckState,
 ) -> Option<Fluids> {
     if file.fluid.is_empty() {
         let slippery = file.wall.iter().filter(|(_, section)| section.slip.is_some());
@@ -154,12 +167,12 @@ pub(crate) fn fluids(
             let note = |key: &str| format!("grains.{name}.{key} has no effect: the scene has no fluid");
             findings.notices.extend(section.key_to_fluids().map(note));
         }
-        passages::refuse_dry(file, findings);
+        open_boundaries::refuse_dry(file, findings);
         return None;
     }
     let shared = shared(file, findings)?;
     solver::refuse_keys(file, shared.solver, findings);
-    solver::refuse_passages(file, shared.solver, findings);
+    solver::reject_open_boundaries(file, shared.solver, findings);
     if shared.is_muller() {
         muller::refuse_values(file, findings);
         muller::refuse_surroundings(file, world, ranges, findings);
@@ -169,18 +182,19 @@ pub(crate) fn fluids(
     complete(file, &shared, world.gravity);
     tension::complete(file, &shared, findings);
     if let Some(axis) = shared.across {
-        across::refuse_flow(file, axis, world.gravity, findings);
+        plane_flow::refuse_flow(file, axis, world.gravity, findings);
     }
-    let inlets = passages::inlets(file, &shared, world, &plan.absent, findings);
-    let outlets = passages::outlets(file, &shared, world, findings);
+    let inlets = open_boundaries::inlets(file, &shared, world, &plan.absent, findings);
+    let outlets = open_boundaries::outlets(file, &shared, world, findings);
     refuse_nowhere(file, &inlets, findings);
     if !findings.is_sound() {
         return None;
     }
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
     cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
-    let hulls = hulls::hulls(file, world, outlines, &shared, &mut particles, findings);
-    passages::note_behind(&outlets, &particles, &shared, findings);
+    let body_boundaries = body_boundary::body_boundaries(file, world, outlines, &shared, &mut particles, findings);
+    findings.notices.extend(uncoupled(file));
+    open_boundaries::note_behind(&outlets, &particles, &shared, findings);
     if !findings.is_sound() {
         return None;
     }
@@ -194,33 +208,33 @@ pub(crate) fn fluids(
     fill::note_uneven_periods(&layout, findings);
     let (boundary, inside) = if shared.is_muller() {
         let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
-        (Boundary::default(), inside)
+        (WallParticles::default(), inside)
     } else {
-        let setting = boundary::Setting {
+        let setting = boundary::FluidSurroundings {
             file,
             world,
             ranges,
             plan,
             layout: &layout,
             particles: &particles,
-            ways: &Ways::new(&inlets, &outlets, &layout, world.domain.as_ref()),
+            ways: &OpenBoundarySpace::new(&inlets, &outlets, &layout, world.domain.as_ref()),
         };
         (setting.bound(findings), Vec::new())
     };
     if let Some(axis) = shared.across {
-        across::refuse_changes(world, ranges, plan, &boundary, axis, findings);
+        plane_flow::refuse_changes(world, ranges, plan, &boundary, axis, findings);
     }
     let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
     if shared.is_muller() {
         muller::complete_stiffness(file, fastest);
-        muller::complete_springs(file, &shared, !hulls.is_empty(), findings);
+        muller::complete_springs(file, &shared, !body_boundaries.is_empty(), findings);
     }
     let kinds = kinds(file, &shared, fastest, findings);
-    passages::refuse_fast(file, &inlets, &kinds, findings);
-    let heads: Vec<pressure::Head> = file
+    open_boundaries::refuse_fast(file, &inlets, &kinds, findings);
+    let heads: Vec<pressure::HydrostaticState> = file
         .fluid
         .values()
-        .map(|section| pressure::Head {
+        .map(|section| pressure::HydrostaticState {
             density: section.density.si,
             background: section.background_pressure.si,
             is_hydrostatic: section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
@@ -244,32 +258,38 @@ pub(crate) fn fluids(
         kinds,
         particles,
         boundary,
-        hulls,
+        body_boundaries,
         slips,
         inside,
-        fastest,
+        largest_speed: fastest,
         inlets,
         outlets,
     })
 }
 
-/// Refuses fluids that are nowhere at the start and never come.
-fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut Findings) {
+/// Refuses fluids that have neither a fill nor an inlet.
+fn refuse_nowhere(file: &SceneFile, inlets: &[FluidInlet], findings: &mut CheckState) {
     for (kind, (name, section)) in file.fluid.iter().enumerate() {
         let comes = inlets.iter().any(|inlet| inlet.kind as usize == kind);
         if findings.is_sound() && section.fill.is_none() && !comes {
-            let complaint = Complaint::new(format!("fluid.{name}: `fill` is missing, and no inlet brings it"));
+            let complaint = UnlocatedDiagnostic::new(format!("fluid.{name}: `fill` is missing, and no inlet brings it"));
             let remedy = "add fill = { box = { min = [0, 0, 0], max = [\"1 m\", \"1 m\", \"1 m\"] } }, or a table [inlet.NAME]";
             findings.add(&format!("fluid.{name}"), complaint.remedy(remedy));
         }
     }
 }
 
-/// What all fluids share; complains where they differ.
-fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
-    let told = |value: f64| format!("{value}");
-    let spacing = agreed(file, "spacing", |section| section.spacing.map(|length| length.si), told, findings);
-    let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), told, findings);
+/// The settings that all fluids share; reports differences between sections.
+fn shared(file: &SceneFile, findings: &mut CheckState) -> Option<Shared> {
+    let reported = |value: f64| format!("{value}");
+    let spacing = agreed(
+        file,
+        "spacing",
+        |section| section.spacing.map(|length| length.si),
+        reported,
+        findings,
+    );
+    let support = agreed(file, "support", |section| section.support.map(|ratio| ratio.si), reported, findings);
     let smoothing = agreed(file, "smoothing", |section| section.smoothing, Word::text, findings);
     let viscous_force = agreed(file, "viscous_force", |section| section.viscous_force, Word::text, findings);
     let shifting = agreed(file, "particle_shifting", |of| of.particle_shifting, |is| is.to_string(), findings);
@@ -277,16 +297,16 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     let solver = agreed(file, "solver", |section| section.solver, Word::text, findings);
     let solver = solver.unwrap_or_default().0;
     let usual = match solver {
-        Solver::WeaklyCompressible => USUAL_SUPPORT,
-        Solver::Incompressible => USUAL_SUPPORT_OF_PROJECTION,
-        Solver::Muller2003 => muller::USUAL_SUPPORT,
+        Solver::WeaklyCompressible => DEFAULT_SUPPORT,
+        Solver::Incompressible => DEFAULT_SUPPORT_OF_PROJECTION,
+        Solver::Muller2003 => muller::DEFAULT_SUPPORT,
     };
     let support = support.unwrap_or(usual);
-    if !(LEAST_SUPPORT..=MOST_SUPPORT).contains(&support) {
+    if !(MIN_SUPPORT..=MAX_SUPPORT).contains(&support) {
         let section = file.fluid.iter().find(|(_, section)| section.support.is_some());
         let name = section.map_or("", |(name, _)| name.as_str());
         let message = format!("fluid.{name}: a support of {support} spacings gives particles too few neighbors, or too many");
-        let complaint = Complaint::new(message).limit(format!("{LEAST_SUPPORT} to {MOST_SUPPORT} spacings"));
+        let complaint = UnlocatedDiagnostic::new(message).limit(format!("{MIN_SUPPORT} to {MAX_SUPPORT} spacings"));
         findings.add(
             &format!("fluid.{name}.support"),
             complaint.remedy(format!(
@@ -296,7 +316,7 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     }
     let Some(spacing) = spacing else {
         let name = file.fluid.keys().next()?;
-        let complaint = Complaint::new(format!("fluid.{name}: `spacing` is missing, the distance of particles"));
+        let complaint = UnlocatedDiagnostic::new(format!("fluid.{name}: `spacing` is missing, the distance of particles"));
         findings.add(&format!("fluid.{name}"), complaint.remedy("add spacing = \"1 cm\""));
         return None;
     };
@@ -315,21 +335,25 @@ fn shared(file: &SceneFile, findings: &mut Findings) -> Option<Shared> {
     })
 }
 
-/// The value of a key that all fluids share, if one of them gives it; complains of those that give another.
+/// The value of a key that all fluids share, if a section gives it; reports sections with another value.
 fn agreed<T: Copy + PartialEq>(
     file: &SceneFile,
     key: &str,
     read: impl Fn(&FluidSection) -> Option<T>,
-    told: impl Fn(T) -> String,
-    findings: &mut Findings,
+    reported: impl Fn(T) -> String,
+    findings: &mut CheckState,
 ) -> Option<T> {
     let mut first: Option<(&str, T)> = None;
     for (name, section) in &file.fluid {
         match (first, read(section)) {
             (None, Some(value)) => first = Some((name.as_str(), value)),
             (Some((other, wanted)), Some(value)) if value != wanted => {
-                let message = format!("fluid.{name}: `{key}` is {}, but fluid.{other} has {}", told(value), told(wanted));
-                let complaint = Complaint::new(message).limit(format!("{}, as in fluid.{other}", told(wanted)));
+                let message = format!(
+                    "fluid.{name}: `{key}` is {}, but fluid.{other} has {}",
+                    reported(value),
+                    reported(wanted)
+                );
+                let complaint = UnlocatedDiagnostic::new(message).limit(format!("{}, as in fluid.{other}", reported(wanted)));
                 findings.add(
                     &format!("fluid.{name}.{key}"),
                     complaint.remedy(format!("`{key}` is the same in all fluids: give it in one of them")),
@@ -341,7 +365,7 @@ fn agreed<T: Copy + PartialEq>(
     first.map(|(_, value)| value)
 }
 
-/// Fills in what sections leave out.
+/// Fills in keys that sections omit.
 fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
     let plane = file.fluid.values().find_map(|section| section.plane);
     for section in file.fluid.values_mut() {
@@ -357,13 +381,13 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
         section.viscous_force = Some(Word(shared.viscous_force));
         if shared.solver == Solver::WeaklyCompressible {
             section.state.get_or_insert_default();
-            let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { USUAL_DIFFUSION };
+            let diffusion = if section.surface_tension.si > 0.0 { 0.0 } else { DEFAULT_DIFFUSION };
             section.density_diffusion.get_or_insert(Quantity::new(diffusion));
             section.xsph.get_or_insert_default();
             section.particle_shifting = Some(shared.particle_shifting);
         }
         let is_inviscid = section.viscosity.si == 0.0;
-        let artificial = if is_inviscid { USUAL_ARTIFICIAL_VISCOSITY } else { 0.0 };
+        let artificial = if is_inviscid { DEFAULT_ARTIFICIAL_VISCOSITY } else { 0.0 };
         section.artificial_viscosity.get_or_insert(Quantity::new(artificial));
         let initial = if gravity == [0.0; 3] {
             InitialPressure::None
@@ -374,11 +398,17 @@ fn complete(file: &mut SceneFile, shared: &Shared, gravity: Vec3) {
     }
 }
 
-/// The fastest flow that is expected \[m/s\]: what sections say; else what a fall through the height of all fluid gives, the fastest of what
-/// moves at the start, or what comes by an inlet when it has fallen to the bottom of all walls.
-fn fastest(file: &SceneFile, world: &World, particles: &Particles, (boundary, inlets): (&Boundary, &[FluidInlet]), spacing: f64) -> f64 {
-    let told = file.fluid.values().filter_map(|section| section.fastest).map(|speed| speed.si);
-    if let Some(fastest) = told.reduce(f64::max) {
+/// Largest expected speed of the flow \[m/s\]. If sections omit it: the largest of the speed of a fall through the height of all fluid, the speeds at
+/// the start, and the speed of fluid from an inlet after a fall to the bottom of all walls.
+fn fastest(
+    file: &SceneFile,
+    world: &World,
+    particles: &Particles,
+    (boundary, inlets): (&WallParticles, &[FluidInlet]),
+    spacing: f64,
+) -> f64 {
+    let reported = file.fluid.values().filter_map(|section| section.fastest).map(|speed| speed.si);
+    if let Some(fastest) = reported.reduce(f64::max) {
         return fastest;
     }
     let gravity = DVec3::from(world.gravity);
@@ -403,7 +433,7 @@ fn fastest(file: &SceneFile, world: &World, particles: &Particles, (boundary, in
     starts.chain(of_walls).chain(from_inlets).fold(fall, f64::max)
 }
 
-/// How fast a wall moves at a place, at most, as far as its motion tells without its path \[m/s\].
+/// Upper bound of the speed of a wall at a position, from its motion without its path \[m/s\].
 fn speed(motion: &WallMotion, place: Vec3) -> f64 {
     let length = |vector: Vec3| DVec3::from(vector).length();
     let turning = |axis: Vec3, through: Vec3| DVec3::from(axis).cross(DVec3::from(place) - DVec3::from(through)).length();
@@ -417,18 +447,19 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
         + turning(surface.angular_velocity, surface.through)
 }
 
-/// The fluids, with sound fast enough. Where nothing is compressed, its speed says how strong artificial viscosity is, and nothing else.
-fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Findings) -> Vec<Fluid> {
+/// The fluids, with a sufficient speed of sound. In an incompressible fluid it only sets the strength of artificial viscosity.
+fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut CheckState) -> Vec<Fluid> {
     let least = SOUND_OVER_FLOW * fastest;
     let smoothing_length = 0.5 * shared.support * shared.spacing;
     let mut kinds = Vec::new();
     for (name, section) in &file.fluid {
         let capillary = capillary_speed(section.surface_tension.si, section.density.si, smoothing_length);
         let least_by_tension = SOUND_OVER_FLOW * capillary;
-        let told = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
-        let sound_speed = section.stiffness.map_or(told, |stiffness| stiffness.si.sqrt());
+        let reported = section.sound_speed.value().map_or(least.max(least_by_tension), |speed| speed.si);
+        let sound_speed = section.stiffness.map_or(reported, |stiffness| stiffness.si.sqrt());
         let complaint = if sound_speed == 0.0 {
-            let complaint = Complaint::new("nothing tells how fast it will flow, as there is no gravity and nothing moves at the start");
+            let complaint =
+                UnlocatedDiagnostic::new("nothing says how fast it will flow, as there is no gravity and nothing moves at the start");
             let other = match shared.solver {
                 Solver::WeaklyCompressible => ", or a sound_speed ten times as fast",
                 Solver::Incompressible => "",
@@ -441,7 +472,7 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
             );
             let limit = format!(">= {} m/s, ten times the fastest flow", (least * 1e3).ceil() / 1e3);
             let remedy = "write sound_speed = \"auto\"; or say with `fastest` how fast the flow will be, if it is slower";
-            Some(Complaint::new(message).limit(limit).remedy(remedy))
+            Some(UnlocatedDiagnostic::new(message).limit(limit).remedy(remedy))
         } else if sound_speed < least_by_tension * (1.0 - 1e-9) {
             let message = format!(
                 "with a sound speed of {sound_speed} m/s the surface tension changes densities near the surface by more than some per cent: it moves \
@@ -449,7 +480,7 @@ fn kinds(file: &SceneFile, shared: &Shared, fastest: f64, findings: &mut Finding
             );
             let limit = format!(">= {} m/s, ten times as fast", (least_by_tension * 1e3).ceil() / 1e3);
             Some(
-                Complaint::new(message)
+                UnlocatedDiagnostic::new(message)
                     .limit(limit)
                     .remedy("write sound_speed = \"auto\", or use a larger spacing"),
             )

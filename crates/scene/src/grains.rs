@@ -1,10 +1,10 @@
 //! Grains of all sections, gathered into one table and numbered.
 
 use crate::{
-    assemble::Findings,
-    boundary::{self, Member},
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::{Surroundings, fill, refuse_too_many, si},
+    grain_boundary::{self, Member},
     interactions::Materials,
     joint,
     outline::Outlines,
@@ -14,21 +14,21 @@ use crate::{
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use seixo_engine::world::{Domain, Expected, Grains, Load, Vec3, WallMotion};
+use seixo_engine::world::{Domain, ExpectedGrains, Grains, Load, Vec3, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
 
-/// Turns of clumps are drawn from a stream beside that of their places.
+/// Random orientations of clumps are drawn from another stream than their positions.
 const TURNS: u64 = 0x7465_726e_7321_0001;
 
-/// By what share a clump may be larger or smaller than its mesh, in meters, and be meant to be as large.
+/// Tolerance of the size of a clump against that of its mesh, in meters, within which both count as equal.
 const ALIKE: RangeInclusive<f64> = 1e-3..=0.1;
 
 /// A grain before it is numbered.
-struct Loose {
+struct UnnumberedGrain {
     row: GrainRow,
     radius: f64,
-    /// Whether it is as large as its shape is drawn.
+    /// Whether it has the size in which its shape is defined.
     is_as_drawn: bool,
     material: u32,
     orientation: DQuat,
@@ -39,17 +39,22 @@ struct Loose {
 struct Unnumbered<'a> {
     name: &'a str,
     shape: Option<String>,
-    /// Whether fluids feel its grains.
-    is_felt: bool,
-    /// How its grains move as one; none if each moves on its own.
+    /// Whether fluids act on its grains as bodies.
+    acts_on_fluid: bool,
+    /// Prescribed motion of its grains; none if they move freely.
     motion: Option<WallMotion>,
-    /// What ties its bodies to space.
+    /// Joint of its bodies.
     joint: Option<JointSection>,
-    loose: Vec<Loose>,
+    loose: Vec<UnnumberedGrain>,
 }
 
-/// The grains of all sections in alphabetical order. Ids that files claim are kept; the others are counted from 0 on, around those.
-pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option<&Domain>, findings: &mut Findings) -> (Grains, Outlines) {
+/// The grains of all sections in alphabetical order. Ids from files are kept; other grains get the free ids, counted from 0.
+pub(crate) fn gather(
+    file: &mut SceneFile,
+    materials: &Materials,
+    domain: Option<&Domain>,
+    findings: &mut CheckState,
+) -> (Grains, Outlines) {
     let (shapes, ball) = (shape::shapes(file, findings), Shape::ball());
     let densities: Vec<f64> = file.material.values().map(|section| section.density.si).collect();
     let known: Vec<String> = file.shape.keys().cloned().collect();
@@ -64,8 +69,8 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             gravity,
             grains: &so_far,
         };
-        let motion = boundary::motion(section, findings);
-        // What is wrong with the shape is told of it.
+        let motion = grain_boundary::motion(section, findings);
+        // The error of the shape itself is reported with the shape.
         let drawn = shape.as_ref().map(|shape| shapes.get(shape).map_or(1.0, |shape| shape.drawn));
         let found = motion.and_then(|motion| Ok((motion, loose(name, section, drawn, &around, materials, findings)?)));
         let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
@@ -77,7 +82,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         sections.push(Unnumbered {
             name: name.as_str(),
             shape,
-            is_felt: section.key_to_fluids().is_some(),
+            acts_on_fluid: section.key_to_fluids().is_some(),
             motion,
             joint: section.joint,
             loose,
@@ -87,12 +92,12 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     for Unnumbered { name, loose, .. } in &sections {
         for id in loose.iter().filter_map(|grain| grain.row.id) {
             if let Some(first) = claimed.insert(id, name) {
-                let complaint = Complaint::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
+                let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
                 findings.add(
                     &format!("grains.{name}.file"),
                     complaint
                         .limit("each id once in a scene")
-                        .remedy("number the grains anew, or drop the id column"),
+                        .remedy("give the grains new numbers, or drop the id column"),
                 );
                 break;
             }
@@ -107,7 +112,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
         let Unnumbered {
             name,
             shape,
-            is_felt,
+            acts_on_fluid,
             motion,
             joint,
             loose,
@@ -121,7 +126,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             domain.and_then(|domain| Some((loose.iter().find(|grain| !is_inside(&grain.row.position, domain))?, domain)))
         {
             let [x, y, z] = grain.row.position;
-            let complaint = Complaint::new(format!("grains.{name}: a grain at ({x}, {y}, {z}) m starts outside of the domain"));
+            let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: a grain at ({x}, {y}, {z}) m starts outside of the domain"));
             findings.add(
                 &format!("grains.{name}"),
                 complaint
@@ -129,10 +134,10 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        // What moves on its own and is felt by fluids, or tied to space, is a body, though it be of one sphere.
-        let is_ball = shape.is_none() && (*is_felt || joint.is_some()) && motion.is_none();
+        // A grain that moves freely and has a joint, or displaces fluid, is a body, even as a single sphere.
+        let is_ball = shape.is_none() && (*acts_on_fluid || joint.is_some()) && motion.is_none();
         if let Some(shape) = shape.or(is_ball.then_some(&ball)) {
-            let flat = across.filter(|_| *is_felt).map(|axis| shape.flat(axis)).transpose();
+            let flat = across.filter(|_| *acts_on_fluid).map(|axis| shape.flat(axis)).transpose();
             let flat = flat.unwrap_or_else(|complaint| {
                 findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
                 None
@@ -148,7 +153,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             }
             for one in loose {
                 let ids: Vec<u32> = one.row.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
-                // Of what is flat, that is not the radius in space.
+                // For a flat shape, this is not the radius in space.
                 let radius = if one.is_as_drawn { shape.drawn } else { one.radius };
                 let placed = Placement {
                     center: one.row.position,
@@ -176,7 +181,7 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
             // The bodies of this section are the last ones.
             let of_section = &grains.bodies[grains.bodies.len() - loose.len()..];
             if let Some(flaw) = of_section.iter().find_map(|body| body.flaw_of_joint(domain)) {
-                let complaint = Complaint::new(format!("grains.{name}: {}", flaw.what)).remedy(flaw.remedy);
+                let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {}", flaw.what)).remedy(flaw.remedy);
                 findings.add(&format!("grains.{name}.joint"), complaint);
             }
             continue;
@@ -191,15 +196,16 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
                     radius: one.radius,
                     material: one.material,
                     density: densities[one.material as usize],
+                    is_disk: across.is_some() && *acts_on_fluid,
                 });
                 if is_warm {
                     grains.temperature.push(one.temperature.unwrap_or(f64::NAN));
                 }
             }
-            boundary::put(&mut grains, &members, motion.clone(), group as u32);
+            grain_boundary::put(&mut grains, &members, motion.clone(), group as u32);
             continue;
         }
-        for Loose {
+        for UnnumberedGrain {
             row,
             radius,
             material,
@@ -225,23 +231,23 @@ pub(crate) fn gather(file: &mut SceneFile, materials: &Materials, domain: Option
     (grains, outlines)
 }
 
-/// Whether a place is in the domain.
+/// Whether a position is in the domain.
 pub(crate) fn is_inside(position: &Vec3, domain: &Domain) -> bool {
     (0..3).all(|axis| (domain.min[axis]..=domain.max[axis]).contains(&position[axis]))
 }
 
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
-/// The grains of a section, whose shape is drawn so large.
+/// The grains of a section, whose shape is defined in this size.
 fn loose(
     name: &str,
     section: &mut GrainsSection,
     drawn_size: Option<f64>,
     around: &Surroundings,
     materials: &Materials,
-    findings: &mut Findings,
-) -> Result<Vec<Loose>, At> {
+    findings: &mut CheckState,
+) -> Result<Vec<UnnumberedGrain>, At> {
     let ways = [
         section.file.is_some(),
         section.fill.is_some(),
@@ -251,20 +257,23 @@ fn loose(
     if ways.iter().filter(|is_given| **is_given).count() != 1 {
         return Err((
             "",
-            Complaint::new("grains come from exactly one of `file`, `fill`, `at` and `inlet`")
-                .remedy("keep one, and write a section for each of the others"),
+            UnlocatedDiagnostic::new("grains come from exactly one of `file`, `fill`, `at` and `inlet`").remedy(if ways.contains(&true) {
+                "keep one, and write a section for each of the others"
+            } else {
+                "add one, as in at = [[0, 0, \"10 cm\"]]"
+            }),
         ));
     }
     if section.shape.is_none() && section.orientation.is_some() {
         return Err((
             "orientation",
-            Complaint::new("`orientation` is for clumps").remedy("add shape = \"…\", or remove it"),
+            UnlocatedDiagnostic::new("`orientation` is for clumps").remedy("add shape = \"…\", or remove it"),
         ));
     }
     if section.shape.is_some() && section.inlet.is_some() {
         return Err((
             "inlet",
-            Complaint::new("clumps do not come through inlets yet")
+            UnlocatedDiagnostic::new("clumps do not come through inlets yet")
                 .limit("`file`, `fill` or `at`")
                 .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
         ));
@@ -272,7 +281,7 @@ fn loose(
     if let Some(key) = section.key_to_fluids().filter(|_| section.inlet.is_some()) {
         return Err((
             key,
-            Complaint::new("what fluids feel is a rigid body, and bodies do not come through inlets yet")
+            UnlocatedDiagnostic::new("what fluids feel is a rigid body, and bodies do not come through inlets yet")
                 .limit("`file`, `fill` or `at`")
                 .remedy(format!("leave `{key}` out: fluids then pass through these grains")),
         ));
@@ -285,7 +294,7 @@ fn loose(
         let key = if section.rows.is_some() { "rows" } else { "scale" };
         return Err((
             key,
-            Complaint::new(format!("`{key}` is for grains from a file")).remedy("remove it"),
+            UnlocatedDiagnostic::new(format!("`{key}` is for grains from a file")).remedy("remove it"),
         ));
     }
     let place = |position: Vec3, radius: Option<f64>| GrainRow {
@@ -295,21 +304,21 @@ fn loose(
     };
     let mut rows: Vec<GrainRow> = if let Some(at) = &section.at {
         at.iter().map(|center| place(si(center), None)).collect()
-    } else if let Some(wish) = &mut section.fill {
+    } else if let Some(request) = &mut section.fill {
         if section.radius.is_some() {
             return Err((
                 "radius",
-                Complaint::new("the radius of a fill stands in the fill").remedy("move it into `fill = { … }`"),
+                UnlocatedDiagnostic::new("the radius of a fill stands in the fill").remedy("move it into `fill = { … }`"),
             ));
         }
-        // A stream of its own per section: what else the scene holds does not move these grains.
-        let filled = fill(wish, fnv1a(name), around, findings)?;
+        // Each section has its own random stream: its grains do not depend on the rest of the scene.
+        let filled = fill(request, fnv1a(name), around, findings)?;
         filled.into_iter().map(|(position, radius)| place(position, Some(radius))).collect()
     } else if section.inlet.is_some() {
         if section.radius.is_some() {
             return Err((
                 "radius",
-                Complaint::new("the radius of an inlet stands in the inlet").remedy("move it into `inlet = { … }`"),
+                UnlocatedDiagnostic::new("the radius of an inlet stands in the inlet").remedy("move it into `inlet = { … }`"),
             ));
         }
         Vec::new()
@@ -324,7 +333,7 @@ fn loose(
         }
     }
     if section.is_boundary() {
-        boundary::refuse_moving(&rows)?;
+        grain_boundary::refuse_moving(&rows)?;
     }
     let is_filled = section.fill.is_some();
     let drawn = section.orientation.as_ref().map(shape::orientation).transpose();
@@ -347,7 +356,7 @@ fn loose(
                 None => own.ok_or_else(|| {
                     (
                         "",
-                        Complaint::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known())),
+                        UnlocatedDiagnostic::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known())),
                     )
                 })?,
             };
@@ -355,13 +364,13 @@ fn loose(
             let radius = given.or(drawn_size).ok_or_else(|| {
                 (
                     "",
-                    Complaint::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
+                    UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
                 )
             })?;
             if row.id.is_some() && section.shape.is_some() {
                 return Err((
                     "file",
-                    Complaint::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
+                    UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
                 ));
             }
             let orientation = match row.orientation {
@@ -371,7 +380,8 @@ fn loose(
             };
             let length = orientation.length();
             if !(length.is_finite() && length > 0.0) {
-                let complaint = Complaint::new(format!("line {line}: qw, qx, qy, qz are no orientation: their length is {length}"));
+                let complaint =
+                    UnlocatedDiagnostic::new(format!("line {line}: qw, qx, qy, qz are no orientation: their length is {length}"));
                 return Err((
                     "file",
                     complaint
@@ -381,7 +391,7 @@ fn loose(
             }
             let orientation = orientation.normalize();
             let temperature = row.temperature.or(section.temperature.map(|temperature| temperature.si));
-            Ok(Loose {
+            Ok(UnnumberedGrain {
                 row,
                 radius,
                 is_as_drawn: given.is_none(),
@@ -393,10 +403,10 @@ fn loose(
         .collect()
 }
 
-/// Refuses what fluids do not carry without flowing around it.
+/// Refuses grains that fluids cannot carry, because fluids have to flow around them.
 fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
     if section.displaces_fluid {
-        let complaint = Complaint::new("a fluid flows around what displaces it, and through what it carries");
+        let complaint = UnlocatedDiagnostic::new("a fluid flows around what displaces it, and through what it carries");
         return Err((
             "carried_by_fluid",
             complaint.remedy(
@@ -405,7 +415,7 @@ fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
         ));
     }
     if section.shape.is_some() {
-        let complaint = Complaint::new("a fluid carries spheres, whose drag is known, and no clumps");
+        let complaint = UnlocatedDiagnostic::new("a fluid carries spheres, whose drag is known, and no clumps");
         return Err((
             "carried_by_fluid",
             complaint
@@ -415,7 +425,7 @@ fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
     Ok(())
 }
 
-fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<GrainRow>, At> {
+fn from_file(section: &mut GrainsSection, findings: &CheckState) -> Result<Vec<GrainRow>, At> {
     let scale = section.scale.get_or_insert_default().0;
     let range = *section.rows.get_or_insert([1, -1]);
     let Some(file) = &mut section.file else { return Ok(Vec::new()) };
@@ -424,11 +434,11 @@ fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<Gra
     refuse_a_large_file(&whole)?;
     let take = usize::try_from(range[1]).ok();
     let limits = Limits { take, ..Limits::default() };
-    let mut rows = grains_in::read(&whole, &limits).map_err(|error| ("file", Complaint::of_file(&error)))?;
+    let mut rows = grains_in::read(&whole, &limits).map_err(|error| ("file", UnlocatedDiagnostic::of_file(&error)))?;
     let total = rows.len() as i64;
     let [first, last] = range.map(|row| if row < 0 { total + 1 + row } else { row });
     if first < 1 || first > last || last > total {
-        let complaint = Complaint::new(format!("rows {} to {} of a file with {total} rows", range[0], range[1]));
+        let complaint = UnlocatedDiagnostic::new(format!("rows {} to {} of a file with {total} rows", range[0], range[1]));
         return Err((
             "rows",
             complaint
@@ -442,7 +452,7 @@ fn from_file(section: &mut GrainsSection, findings: &Findings) -> Result<Vec<Gra
         row.radius = row.radius.map(|radius| radius * scale);
         row.position = row.position.map(|coordinate| coordinate * scale);
         if !row.position.iter().chain(&row.radius).all(|value| value.is_finite()) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "line {}: scaled by {scale}, the grain is beyond what a double can hold",
                 row.line
             ));
@@ -478,8 +488,8 @@ pub(crate) fn fnv1a(text: &str) -> u64 {
     })
 }
 
-/// Pairs of materials that can meet: grains, those that come later, too, with each other and with walls.
-pub(crate) fn meetings(grains: &Grains, later: &[Expected], walls: impl Iterator<Item = u32>) -> BTreeSet<(u32, u32)> {
+/// Pairs of materials that can have contacts: grains, also those that enter later, with each other and with walls.
+pub(crate) fn material_pairs(grains: &Grains, later: &[ExpectedGrains], walls: impl Iterator<Item = u32>) -> BTreeSet<(u32, u32)> {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for kind in later {
         *counts.entry(kind.material).or_default() += 2;

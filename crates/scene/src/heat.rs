@@ -1,16 +1,16 @@
-//! Heat: whether it flows in a scene, and what it lacks.
+//! Heat conduction: whether a scene has it, and which keys it lacks.
 
-use crate::{assemble::Findings, diagnostics::Complaint, schema::SceneFile};
+use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, schema::SceneFile};
 use seixo_engine::world::{Conduction, Thermal, World};
 use seixo_files::vtk::Field;
 use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
 
-/// How heat flows; `None` where no grain has a temperature.
+/// Settings of heat conduction; `None` if no grain has a temperature.
 pub(crate) fn conduction(
     file: &SceneFile,
     world: &World,
     walls: &BTreeMap<String, Range<usize>>,
-    findings: &mut Findings,
+    findings: &mut CheckState,
 ) -> Option<Conduction> {
     if world.grains.temperature.is_empty() && file.grains.values().all(|section| section.temperature.is_none()) {
         refuse_what_asks_for_heat(file, findings);
@@ -31,7 +31,7 @@ pub(crate) fn conduction(
         ];
         for (key, example, is_missing) in needed {
             if is_missing && holds_grains.contains(name.as_str()) {
-                let complaint = Complaint::new(format!("material.{name}: `{key}` is missing, as its grains have temperatures"));
+                let complaint = UnlocatedDiagnostic::new(format!("material.{name}: `{key}` is missing, as its grains have temperatures"));
                 findings.add(
                     &format!("material.{name}"),
                     complaint.remedy(format!("add {key} = \"{example}\", or leave all temperatures out")),
@@ -48,7 +48,7 @@ pub(crate) fn conduction(
             .get(material)
             .is_some_and(|found| found.thermal_conductivity.is_none())
         {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "wall.{name}: it has a temperature, but its material {material} conducts no heat"
             ));
             let remedy = format!("add thermal_conductivity = \"50 W/m/K\" to [material.{material}], or remove the temperature");
@@ -70,13 +70,13 @@ pub(crate) fn conduction(
 }
 
 /// If some grains have temperatures, all need one.
-fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut Findings) {
+fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut CheckState) {
     let grains = &world.grains;
     for (group, (name, section)) in file.grains.iter().enumerate() {
         let lacks = |k: usize| grains.temperature.get(k).is_none_or(|temperature| temperature.is_nan());
         let is_lacking = (0..grains.len()).any(|k| grains.group[k] == group as u32 && lacks(k));
         if is_lacking || section.inlet.is_some() && section.temperature.is_none() {
-            let complaint = Complaint::new(format!("grains.{name}: `temperature` is missing, as other grains have one"));
+            let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: `temperature` is missing, as other grains have one"));
             findings.add(
                 &format!("grains.{name}"),
                 complaint.remedy("add temperature = \"300 K\", or leave all temperatures out"),
@@ -85,8 +85,8 @@ fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut Finding
     }
 }
 
-/// Where no grain has a temperature: keys that have no sense, and those that have no effect.
-fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut Findings) {
+/// If no grain has a temperature: reports keys that make no sense, and notes keys without effect.
+fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut CheckState) {
     let wall = |(name, section): (&String, &crate::schema::WallSection)| section.temperature.map(|_| format!("wall.{name}.temperature"));
     let fields = file.output.fields.iter().flatten().any(|field| field.0 == Field::Temperature);
     let probes = file.probe.iter().filter_map(|(name, section)| {
@@ -106,7 +106,7 @@ fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut Findings) {
         .chain(probes)
         .collect();
     for path in all {
-        let complaint = Complaint::new(format!("{path}: no grain has a temperature"));
+        let complaint = UnlocatedDiagnostic::new(format!("{path}: no grain has a temperature"));
         findings.add(
             &path,
             complaint.remedy("add temperature = \"300 K\" to every section of grains, or remove this"),

@@ -1,98 +1,106 @@
-//! Inlets: grains that come while a scene runs, at random free places of a volume.
+//! Inlets: grains that enter during the run, at random free positions in a volume.
 
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::{si, sizes},
     grains::fnv1a,
     interactions::Materials,
     quantity::{Length, Mass, NotNegative, Positive, Quantity, Time, Velocity},
     rate::Rate,
     schema::{BoxShape, CylinderRegion, Direction, Radius, SceneFile, SphereRegion, Vector},
-    stage::Thing,
+    stage::StageItem,
+    vocabulary::{LARGEST_WHOLE, WholeNumber},
     volume::Volume,
     walls::unit,
-    words::{LARGEST_WHOLE, Whole},
 };
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use schemars::JsonSchema;
-use seixo_engine::sizes::Sizes;
-use seixo_engine::world::{Domain, Expected, Grains, Vec3, Wall, World};
-use seixo_engine::{Refusal, Simulation, free_of_walls};
+use seixo_engine::radius_distribution::RadiusDistribution;
+use seixo_engine::world::{Domain, ExpectedGrains, Grains, Vec3, Wall, World};
+use seixo_engine::{Simulation, WorldError, free_of_walls};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Largest radii that an inlet through a surface is deep.
+/// Depth of an inlet through a surface, in largest radii.
 const RADII_DEEP: f64 = 6.0;
-/// Places tried for a grain.
-const MOST_TRIES: usize = 300;
-/// Grains in a row that find no place, after which the rest waits, too.
-const MOST_FAILURES: usize = 20;
-/// Solid fraction that random places reach without long search.
+/// Positions tried for a grain.
+const MAX_TRIES: usize = 300;
+/// Number of grains in a row without a free position, after which all others wait, too.
+const MAX_FAILURES: usize = 20;
+/// Solid fraction that random positions reach without a long search.
 const EASY_FRACTION: f64 = 0.25;
 /// Solid fraction of the grains that may wait.
-const MOST_WAITING: f64 = 0.6;
-/// Random numbers that an event may draw before those of the next one begin: two to this power, in words.
+const MAX_WAITING: f64 = 0.6;
+/// Random numbers reserved for an event: two to this power, in words.
 const WORDS_OF_EVENT: u32 = 32;
-/// Spheres by which an inlet is tried for walls.
+/// Spheres that test an inlet for walls.
 const SAMPLES: usize = 512;
 
-/// Grains that come while the scene runs.
+/// Grains that enter during the run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InletSection {
-    /// Where they come.
+    /// Surface or volume in which grains appear.
     pub through: Through,
-    /// How much comes: mass ("2 kg/s") or grains ("1000 1/s") per time.
+    /// Mass ("2 kg/s") or number of grains ("1000 1/s") per time.
+    #[schemars(example = &"0.1 kg/s")]
     pub rate: Rate,
-    /// Time at which it begins.
+    /// Time at which the inlet opens.
     #[serde(default)]
+    #[schemars(example = &"0.1 s")]
     pub from: Quantity<Time, NotNegative>,
-    /// Time at which it ends; with the run if left out.
+    /// Time at which the inlet closes; with the run if left out.
+    #[schemars(example = &"2 s")]
     pub to: Option<Quantity<Time, Positive>>,
-    /// Their radii.
+    /// Radii of the grains.
     pub radius: Radius,
-    /// Their velocity; that of the section is added.
+    /// Velocity of the grains; that of the section is added.
     #[serde(default)]
+    #[schemars(example = serde_json::json!([0, 0, "-1 m/s"]))]
     pub velocity: Vector<Velocity>,
-    /// How many come at most.
-    pub count: Option<Whole<1, LARGEST_WHOLE>>,
-    /// How much comes at most.
+    /// Largest number of grains.
+    #[schemars(example = 1000)]
+    pub count: Option<WholeNumber<1, LARGEST_WHOLE>>,
+    /// Largest total mass.
+    #[schemars(example = &"1 kg")]
     pub mass: Option<Quantity<Mass, Positive>>,
-    /// Simulated time between two looks for free places; as grains take to leave the inlet if left out.
+    /// Simulated time between two attempts to place grains; the time that grains take to leave the inlet if left out.
     pub every: Option<Quantity<Time, Positive>>,
 }
 
-/// Where grains come: right behind a surface, or in a part of space.
+/// Volume in which grains appear: directly behind a surface, or a part of space.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Through {
-    /// A disc; grains come on the side that its normal points to.
+    /// A disc; grains enter on the side to which the normal points.
     Disc(Disc),
-    /// A rectangle; grains come on the side of the cross product of its edges.
+    /// A rectangle; grains enter on the side of the cross product of its edges.
     Rectangle(Rectangle),
-    /// Between two corners.
+    /// A box between two corners.
     Box(BoxShape),
-    /// Inside a cylinder.
+    /// The inside of a cylinder.
     Cylinder(CylinderRegion),
-    /// Inside a sphere.
+    /// The inside of a sphere.
     Sphere(SphereRegion),
 }
 
-/// A disc that something comes through.
+/// A disc as an inlet or outlet.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "center": [0, 0, "20 cm"], "normal": [0, 0, -1], "radius": "2 cm" }))]
 pub(crate) struct Disc {
     /// Center.
     pub center: Vector<Length>,
-    /// To where it goes, of any length.
+    /// Direction of the flow, of any length.
     pub normal: Direction,
     /// Radius.
     pub radius: Quantity<Length, Positive>,
 }
 
-/// A rectangle that something comes through.
+/// A rectangle as an inlet or outlet.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "center": [0, 0, "20 cm"], "edges": [[0, "2 cm", 0], ["4 cm", 0, 0]] }))]
 pub(crate) struct Rectangle {
     /// Center.
     pub center: Vector<Length>,
@@ -102,32 +110,32 @@ pub(crate) struct Rectangle {
 
 impl Rectangle {
     /// Its edges, if they span one \[m\].
-    pub fn spanned(&self) -> Result<[DVec3; 2], Complaint> {
+    pub fn spanned(&self) -> Result<[DVec3; 2], UnlocatedDiagnostic> {
         let edges = self.edges.map(|edge| DVec3::from(si(&edge)));
         let [a, b] = edges;
         if a.length() * b.length() > 0.0 && a.dot(b).abs() <= 1e-6 * a.length() * b.length() {
             return Ok(edges);
         }
-        Err(Complaint::new(format!("the edges {a} and {b} span no rectangle"))
+        Err(UnlocatedDiagnostic::new(format!("the edges {a} and {b} span no rectangle"))
             .limit("two edges with a length, at right angles")
             .remedy("write edges = [[\"4 cm\", 0, 0], [0, \"2 cm\", 0]]"))
     }
 }
 
-/// Grains that come while a scene runs.
+/// Grains that enter during a run.
 #[derive(Clone, Debug)]
 pub struct Inlet {
     /// Name of their section.
     pub name: String,
     /// Index into [`seixo_engine::world::World::groups`].
     pub group: u32,
-    /// How much comes per time.
+    /// Mass or number of grains per time.
     pub rate: Rate,
-    /// Time at which it begins \[s\].
+    /// Time at which the inlet opens \[s\].
     pub from: f64,
-    /// Time at which it ends \[s\]; infinite if it lasts as long as the run.
+    /// Time at which it closes \[s\]; infinite if it stays open to the end of the run.
     pub to: f64,
-    /// Time between two events, at which free places are looked for \[s\].
+    /// Time between two events, at which free positions are searched \[s\].
     pub every: f64,
     most_count: f64,
     most_mass: f64,
@@ -137,23 +145,23 @@ pub struct Inlet {
     angular_velocity: Vec3,
     temperature: Option<f64>,
     volume: Volume,
-    radii: Sizes,
+    radii: RadiusDistribution,
     seed: u64,
     stream: u64,
 }
 
-/// What came through an inlet so far, and what waits for a place.
+/// Grains that entered through an inlet so far, and grains that wait for a free position.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Poured {
-    /// Grains that came.
+pub struct InletTotals {
+    /// Number of grains that entered.
     pub count: u64,
     /// Their mass \[kg\].
     pub mass: f64,
-    /// Radii of the grains that were drawn and have no place yet \[m\].
+    /// Radii of the grains that were drawn and have no position yet \[m\].
     pub waiting: Vec<f64>,
 }
 
-/// What the section of an inlet does not say itself.
+/// Data of an inlet that other parts of the scene give.
 struct Around<'a> {
     name: &'a str,
     group: u32,
@@ -167,12 +175,18 @@ struct Around<'a> {
     stream: u64,
 }
 
-/// The inlets of a scene; `absent` is what is not there at the start.
-pub(crate) fn inlets(file: &mut SceneFile, materials: &Materials, world: &World, absent: &[Thing], findings: &mut Findings) -> Vec<Inlet> {
+/// The inlets of a scene; `absent` lists items that are not present at the start.
+pub(crate) fn inlets(
+    file: &mut SceneFile,
+    materials: &Materials,
+    world: &World,
+    absent: &[StageItem],
+    findings: &mut CheckState,
+) -> Vec<Inlet> {
     let is_there = |index: &usize| {
         !absent
             .iter()
-            .any(|thing| matches!(thing, Thing::Walls(walls) if walls.contains(index)))
+            .any(|thing| matches!(thing, StageItem::Walls(walls) if walls.contains(index)))
     };
     let there = (0..world.walls.len()).filter(is_there);
     let walls: Vec<Wall> = there.map(|index| world.walls[index].clone()).collect();
@@ -183,10 +197,11 @@ pub(crate) fn inlets(file: &mut SceneFile, materials: &Materials, world: &World,
         let path = format!("grains.{name}");
         let material = match section.material.as_deref().map(|material| materials.index(material)) {
             Some(Ok(material)) => material,
-            // The section's grains were asked for it, too.
+            // The section of the grains already reports this error.
             Some(Err(_)) => continue,
             None => {
-                let complaint = Complaint::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known()));
+                let complaint =
+                    UnlocatedDiagnostic::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known()));
                 findings.add(&path, complaint.within(&path));
                 continue;
             }
@@ -215,12 +230,12 @@ pub(crate) fn inlets(file: &mut SceneFile, materials: &Materials, world: &World,
     inlets
 }
 
-/// A complaint with the key of the inlet that it is about.
-type At = (&'static str, Complaint);
+/// An error with its key of the inlet.
+type At = (&'static str, UnlocatedDiagnostic);
 
 impl Inlet {
-    /// The inlet of a section. Fills in what the section leaves to it.
-    fn new(section: &mut InletSection, around: &Around, findings: &Findings) -> Result<Inlet, At> {
+    /// The inlet of a section. Fills in keys that the section omits.
+    fn new(section: &mut InletSection, around: &Around, findings: &CheckState) -> Result<Inlet, At> {
         let radii = sizes(&mut section.radius, findings).map_err(|complaint| ("radius", complaint))?;
         let largest = radii.range()[1];
         let volume = volume_of(&section.through, RADII_DEEP * largest).map_err(|complaint| ("through", complaint))?;
@@ -228,7 +243,7 @@ impl Inlet {
             let message = format!("a grain of radius {largest} m does not fit into the inlet");
             return Err((
                 "through",
-                Complaint::new(message)
+                UnlocatedDiagnostic::new(message)
                     .limit(format!("{} m", volume.largest_radius()))
                     .remedy("enlarge it or use smaller grains"),
             ));
@@ -238,7 +253,7 @@ impl Inlet {
             let message = format!("it would end at {to} s, before it begins at {from} s");
             return Err((
                 "to",
-                Complaint::new(message)
+                UnlocatedDiagnostic::new(message)
                     .limit(format!("> {from} s"))
                     .remedy("let it end later, or begin before"),
             ));
@@ -249,7 +264,7 @@ impl Inlet {
             None => {
                 let emptying = time_to_leave(&volume, &section.through, velocity, around.gravity.into());
                 let emptying = emptying.map_err(|complaint| ("", complaint))?;
-                // In some portions, also where all of them fit in at once.
+                // In several portions, even if all of them fit in at once.
                 emptying.min(0.1 * (to - from))
             }
         };
@@ -275,12 +290,12 @@ impl Inlet {
         })
     }
 
-    /// Refuses a place outside of the domain or inside of walls; notes what is likely to go wrong.
-    fn check(&self, domain: Option<&Domain>, walls: &[Wall], notices: &mut Vec<String>) -> Result<(), Complaint> {
+    /// Refuses a volume outside of the domain or inside of walls; notes likely problems.
+    fn check(&self, domain: Option<&Domain>, walls: &[Wall], notices: &mut Vec<String>) -> Result<(), UnlocatedDiagnostic> {
         let (low, high) = self.volume.bounds();
         if let Some(domain) = domain.filter(|domain| (0..3).any(|k| low[k] < domain.min[k] || high[k] > domain.max[k])) {
             let message = format!("the inlet, from {low:?} to {high:?} m, is not inside the domain");
-            return Err(Complaint::new(message)
+            return Err(UnlocatedDiagnostic::new(message)
                 .limit(format!("{:?} to {:?} m", domain.min, domain.max))
                 .remedy("move it, make it smaller, or enlarge world.domain"));
         }
@@ -292,9 +307,11 @@ impl Inlet {
             .collect();
         let free = free_of_walls(walls, &inside) as f64 / SAMPLES as f64;
         if free == 0.0 {
-            return Err(Complaint::new("no grain fits into the inlet: all of it is inside of walls")
-                .limit("a place that is farther from all walls than a radius")
-                .remedy("move the inlet away from the walls"));
+            return Err(
+                UnlocatedDiagnostic::new("no grain fits into the inlet: all of it is inside of walls")
+                    .limit("a place that is farther from all walls than a radius")
+                    .remedy("move the inlet away from the walls"),
+            );
         }
         let reached = EASY_FRACTION * free * self.volume.size() / self.every;
         let most = match self.rate {
@@ -312,15 +329,15 @@ impl Inlet {
         Ok(())
     }
 
-    /// Corners of the upright box in which its grains come \[m\].
+    /// Corners of the bounding box of its volume, parallel to the axes \[m\].
     pub fn bounds(&self) -> [Vec3; 2] {
         self.volume.bounds().into()
     }
 
     /// The kind of its grains.
-    pub fn expected(&self) -> Expected {
+    pub fn expected(&self) -> ExpectedGrains {
         let (low, high) = self.volume.bounds();
-        Expected {
+        ExpectedGrains {
             material: self.material,
             radius: self.radii.range(),
             speed: DVec3::from(self.velocity).length(),
@@ -329,7 +346,7 @@ impl Inlet {
         }
     }
 
-    /// How much, in kilograms or grains as its rate says, should have come by now \[s\], if `before` came before it began \[s\] (again).
+    /// Amount, in kilograms or grains, that should have entered by now \[s\], if `before` entered before it opened \[s\] (again).
     pub fn due(&self, before: f64, begin: f64, now: f64) -> f64 {
         let most = match self.rate {
             Rate::Mass(_) => self.most_mass,
@@ -338,7 +355,7 @@ impl Inlet {
         (before + self.rate.value() * (now.min(self.to) - begin.max(self.from)).max(0.0)).min(most)
     }
 
-    /// Grains that it brings until a time \[s\], about.
+    /// Approximate number of grains that enter until a time \[s\].
     pub fn grains_until(&self, time: f64) -> f64 {
         let mean = self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
         let due = self.due(0.0, self.from, time);
@@ -348,15 +365,15 @@ impl Inlet {
         }
     }
 
-    /// How much of what was due came, in kilograms or grains as its rate says.
-    pub fn amount(&self, poured: &Poured) -> f64 {
+    /// Amount that entered, in kilograms or grains.
+    pub fn amount(&self, poured: &InletTotals) -> f64 {
         match self.rate {
             Rate::Mass(_) => poured.mass,
             Rate::Count(_) => poured.count as f64,
         }
     }
 
-    /// How much fits into it at once without long search, in kilograms or grains.
+    /// Amount that fits in at once without a long search, in kilograms or grains.
     pub fn filling(&self) -> f64 {
         let volume = EASY_FRACTION * self.volume.size();
         match self.rate {
@@ -365,18 +382,18 @@ impl Inlet {
         }
     }
 
-    /// Puts grains at free places until what is `due` came, as far as there is room; the rest waits. Random numbers follow from the seed,
-    /// the name of the inlet and the number of the `event` alone.
+    /// Places grains at free positions until the amount `due` has entered, as far as there is space; the rest waits. Random numbers depend only on
+    /// the seed, the name of the inlet and the number of the `event`.
     ///
     /// # Errors
-    /// If the simulation cannot be looked at or changed, or all ids are used.
-    pub fn pour(&self, event: u64, due: f64, poured: &mut Poured, simulation: &mut Simulation) -> Result<(), Refusal> {
+    /// If the simulation cannot be read or changed, or all ids are used.
+    pub fn pour(&self, event: u64, due: f64, poured: &mut InletTotals, simulation: &mut Simulation) -> Result<(), WorldError> {
         let mut random = self.random(event);
         self.draw(due, poured, &mut random);
         if poured.waiting.is_empty() {
             return Ok(());
         }
-        // Large grains first: small ones find a place between them.
+        // Large grains first: small ones fit between them.
         poured.waiting.sort_by(|a, b| b.total_cmp(a));
         let mut id = simulation.next_id();
         let (low, high) = self.volume.bounds();
@@ -384,7 +401,7 @@ impl Inlet {
         let (mut coming, mut waiting, mut failures) = (Grains::default(), Vec::new(), 0);
         for radius in std::mem::take(&mut poured.waiting) {
             let is_free = |place: &Vec3| self.volume.holds(*place, radius) && room.is_free(*place, radius);
-            let tries = if failures < MOST_FAILURES { MOST_TRIES } else { 0 };
+            let tries = if failures < MAX_FAILURES { MAX_TRIES } else { 0 };
             let mut places = (0..tries).map(|_| self.volume.place(shares(&mut random), radius));
             let Some(place) = places.find(is_free) else {
                 failures += 1;
@@ -394,7 +411,7 @@ impl Inlet {
             failures = 0;
             room.take(place, radius);
             let Ok(new) = u32::try_from(id) else {
-                return Err(Refusal::Setting {
+                return Err(WorldError::FluidSurroundings {
                     what: "the number of grains that ever came",
                     value: id as f64,
                     must: "below 2^32: lower the rates of the inlets",
@@ -411,10 +428,10 @@ impl Inlet {
         Ok(())
     }
 
-    /// Draws the grains that are due and not drawn yet: on average neither too many nor too few by half a grain.
-    fn draw(&self, due: f64, poured: &mut Poured, random: &mut ChaCha12Rng) {
+    /// Draws the grains that are due and not drawn yet: without bias, at most half a grain too many or too few on average.
+    fn draw(&self, due: f64, poured: &mut InletTotals, random: &mut ChaCha12Rng) {
         let half = 0.5 * self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
-        let most_waiting = MOST_WAITING * self.volume.size() * self.density;
+        let most_waiting = MAX_WAITING * self.volume.size() * self.density;
         let mut waiting: f64 = poured.waiting.iter().map(|&radius| self.mass_of(radius)).sum();
         loop {
             let (mass, count) = (
@@ -452,7 +469,7 @@ fn shares(random: &mut ChaCha12Rng) -> [f64; 3] {
     [random.random::<f64>(), random.random(), random.random()].map(|share| 2.0 * share - 1.0)
 }
 
-fn volume_of(through: &Through, height: f64) -> Result<Volume, Complaint> {
+fn volume_of(through: &Through, height: f64) -> Result<Volume, UnlocatedDiagnostic> {
     match through {
         Through::Disc(disc) => {
             let center = DVec3::from(si(&disc.center));
@@ -465,8 +482,8 @@ fn volume_of(through: &Through, height: f64) -> Result<Volume, Complaint> {
     }
 }
 
-/// How long grains take to leave the inlet: through a surface along its normal, else along their velocity, or where they fall \[s\].
-fn time_to_leave(volume: &Volume, through: &Through, velocity: DVec3, gravity: DVec3) -> Result<f64, Complaint> {
+/// Time that grains take to leave the inlet \[s\]: through a surface along its normal, else along their velocity, or by their fall.
+fn time_to_leave(volume: &Volume, through: &Through, velocity: DVec3, gravity: DVec3) -> Result<f64, UnlocatedDiagnostic> {
     let along = match through {
         Through::Disc(disc) => DVec3::from(unit(&disc.normal)?),
         Through::Rectangle(rectangle) => {
@@ -477,13 +494,13 @@ fn time_to_leave(volume: &Volume, through: &Through, velocity: DVec3, gravity: D
         _ => gravity.normalize_or_zero(),
     };
     let (way, speed, pull) = (volume.extent(along), velocity.dot(along), gravity.dot(along));
-    // way = speed t + ½ pull t², without the difference of large numbers; not a number where they turn back before the end.
+    // distance = speed t + ½ pull t², without the difference of large numbers; not a number if they turn back before the end.
     let time = 2.0 * way / (speed + (speed * speed + 2.0 * pull * way).sqrt());
     if time.is_finite() && time > 0.0 {
         return Ok(time);
     }
     Err(
-        Complaint::new("grains would never leave the inlet: neither their velocity nor gravity takes them along")
+        UnlocatedDiagnostic::new("grains would never leave the inlet: neither their velocity nor gravity takes them along")
             .limit("a velocity out of the inlet")
             .remedy("add velocity = [0, 0, \"-1 m/s\"], turn the normal, or write `every`"),
     )

@@ -1,14 +1,14 @@
-//! Materials by name, and how pairs of them act on each other.
+//! Materials by name, and the contact parameters of their pairs.
 
 use crate::{
-    assemble::Findings,
-    diagnostics::{Complaint, did_you_mean, listed},
+    assemble::CheckState,
+    diagnostics::{UnlocatedDiagnostic, did_you_mean, listed},
     quantity::Quantity,
     schema::{CohesionSection, InteractionSection, SceneFile},
-    words::Word,
+    vocabulary::Word,
 };
 use seixo_engine::world::Interaction;
-use seixo_laws::contact::{Adhesive, CohesionLaw, NormalLaw, Resistance, TangentialLaw, TwistingLaw};
+use seixo_laws::contact::{Cohesion, CohesionLaw, NormalLaw, ResistanceLaw, TangentialLaw, TwistingLaw};
 use std::collections::BTreeMap;
 
 /// Materials by name.
@@ -19,12 +19,12 @@ impl Materials {
         Materials(file.material.keys().cloned().collect())
     }
 
-    pub fn index(&self, name: &str) -> Result<u32, Complaint> {
+    pub fn index(&self, name: &str) -> Result<u32, UnlocatedDiagnostic> {
         self.find(name)
-            .ok_or_else(|| Complaint::new(format!("no material is named `{name}`")).remedy(self.hint(name)))
+            .ok_or_else(|| UnlocatedDiagnostic::new(format!("no material is named `{name}`")).remedy(self.hint(name)))
     }
 
-    /// Names stand in alphabetical order.
+    /// Names are in alphabetical order.
     fn find(&self, name: &str) -> Option<u32> {
         let found = self.0.binary_search_by(|known| known.as_str().cmp(name));
         found.ok().map(|index| index as u32)
@@ -42,8 +42,8 @@ impl Materials {
         }
     }
 
-    /// The two materials that an interaction's name joins; names may hold hyphens themselves.
-    fn pair(&self, name: &str) -> Result<(u32, u32), Complaint> {
+    /// The two materials of an interaction's name; names may contain hyphens themselves.
+    fn pair(&self, name: &str) -> Result<(u32, u32), UnlocatedDiagnostic> {
         let splits = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
         let known: Vec<_> = splits.clone().filter_map(|(a, b)| Some((self.find(a)?, self.find(b)?))).collect();
         match known.as_slice() {
@@ -57,24 +57,24 @@ impl Materials {
                     .collect();
                 let remedy = did_you_mean(name, pairs.iter().take(40).map(String::as_str));
                 Err(
-                    Complaint::new(format!("interaction.{name}: `{name}` does not join two known materials"))
+                    UnlocatedDiagnostic::new(format!("interaction.{name}: `{name}` does not join two known materials"))
                         .limit("MATERIAL-MATERIAL")
                         .remedy(remedy),
                 )
             }
             _ => Err(
-                Complaint::new(format!("interaction.{name}: `{name}` can be read as several pairs of materials"))
+                UnlocatedDiagnostic::new(format!("interaction.{name}: `{name}` can be read as several pairs of materials"))
                     .remedy("rename a material so that no hyphen is in doubt"),
             ),
         }
     }
 }
 
-/// The table of pairs, symmetric; fills in the laws that the scene leaves out.
+/// The symmetric table of pairs; fills in the laws that the scene omits.
 pub(crate) fn interactions(
     sections: &mut BTreeMap<String, InteractionSection>,
     materials: &Materials,
-    findings: &mut Findings,
+    findings: &mut CheckState,
 ) -> Vec<Option<Interaction>> {
     let count = materials.0.len();
     let mut table = vec![None; count * count];
@@ -87,7 +87,7 @@ pub(crate) fn interactions(
             }
         };
         if table[a * count + b].is_some() {
-            let complaint = Complaint::new(format!("interaction.{name}: these two materials have an interaction already"));
+            let complaint = UnlocatedDiagnostic::new(format!("interaction.{name}: these two materials have an interaction already"));
             findings.add(
                 &format!("interaction.{name}"),
                 complaint.remedy("A-B and B-A are the same pair: remove one"),
@@ -100,8 +100,8 @@ pub(crate) fn interactions(
     table
 }
 
-/// One pair's laws; fills in what the section leaves to them.
-fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Findings) -> Option<Interaction> {
+/// The laws of one pair; fills in those that the section omits.
+fn interaction(name: &str, section: &mut InteractionSection, findings: &mut CheckState) -> Option<Interaction> {
     let normal = section.normal.get_or_insert(Word(NormalLaw::Hertz)).0;
     let usual = if normal == NormalLaw::Linear {
         TangentialLaw::Linear
@@ -112,7 +112,7 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
     let mut complain = |key: &str, message: String, remedy: &str| {
         findings.add(
             &format!("interaction.{name}{key}"),
-            Complaint::new(format!("interaction.{name}: {message}")).remedy(remedy),
+            UnlocatedDiagnostic::new(format!("interaction.{name}: {message}")).remedy(remedy),
         );
     };
     match (normal, section.stiffness) {
@@ -207,12 +207,12 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
             "write normal = \"hertz\", or another law of cohesion",
         );
     }
-    let rolling = section.rolling.as_mut().map(|rolling| Resistance {
+    let rolling = section.rolling.as_mut().map(|rolling| ResistanceLaw {
         law: rolling.law.0,
         coefficient: rolling.coefficient.si,
-        damping_ratio: rolling.damping_ratio.get_or_insert(Quantity::new(USUAL_DAMPING)).si,
+        damping_ratio: rolling.damping_ratio.get_or_insert(Quantity::new(DEFAULT_DAMPING)).si,
     });
-    let damping_of_rolling = rolling.map_or(USUAL_DAMPING, |rolling| rolling.damping_ratio);
+    let damping_of_rolling = rolling.map_or(DEFAULT_DAMPING, |rolling| rolling.damping_ratio);
     let twisting = section.twisting.as_mut().map(|twisting| {
         let is_marshall = twisting.law.0 == TwistingLaw::Marshall;
         if is_marshall && tangential == TangentialLaw::None {
@@ -242,7 +242,7 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
                 "remove this one",
             );
         }
-        Resistance {
+        ResistanceLaw {
             law: twisting.law.0,
             coefficient: twisting.coefficient.map_or(0.0, |coefficient| coefficient.si),
             damping_ratio: twisting.damping_ratio.map_or(damping_of_rolling, |ratio| ratio.si),
@@ -263,14 +263,14 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Find
     })
 }
 
-/// Damping ratio of springs against rolling where the scene gives none \[Ai 2011\].
-const USUAL_DAMPING: f64 = 0.3;
+/// Default damping ratio of the springs of rolling resistance \[Ai 2011\].
+const DEFAULT_DAMPING: f64 = 0.3;
 
-/// A complaint's key, message and remedy.
+/// Key, message and remedy of an error.
 type Wrong = (&'static str, String, &'static str);
 
-/// What a section of cohesion says; none where its law is "none".
-fn adhesive(section: &CohesionSection) -> Result<Option<Adhesive>, Wrong> {
+/// The law of a section of cohesion; none if its law is "none".
+fn adhesive(section: &CohesionSection) -> Result<Option<Cohesion>, Wrong> {
     let CohesionSection {
         law,
         energy_density,
@@ -310,20 +310,20 @@ fn adhesive(section: &CohesionSection) -> Result<Option<Adhesive>, Wrong> {
     };
     Ok(match law {
         CohesionLaw::None => None,
-        CohesionLaw::Sjkr => Some(Adhesive::Sjkr {
+        CohesionLaw::Sjkr => Some(Cohesion::Sjkr {
             energy_density: needed(
                 energy_density.map(|density| density.si),
                 "energy_density",
                 "add energy_density = \"1e5 J/m^3\"",
             )?,
         }),
-        CohesionLaw::Dmt => Some(Adhesive::Dmt {
+        CohesionLaw::Dmt => Some(Cohesion::Dmt {
             surface_energy: surface_energy()?,
         }),
-        CohesionLaw::Jkr => Some(Adhesive::Jkr {
+        CohesionLaw::Jkr => Some(Cohesion::Jkr {
             surface_energy: surface_energy()?,
         }),
-        CohesionLaw::Capillary => Some(Adhesive::Capillary {
+        CohesionLaw::Capillary => Some(Cohesion::Capillary {
             surface_tension: needed(
                 surface_tension.map(|tension| tension.si),
                 "surface_tension",

@@ -1,17 +1,17 @@
 //! Joints of the bodies of a section to space.
 
 use crate::{
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::si,
     schema::{GrainsSection, JointSection},
     walls::unit,
 };
 use seixo_engine::world::{Joint, Vec3};
 
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
-/// The joint of a body whose center of mass is here \[m\].
+/// The joint of a body with this center of mass \[m\].
 pub(crate) fn joint(section: &JointSection, center: Vec3) -> Result<Joint, At> {
     match section {
         JointSection::Hinge(hinge) => Ok(Joint::Hinge {
@@ -27,10 +27,10 @@ pub(crate) fn joint(section: &JointSection, center: Vec3) -> Result<Joint, At> {
     }
 }
 
-/// Refuses joints of what can be on none.
+/// Refuses joints of grains that cannot have one.
 pub(crate) fn check(section: &GrainsSection) -> Result<(), At> {
-    let Some(wish) = &section.joint else { return Ok(()) };
-    joint(wish, [0.0; 3])?;
+    let Some(request) = &section.joint else { return Ok(()) };
+    joint(request, [0.0; 3])?;
     let others = [
         (
             "inlet",
@@ -51,7 +51,7 @@ pub(crate) fn check(section: &GrainsSection) -> Result<(), At> {
         .map_or(Ok(()), |(key, _, reason, remedy)| {
             Err((
                 key,
-                Complaint::new(format!("`{key}` does not go with `joint`: {reason}")).remedy(remedy),
+                UnlocatedDiagnostic::new(format!("`{key}` does not go with `joint`: {reason}")).remedy(remedy),
             ))
         })
 }

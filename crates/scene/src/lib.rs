@@ -1,10 +1,9 @@
 //! The scene file: schema, units, diagnostics, and its assembly into a world.
 //!
-//! [`load`] is the whole way: text → tree with places (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
+//! [`load`] is the whole sequence: text → tree with positions (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
 
 mod assemble;
 mod bonds;
-mod boundary;
 mod condition;
 mod device;
 pub mod diagnostics;
@@ -12,18 +11,21 @@ mod document;
 pub mod explain;
 mod fill;
 mod fluid;
+mod grain_boundary;
 mod grains;
 mod heat;
 mod inlet;
 mod interactions;
 mod joint;
+mod mesh_uses;
+mod orient_mesh;
 mod outline;
-mod outward;
 mod probes;
 pub mod quantity;
 mod range;
 mod rate;
 mod reader;
+mod renamed_keys;
 mod schema;
 mod section;
 mod sections;
@@ -34,24 +36,23 @@ mod spheres;
 mod stage;
 mod synonyms;
 mod templates;
-mod usable;
+mod vocabulary;
 mod volume;
 mod walls;
-mod words;
 
 pub use condition::{Condition, Measure};
 pub use device::Device;
-pub use diagnostics::{Complaint, Diagnostic, Diagnostics, escape_controls};
-pub use inlet::{Inlet, Poured};
+pub use diagnostics::{Diagnostic, Diagnostics, UnlocatedDiagnostic, escape_controls};
+pub use inlet::{Inlet, InletTotals};
+pub use mesh_uses::{MeshUses, uses_of_mesh};
 pub use outline::{Outlined, Outlines};
 pub use probes::FluidProbe;
 pub use rate::Rate;
 pub use schema::schema;
 pub use source::Source;
-pub use spheres::{SphereWish, SpheresOfMesh, spheres_of_mesh};
-pub use stage::{Act, Plan, Stage, Staged, Thing, Zone};
+pub use spheres::{VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
+pub use stage::{Plan, Stage, StageAction, StageItem, StageTarget, Zone};
 pub use templates::{Template, templates};
-pub use usable::{MeshUses, uses_of_mesh};
 
 use diagnostics::Next;
 use seixo_analysis::{Grid, Region};
@@ -63,48 +64,48 @@ use std::path::{Path, PathBuf};
 /// A scene that was read, checked and assembled: ready to run.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// What the simulation starts from.
+    /// The world at the start.
     pub world: World,
-    /// How, and on what, the world is stepped.
+    /// Device and settings of the steps.
     pub settings: Settings,
-    /// How long it runs.
+    /// Length of the run.
     pub run: RunPlan,
-    /// What is written.
+    /// Files that the run writes.
     pub output: OutputPlan,
-    /// When checkpoints are written.
+    /// Interval of checkpoints.
     pub checkpoint: CheckpointPlan,
-    /// What is logged over time, in alphabetical order.
+    /// Quantities logged over time, in alphabetical order.
     pub probes: Vec<Probe>,
-    /// What happens while it runs.
+    /// Events during the run.
     pub plan: Plan,
-    /// What bodies look like that were made from meshes.
+    /// Meshes of bodies that were made from meshes.
     pub outlines: Outlines,
-    /// The scene as TOML with every default filled in and every path absolute; it loads to this scene again, unless a file of it is moved.
+    /// The scene as TOML with all defaults filled in and all paths absolute; it loads to the same scene, unless one of its files is moved.
     pub resolved: String,
-    /// What the user should know although nothing is wrong.
+    /// Notes for the user that are not errors.
     pub notices: Vec<String>,
-    /// Where it says what, for what the engine refuses.
+    /// Positions of keys in the file, for errors of the engine.
     pub source: Source,
 }
 
-/// How long a scene runs.
+/// Length of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunPlan {
     /// Time at which the run ends \[s\].
     pub until: f64,
-    /// Every random choice follows from it.
+    /// Start of all random numbers.
     pub seed: u64,
 }
 
 impl RunPlan {
-    /// How many steps of this length \[s\] the run takes: what comes nearest to its end, and one at least.
+    /// Number of steps of this length \[s\] in the run: the number closest to its end, but at least one.
     pub fn steps(&self, time_step: f64) -> u64 {
         ((self.until / time_step).round() as u64).max(1)
     }
 
-    /// What should be told of a run that ends before its first step of this length \[s\] does.
+    /// The note for a run that ends before its first step of this length \[s\].
     pub fn too_short(&self, time_step: f64) -> Option<String> {
         let until = self.until;
         (until < time_step).then(|| {
@@ -116,53 +117,53 @@ impl RunPlan {
     }
 }
 
-/// What is written, and how often.
+/// Files that the run writes, and how often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputPlan {
     /// Simulated time between two frames \[s\].
     pub every: f64,
-    /// What frames hold beside id and radius.
+    /// Arrays of the frames besides id and radius.
     pub fields: Vec<Field>,
     /// Simulated time between two lines of the energy ledger \[s\].
     pub energies_every: f64,
-    /// Whether the contacts of each frame are written.
+    /// Whether each frame has the contacts.
     pub contacts: bool,
-    /// Whether the free surface of the fluids of each frame is written.
+    /// Whether each frame has the free surface of the fluids.
     pub surface: bool,
     /// Coarse-grained fields of each frame.
     pub coarse: Option<CoarsePlan>,
 }
 
-/// Fields that are coarse-grained.
+/// Coarse-grained fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoarsePlan {
-    /// Where.
+    /// Grid.
     pub grid: Grid,
-    /// With a kernel of this width \[m\].
+    /// Width of the kernel \[m\].
     pub width: f64,
 }
 
-/// When checkpoints are written.
+/// Interval of checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CheckpointPlan {
     /// Wall time between two checkpoints \[s\].
     pub every_wall: f64,
-    /// How many are kept.
+    /// Number of checkpoints that are kept.
     pub keep: u32,
 }
 
 /// A quantity logged over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// Name as the scene spells it; letters, digits, `_` and `-` only.
+    /// Name as in the scene; letters, digits, `_` and `-` only.
     pub name: String,
     /// Simulated time between two lines \[s\].
     pub every: f64,
-    /// What is logged.
+    /// The logged quantity.
     pub what: ProbeKind,
 }
 
-/// What a probe logs.
+/// The logged quantity of a probe.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProbeKind {
     /// Position of a grain.
@@ -176,7 +177,7 @@ pub enum ProbeKind {
         point: Vec3,
         /// Its unit normal.
         normal: Vec3,
-        /// Count only within this distance of the point \[m\].
+        /// Only grains within this distance of the point count \[m\].
         radius: Option<f64>,
     },
     /// Energies.
@@ -186,31 +187,31 @@ pub enum ProbeKind {
         /// Index into [`World::groups`].
         group: u32,
     },
-    /// Force of contacts, walls, bonds and loads on a group: of a boundary, what it is pushed with.
+    /// Force of contacts, walls, bonds and loads on a group; for a boundary, the total force that acts on it.
     GroupForce {
         /// Index into [`World::groups`].
         group: u32,
     },
-    /// How many bonds were made, and how many hold.
+    /// Number of bonds that were made, and of those that are intact.
     Bonds,
-    /// How large the fragments are that bonds hold together.
+    /// Size of the fragments, which are grains connected by bonds.
     Fragments {
-        /// Of the grains of these groups, indices into [`World::groups`]; of all that are, or were, bonded without.
+        /// Of the grains of these groups, indices into [`World::groups`]; without, of all that are, or were, bonded.
         groups: Option<Vec<u32>>,
     },
     /// Force of grains and fluids on a wall.
     WallForce {
-        /// Indices into [`World::walls`]: several for a box, whose faces count as one.
+        /// Indices into [`World::walls`]: several for a box, whose faces count as one wall.
         walls: Range<usize>,
     },
-    /// Volume that is worn of a wall.
+    /// Volume worn from a wall.
     WornVolume {
         /// As for the force.
         walls: Range<usize>,
     },
     /// Mean stress in a region.
     Stress(Region),
-    /// How a group is deformed since the start.
+    /// Strain of a group since the start.
     Strain {
         /// Index into [`World::groups`].
         group: u32,
@@ -221,37 +222,37 @@ pub enum ProbeKind {
     Fabric(Option<Region>),
     /// Contacts per grain, in a region or everywhere.
     Coordination(Option<Region>),
-    /// Share of a region that grains fill.
+    /// Share of a region's volume that grains fill.
     SolidFraction(Region),
-    /// How well groups are mixed.
+    /// Degree of mixing of groups.
     Mixing {
         /// Indices into [`World::groups`].
         groups: Vec<u32>,
         /// Cells along x, y and z.
         cells: [usize; 3],
-        /// Corners of the box that the cells divide \[m\].
+        /// Corners of the box that is divided into the cells \[m\].
         bounds: Option<[Vec3; 2]>,
     },
-    /// Torque of grains and fluids on a wall about the point that its axis goes through, or about the origin if it has none.
+    /// Torque of grains and fluids on a wall about the point `through` of its axis, or about the origin if it has none.
     WallTorque {
         /// As for the force.
         walls: Range<usize>,
     },
-    /// Mean temperature of a group, by mass.
+    /// Mean temperature of a group, weighted by mass.
     GroupTemperature {
         /// Index into [`World::groups`].
         group: u32,
     },
-    /// Heat that a wall gives.
+    /// Heat from a wall into the grains.
     WallHeat {
         /// As for the force.
         walls: Range<usize>,
     },
-    /// Where heat is.
+    /// Heat balance.
     Heat,
-    /// Something of fluids.
+    /// A quantity of fluids.
     Fluid(FluidProbe),
-    /// Where a wall is: its middle, and the angle that it turned. The middle of a box is the mean of those of its faces.
+    /// Position of a wall: its middle, and its angle of rotation. The middle of a box is the mean of those of its faces.
     WallPosition {
         /// As for the force.
         walls: Range<usize>,
@@ -262,7 +263,7 @@ pub enum ProbeKind {
 /// Paths in the scene are relative to its folder.
 ///
 /// # Errors
-/// Everything that is wrong, with places.
+/// All errors, with their positions.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
     match document::text_of(path) {
         Ok(text) => load_text(&text, path, overrides),
@@ -277,28 +278,28 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagno
     }
 }
 
-/// Densities of what a scene holds.
+/// Densities in a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Densities {
     /// Of its materials, by their indices \[kg/m³\].
     pub of_materials: Vec<f64>,
-    /// That of all grains, if the scene alone tells that they are of one material \[kg/m³\].
+    /// The density of all grains, if the scene alone determines that they have one material \[kg/m³\].
     pub of_grains: Option<f64>,
 }
 
 /// The densities of a scene, without assembling its world.
 ///
 /// # Errors
-/// As [`load`], but for what only the whole world shows.
+/// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
     let (file, _) = sections(path)?;
     let mut named: Vec<_> = file.grains.values().map(|section| &section.material).collect();
     named.dedup();
-    // The rows of a file may name materials of their own.
-    let is_told = named.len() == 1 && file.grains.values().all(|section| section.file.is_none());
+    // The rows of a file may have materials of their own.
+    let is_reported = named.len() == 1 && file.grains.values().all(|section| section.file.is_none());
     let only = match (file.material.len(), named.first()) {
         (1, _) => file.material.values().next(),
-        (_, Some(Some(name))) if is_told => file.material.get(name),
+        (_, Some(Some(name))) if is_reported => file.material.get(name),
         _ => None,
     };
     Ok(Densities {
@@ -315,21 +316,20 @@ pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
     let (mut file, root) = sections(path)?;
     Ok(assemble::domain(
         &mut file.world,
-        &mut assemble::Findings::new(root, Diagnostics::default(), &|path| path),
+        &mut assemble::CheckState::new(root, Diagnostics::default(), &|path| path),
     ))
 }
 
-/// The sections of a scene file whose every key is sound by itself, and the keys with their places.
+/// The sections of a scene file of which each single key is valid, and the keys with their positions.
 fn sections(path: &Path) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
-    let mut found = Diagnostics {
-        file: path.to_owned(),
-        ..Diagnostics::default()
+    let (text, unread) = match document::text_of(path) {
+        Ok(text) => (text, None),
+        Err(complaint) => (String::new(), Some(complaint)),
     };
-    match document::text_of(path) {
-        Ok(text) => found.text = text,
-        Err(complaint) => found.push(diagnostics::Place::Whole, None, complaint),
+    let (root, mut found) = source::tree(&text, path, &[]);
+    if let Some(complaint) = unread {
+        found.push(diagnostics::Place::Whole, None, complaint);
     }
-    let root = document::Node::parse(&found.text.clone(), &mut found);
     let read: Option<schema::SceneFile> = reader::read(root.clone(), &mut found);
     match read {
         Some(file) if found.list.is_empty() => Ok((file, root)),
@@ -337,18 +337,18 @@ fn sections(path: &Path) -> Result<(schema::SceneFile, document::Node), Diagnost
     }
 }
 
-/// As [`load`], from text that stands for the file at `path_for_messages`.
+/// As [`load`], from a text in place of the file at `path_for_messages`.
 ///
 /// # Errors
-/// Everything that is wrong, with places.
+/// All errors, with their positions.
 pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
     load_text_from(text, path_for_messages, overrides, &|path| path)
 }
 
-/// As [`load_text`], where files may have been moved: `place` tells where one is by the absolute path that the scene gives it.
+/// As [`load_text`], for files that may have been moved: `place` maps the absolute path in the scene to the current one.
 ///
 /// # Errors
-/// Everything that is wrong, with places.
+/// All errors, with their positions.
 pub fn load_text_from(
     text: &str,
     path_for_messages: &Path,
@@ -363,7 +363,7 @@ pub fn load_text_from(
         Some(file) if found.list.is_empty() => {
             found.next = Some(Next::Start);
             let source = Source::new(text, path_for_messages, overrides);
-            assemble::assemble(file, source, assemble::Findings::new(root, found, place))
+            assemble::assemble(file, source, assemble::CheckState::new(root, found, place))
         }
         _ => Err(found),
     };

@@ -1,13 +1,13 @@
-//! Meshes that rigid bodies were made from: what they look like, and what fluids see of them.
+//! Meshes of rigid bodies: for pictures, and for fluids.
 
 use seixo_engine::world::{Body, Triangle};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Meshes that rigid bodies were made from, and which body is of which.
+/// Meshes of rigid bodies, and the mesh of each body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outlines {
     meshes: Vec<Arc<[Triangle]>>,
-    /// Places of meshes, by the groups of grains that are of them.
+    /// Indices of meshes, by the groups of grains that use them.
     of_group: BTreeMap<u32, usize>,
     bodies: Vec<Outlined>,
 }
@@ -17,16 +17,16 @@ pub struct Outlines {
 pub struct Outlined {
     /// Its id.
     pub body: u32,
-    /// Place of its mesh in [`Outlines::meshes()`].
+    /// Index of its mesh in [`Outlines::meshes()`].
     pub mesh: usize,
-    /// By what the mesh is multiplied: the radius of the sphere that just holds its spheres \[m\].
+    /// Scale of the mesh: radius of the smallest sphere about its center of mass that contains its spheres \[m\].
     pub radius: f64,
-    /// Ids of the grains that it carries.
+    /// Ids of the grains that are part of it.
     pub carries: Vec<u32>,
 }
 
 impl Outlines {
-    /// Notes that the bodies of a group are of this mesh; returns its place.
+    /// Adds the mesh of the bodies of a group; returns its index.
     pub(crate) fn add_mesh(&mut self, group: u32, mesh: &Arc<[Triangle]>) -> usize {
         let known = self.meshes.iter().position(|known| Arc::ptr_eq(known, mesh));
         let place = known.unwrap_or_else(|| {
@@ -37,7 +37,7 @@ impl Outlines {
         place
     }
 
-    /// Notes that a body is of the mesh at this place, so many times as large \[m\].
+    /// Adds a body with the mesh of this index, at this scale \[m\].
     pub(crate) fn add_body(&mut self, mesh: usize, radius: f64, body: &Body) {
         self.bodies.push(Outlined {
             body: body.id,
@@ -62,12 +62,12 @@ impl Outlines {
         &self.bodies
     }
 
-    /// How many triangles all bodies have together.
+    /// Number of triangles of all bodies together.
     pub fn triangles(&self) -> usize {
         self.bodies.iter().map(|body| self.meshes[body.mesh].len()).sum()
     }
 
-    /// The mesh that the bodies of a group are of, if they are of one.
+    /// The mesh of the bodies of a group, if they have one.
     pub(crate) fn of_group(&self, group: u32) -> Option<&[Triangle]> {
         self.of_group.get(&group).map(|&place| &*self.meshes[place])
     }

@@ -1,4 +1,4 @@
-//! Probes: from the keys of a scene to what is logged.
+//! Probes: from the keys of a scene to logged quantities.
 
 mod fluid;
 
@@ -6,12 +6,12 @@ pub use fluid::FluidProbe;
 
 use crate::{
     Probe, ProbeKind,
-    assemble::{Findings, MOST_LINES, check_interval},
-    diagnostics::{Complaint, did_you_mean},
+    assemble::{CheckState, MAX_LINES, check_interval},
+    diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{axis_between, corners, si},
     quantity::{Positive, Quantity, Time},
-    schema::{FragmentsOf, ProbeSection, Region, SceneFile},
-    stage::Thing,
+    schema::{FragmentsOf, ProbeSection, SceneFile, SimpleRegion},
+    stage::StageItem,
     walls::{self, NamedWalls},
 };
 use glam::DVec3;
@@ -19,19 +19,19 @@ use seixo_analysis as analysis;
 use seixo_engine::world::{Domain, World};
 use std::{collections::BTreeMap, ops::Range};
 
-/// What a probe logs, or which key is at fault and why.
-type Kind = Result<ProbeKind, (String, Complaint)>;
+/// The logged quantity of a probe, or the key at fault and the reason.
+type Kind = Result<ProbeKind, (String, UnlocatedDiagnostic)>;
 
-/// Grains whose places tell a strain in space, at least.
-const FEWEST_TO_STRAIN: usize = 4;
+/// Smallest number of grains from whose positions a strain in space follows.
+const MIN_TO_STRAIN: usize = 4;
 
-/// The probes of a scene, in alphabetical order; `absent` is what is not there at the start.
+/// The probes of a scene, in alphabetical order; `absent` lists items that are not present at the start.
 pub(crate) fn probes(
     file: &mut SceneFile,
     world: &World,
     walls: &BTreeMap<String, Range<usize>>,
-    absent: &[Thing],
-    findings: &mut Findings,
+    absent: &[StageItem],
+    findings: &mut CheckState,
 ) -> Vec<Probe> {
     let until = file.run.until.si;
     let usual: Quantity<Time, Positive> = file.output.energies_every.unwrap_or(Quantity::new(until / 100.0));
@@ -43,7 +43,7 @@ pub(crate) fn probes(
     let mut probes = Vec::new();
     for (name, section) in &mut file.probe {
         let every = section.every.get_or_insert(usual).si;
-        check_interval(&format!("probe.{name}.every"), until, every, MOST_LINES, findings);
+        check_interval(&format!("probe.{name}.every"), until, every, MAX_LINES, findings);
         match probe_kind(section, (world, absent), walls, is_sound) {
             Ok(what) => probes.push(Probe {
                 name: name.clone(),
@@ -56,14 +56,14 @@ pub(crate) fn probes(
     probes
 }
 
-fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls: NamedWalls, is_sound: bool) -> Kind {
+fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), walls: NamedWalls, is_sound: bool) -> Kind {
     let mut kinds = Vec::new();
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
-    let region = |key: &str, region: &Region| {
+    let region = |key: &str, region: &SimpleRegion| {
         let found = region_of(region).and_then(|region| check_fits(region, world.domain.as_ref()));
         found.map_err(|complaint| (format!("{key}.region"), complaint))
     };
-    let optional = |key: &str, wanted: &Option<Region>| wanted.as_ref().map(|wanted| region(key, wanted)).transpose();
+    let optional = |key: &str, wanted: &Option<SimpleRegion>| wanted.as_ref().map(|wanted| region(key, wanted)).transpose();
     add(section.position.map(|id| position(id.0 as u32, world, is_sound)));
     add(section.count_through.as_ref().map(|count| {
         let normal = walls::unit(&count.plane.normal).map_err(|complaint| ("count_through.plane.normal".to_owned(), complaint))?;
@@ -101,7 +101,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
     add(section.worn_volume.as_ref().map(|name| {
         let walls = of_wall("worn_volume", name)?;
         if is_sound && world.walls[walls.clone()].iter().all(|wall| wall.specific_wear_rate == 0.0) {
-            let complaint = Complaint::new(format!("wall `{name}` does not wear"));
+            let complaint = UnlocatedDiagnostic::new(format!("wall `{name}` does not wear"));
             let section = name.split('.').next().unwrap_or(name);
             let remedy = format!("give [wall.{section}] a wear_coefficient and a hardness, or a specific_wear_rate");
             return Err(("worn_volume".to_owned(), complaint.remedy(remedy)));
@@ -140,7 +140,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
             .collect::<Result<Vec<u32>, _>>();
         let groups = groups.map_err(|complaint| ("mixing.groups".to_owned(), complaint))?;
         if groups.len() < 2 || (1..groups.len()).any(|k| groups[..k].contains(&groups[k])) {
-            let complaint = Complaint::new("groups that mix are two or more, each named once");
+            let complaint = UnlocatedDiagnostic::new("groups that mix are two or more, each named once");
             return Err((
                 "mixing.groups".to_owned(),
                 complaint.remedy("name two groups, as in [\"sand\", \"gravel\"]"),
@@ -155,33 +155,35 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[Thing]), walls
         })
     }));
     kinds.extend(fluid::kinds(section, world, is_sound));
+    let remedy = if kinds.is_empty() {
+        "add one, as in energy = true; `seixo explain probe` describes them"
+    } else {
+        "keep one, and write a probe for each of the others"
+    };
     match kinds.pop() {
         Some(kind) if kinds.is_empty() => kind,
         _ => {
-            let complaint = Complaint::new(
+            let complaint = UnlocatedDiagnostic::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
-            Err((
-                String::new(),
-                complaint.remedy("keep one, and write a probe for each of the others"),
-            ))
+            Err((String::new(), complaint.remedy(remedy)))
         }
     }
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Complaint {
-    Complaint::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known))
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new(format!("no {what} is named `{name}`")).remedy(did_you_mean(name, known))
 }
 
 fn position(grain: u32, world: &World, is_sound: bool) -> Kind {
-    // Grains that were refused have no ids to look up.
+    // Refused grains have no ids to look up.
     if !is_sound || world.grains.id.contains(&grain) {
         return Ok(ProbeKind::Position { grain });
     }
     let highest = world.grains.id.iter().max().copied().unwrap_or(0);
-    let complaint = Complaint::new(format!("no grain has the id {grain}")).limit(format!("ids up to {highest}"));
+    let complaint = UnlocatedDiagnostic::new(format!("no grain has the id {grain}")).limit(format!("ids up to {highest}"));
     Err((
         "position".to_owned(),
         complaint.remedy("use an id of the scene's grains, or group_center = \"NAME\" for a group of one"),
@@ -189,65 +191,69 @@ fn position(grain: u32, world: &World, is_sound: bool) -> Kind {
 }
 
 fn fragments(of: &FragmentsOf, world: &World, is_sound: bool) -> Option<Kind> {
-    let at = |key: &str, complaint: Complaint| -> Option<Kind> { Some(Err((key.to_owned(), complaint))) };
+    let at = |key: &str, complaint: UnlocatedDiagnostic| -> Option<Kind> { Some(Err((key.to_owned(), complaint))) };
     let groups = match of {
         FragmentsOf::Bonded(false) => return None,
         FragmentsOf::Bonded(true) => None,
         FragmentsOf::Groups(of) if of.groups.is_empty() => {
-            let complaint = Complaint::new("fragments of no grains").limit("one section of grains, or several");
+            let complaint = UnlocatedDiagnostic::new("fragments of no grains").limit("one section of grains, or several");
             let complaint = complaint.remedy("write groups = [\"NAME\"], or fragments = true");
             return at("fragments.groups", complaint);
         }
         FragmentsOf::Groups(of) => {
-            let groups: Result<Vec<u32>, Complaint> = of.groups.iter().map(|name| group_of(name, world)).collect();
+            let groups: Result<Vec<u32>, UnlocatedDiagnostic> = of.groups.iter().map(|name| group_of(name, world)).collect();
             match groups {
                 Ok(groups) => Some(groups),
                 Err(complaint) => return at("fragments.groups", complaint),
             }
         }
     };
-    // Bonds that were refused are not there to be seen.
+    // Refused bonds are absent.
     if is_sound && world.bonds.is_empty() {
-        let complaint = Complaint::new("fragments are what bonds hold together, and the scene has none");
+        let complaint = UnlocatedDiagnostic::new("fragments are what bonds hold together, and the scene has none");
         return at("fragments", complaint.remedy("add a section [bonds.NAME], or remove the probe"));
     }
     Some(Ok(ProbeKind::Fragments { groups }))
 }
 
-fn group_of(name: &str, world: &World) -> Result<u32, Complaint> {
+fn group_of(name: &str, world: &World) -> Result<u32, UnlocatedDiagnostic> {
     let found = world.groups.iter().position(|group| group == name);
     found
         .map(|index| index as u32)
         .ok_or_else(|| unknown("group of grains", name, world.groups.iter().map(String::as_str)))
 }
 
-/// Refuses grains to which no strain can be fitted.
-fn check_strained((group, region): (u32, Option<&analysis::Region>), world: &World, absent: &[Thing]) -> Result<(), Complaint> {
+/// Refuses grains without a well-defined strain.
+fn check_strained(
+    (group, region): (u32, Option<&analysis::Region>),
+    world: &World,
+    absent: &[StageItem],
+) -> Result<(), UnlocatedDiagnostic> {
     let name = &world.groups[group as usize];
     if world.domain.is_some_and(|domain| domain.periodic.contains(&true)) {
         return Err(
-            Complaint::new("a grain that crosses a periodic side has no displacement to measure a strain from")
+            UnlocatedDiagnostic::new("a grain that crosses a periodic side has no displacement to measure a strain from")
                 .limit("a domain without periodic sides")
                 .remedy("leave the probe out: how a periodic domain is deformed is what the scene says"),
         );
     }
     let grains = &world.grains;
-    let is_there = |k: &usize| grains.group[*k] == group && !absent.contains(&Thing::Group(group));
+    let is_there = |k: &usize| grains.group[*k] == group && !absent.contains(&StageItem::Group(group));
     let is_meant = |k: &usize| is_there(k) && region.is_none_or(|region| region.contains(grains.position[*k].into()));
     let count = (0..grains.len()).filter(is_meant).count();
-    if count >= FEWEST_TO_STRAIN {
+    if count >= MIN_TO_STRAIN {
         return Ok(());
     }
     let there = if region.is_some() { "there at the start" } else { "at the start" };
     Err(
-        Complaint::new(format!("a strain is fitted to where grains go, and `{name}` has {count} {there}"))
+        UnlocatedDiagnostic::new(format!("a strain is fitted to where grains go, and `{name}` has {count} {there}"))
             .limit("four grains or more that do not lie in a plane")
             .remedy("choose a larger region, or a group whose grains are there from the start"),
     )
 }
 
-/// Refuses what is round and would meet itself across periodic sides; a box that is longer than the domain is all of it.
-fn check_fits(region: analysis::Region, domain: Option<&Domain>) -> Result<analysis::Region, Complaint> {
+/// Refuses round regions that would overlap themselves across periodic sides; a box longer than the domain covers all of it.
+fn check_fits(region: analysis::Region, domain: Option<&Domain>) -> Result<analysis::Region, UnlocatedDiagnostic> {
     let (analysis::Region::Cylinder { .. } | analysis::Region::Sphere { .. }, Some(domain)) = (region, domain) else {
         return Ok(region);
     };
@@ -258,7 +264,7 @@ fn check_fits(region: analysis::Region, domain: Option<&Domain>) -> Result<analy
         None => Ok(region),
         Some(axis) => {
             let (name, long) = (["x", "y", "z"][axis], high[axis] - low[axis]);
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "the region is {long} m long in {name}, where sides are periodic, and would count what is in it more than once"
             ));
             Err(complaint
@@ -268,13 +274,13 @@ fn check_fits(region: analysis::Region, domain: Option<&Domain>) -> Result<analy
     }
 }
 
-fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {
+fn region_of(region: &SimpleRegion) -> Result<analysis::Region, UnlocatedDiagnostic> {
     Ok(match region {
-        Region::Box(shape) => {
+        SimpleRegion::Box(shape) => {
             let (min, max) = corners(shape)?;
             analysis::Region::Box { min, max }
         }
-        Region::Cylinder(shape) => {
+        SimpleRegion::Cylinder(shape) => {
             let (from, to) = (DVec3::from(si(&shape.from)), DVec3::from(si(&shape.to)));
             axis_between(from, to)?;
             analysis::Region::Cylinder {
@@ -283,14 +289,9 @@ fn region_of(region: &Region) -> Result<analysis::Region, Complaint> {
                 radius: shape.radius.si,
             }
         }
-        Region::Sphere(shape) => analysis::Region::Sphere {
+        SimpleRegion::Sphere(shape) => analysis::Region::Sphere {
             center: si(&shape.center).into(),
             radius: shape.radius.si,
         },
-        Region::Cone(_) | Region::Mesh(_) => {
-            return Err(Complaint::new("what is inside a cone or a mesh is not measured")
-                .limit("box, cylinder or sphere")
-                .remedy("use one of these, or leave the region out"));
-        }
     })
 }

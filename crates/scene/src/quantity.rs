@@ -2,39 +2,39 @@
 
 pub use crate::range::*;
 
-use crate::diagnostics::Complaint;
+use crate::diagnostics::UnlocatedDiagnostic;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 use std::{borrow::Cow, fmt, marker::PhantomData, ops::Bound};
 
-/// Powers of meter, kilogram, second, radian and kelvin: the dimension of a quantity.
+/// Exponents of meter, kilogram, second, radian and kelvin: the dimension of a quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Powers(pub [i32; 5]);
+pub struct UnitExponents(pub [i32; 5]);
 
-impl Powers {
+impl UnitExponents {
     /// The first powers; the others are zero.
-    const fn of<const N: usize>(first: [i32; N]) -> Powers {
+    const fn of<const N: usize>(first: [i32; N]) -> UnitExponents {
         let (mut powers, mut k) = ([0; 5], 0);
         while k < N {
             powers[k] = first[k];
             k += 1;
         }
-        Powers(powers)
+        UnitExponents(powers)
     }
 }
 
 /// A dimension that a key of the scene asks for.
 pub trait Dimension: 'static {
-    /// What users call it.
+    /// Name for users.
     const NAME: &'static str;
     /// Its SI unit; empty for a pure number.
     const UNIT: &'static str;
-    /// A value as users write it.
+    /// Example of a value.
     const EXAMPLE: &'static str;
-    /// Its powers of the base units.
-    const POWERS: Powers;
-    /// The ways to build its unit from others, for editors; what is read is any product of units with these powers.
+    /// Its exponents of the base units.
+    const POWERS: UnitExponents;
+    /// Forms of its unit, for editors; the reader accepts any product of units with these exponents.
     const FORMS: &'static [&'static str];
 }
 
@@ -48,12 +48,12 @@ macro_rules! dimensions {
                 const NAME: &'static str = $title;
                 const UNIT: &'static str = $unit;
                 const EXAMPLE: &'static str = $example;
-                const POWERS: Powers = Powers::of($powers);
+                const POWERS: UnitExponents = UnitExponents::of($powers);
                 const FORMS: &'static [&'static str] = &$forms;
             }
         )+
-        const NAMED: &[(Powers, &str, &str)] = &[$((Powers::of($powers), $title, $unit)),+];
-        /// Every dimension: name, SI unit, a value as users write it, the forms of its unit.
+        const NAMED: &[(UnitExponents, &str, &str)] = &[$((UnitExponents::of($powers), $title, $unit)),+];
+        /// All dimensions: name, SI unit, example of a value, forms of its unit.
         pub(crate) const DIMENSIONS: &[(&str, &str, &str, &[&str])] = &[$(($title, $unit, $example, &$forms)),+];
     };
 }
@@ -61,7 +61,7 @@ macro_rules! dimensions {
 dimensions! {
     Number          "pure number",      "",        "0.5",          [0, 0, 0, 0], ["", "%"];
     Length          "length",           "m",       "2 mm",         [1, 0, 0, 0], ["m"];
-    Time            "time",             "s",       "1.5 us",       [0, 0, 1, 0], ["s", "1/Hz"];
+    Time            "time",             "s",       "10 ms",        [0, 0, 1, 0], ["s", "1/Hz"];
     Mass            "mass",             "kg",      "3 g",          [0, 1, 0, 0], ["kg"];
     Angle           "angle",            "rad",     "30 deg",       [0, 0, 0, 1], ["rad"];
     Velocity        "velocity",         "m/s",     "-5 m/s",       [1, 0, -1, 0], ["m/s"];
@@ -89,7 +89,7 @@ dimensions! {
     HeatCapacity    "specific heat capacity", "J/(kg K)", "800 J/kg/K", [2, 0, -2, 0, -1], ["J/kg/K"];
 }
 
-impl fmt::Display for Powers {
+impl fmt::Display for UnitExponents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((_, name, unit)) = NAMED.iter().find(|(powers, ..)| powers == self) {
             return if unit.is_empty() {
@@ -114,13 +114,13 @@ impl fmt::Display for Powers {
     }
 }
 
-/// What was written: a value in SI units, and the dimension if it named a unit.
+/// A parsed text: a value in SI units, and the dimension if it has a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parsed {
     /// Value in SI units.
     pub value: f64,
     /// Dimension of the unit; `None` for a bare number.
-    pub powers: Option<Powers>,
+    pub powers: Option<UnitExponents>,
 }
 
 /// A unit as a power of ten, another factor, and a dimension.
@@ -128,18 +128,18 @@ pub struct Parsed {
 struct Unit {
     ten: i32,
     factor: f64,
-    powers: Powers,
+    powers: UnitExponents,
 }
 
 const UNITS: &str = "units are built from m, g, s, min, h, Hz, N, Pa, J, W, K, t, rad, deg, rpm and %, with the prefixes n u m c k M G";
-/// Longest exponent of a unit and longest text of a quantity: far beyond sense, small enough for plain arithmetic.
-const MOST_POWER: i32 = 9;
+/// Longest exponent of a unit and longest text of a quantity: far beyond any use, small enough for plain arithmetic.
+const MAX_POWER: i32 = 9;
 const LONGEST: usize = 80;
-/// Largest value, and smallest of those that must not be zero, in SI units: their squares and cubes, and products of these, are numbers, too.
+/// Largest value, and smallest nonzero value, in SI units: their squares and cubes, and products of these, are finite and nonzero, too.
 const LARGEST: f64 = 1e30;
 const SMALLEST: f64 = 1e-40;
 
-/// A unit by its symbol: a power of ten, another factor, powers of base units, and whether it takes a prefix.
+/// A unit by its symbol: a power of ten, another factor, exponents of base units, and whether it accepts a prefix.
 type Base = (&'static str, i32, f64, [i32; 5], bool);
 
 const BASES: &[Base] = &[
@@ -174,14 +174,14 @@ const PREFIXES: &[(&str, i32)] = &[
     ("G", 9),
 ];
 
-/// The unit of this symbol, prefix included.
+/// The unit of this symbol, including its prefix.
 fn symbol(word: &str) -> Option<Unit> {
     let word = if word == "°" { "deg" } else { word };
     let base = |name: &str| BASES.iter().find(|base| base.0 == name);
     let shifted = |&(_, ten, factor, powers, _): &Base, shift: i32| Unit {
         ten: ten + shift,
         factor,
-        powers: Powers(powers),
+        powers: UnitExponents(powers),
     };
     if let Some(base) = base(word) {
         return Some(shifted(base, 0));
@@ -192,13 +192,13 @@ fn symbol(word: &str) -> Option<Unit> {
     base(name).filter(|base| base.4).map(|base| shifted(base, shift))
 }
 
-/// The symbol that a word is but for upper and lower case; of several, the one with the most letters as they are written.
+/// The symbol that equals a word except for upper and lower case; of several, the one with the most equal letters.
 fn in_other_case(word: &str) -> Option<String> {
     let (units, prefixed) = (BASES.iter().map(|base| base.0.to_owned()), BASES.iter().filter(|base| base.4));
     let prefixed = prefixed.flat_map(|base| PREFIXES.iter().map(move |(prefix, _)| format!("{prefix}{}", base.0)));
     let is_same = |known: &String| known.to_lowercase() == word.to_lowercase();
-    let letters = |known: &String| known.chars().zip(word.chars()).filter(|(known, written)| known == written).count();
-    units.chain(prefixed).filter(is_same).max_by_key(letters)
+    let characters = |known: &String| known.chars().zip(word.chars()).filter(|(known, written)| known == written).count();
+    units.chain(prefixed).filter(is_same).max_by_key(characters)
 }
 
 /// Length of the number at the start of `text`; an `e` belongs to it only when digits follow.
@@ -221,7 +221,7 @@ fn number_length(text: &str) -> usize {
 }
 
 /// Splits `m^2`, `m²`, `m2` or `s^-1` into symbol and power.
-fn power(factor: &str) -> Result<(&str, i32), Complaint> {
+fn power(factor: &str) -> Result<(&str, i32), UnlocatedDiagnostic> {
     let is_symbol = |c: char| c.is_alphabetic() || c == '°' || c == '%';
     let end = factor.find(|c| !is_symbol(c)).unwrap_or(factor.len());
     let (word, rest) = factor.split_at(end);
@@ -241,19 +241,19 @@ fn power(factor: &str) -> Result<(&str, i32), Complaint> {
         })
         .collect();
     match digits.parse() {
-        Ok(value) if (-MOST_POWER..=MOST_POWER).contains(&value) => Ok((word, value)),
-        _ => Err(Complaint::new(format!("\"{factor}\" has no power that can be read"))
-            .limit(format!("whole powers from -{MOST_POWER} to {MOST_POWER}"))
+        Ok(value) if (-MAX_POWER..=MAX_POWER).contains(&value) => Ok((word, value)),
+        _ => Err(UnlocatedDiagnostic::new(format!("\"{factor}\" has no power that can be read"))
+            .limit(format!("whole powers from -{MAX_POWER} to {MAX_POWER}"))
             .remedy("write powers as in \"m/s^2\"")),
     }
 }
 
 /// Reads a product of units such as `kg/m^3` or `N s/m`; a `/` divides by the one factor after it.
-fn unit(text: &str) -> Result<Unit, Complaint> {
+fn unit(text: &str) -> Result<Unit, UnlocatedDiagnostic> {
     let mut product = Unit {
         ten: 0,
         factor: 1.0,
-        powers: Powers::default(),
+        powers: UnitExponents::default(),
     };
     let mut sign = 1;
     // As in "1000 1/s".
@@ -266,15 +266,21 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
     for word in spaced.split_whitespace() {
         if word == "/" {
             if sign < 0 {
-                return Err(Complaint::new(format!("\"{text}\" has two division signs in a row")).remedy("write units as in \"kg/m^3\""));
+                return Err(
+                    UnlocatedDiagnostic::new(format!("\"{text}\" has two division signs in a row")).remedy("write units as in \"kg/m^3\"")
+                );
             }
             sign = -1;
             continue;
         }
         let (name, exponent) = power(word)?;
         let found = symbol(name).ok_or_else(|| {
+            if ["°C", "degC", "celsius", "Celsius", "°F"].contains(&name) {
+                return UnlocatedDiagnostic::new(format!("unknown unit \"{name}\""))
+                    .remedy("temperatures are in K: 20 °C are \"293.15 K\"");
+            }
             let meant = in_other_case(name).map_or(String::new(), |known| format!("did you mean `{known}`? Case matters: "));
-            Complaint::new(format!("unknown unit \"{name}\"")).remedy(format!("{meant}{UNITS}"))
+            UnlocatedDiagnostic::new(format!("unknown unit \"{name}\"")).remedy(format!("{meant}{UNITS}"))
         })?;
         let exponent = sign * exponent;
         product.ten += found.ten * exponent;
@@ -285,7 +291,7 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
         sign = 1;
     }
     if sign < 0 {
-        return Err(Complaint::new(format!("\"{text}\" ends with a division sign")).remedy("write units as in \"kg/m^3\""));
+        return Err(UnlocatedDiagnostic::new(format!("\"{text}\" ends with a division sign")).remedy("write units as in \"kg/m^3\""));
     }
     Ok(product)
 }
@@ -300,16 +306,17 @@ fn unit(text: &str) -> Result<Unit, Complaint> {
 ///
 /// # Errors
 /// When there is no number, the unit is unknown, or the value is not finite.
-pub fn parse(text: &str) -> Result<Parsed, Complaint> {
+pub fn parse(text: &str) -> Result<Parsed, UnlocatedDiagnostic> {
     let text = text.trim();
     if text.len() > LONGEST {
-        return Err(Complaint::new("a quantity of this length cannot be read")
+        return Err(UnlocatedDiagnostic::new("a quantity of this length cannot be read")
             .limit(format!("at most {LONGEST} bytes"))
             .remedy("write it as in \"2 mm\""));
     }
     let (digits, rest) = text.split_at(number_length(text));
     let Ok(number) = digits.replace('_', "").parse::<f64>() else {
-        return Err(Complaint::new(format!("\"{text}\" does not start with a number")).remedy("write a number and a unit, as in \"2 mm\""));
+        return Err(UnlocatedDiagnostic::new(format!("\"{text}\" does not start with a number"))
+            .remedy("write a number and a unit, as in \"2 mm\""));
     };
     let named = unit(rest)?;
     let scaled = if named.ten < 0 {
@@ -319,7 +326,7 @@ pub fn parse(text: &str) -> Result<Parsed, Complaint> {
     };
     let value = scaled * named.factor;
     if !value.is_finite() || (value == 0.0) != (number == 0.0) {
-        return Err(Complaint::new(format!("\"{text}\" is beyond what a double can hold"))
+        return Err(UnlocatedDiagnostic::new(format!("\"{text}\" is beyond what a double can hold"))
             .limit("1e-308 to 1e308")
             .remedy("check the exponent and the unit"));
     }
@@ -366,8 +373,8 @@ impl<D, R> Serialize for Quantity<D, R> {
 }
 
 impl<D: Dimension, R: Range> Quantity<D, R> {
-    fn checked(value: f64) -> Result<Self, Complaint> {
-        // Whatever must not be zero is divided by.
+    fn checked(value: f64) -> Result<Self, UnlocatedDiagnostic> {
+        // Values that must not be zero are used as divisors.
         let is_too_small = R::LOW == Bound::Excluded(0.0) && value > 0.0 && value < SMALLEST;
         if R::contains(value) && value.abs() <= LARGEST && !is_too_small {
             return Ok(Quantity::new(value));
@@ -379,7 +386,7 @@ impl<D: Dimension, R: Range> Quantity<D, R> {
                 format!("<= {LARGEST:e}")
             };
             return Err(
-                Complaint::new(format!("{value:e} {} is beyond what can be reckoned with", D::UNIT).replace("  ", " "))
+                UnlocatedDiagnostic::new(format!("{value:e} {} is beyond what can be reckoned with", D::UNIT).replace("  ", " "))
                     .limit(format!("{limit} {}", D::UNIT).trim_end().to_owned())
                     .remedy("check the exponent and the unit"),
             );
@@ -390,23 +397,23 @@ impl<D: Dimension, R: Range> Quantity<D, R> {
             format!("{value} is not a finite number")
         };
         let remedy = format!("give a value in the accepted range for {}, as in {}", D::NAME, example::<D>());
-        Err(Complaint::new(message.replace("  ", " "))
+        Err(UnlocatedDiagnostic::new(message.replace("  ", " "))
             .limit(format!("{} {}", R::text(), D::UNIT).trim_end().to_owned())
             .remedy(remedy))
     }
 
-    fn written(text: &str) -> Result<Self, Complaint> {
+    fn written(text: &str) -> Result<Self, UnlocatedDiagnostic> {
         let parsed = parse(text)?;
         let kind = kind::<D>();
-        let wanted = || Complaint::wanted(kind.clone(), format!("write it as in {}", example::<D>()));
+        let wanted = || UnlocatedDiagnostic::wanted(kind.clone(), format!("write it as in {}", example::<D>()));
         match parsed.powers {
             None if D::UNIT.is_empty() => Self::checked(parsed.value),
-            None => Err(Complaint {
+            None => Err(UnlocatedDiagnostic {
                 message: format!("\"{text}\" has no unit, {kind} is wanted"),
                 ..wanted()
             }),
             Some(powers) if powers == D::POWERS => Self::checked(parsed.value),
-            Some(powers) => Err(Complaint {
+            Some(powers) => Err(UnlocatedDiagnostic {
                 message: format!("\"{text}\" is {powers}, but {kind} belongs here"),
                 ..wanted()
             }),
@@ -414,7 +421,7 @@ impl<D: Dimension, R: Range> Quantity<D, R> {
     }
 }
 
-/// A number as it is read best.
+/// A number in its most readable form.
 fn shown(value: f64) -> String {
     if value == 0.0 || (1e-9..1e15).contains(&value.abs()) {
         value.to_string()
@@ -423,7 +430,7 @@ fn shown(value: f64) -> String {
     }
 }
 
-/// The dimension in words; its powers alone do not tell a torque from an energy.
+/// The dimension in words; torque and energy have the same exponents, so these are not sufficient.
 fn kind<D: Dimension>() -> String {
     if D::UNIT.is_empty() {
         D::NAME.to_owned()
@@ -432,7 +439,7 @@ fn kind<D: Dimension>() -> String {
     }
 }
 
-/// A value of this dimension as a scene spells it.
+/// A value of this dimension as a scene has it.
 fn example<D: Dimension>() -> String {
     if D::UNIT.is_empty() {
         D::EXAMPLE.to_owned()
@@ -463,7 +470,7 @@ impl<'de, D: Dimension, R: Range> Deserialize<'de> for Quantity<D, R> {
     }
 }
 
-/// A value that is in the range, as a scene spells it.
+/// A value in the range, as a scene has it.
 fn spelled<D: Dimension, R: Range>() -> &'static str {
     match parse(D::EXAMPLE) {
         Ok(parsed) if !R::contains(parsed.value) => D::EXAMPLE.trim_start_matches('-'),

@@ -1,6 +1,6 @@
 //! The ranges of values that keys accept.
 
-use seixo_laws::contact::restitution::LEAST_RESTITUTION;
+use seixo_laws::contact::restitution::MIN_RESTITUTION;
 use std::ops::Bound;
 
 /// The values that a key accepts.
@@ -57,10 +57,10 @@ ranges! {
     /// Above zero, at most one.
     UpToOne Bound::Excluded(0.0), Bound::Included(1.0);
     /// Restitution of a contact.
-    Restitution Bound::Included(LEAST_RESTITUTION), Bound::Included(1.0);
+    Restitution Bound::Included(MIN_RESTITUTION), Bound::Included(1.0);
     /// Zero or above, below one.
     BelowOne Bound::Included(0.0), Bound::Excluded(1.0);
-    /// Zero to one, with both.
+    /// Zero to one, including both.
     ZeroToOne Bound::Included(0.0), Bound::Included(1.0);
     /// Zero or above, below a right angle \[rad\].
     BelowRightAngle Bound::Included(0.0), Bound::Excluded(std::f64::consts::FRAC_PI_2);

@@ -1,7 +1,7 @@
-//! How much comes through an inlet: mass or grains per time.
+//! Rate of an inlet: mass or grains per time.
 
 use crate::{
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     quantity::{self, Dimension, Frequency, MassRate},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -9,7 +9,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
 use std::{borrow::Cow, fmt};
 
-/// How much comes per time.
+/// Mass or number of grains per time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rate {
     /// Mass per time \[kg/s\].
@@ -28,7 +28,7 @@ impl fmt::Display for Rate {
 }
 
 impl Rate {
-    /// The value, in its own unit.
+    /// The value in its own unit.
     pub fn value(self) -> f64 {
         match self {
             Rate::Mass(rate) | Rate::Count(rate) => rate,
@@ -43,7 +43,7 @@ impl Rate {
         }
     }
 
-    fn read(text: &str) -> Result<Rate, Complaint> {
+    fn read(text: &str) -> Result<Rate, UnlocatedDiagnostic> {
         let parsed = quantity::parse(text)?;
         let value = parsed.value;
         let rate = match parsed.powers {
@@ -51,7 +51,7 @@ impl Rate {
             Some(powers) if powers == Frequency::POWERS => Rate::Count(value),
             other => {
                 let found = other.map_or("has no unit".to_owned(), |powers| format!("is {powers}"));
-                return Err(Complaint::new(format!(
+                return Err(UnlocatedDiagnostic::new(format!(
                     "\"{text}\" {found}, but mass per time [kg/s] or grains per time [1/s] belongs here"
                 ))
                 .limit("kg/s or 1/s")
@@ -61,7 +61,7 @@ impl Rate {
         if value > 0.0 {
             return Ok(rate);
         }
-        Err(Complaint::new(format!("\"{text}\" brings nothing"))
+        Err(UnlocatedDiagnostic::new(format!("\"{text}\" brings nothing"))
             .limit("> 0")
             .remedy("give a rate above zero"))
     }

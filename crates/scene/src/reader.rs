@@ -1,7 +1,7 @@
-//! Reads the tree of a scene into the schema with serde, and goes on after an error to find the next.
+//! Reads the tree of a scene into the schema with serde, and continues after an error to find the next.
 
 use crate::{
-    diagnostics::{Complaint, Diagnostics, MOST, Place, did_you_mean, listed, nearest, shortened},
+    diagnostics::{Diagnostics, MOST, Place, UnlocatedDiagnostic, did_you_mean, listed, nearest, shortened},
     document::{Entry, Node, Value},
     explain, synonyms,
 };
@@ -9,17 +9,17 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
 use std::{collections::BTreeSet, fmt};
 
-/// Longest text that is read again after each error \[bytes\], and most errors of longer ones.
+/// Longest text that is read again after each error \[bytes\], and largest number of errors of longer ones.
 const LONGEST_REREAD: usize = 1 << 20;
-const MOST_OF_LONG: usize = 5;
-/// Longest key that is shown whole \[characters\].
+const MAX_OF_LONG: usize = 5;
+/// Longest key that is shown completely \[characters\].
 const LONGEST_KEY: usize = 64;
 
-/// Reads the tree. Each error is noted, the part at fault taken out, and the rest read again, so that one look finds many.
-/// What is wrong with a table only because a part was taken out is not reported again.
+/// Reads the tree. It stores each error, removes the part at fault, and reads the rest again, so that one check finds many errors. Errors of a table
+/// that are only due to a removed part are not reported.
 pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut Diagnostics) -> Option<T> {
     let mut taken_out = BTreeSet::new();
-    let most = if found.text.len() > LONGEST_REREAD { MOST_OF_LONG } else { MOST };
+    let most = if found.text.len() > LONGEST_REREAD { MAX_OF_LONG } else { MOST };
     loop {
         let mut error = match T::deserialize(Reader(&root)) {
             Ok(value) => return Some(value),
@@ -35,11 +35,24 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
         if !is_known {
             let (node, place) = root.find(error.path.iter().map(String::as_str));
             let keys: Vec<String> = error.path.iter().map(|key| shortened(key.clone(), LONGEST_KEY)).collect();
+            let mut complaint = *error.complaint;
+            if error.is_item
+                && let Some(key) = keys.last()
+            {
+                complaint = complaint.remedy(match node.shown() {
+                    Some(item) => format!("write `{key} = [{item}]`"),
+                    None if keys.len() == 1 => format!("write `[[{key}]]`"),
+                    None => format!("write `{key} = [{{ … }}]`"),
+                });
+            }
             let name = keys.join(".");
-            let complaint = if name.is_empty() {
-                *error.complaint
-            } else {
-                error.complaint.within(&name)
+            if !name.is_empty() {
+                complaint = complaint.within(&name);
+            }
+            // An override that created a table did not leave the key out: the scene did.
+            let place = match (error.missing, place) {
+                (Some(_), Place::Override(_)) => Place::Whole,
+                (_, place) => place,
             };
             found.push(error.key.unwrap_or(place), node.shown(), complaint);
         }
@@ -54,24 +67,27 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
     }
 }
 
-/// What stopped serde, and where.
+/// The error of serde, and its position.
 #[derive(Debug)]
 struct ReadError {
-    complaint: Box<Complaint>,
+    complaint: Box<UnlocatedDiagnostic>,
     /// Keys from the innermost outward.
     path: Vec<String>,
     /// The key itself is at fault.
     key: Option<Place>,
     missing: Option<&'static str>,
+    /// The value would be valid as the only one of a list.
+    is_item: bool,
 }
 
 impl ReadError {
-    fn new(complaint: Complaint) -> Self {
+    fn new(complaint: UnlocatedDiagnostic) -> Self {
         ReadError {
             complaint: Box::new(complaint),
             path: Vec::new(),
             key: None,
             missing: None,
+            is_item: false,
         }
     }
     fn within(mut self, key: &str) -> Self {
@@ -90,7 +106,7 @@ impl std::error::Error for ReadError {}
 
 impl de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        ReadError::new(Complaint::from(message.to_string()))
+        ReadError::new(UnlocatedDiagnostic::from(message.to_string()))
     }
     fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
         let found = match found {
@@ -104,7 +120,7 @@ impl de::Error for ReadError {
             other => other.to_owned(),
         };
         ReadError::new(
-            Complaint::new(format!("{found} cannot stand here"))
+            UnlocatedDiagnostic::new(format!("{found} cannot stand here"))
                 .remedy(format!("write {expected}"))
                 .limit(expected),
         )
@@ -113,14 +129,14 @@ impl de::Error for ReadError {
         Self::invalid_type(found, expected)
     }
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
-        ReadError::new(Complaint::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
+        ReadError::new(UnlocatedDiagnostic::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
     }
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
         ReadError::new(unknown_key(key, known))
     }
     fn missing_field(field: &'static str) -> Self {
-        let complaint =
-            Complaint::new(format!("`{field}` is missing")).remedy(format!("add `{field}`; `seixo explain {field}` describes it"));
+        let complaint = UnlocatedDiagnostic::new(format!("`{field}` is missing"))
+            .remedy(format!("add `{field}`; `seixo explain {field}` describes it"));
         ReadError {
             missing: Some(field),
             ..ReadError::new(complaint)
@@ -128,24 +144,30 @@ impl de::Error for ReadError {
     }
 }
 
-/// An unknown key: the word for it here if other programs use this one, else the section that has it, else what is spelled alike.
-fn unknown_key(key: &str, known: &[&str]) -> Complaint {
-    let complaint = Complaint::new("unknown key");
-    if let Some(meant) = synonyms::meant(key, known.iter().copied()) {
-        return complaint.remedy(format!("Seixo calls it `{meant}`. Known here: {}", listed(known.iter().copied())));
+/// An unknown key: suggests the key of that synonym, else the most similar key, else the keys of other tables with this name or synonym.
+fn unknown_key(key: &str, known: &[&str]) -> UnlocatedDiagnostic {
+    let complaint = UnlocatedDiagnostic::new("unknown key");
+    let all = listed(known.iter().copied());
+    if let Some(meant) = synonyms::meant(key, known) {
+        let advice = match synonyms::conversion(meant, key) {
+            Some(conversion) => format!("Seixo asks for `{meant}`, {conversion}"),
+            None => format!("Seixo calls it `{meant}`"),
+        };
+        return complaint.remedy(format!("{advice}. Known here: {all}"));
     }
     let remedy = did_you_mean(key, known.iter().copied());
     if nearest(key, known.iter().copied()).is_some() {
         return complaint.remedy(remedy);
     }
-    let elsewhere = explain::keys().into_iter().find(|other| other.path.rsplit('.').next() == Some(key));
-    match elsewhere {
-        Some(other) => complaint.remedy(format!("`{}` is a key. {remedy}", other.path)),
-        None => complaint.remedy(remedy),
+    let [meant, same] = explain::named(&explain::keys(), key);
+    match (meant.first(), same.first()) {
+        (None, None) => complaint.remedy(remedy),
+        (Some(only), None) | (None, Some(only)) => complaint.remedy(format!("`{}` is a key. Known here: {all}", only.path)),
+        (Some(meant), Some(same)) => complaint.remedy(format!("`{}` and `{}` are keys. Known here: {all}", meant.path, same.path)),
     }
 }
 
-/// Serde's view of a node.
+/// The node as serde reads it.
 struct Reader<'a>(&'a Node);
 
 impl<'a> Reader<'a> {
@@ -156,7 +178,7 @@ impl<'a> Reader<'a> {
                 current: None,
             }),
             _ => Err(ReadError::new(
-                Complaint::new("a table belongs here").remedy("write a table, as in [section] or { key = value }"),
+                UnlocatedDiagnostic::new("a table belongs here").remedy("write a table, as in [section] or { key = value }"),
             )),
         }
     }
@@ -186,11 +208,28 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor.visit_newtype_struct(self)
     }
 
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        if matches!(self.0.value, Value::List(_)) {
+            return self.deserialize_any(visitor);
+        }
+        let alone = Items {
+            rest: std::slice::from_ref(self.0).iter().enumerate(),
+        };
+        let complaint = UnlocatedDiagnostic::new("a list belongs here").remedy("write a list, as in [1, 2] or [\"bed\"]");
+        Err(ReadError {
+            is_item: visitor.visit_seq(alone).is_ok(),
+            ..ReadError::new(complaint)
+        })
+    }
+
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, ReadError> {
         match &self.0.value {
             Value::List(list) if list.len() == length => self.deserialize_any(visitor),
             _ => Err(ReadError::new(
-                Complaint::new(format!("a list of {length} values belongs here")).remedy("write it as in [0, 0, \"2 mm\"] or [1, 100]"),
+                UnlocatedDiagnostic::new(format!("a list of {length} values belongs here")).remedy(match length {
+                    3 => "write a value for x, y and z, as in [0, 0, 1], each with its unit",
+                    _ => "write it as in [1, 100], each value with its unit",
+                }),
             )),
         }
     }
@@ -225,11 +264,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple_struct map identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct tuple_struct map identifier ignored_any
     }
 }
 
-/// A table that makes one of several choices, and holds nothing else: what visitors read enums with that take other forms, too.
+/// A table with exactly one of several choices: visitors read enums with it that also accept other forms.
 pub(crate) struct OneChoice<A>(pub A);
 
 impl<'de, A: MapAccess<'de>> Deserializer<'de> for OneChoice<A> {
@@ -254,7 +293,7 @@ impl<'de, A: MapAccess<'de>> Deserializer<'de> for OneChoice<A> {
     }
 }
 
-/// The entries of such a table, of which the first is the choice.
+/// The entries of such a table; the first one is the choice.
 struct Choice<A> {
     entries: A,
     variants: &'static [&'static str],
@@ -289,7 +328,7 @@ impl<'de, A: MapAccess<'de>> VariantAccess<'de> for Choice<A> {
     }
 }
 
-/// Reads a key that should not be there; these are the choices of its table.
+/// Reads a key that is not allowed; these are the choices of its table.
 struct NoFurther(&'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for NoFurther {
@@ -304,9 +343,9 @@ impl<'de> DeserializeSeed<'de> for NoFurther {
     }
 }
 
-fn one_choice(variants: &[&str]) -> Complaint {
+fn one_choice(variants: &[&str]) -> UnlocatedDiagnostic {
     let choices: Vec<String> = variants.iter().map(|variant| format!("{{ {variant} = … }}")).collect();
-    Complaint::new("a table with exactly one choice belongs here").remedy(format!("write one of {}", choices.join(", ")))
+    UnlocatedDiagnostic::new("a table with exactly one choice belongs here").remedy(format!("write one of {}", choices.join(", ")))
 }
 
 struct Items<'a> {

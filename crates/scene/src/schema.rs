@@ -1,18 +1,18 @@
-//! The scene file, key by key. Reading, `seixo schema` and the resolved scene all follow these types.
+//! The scene file, key by key. The reader, `seixo schema` and the resolved scene all use these types.
 
 mod bond;
 mod fill;
 mod fluid;
+mod open_boundary;
 mod output;
-mod passage;
 mod shape;
 mod wall;
 
 pub(crate) use bond::BondsSection;
-pub(crate) use fill::{CylinderRegion, Discrete, Fill, Radius, Region, SphereRegion, Spread};
+pub(crate) use fill::{CylinderRegion, Discrete, Distribution, Fill, Radius, Region, SimpleRegion, SphereRegion};
 pub(crate) use fluid::FluidSection;
+pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};
-pub(crate) use passage::{Drain, FluidInletSection, FluidOutletSection, Mouth};
 pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Turn};
 pub(crate) use wall::{BoxWall, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
@@ -25,10 +25,10 @@ use crate::{
         UpToOne, Velocity, Volume,
     },
     stage::{StageSection, ZoneSection},
-    words::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, Whole, Word},
+    vocabulary::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema};
-use seixo_engine::world::{Leaving, Precision, Scheme, Search, Settings};
+use seixo_engine::world::{LeavingPolicy, Precision, Scheme, Search, Settings};
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,13 +41,13 @@ pub(crate) type Direction = [Quantity<Number>; 3];
 /// A Seixo scene. Numbers are SI; strings carry units, as in "2 mm".
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SceneFile {
-    /// What the scene shows; the file's name if left out.
+    /// Title of the scene; the file's name if left out.
     #[schemars(example = &"Discharge of a hopper")]
     pub title: Option<String>,
     /// Version of the scene format.
     #[serde(default)]
-    pub version: Whole<1, 1>,
-    /// How it is run.
+    pub version: WholeNumber<1, 1>,
+    /// Settings of the run: end time, time step, integrator, device.
     pub run: RunSection,
     /// Gravity and the box around everything.
     #[serde(default)]
@@ -61,13 +61,13 @@ pub(crate) struct SceneFile {
     /// Shapes of clumps by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shape: BTreeMap<String, ShapeSection>,
-    /// Groups of grains by name, numbered in alphabetical order.
+    /// Groups of grains by name, each with exactly one of `file`, `fill`, `at` and `inlet`. They are numbered in alphabetical order.
     #[serde(default)]
     pub grains: BTreeMap<String, GrainsSection>,
-    /// Walls by name.
+    /// Walls by name, each with exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`.
     #[serde(default)]
     pub wall: BTreeMap<String, WallSection>,
-    /// Fluids by name. Walls bound them by layers of particles of their own.
+    /// Fluids by name. Walls act on them through several layers of wall particles.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fluid: BTreeMap<String, FluidSection>,
     /// Inlets of fluids by name. An inlet of grains is the key `inlet` of their section.
@@ -76,101 +76,108 @@ pub(crate) struct SceneFile {
     /// Outlets of fluids by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outlet: BTreeMap<String, FluidOutletSection>,
-    /// Bonds between grains by name: what glues them together until it breaks.
+    /// Bonds between grains by name, each section with exactly one of `among` and `pairs`. A bond is an elastic connection that lasts until it breaks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bonds: BTreeMap<String, BondsSection>,
-    /// Parts of space from which grains are taken away, by name.
+    /// Parts of space from which grains are removed, by name.
     #[serde(default)]
     pub zone: BTreeMap<String, ZoneSection>,
-    /// Things that happen in order.
+    /// Stages of the run, in order: each has actions at its start and a condition for its end.
     #[serde(default)]
     pub stage: Vec<StageSection>,
-    /// What is written, and how often.
+    /// Files that the run writes, and how often.
     #[serde(default)]
     pub output: OutputSection,
     /// Checkpoints to resume from.
     #[serde(default)]
     pub checkpoint: CheckpointSection,
-    /// Quantities logged over time, by name.
+    /// Quantities logged over time, by name, each with exactly one of the keys besides `every`.
     #[serde(default)]
     pub probe: BTreeMap<String, ProbeSection>,
 }
 
 impl SceneFile {
-    /// Whether there are fluids, and no grain ever comes.
+    /// Whether there are fluids but no grains, neither now nor later.
     pub fn is_fluid_only(&self) -> bool {
         self.grains.is_empty() && !self.fluid.is_empty()
     }
 }
 
-/// How the scene is run.
+/// Settings of the run: end time, time step, integrator, device.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunSection {
-    /// Time at which the run ends.
+    /// Simulated time at which the run ends.
+    #[schemars(example = &"2 s")]
     pub until: Quantity<Time, Positive>,
-    /// Time step: "auto" or a value below the stable limit.
+    /// Time step: "auto" or a value below the stable limit. "auto" is 0.7 of the limit of grains or 0.625 of that of fluids, whichever is less.
     #[serde(default)]
+    #[schemars(example = &"1 us")]
     pub time_step: AutoOr<Quantity<Time, Positive>>,
-    /// How grains are moved: "leapfrog" (of second order, with friction and damping, too), "velocity_verlet", "symplectic_euler",
-    /// "explicit_euler", "gear" (predictor and corrector of five values; "gear_of_places" with the coefficients for forces that do not depend on
-    /// velocities).
+    /// Integrator of the grains: "leapfrog" (second order, also with friction and damping), "velocity_verlet", "symplectic_euler", "explicit_euler",
+    /// or "gear" (predictor–corrector of five values). "gear_of_places" has the coefficients for forces that do not depend on velocities.
     #[serde(default)]
     pub integrator: Word<Scheme>,
-    /// Where to compute: "cpu", "gpu", "heterogeneous" (grains and bodies on the CPU, fluids at the same time on a GPU), "auto" (where some steps
-    /// were fastest), "cuda", "wgpu", and of several GPUs one as in "gpu:1". "cpu" if left out, since only the CPU gives the same bits on every
+    /// Device that computes: "cpu", "gpu", "heterogeneous" (grains and bodies on the CPU, fluids at the same time on a GPU), "auto" (the fastest in a
+    /// trial of some steps), "cuda", "wgpu". "gpu:1" selects one of several GPUs. "cpu" if left out, since only the CPU gives the same bits on every
     /// machine.
     #[serde(default)]
     pub device: Device,
-    /// With how many digits: "f64"; "mixed", coordinates and the velocities that move them in double, all else in single precision; "f32".
-    /// "auto" is f64 on the CPU, which has nothing else, and mixed on a GPU.
+    /// Precision: "f64"; "mixed", with coordinates and the velocities that move them in double and all else in single precision; "f32". "auto" is f64
+    /// on the CPU, which has no other, and mixed on a GPU.
     #[serde(default)]
     pub precision: AutoOr<Word<Precision>>,
-    /// Every random choice follows from it.
+    /// Start of all random numbers.
     #[serde(default = "first_seed")]
-    pub seed: Whole<0, LARGEST_WHOLE>,
-    /// Threads; 0 = all cores.
+    pub seed: WholeNumber<0, LARGEST_WHOLE>,
+    /// Number of CPU threads; 0 = all cores.
     #[serde(default)]
-    pub threads: Whole<0, 4096>,
-    /// Domains among which grains and fluids are divided, each with its share of the threads; 1 = not divided.
+    #[schemars(example = 4)]
+    pub threads: WholeNumber<0, 4096>,
+    /// Number of subdomains of the decomposition, each with its share of the threads; 1 = no decomposition.
     #[serde(default = "one_domain")]
-    pub domains: Whole<1, 4096>,
-    /// GPUs of this machine that domains are on, at least one domain each: those of the kind that `device` names, or that "auto" finds.
+    #[schemars(example = 4)]
+    pub domains: WholeNumber<1, 4096>,
+    /// Number of GPUs of this machine to use, with at least one subdomain each. They are of the kind that `device` names, or that "auto" finds.
     #[serde(default = "one_gpu")]
-    pub gpus: Whole<1, 1024>,
+    #[schemars(example = 2)]
+    pub gpus: WholeNumber<1, 1024>,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     #[serde(default = "usual_overlap_limit")]
+    #[schemars(example = 0.1)]
     pub overlap_limit: Quantity<Number, UpToOne>,
     /// Local non-viscous damping: the share of each force that opposes the motion.
     #[serde(default)]
+    #[schemars(example = 0.1)]
     pub local_damping: Quantity<Number, BelowOne>,
-    /// How pairs are found; all ways find the same. "auto": "grid" while the largest radius is below twice the smallest, else
-    /// "hierarchical_grid", a grid for each size. To be compared: "grid_multi_cell", grains in all cells that they touch; "spatial_hash", which
-    /// wide, thinly filled spaces do not cost memory; "brute_force", every pair.
+    /// Method of the pair search; all methods find the same pairs. "auto": "grid" while the largest radius is below twice the smallest, else
+    /// "hierarchical_grid", a grid for each size. For comparison: "grid_multi_cell", with each grain in all cells that it overlaps; "spatial_hash",
+    /// which saves memory in wide, thinly filled spaces; "brute_force", every pair.
     #[serde(default)]
     pub search: Word<Search>,
     /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step.
     #[serde(default)]
+    #[schemars(example = &"0.2 mm")]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,
-    /// Whether, on the CPU, neighbors are looked for of those spheres of clumps alone that may have any: found by boxes around clumps and around
-    /// groups of their spheres. It changes no result. `true` if left out.
+    /// Whether the CPU tests bounding boxes of clumps, and of groups of their spheres, before it searches neighbors of single spheres. It changes no
+    /// result. `true` if left out.
     #[serde(default = "usual_broad_phase")]
     pub broad_phase: bool,
-    /// Whether results do not depend, to the last bit, on how the world is decomposed into domains or on what is far away: every particle adds up what
-    /// acts on it in the order of the ids of its neighbors, which takes longer. `false` if left out.
+    /// Whether results have the same bits for any number of subdomains, and whatever is far away. Each particle then adds its forces in the order of
+    /// the ids of its neighbors, which takes longer. `false` if left out.
     #[serde(default)]
-    pub divisible: bool,
+    pub decomposition_invariant: bool,
 }
 
-fn one_domain() -> Whole<1, 4096> {
-    Whole(1)
+fn one_domain() -> WholeNumber<1, 4096> {
+    WholeNumber(1)
 }
 
-fn one_gpu() -> Whole<1, 1024> {
-    Whole(1)
+fn one_gpu() -> WholeNumber<1, 1024> {
+    WholeNumber(1)
 }
 
-fn first_seed() -> Whole<0, LARGEST_WHOLE> {
-    Whole(1)
+fn first_seed() -> WholeNumber<0, LARGEST_WHOLE> {
+    WholeNumber(1)
 }
 
 fn usual_broad_phase() -> bool {
@@ -190,30 +197,33 @@ pub(crate) struct WorldSection {
     /// Box in which grains may be; unbounded if left out.
     pub domain: Option<DomainSection>,
     /// What happens to a grain whose center leaves the domain; "error" if left out.
-    pub leaving: Option<Word<Leaving>>,
+    pub leaving: Option<Word<LeavingPolicy>>,
 }
 
 /// The box in which grains may be.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "min": [0, 0, 0], "max": ["10 cm", "10 cm", "20 cm"] }))]
 pub(crate) struct DomainSection {
     /// Lower corner.
     pub min: Vector<Length>,
     /// Upper corner.
     pub max: Vector<Length>,
-    /// What the sides along x, y, z are: "open", or "periodic" where what leaves on one side comes in on the other. Walls have no images: let
-    /// them reach past periodic sides by a grain.
+    /// Sides of the domain along x, y, z: "open", or "periodic", where grains that leave on one side enter on the other. Walls have no periodic
+    /// images: let them extend past periodic sides by a grain.
     #[serde(default)]
+    #[schemars(example = serde_json::json!(["periodic", "periodic", "open"]))]
     pub sides: [Word<Side>; 3],
-    /// Steady simple shear of a periodic domain (Lees & Edwards): the images above and below slide past it.
+    /// Steady simple shear of a periodic domain (Lees & Edwards): the images above and below move along the flow.
     pub shear: Option<ShearSection>,
 }
 
 /// Steady simple shear.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "flow": "x", "gradient": "z", "rate": "50 Hz" }))]
 pub(crate) struct ShearSection {
     /// Axis of the flow.
     pub flow: Word<Axis>,
-    /// Axis along which the flow gets faster.
+    /// Axis along which the flow velocity increases.
     pub gradient: Word<Axis>,
     /// Shear rate: velocity per length.
     pub rate: Quantity<Frequency, Any>,
@@ -227,153 +237,166 @@ pub(crate) struct MaterialSection {
     /// Young's modulus.
     pub youngs_modulus: Quantity<Pressure, Positive>,
     /// Poisson's ratio.
+    #[schemars(example = 0.2)]
     pub poisson_ratio: Quantity<Number, PoissonRatio>,
-    /// Thermal conductivity of the solid; grains and walls that have temperatures need it.
+    /// Thermal conductivity of the solid; needed for grains and walls with temperatures.
     pub thermal_conductivity: Option<Quantity<Conductivity, Positive>>,
-    /// Heat per mass and kelvin; grains that have temperatures need it.
+    /// Heat per mass and kelvin; needed for grains with temperatures.
     pub specific_heat_capacity: Option<Quantity<HeatCapacity, Positive>>,
-    /// Young's modulus of the real solid where `youngs_modulus` is softer: heat flows through contacts as wide as it would leave them.
+    /// Young's modulus of the real solid if `youngs_modulus` is softer. Heat is conducted through contacts of the width that the real solid has.
+    #[schemars(example = &"70 GPa")]
     pub real_youngs_modulus: Option<Quantity<Pressure, Positive>>,
 }
 
-/// How two materials act on each other when they touch.
+/// Contact parameters of a pair of materials.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InteractionSection {
     /// Law of the normal force; "hertz" if left out.
     pub normal: Option<Word<NormalLaw>>,
     /// Law of the tangential force; "mindlin" with hertz and "linear" with linear if left out.
+    #[schemars(example = &"linear")]
     pub tangential: Option<Word<TangentialLaw>>,
-    /// Speed of separation over speed of approach; needed unless the normal law is "viscoelastic", which has a dissipative time in its
-    /// place, or "potential", which loses nothing.
+    /// Speed of separation over speed of approach. Needed unless the normal law is "viscoelastic", which has a dissipative time instead, or
+    /// "potential", which has no dissipation.
     pub restitution: Option<Quantity<Number, Restitution>>,
-    /// Coulomb coefficient; needed unless tangential = "none".
+    /// Coulomb friction coefficient; needed unless tangential = "none".
     pub friction: Option<Quantity<Number, NotNegative>>,
-    /// Normal spring of the linear law, or the one of the hysteretic law while it loads.
+    /// Stiffness of the normal spring of the linear law, or of the loading branch of the hysteretic law.
     pub stiffness: Option<Quantity<Stiffness, Positive>>,
-    /// Tangential spring of the linear law; 2/7 of the normal spring if left out.
+    /// Stiffness of the tangential spring of the linear law; 2/7 of the normal spring if left out.
     pub tangential_stiffness: Option<Quantity<Stiffness, Positive>>,
     /// Dissipative time A of the viscoelastic law.
+    #[schemars(example = &"10 us")]
     pub dissipative_time: Option<Quantity<Time, Positive>>,
     /// Depth ε of the potential.
     pub potential_energy: Option<Quantity<Energy, Positive>>,
-    /// What sticks the two together; nothing if left out.
+    /// Cohesion: attraction of the two surfaces; nothing if left out.
     pub cohesion: Option<CohesionSection>,
-    /// What resists rolling; nothing if left out.
+    /// Rolling resistance; nothing if left out.
     pub rolling: Option<RollingSection>,
-    /// What resists twisting; nothing if left out.
+    /// Twisting resistance; nothing if left out.
     pub twisting: Option<TwistingSection>,
 }
 
-/// Attraction, added to the normal law.
+/// Attraction that is added to the normal law.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "law": "dmt", "surface_energy": "0.05 J/m^2" }))]
 pub(crate) struct CohesionSection {
-    /// "sjkr": pull = energy_density times the area of contact. "dmt": pull = 4πγR* while touching. "jkr": an elastic neck, pull-off at 3πγR*.
-    /// "capillary": a liquid bridge.
+    /// Cohesion law. "sjkr": attraction = energy_density × contact area. "dmt": attraction = 4πγR* during contact. "jkr": an elastic neck with the
+    /// pull-off force 3πγR*. "capillary": a liquid bridge.
     pub law: Word<CohesionLaw>,
     /// Cohesion energy density of "sjkr".
+    #[schemars(example = &"10 kPa")]
     pub energy_density: Option<Quantity<Pressure, Positive>>,
-    /// Surface energy γ of each of the two bodies, of "dmt" and "jkr"; the work of adhesion is 2γ.
+    /// Surface energy γ of each of the two surfaces, for "dmt" and "jkr"; the work of adhesion is 2γ.
     pub surface_energy: Option<Quantity<SurfaceEnergy, Positive>>,
     /// Surface tension of the liquid of "capillary".
+    #[schemars(example = &"72 mN/m")]
     pub surface_tension: Option<Quantity<SurfaceEnergy, Positive>>,
     /// Contact angle of the liquid; 0 if left out.
     pub contact_angle: Option<Quantity<Angle, NotNegative>>,
-    /// Volume of liquid in every bridge.
+    /// Volume of the liquid in each bridge.
     pub volume: Option<Quantity<Volume, Positive>>,
 }
 
-/// Resistance to rolling.
+/// Rolling resistance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "law": "constant", "coefficient": 0.1 }))]
 pub(crate) struct RollingSection {
-    /// "constant": a torque against the rolling. "elastic_plastic": a spring with dashpot behind a slider; grains come to rest.
+    /// "constant": a constant torque against rolling. "elastic_plastic": a spring and dashpot with a limiting torque, with which grains come to rest.
     pub law: Word<RollingLaw>,
-    /// The limiting torque over R* times the normal force.
+    /// Limiting torque over R* times the normal force.
     pub coefficient: Quantity<Number, NotNegative>,
     /// Damping ratio of the spring; 0.3 if left out.
+    #[schemars(example = 0.3)]
     pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
-/// Resistance to twisting.
+/// Twisting resistance.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "law": "constant", "coefficient": 0.1 }))]
 pub(crate) struct TwistingSection {
-    /// "constant" and "elastic_plastic" as against rolling; "marshall": what the friction of the contact area gives, without a coefficient.
+    /// "constant" and "elastic_plastic": as for rolling. "marshall": the torque follows from the friction of the contact area, without a coefficient.
     pub law: Word<TwistingLaw>,
-    /// The limiting torque over R* times the normal force; not for "marshall".
+    /// Limiting torque over R* times the normal force; not for "marshall".
     pub coefficient: Option<Quantity<Number, NotNegative>>,
-    /// Damping ratio of the spring of "elastic_plastic"; that of rolling if there is one.
+    /// Damping ratio of the spring of "elastic_plastic". Without it, the value of the rolling resistance is used, if there is one.
+    #[schemars(example = 0.3)]
     pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
 /// Grains: exactly one of `file`, `fill`, `at` and `inlet`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
-    /// Their material; a `material` column of the file goes first.
+    /// Material of the grains; a `material` column of the file takes precedence.
     #[schemars(example = &"glass")]
     pub material: Option<String>,
-    /// Text file with a column each for x, y, z and more, named in its first line.
+    /// Text file with one column for each of x, y, z and further quantities; the first line names the columns.
     #[schemars(example = &"bed.csv")]
     pub file: Option<String>,
-    /// First and last row to take from the file, counted from 1, or from the end with -1 as the last row.
+    /// First and last row to read from the file, counted from 1; negative numbers count from the end, -1 is the last row.
+    #[schemars(example = serde_json::json!([1, 100]))]
     pub rows: Option<[i64; 2]>,
-    /// By what the lengths of the file are multiplied, or the unit they are in.
+    /// Factor for the lengths of the file, or their unit.
     pub scale: Option<Scale>,
-    /// A region to be filled.
+    /// Region that is filled with grains at the start.
     pub fill: Option<Fill>,
-    /// Grains that come while the scene runs.
+    /// Inlet: grains that enter during the run.
     pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
-    /// Their shape, by name: each place becomes a clump, a rigid body of spheres. Radii are then those of the spheres about the centers of mass
-    /// that just hold the clumps. Spheres if left out.
+    /// Name of a shape: each position becomes a clump, a rigid body of spheres. The radius of a clump is that of the smallest sphere about its center
+    /// of mass that contains it. Spheres if left out.
     #[schemars(example = &"tablet")]
     pub shape: Option<String>,
-    /// How clumps are turned from the way that their shape is drawn; columns qw, qx, qy, qz of a file go first. At random in a fill, as
-    /// drawn elsewhere if left out.
+    /// Rotation of clumps relative to the axes in which their shape is defined; columns qw, qx, qy, qz of a file take precedence. At random in a
+    /// fill, unrotated elsewhere if left out.
     pub orientation: Option<Turn>,
-    /// Radius of the grains of `at`, or of a file without radii. If left out, clumps are as large as their shape is drawn, its lengths being meters.
+    /// Radius of the grains of `at`, or of a file without radii. Without it, clumps have the size of their shape, with its lengths in meters.
     pub radius: Option<Quantity<Length, Positive>>,
-    /// Velocity at the start, added to that of the file.
+    /// Velocity at the start; it is added to that of the file.
     #[serde(default)]
     pub velocity: Vector<Velocity>,
-    /// Angular velocity at the start, added to that of the file.
+    /// Angular velocity at the start; it is added to that of the file.
     #[serde(default)]
     pub angular_velocity: Vector<AngularVelocity>,
-    /// Temperature at the start, or with which they come; a `temperature` column of the file goes first. If some grains have one, all have, and
-    /// heat flows through their contacts.
+    /// Temperature at the start, or of grains that enter. A `temperature` column of the file takes precedence. If some grains have a temperature, all
+    /// need one, and contacts conduct heat.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
-    /// Constant force on each grain, beside gravity and what it touches; of a clump, on each sphere. None if left out.
+    /// Constant force on each grain, besides gravity, contacts and bonds; for clumps on each sphere. None if left out.
     pub force: Option<Vector<Force>>,
-    /// Constant torque on each grain; of a clump, on each sphere. None if left out.
+    /// Constant torque on each grain; for clumps on each sphere. None if left out.
     pub torque: Option<Vector<Torque>>,
-    /// Makes a boundary of the grains: as one rigid body they move like this, whatever pushes them, and what they touch or are bonded to is
-    /// pushed. As of walls, but without `servo`.
+    /// Prescribed motion: the grains move as one rigid boundary, whatever forces act on them, and push all that they contact or are bonded to. Keys
+    /// as for walls, but without `servo`.
     pub motion: Option<Motion>,
-    /// Makes a boundary of the grains that stays where it is, whatever pushes it.
+    /// Makes the grains a boundary at rest, whatever forces act on them.
     #[serde(default)]
     pub fixed: bool,
-    /// Ties each clump, or grain, to space by a hinge, a ball joint or a slider. On a hinge or a ball joint velocities follow from `angular_velocity`.
+    /// Connects each clump, or grain, to space by a hinge, a ball joint or a slider. On a hinge or a ball joint velocities follow from
+    /// `angular_velocity`.
     pub joint: Option<JointSection>,
-    /// Lets fluids feel them: they are lifted, carried and slowed down, and fluids make way. For what is thicker than a few spacings of the fluid; with
-    /// solver = "muller2003" for spheres whose radius is at most the fluid's support less half a spacing. Where fluids flow in a plane, all spheres are in it,
-    /// and are disks of a meter of depth.
+    /// Resolved coupling with fluids: bodies displace fluid and get buoyancy and drag through body boundary particles. For bodies thicker than a few
+    /// spacings of the fluid. With solver = "muller2003": for spheres whose radius is at most the fluid's support less half a spacing. If fluids flow
+    /// in a plane, all spheres must be in it; they are disks of a meter of depth.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub displaces_fluid: bool,
-    /// Name of the fluid that they become when a stage melts them, as in "water"; for those that displace fluids.
+    /// Name of the fluid that they become when a stage melts them, as in "water"; for grains that displace fluids.
     #[schemars(example = &"water")]
     pub melts_into: Option<String>,
-    /// Lets fluids lift them, carry them along and slow them down, and be slowed down in turn, by laws of drag and buoyancy: for spheres that are small
-    /// beside the particles of the fluid, which makes no room for them.
+    /// Unresolved coupling with fluids: drag and buoyancy follow from empirical laws and also act back on the fluid. For spheres that are small
+    /// compared with the fluid particles; they displace no fluid particles.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carried_by_fluid: bool,
 }
 
 impl GrainsSection {
-    /// Whether its grains move as one, whatever pushes them.
+    /// Whether the grains have a prescribed motion, at rest or not, as one boundary.
     pub fn is_boundary(&self) -> bool {
         self.fixed || self.motion.is_some()
     }
 
-    /// The key by which fluids and its grains act on each other.
+    /// The key that couples the grains to fluids.
     pub fn key_to_fluids(&self) -> Option<&'static str> {
         let keys = [
             ("displaces_fluid", self.displaces_fluid),
@@ -383,8 +406,9 @@ impl GrainsSection {
     }
 }
 
-/// An upright box.
+/// A box whose edges are parallel to the axes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "min": [0, 0, 0], "max": ["10 cm", "10 cm", "20 cm"] }))]
 pub(crate) struct BoxShape {
     /// Lower corner.
     pub min: Vector<Length>,
@@ -392,21 +416,22 @@ pub(crate) struct BoxShape {
     pub max: Vector<Length>,
 }
 
-/// Checkpoints to resume from.
+/// Checkpoints from which a run resumes.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CheckpointSection {
     /// Wall time between two checkpoints.
+    #[schemars(example = &"10 min")]
     pub every: Quantity<Time, Positive>,
-    /// How many are kept: the newest, and the one before it.
-    pub keep: Whole<1, 2>,
+    /// Number of checkpoints that are kept: only the newest, or also the one before it.
+    pub keep: WholeNumber<1, 2>,
 }
 
 impl Default for CheckpointSection {
     fn default() -> Self {
         CheckpointSection {
             every: Quantity::new(600.0),
-            keep: Whole(2),
+            keep: WholeNumber(2),
         }
     }
 }

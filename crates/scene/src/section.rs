@@ -1,4 +1,4 @@
-//! What flow in a plane sees of a mesh: its section with the plane.
+//! The section of a mesh with the plane of a flow.
 
 use glam::{DVec2, DVec3};
 use seixo_analysis::{Plate, plate_of_outline};
@@ -8,12 +8,12 @@ use seixo_engine::world::Triangle;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub ends: [DVec3; 2],
-    /// Of length one, in the plane, away from what is inside.
+    /// Unit vector in the plane, outward.
     pub outward: DVec3,
 }
 
 impl Edge {
-    /// What the plane across an axis, through the origin, cuts out of a triangle.
+    /// The section of a triangle with the plane through the origin normal to an axis.
     pub fn of(corners: &[DVec3; 3], axis: usize) -> Option<Edge> {
         let [a, b, c] = *corners;
         let mut normal = (b - a).cross(c - a);
@@ -21,7 +21,7 @@ impl Edge {
         let mut ends = Vec::with_capacity(2);
         for k in 0..3 {
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
-            // A corner in the plane counts as above it, so that an edge there is cut out of one of its triangles only.
+            // A corner in the plane counts as above it, so that only one of its triangles yields an edge in the plane.
             if (a[axis] >= 0.0) != (b[axis] >= 0.0) {
                 let mut end = a + (b - a) * (a[axis] / (a[axis] - b[axis]));
                 end[axis] = 0.0;
@@ -33,7 +33,7 @@ impl Edge {
         (from != to).then_some(Edge { ends: [from, to], outward })
     }
 
-    /// The place on it that is nearest to another.
+    /// Its nearest point to a position.
     fn nearest(&self, at: DVec3) -> DVec3 {
         let [from, to] = self.ends;
         let along = to - from;
@@ -45,12 +45,12 @@ impl Edge {
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
     edges: Vec<Edge>,
-    /// The axis across the plane.
+    /// The axis normal to the plane.
     axis: usize,
 }
 
 impl Section {
-    /// The section of these triangles with the plane across an axis, through the origin.
+    /// The section of these triangles with the plane through the origin normal to an axis.
     pub fn of(triangles: &[Triangle], axis: usize) -> Section {
         let edge = |triangle: &Triangle| Edge::of(&triangle.map(DVec3::from), axis);
         Section {
@@ -64,7 +64,7 @@ impl Section {
         [(self.axis + 1) % 3, (self.axis + 2) % 3]
     }
 
-    /// Its area, center and moment of inertia, if it has an area; what overlaps counts twice.
+    /// Its area, center and moment of inertia, if it has an area; overlaps count twice.
     pub fn plate(&self) -> Option<Plate> {
         let [u, v] = self.along();
         let flat = |at: DVec3| DVec2::new(at[u], at[v]);
@@ -72,7 +72,7 @@ impl Section {
         Some(plate_of_outline(&edges)).filter(|plate| plate.area > 0.0)
     }
 
-    /// Whether a place in the plane is inside.
+    /// Whether a position in the plane is inside.
     pub fn is_inside(&self, at: DVec3) -> bool {
         let [u, v] = self.along();
         let mut turns = 0;
@@ -85,7 +85,7 @@ impl Section {
         turns > 0
     }
 
-    /// Visits the pieces of its outline that are nearer than this to a place in the plane: how far they are, and the direction from them to the place.
+    /// Visits the pieces of its outline within a distance of a position in the plane: distance, and direction from the piece to the position.
     pub fn visit_near(&self, at: DVec3, reach: f64, mut visit: impl FnMut(f64, DVec3)) {
         for edge in &self.edges {
             let away = at - edge.nearest(at);
@@ -128,7 +128,7 @@ mod tests {
         let about_center = |area: f64, [a, b]: [f64; 2], at: DVec2| area * ((a * a + b * b) / 12.0 + at.distance_squared(center));
         let moment = about_center(4.0, [4.0, 1.0], DVec2::new(2.0, 0.5)) + about_center(2.0, [1.0, 2.0], DVec2::new(0.5, 2.0));
         assert!((plate.moment - moment).abs() < 1e-11, "{} for {moment}", plate.moment);
-        // A place in the notch is outside, one in each leg inside.
+        // A position in the notch is outside, one in each leg inside.
         let place = |x: f64, z: f64| DVec3::new(cos * x - sin * z + 7.0, 0.0, sin * x + cos * z - 2.0);
         assert!(section.is_inside(place(3.0, 0.5)) && section.is_inside(place(0.5, 2.5)) && !section.is_inside(place(2.0, 2.0)));
         let mut nearest = (f64::INFINITY, DVec3::ZERO);

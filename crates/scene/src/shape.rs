@@ -1,63 +1,63 @@
-//! Clumps: rigid bodies of spheres, put where a scene has places for them.
+//! Clumps: rigid bodies of spheres at the positions of a scene.
 
 use crate::{
-    assemble::Findings,
-    diagnostics::{Complaint, did_you_mean},
+    assemble::CheckState,
+    diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{Mesh, si},
     schema::{EqualSpheres, SceneFile, ShapeSection, ShapeSpheres, Turn},
     section::Section,
-    spheres::{SphereWish, spheres_of_mesh},
+    spheres::{VoxelizationRequest, spheres_of_mesh},
     walls::unit,
 };
 use glam::{DMat3, DQuat, DVec2, DVec3};
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use seixo_analysis::{Solid, connected_parts, plate_of_disks, solid_of_spheres};
-use seixo_engine::voxels::Filling;
+use seixo_engine::voxels::VoxelFilling;
 use seixo_engine::world::{Body, DeviceChoice, Grains, Joint, Sphere, Triangle, Vec3};
 use seixo_files::grains_in::{self, Limits};
 use std::{collections::BTreeMap, f64::consts::PI, path::Path, sync::Arc};
 
-/// Most spheres of a shape: the union of more takes minutes.
-const MOST_SPHERES: usize = 10_000;
-/// By how much principal moments may miss the inequality of the triangle.
+/// Largest number of spheres of a shape: the union of more takes minutes.
+const MAX_SPHERES: usize = 10_000;
+/// Tolerance for principal moments that violate the triangle inequality.
 const ROUNDING: f64 = 1e-9;
 
-/// A shape of which the sphere that just holds it, about its center of mass, has radius one.
+/// A shape, scaled so that the smallest sphere about its center of mass that contains it has radius one.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// Offsets from the center of mass along the principal axes, and radii.
     spheres: Vec<(DVec3, f64)>,
-    /// Volume of the solid; of a flat one its area.
+    /// Volume of the solid; for a flat shape its area.
     volume: f64,
     /// Principal moments of inertia at density one.
     moments: DVec3,
-    /// Turns the principal axes into the axes along which the shape is drawn.
+    /// Rotates the principal axes into the axes in which the shape is defined.
     axes: DQuat,
-    /// Whether the scene says what the solid is like, which its spheres do not tell then.
+    /// Whether the scene gives the properties of the solid, which then do not follow from its spheres.
     is_given: bool,
-    /// Whether it is what a plane flow sees, a meter deep.
+    /// Whether it is a section for a plane flow, a meter deep.
     is_flat: bool,
-    /// How large it is drawn: the radius of the sphere that just holds it, in its own lengths.
+    /// Size in which it is defined: the radius of the smallest sphere that contains it, in its own lengths.
     pub drawn: f64,
-    /// The mesh that it was made from, as the spheres are; empty where there was none.
+    /// The mesh that it was made from, scaled like the spheres; empty if there is none.
     pub outline: Arc<[Triangle]>,
 }
 
-/// Where a clump is and how it moves.
+/// Position and motion of a clump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     /// Center of mass \[m\].
     pub center: Vec3,
-    /// Radius of the sphere that just holds it \[m\].
+    /// Radius of the smallest sphere about the center of mass that contains it \[m\].
     pub radius: f64,
-    /// By what it is turned from the way that it is drawn.
+    /// Rotation relative to the axes in which the shape is defined.
     pub orientation: DQuat,
     /// \[m/s\].
     pub velocity: Vec3,
     /// \[rad/s\].
     pub angular_velocity: Vec3,
-    /// What ties it to space.
+    /// Joint to space.
     pub joint: Option<Joint>,
 }
 
@@ -76,15 +76,15 @@ impl Shape {
         }
     }
 
-    /// What flow in a plane across an axis sees of it as it is drawn, a meter deep: the section of its mesh, if that is closed, or else the disks of its
-    /// spheres.
-    pub fn flat(&self, axis: usize) -> Result<Shape, Complaint> {
+    /// Its section with the plane of a flow normal to an axis, in its defined orientation, a meter deep: the section of its mesh, if that is closed,
+    /// or else the disks of its spheres.
+    pub fn flat(&self, axis: usize) -> Result<Shape, UnlocatedDiagnostic> {
         let drawn: Vec<(DVec3, f64)> = self.spheres.iter().map(|(at, radius)| (self.axes * *at, *radius)).collect();
         let along = ["x", "y", "z"][axis];
-        // Of a mesh that is no prism the center of mass may be beside them.
+        // For a mesh that is no prism the center of mass may be beside them.
         let height = drawn.first().map_or(0.0, |(at, _)| at[axis]);
         if drawn.iter().any(|(at, _)| (at[axis] - height).abs() > ROUNDING) {
-            let complaint = Complaint::new("the fluid flows in a plane, and the spheres of the shape are not in one");
+            let complaint = UnlocatedDiagnostic::new("the fluid flows in a plane, and the spheres of the shape are not in one");
             let remedy = if self.outline.is_empty() {
                 "draw the shape in that plane".to_owned()
             } else {
@@ -95,7 +95,7 @@ impl Shape {
                 .remedy(format!("{remedy}; or leave `plane` out of the fluids")));
         }
         if self.is_given {
-            let complaint = Complaint::new("`solid` says what the shape is in space, and the fluid flows in a plane");
+            let complaint = UnlocatedDiagnostic::new("`solid` says what the shape is in space, and the fluid flows in a plane");
             return Err(
                 complaint.remedy("leave `solid` out: the shape is then what its disks are together; or leave `plane` out of the fluids")
             );
@@ -118,7 +118,7 @@ impl Shape {
             let DVec2 { x, y } = (at - plate.center) / reach;
             DVec3::AXES[u] * x + DVec3::AXES[v] * y
         };
-        // It turns in the plane alone: what the other moments are does not matter.
+        // It only rotates in the plane: the other moments do not matter.
         let mut moments = DVec3::splat(0.5 * plate.moment / reach.powi(4));
         moments[axis] *= 2.0;
         Ok(Shape {
@@ -147,7 +147,7 @@ impl Shape {
         self.spheres.len()
     }
 
-    /// Adds a clump to the table of grains, with these ids for its spheres, of a material and a group.
+    /// Adds a clump to the table of grains, with these ids for its spheres, a material and a group.
     pub fn put(&self, grains: &mut Grains, placed: &Placement, ids: &[u32], density: f64, (material, group): (u32, u32)) {
         let spheres: Vec<Sphere> = ids
             .iter()
@@ -176,22 +176,22 @@ impl Shape {
     }
 }
 
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
-/// What a section draws.
+/// The spheres and the solid of a section.
 #[derive(Default)]
 struct Drawn {
     /// Centers and radii.
     spheres: Vec<(DVec3, f64)>,
-    /// The solid that they stand for, if that is not their union.
+    /// The solid, if it is not the union of the spheres.
     solid: Option<Solid>,
     /// The mesh that they were made from.
     outline: Vec<Triangle>,
 }
 
-/// The shapes of a scene that are sound, by name; paths of files are made absolute.
-pub(crate) fn shapes(file: &mut SceneFile, findings: &mut Findings) -> BTreeMap<String, Shape> {
+/// The valid shapes of a scene, by name; paths of files are made absolute.
+pub(crate) fn shapes(file: &mut SceneFile, findings: &mut CheckState) -> BTreeMap<String, Shape> {
     let mut shapes = BTreeMap::new();
     let threads = file.run.threads.0 as usize;
     for (name, section) in &mut file.shape {
@@ -206,8 +206,8 @@ pub(crate) fn shapes(file: &mut SceneFile, findings: &mut Findings) -> BTreeMap<
     shapes
 }
 
-/// The spheres that a section asks for.
-fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut Findings) -> Result<Drawn, At> {
+/// The spheres of a section.
+fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut CheckState) -> Result<Drawn, At> {
     match (&section.spheres, &mut section.file, &mut section.mesh) {
         (Some(ShapeSpheres::Listed(list)), None, None) => {
             let spheres = list.iter().map(|sphere| (DVec3::from(si(&sphere.at)), sphere.radius.si));
@@ -231,7 +231,7 @@ fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut 
         }
         _ => Err((
             "",
-            Complaint::new("a shape comes from a list of spheres, a `file` of them, or a `mesh` with the radius of its spheres").remedy(
+            UnlocatedDiagnostic::new("a shape comes from a list of spheres, a `file` of them, or a `mesh` with the radius of its spheres").remedy(
                 "write spheres = [{ at = [0, 0, 0], radius = 1 }, …], or file = \"NAME.csv\", or mesh = \"NAME.stl\" and spheres = { radius = 0.1 }",
             ),
         )),
@@ -239,53 +239,54 @@ fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut 
 }
 
 /// The spheres of a table.
-fn of_table(file: &Path) -> Result<Vec<(DVec3, f64)>, Complaint> {
+fn of_table(file: &Path) -> Result<Vec<(DVec3, f64)>, UnlocatedDiagnostic> {
     let limits = Limits {
-        rows: MOST_SPHERES,
+        rows: MAX_SPHERES,
         ..Limits::default()
     };
-    let rows = grains_in::read(file, &limits).map_err(|error| Complaint::of_file(&error))?;
+    let rows = grains_in::read(file, &limits).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
     let spheres: Option<_> = rows.iter().map(|row| Some((DVec3::from(row.position), row.radius?))).collect();
     spheres.ok_or_else(|| {
-        Complaint::new(format!("{}: no column `radius`", file.display())).remedy("name x, y, z and radius in the first line")
+        UnlocatedDiagnostic::new(format!("{}: no column `radius`", file.display())).remedy("name x, y, z and radius in the first line")
     })
 }
 
-/// The spheres of a mesh, with what the user should know of them.
-fn of_mesh(file: &Path, equal: &EqualSpheres, threads: usize) -> Result<(Drawn, Vec<String>), Complaint> {
-    let wish = SphereWish {
+/// The spheres of a mesh, with notes for the user.
+fn of_mesh(file: &Path, equal: &EqualSpheres, threads: usize) -> Result<(Drawn, Vec<String>), UnlocatedDiagnostic> {
+    let request = VoxelizationRequest {
         radius: equal.radius.si,
         filling: equal.fill.0,
-        // The same spheres as on a GPU, sooner than one is started.
+        // The CPU gives the same spheres as a GPU, and is faster than the start of one.
         device: DeviceChoice::Cpu,
         threads,
     };
-    let found = spheres_of_mesh(file, 1.0, &wish)?;
-    let excess = found.centers.len() as f64 / MOST_SPHERES as f64;
+    let found = spheres_of_mesh(file, 1.0, &request)?;
+    let excess = found.centers.len() as f64 / MAX_SPHERES as f64;
     if excess > 1.0 {
-        let larger = match wish.filling {
-            Filling::Surface => excess.sqrt(),
-            Filling::Solid => excess.cbrt(),
+        let larger = match request.filling {
+            VoxelFilling::Surface => excess.sqrt(),
+            VoxelFilling::Solid => excess.cbrt(),
         };
-        let complaint = Complaint::new(format!("a shape of {} spheres", found.centers.len())).limit(format!("1 to {MOST_SPHERES}"));
-        return Err(complaint.remedy(format!("use larger ones: a radius of about {:.2e}", wish.radius * larger)));
+        let complaint =
+            UnlocatedDiagnostic::new(format!("a shape of {} spheres", found.centers.len())).limit(format!("1 to {MAX_SPHERES}"));
+        return Err(complaint.remedy(format!("use larger ones: a radius of about {:.2e}", request.radius * larger)));
     }
     let drawn = Drawn {
-        spheres: found.centers.iter().map(|&center| (center.into(), wish.radius)).collect(),
+        spheres: found.centers.iter().map(|&center| (center.into(), request.radius)).collect(),
         solid: Some(*found.solid()),
         outline: found.mesh,
     };
     Ok((drawn, found.notices))
 }
 
-fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findings) -> Result<Shape, At> {
+fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut CheckState) -> Result<Shape, At> {
     let Drawn { spheres, solid, outline } = drawn;
-    if spheres.is_empty() || spheres.len() > MOST_SPHERES {
-        let complaint = Complaint::new(format!("a shape of {} spheres", spheres.len()));
+    if spheres.is_empty() || spheres.len() > MAX_SPHERES {
+        let complaint = UnlocatedDiagnostic::new(format!("a shape of {} spheres", spheres.len()));
         return Err((
             "spheres",
             complaint
-                .limit(format!("1 to {MOST_SPHERES}"))
+                .limit(format!("1 to {MAX_SPHERES}"))
                 .remedy("write spheres = [{ at = [0, 0, 0], radius = 1 }, …]"),
         ));
     }
@@ -310,7 +311,7 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findin
     // Sorted from the largest to the smallest.
     let is_possible = moments.z > 0.0 && moments.x <= (moments.y + moments.z) * (1.0 + ROUNDING);
     if !is_possible {
-        let complaint = Complaint::new(format!("no solid has the principal moments of inertia {moments}"));
+        let complaint = UnlocatedDiagnostic::new(format!("no solid has the principal moments of inertia {moments}"));
         return Err((
             "solid.inertia",
             complaint
@@ -342,27 +343,31 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut Findin
 }
 
 /// The shape of this name.
-pub(crate) fn find<'a>(name: &str, shapes: &'a BTreeMap<String, Shape>, file_has: &[String]) -> Result<Option<&'a Shape>, Complaint> {
+pub(crate) fn find<'a>(
+    name: &str,
+    shapes: &'a BTreeMap<String, Shape>,
+    file_has: &[String],
+) -> Result<Option<&'a Shape>, UnlocatedDiagnostic> {
     match shapes.get(name) {
         Some(shape) => Ok(Some(shape)),
-        // A complaint about the shape itself is enough.
+        // The error of the shape itself is sufficient.
         None if file_has.iter().any(|known| known == name) => Ok(None),
         None => {
             let known = file_has.iter().map(String::as_str);
-            Err(Complaint::new(format!("there is no shape `{name}`"))
+            Err(UnlocatedDiagnostic::new(format!("there is no shape `{name}`"))
                 .limit("the tables [shape.NAME] of the scene")
                 .remedy(did_you_mean(name, known)))
         }
     }
 }
 
-/// A turn of a scene.
-pub(crate) fn orientation(turn: &Turn) -> Result<DQuat, Complaint> {
+/// A rotation in a scene.
+pub(crate) fn orientation(turn: &Turn) -> Result<DQuat, UnlocatedDiagnostic> {
     let axis = DVec3::from(unit(&turn.axis)?);
     Ok(DQuat::from_axis_angle(axis, turn.angle.si))
 }
 
-/// A turn, all equally likely \[Shoemake 1992\].
+/// A random rotation, uniformly distributed \[Shoemake 1992\].
 pub(crate) fn any_turn(random: &mut ChaCha12Rng) -> DQuat {
     let [share, first, second]: [f64; 3] = [random.random(), random.random(), random.random()];
     let ((sin_a, cos_a), (sin_b, cos_b)) = (

@@ -1,15 +1,15 @@
-//! Cells whose sides slide past each other: whether anything sets their grains in motion.
+//! Check of sheared periodic cells: whether anything sets their grains in motion.
 
-use crate::{assemble::Findings, stage::Plan};
+use crate::{assemble::CheckState, stage::Plan};
 use seixo_engine::world::{Body, Domain, Grains, Shear, Vec3, Wall, WallMotion, World};
 
-/// Notes that grains of a sheared cell stay at rest, if they do: images that slide drag along what they touch, and nothing else.
-pub(crate) fn note_rest(world: &World, plan: &Plan, findings: &mut Findings) {
+/// Notes that grains of a sheared cell stay at rest, if they do: moving images only drag grains that have contacts with them.
+pub(crate) fn note_rest(world: &World, plan: &Plan, findings: &mut CheckState) {
     let Some((domain, shear)) = world.domain.and_then(|domain| Some((domain, domain.shear?))) else {
         return;
     };
     let grains = &world.grains;
-    if grains.is_empty() || shear.rate == 0.0 || is_moved(world, plan) || do_meet(grains, &domain, &shear) {
+    if grains.is_empty() || shear.rate == 0.0 || is_moved(world, plan) || touch_across_sides(grains, &domain, &shear) {
         return;
     }
     findings.notices.push(
@@ -19,7 +19,7 @@ pub(crate) fn note_rest(world: &World, plan: &Plan, findings: &mut Findings) {
     );
 }
 
-/// Whether something moves grains, or will, but for sides that slide.
+/// Whether something moves grains, now or later, besides the moving images.
 fn is_moved(world: &World, plan: &Plan) -> bool {
     let is_some = |vector: &Vec3| *vector != [0.0; 3];
     let is_body_moved = |body: &Body| is_some(&body.velocity) || is_some(&body.angular_velocity) || body.motion.is_some();
@@ -34,14 +34,14 @@ fn is_moved(world: &World, plan: &Plan) -> bool {
     is_some(&world.gravity)
         || !world.loads.is_empty()
         || !plan.inlets.is_empty()
-        || plan.stages.iter().any(|stage| !stage.acts.is_empty())
+        || plan.stages.iter().any(|stage| !stage.actions.is_empty())
         || grains.velocity.iter().chain(&grains.angular_velocity).any(is_some)
         || grains.bodies.iter().any(is_body_moved)
         || world.walls.iter().any(is_driven)
 }
 
-/// Whether two grains that stay where they are touch across the sides that slide, wherever these have their images along the flow.
-fn do_meet(grains: &Grains, domain: &Domain, shear: &Shear) -> bool {
+/// Whether two grains at rest have a contact across the sheared sides, for any displacement of the images along the flow.
+fn touch_across_sides(grains: &Grains, domain: &Domain, shear: &Shear) -> bool {
     let (up, beside) = (shear.gradient, 3 - shear.gradient - shear.flow);
     let [height, width] = [up, beside].map(|axis| domain.max[axis] - domain.min[axis]);
     let largest = grains.radius.iter().copied().fold(0.0, f64::max);

@@ -1,23 +1,24 @@
-//! Where a scene says what: so that what the engine refuses, too, is shown with its file and line.
+//! Positions of keys in a scene, so that errors of the engine also show file and line.
 
 use crate::{
-    assemble::Findings,
-    diagnostics::{Complaint, Diagnostics, Next, Place},
+    assemble::CheckState,
+    diagnostics::{Diagnostics, Next, Place, UnlocatedDiagnostic},
     document::{Node, Value},
+    renamed_keys,
 };
 use seixo_engine::{
-    Refusal,
+    WorldError,
     world::{Precision, World},
 };
 use std::path::{Path, PathBuf};
 
-/// Most steps of a run. Up to 2^53 whole numbers are told apart by a double, and a time so many steps long from the one a step later.
-const MOST_STEPS: f64 = 9e15;
+/// Largest number of steps of a run. A double distinguishes whole numbers up to 2^53, and a time of so many steps from the next one.
+const MAX_STEPS: f64 = 9e15;
 
-/// Keys that say where grains are: shown where the key at fault is left out.
+/// Keys that define grains: shown if the key at fault is omitted.
 const PLACES: [&str; 3] = ["at", "fill", "file"];
 
-/// The text of a scene and the changes that it was read with. The tree is made anew where it is asked for: a run does not keep it.
+/// The text of a scene and its overrides. The tree is rebuilt on demand: a run does not keep it.
 #[derive(Clone, Debug)]
 pub struct Source {
     file: PathBuf,
@@ -28,7 +29,7 @@ pub struct Source {
     bodies: Owners,
 }
 
-/// The groups of what has ids: the first id of each stretch, its group, and the last id of all.
+/// The groups of items with ids: the first id of each range, its group, and the last id of all.
 #[derive(Clone, Debug, Default)]
 struct Owners {
     stretches: Vec<(u32, u32)>,
@@ -52,26 +53,28 @@ impl Owners {
     }
 }
 
-/// The tree of a scene after its overrides, with what is wrong with either so far.
+/// The tree of a scene after its overrides, with the errors of both so far.
 pub(crate) fn tree(text: &str, file: &Path, overrides: &[(String, String)]) -> (Node, Diagnostics) {
     let mut found = Diagnostics {
         file: file.to_owned(),
-        text: text.to_owned(),
+        text: text.into(),
         ..Diagnostics::default()
     };
     let mut root = Node::parse(text, &mut found);
+    renamed_keys::rename(&mut root, &mut found);
     for (index, (path, value)) in overrides.iter().enumerate() {
         found.overrides.push(format!("{path}={value}"));
         let place = Place::Override(index);
         if let Err(complaint) = root.set(path, value, &place) {
             found.push(place, None, complaint);
         }
+        renamed_keys::rename(&mut root, &mut found);
     }
     (root, found)
 }
 
 impl Source {
-    /// The source of a scene at this file; what it came to is told by [`Source::of`].
+    /// The source of a scene at this file; [`Source::of`] adds the owners of ids.
     pub(crate) fn new(text: &str, file: &Path, overrides: &[(String, String)]) -> Source {
         Source {
             file: file.to_owned(),
@@ -83,7 +86,7 @@ impl Source {
         }
     }
 
-    /// The source, with who owns the grains and bodies of its world.
+    /// The source, with the owners of the grains and bodies of its world.
     pub(crate) fn of(mut self, world: &World) -> Source {
         let grains = &world.grains;
         self.groups.clone_from(&world.groups);
@@ -94,38 +97,38 @@ impl Source {
         self
     }
 
-    /// What the engine refuses, with the place of the scene that is the cause; `None` where it is none of the scene's doing.
-    pub fn explain(&self, refusal: &Refusal) -> Option<Diagnostics> {
+    /// An error of the engine, with the position in the scene of its cause; `None` if the scene is not the cause.
+    pub fn explain(&self, refusal: &WorldError) -> Option<Diagnostics> {
         let (root, mut found) = tree(&self.text, &self.file, &self.overrides);
         let (path, complaint) = self.cause(refusal, &root)?;
         found.next = Some(Next::RestOfStart);
-        let mut findings = Findings::new(root, found, &|path| path);
+        let mut findings = CheckState::new(root, found, &|path| path);
         findings.add(&path, complaint);
         Some(findings.into_diagnostics())
     }
 
-    /// Where the scene says what the engine refuses, as `file:line:column`.
-    pub fn place_of(&self, refusal: &Refusal) -> Option<String> {
+    /// Position in the scene of the cause of an error of the engine, as `file:line:column`.
+    pub fn place_of(&self, refusal: &WorldError) -> Option<String> {
         let found = self.explain(refusal)?;
         let first = found.list().first()?;
-        found.line_and_column(first).map(|_| found.told_place(&first.place))
+        found.line_and_column(first).map(|_| found.location_text(&first.place))
     }
 
-    /// A run of this length \[s\] that steps of this length never bring to its end; `None` if they do.
+    /// The error for a run of this length \[s\] that steps of this length never complete; `None` if they do.
     pub fn endless(&self, until: f64, time_step: f64) -> Option<Diagnostics> {
         let steps = until / time_step;
-        if steps <= MOST_STEPS {
+        if steps <= MAX_STEPS {
             return None;
         }
         let message = format!("a run of {until:e} s takes {steps:.3e} steps of {time_step:e} s: its time would come to a halt");
-        let complaint = Complaint::new(message).limit(format!("{MOST_STEPS:.0e} steps"));
+        let complaint = UnlocatedDiagnostic::new(message).limit(format!("{MAX_STEPS:.0e} steps"));
         let (root, found) = tree(&self.text, &self.file, &self.overrides);
         let key = if holds(&root, &["run", "time_step"]) {
             "time_step"
         } else {
             "until"
         };
-        let mut findings = Findings::new(root, found, &|path| path);
+        let mut findings = CheckState::new(root, found, &|path| path);
         findings.add(
             &format!("run.{key}"),
             complaint.remedy("let the run end earlier, or use a longer time step or softer materials, which allow one"),
@@ -133,16 +136,42 @@ impl Source {
         Some(findings.into_diagnostics())
     }
 
-    /// The path of the first section whose grains come later; of the whole scene if none do.
+    /// The path of the first section whose grains enter later; of the whole scene if there is none.
     fn of_inlets(&self, root: &Node) -> String {
         let mut names = self.groups.iter();
         let first = names.find(|name| holds(root, &["grains", name.as_str(), "inlet"]));
         first.map_or_else(String::new, |name| format!("grains.{name}.inlet"))
     }
 
-    /// The path of what is at fault, and what is wrong with it.
-    fn cause(&self, refusal: &Refusal, root: &Node) -> Option<(String, Complaint)> {
-        let told = || told(refusal);
+    /// The name of the group of a grain.
+    fn group_of(&self, id: u32) -> Option<&str> {
+        self.groups.get(self.grains.of(id)? as usize).map(String::as_str)
+    }
+
+    /// The section of a grain, to write behind the grain; empty if it is unknown.
+    fn section_of(&self, id: u32) -> String {
+        self.group_of(id).map_or_else(String::new, |name| format!(" of grains.{name}"))
+    }
+
+    /// The remedy for two grains that overlap at the start. A random fill has no overlaps with the sections before it, which other fills do not see.
+    fn remedy_of_overlap(&self, ids: [u32; 2], root: &Node) -> String {
+        let of_both = "move or shrink them, or raise run.overlap_limit";
+        let [a, b] = ids.map(|id| self.group_of(id).unwrap_or_default());
+        // Sections are filled in alphabetical order.
+        let later = a.max(b);
+        if !holds(root, &["grains", later, "fill"]) {
+            return of_both.to_owned();
+        }
+        if a == b {
+            return format!("use a lower solid_fraction or method = \"random\" in grains.{later}.fill; or {of_both}");
+        }
+        let fraction = "with a solid_fraction of at most 0.35";
+        format!("write method = \"random\" in grains.{later}.fill, which keeps free of earlier sections, {fraction}; or {of_both}")
+    }
+
+    /// The path of the key at fault, and the error.
+    fn cause(&self, refusal: &WorldError, root: &Node) -> Option<(String, UnlocatedDiagnostic)> {
+        let reported = || from_message(refusal);
         let of_group = |group: Option<u32>, key: &str| {
             let name = group.and_then(|group| self.groups.get(group as usize));
             let Some(name) = name else { return "grains".to_owned() };
@@ -152,16 +181,20 @@ impl Source {
         };
         let of_grain = |id: &u32, key: &str| of_group(self.grains.of(*id), key);
         let of_body = |id: &u32, key: &str| of_group(self.bodies.of(*id), key);
-        // Of keys that may be the cause, the first that is written.
+        // Of the keys that may be the cause, the first one in the file.
         let written = |paths: &[&str]| {
             let is_there = |path: &&&str| holds(root, &path.split('.').collect::<Vec<_>>());
             let found = paths.iter().find(is_there).or(paths.first());
             found.map_or_else(String::new, |path| (*path).to_owned())
         };
-        let must = |message: String, must: &str| Complaint::new(message).limit(must).remedy("give a value that is accepted");
+        let must = |message: String, must: &str| {
+            UnlocatedDiagnostic::new(message)
+                .limit(must)
+                .remedy("give a value that is accepted")
+        };
         Some(match refusal {
-            Refusal::Precision { .. } | Refusal::HeatInSingle => (written(&["run.precision", "run.device"]), told()),
-            Refusal::Digits { precision, is_of_step, .. } => {
+            WorldError::Precision { .. } | WorldError::HeatInSingle => (written(&["run.precision", "run.device"]), reported()),
+            WorldError::Digits { precision, is_of_step, .. } => {
                 let of_precision: &[&str] = if *precision == Precision::F32.name() {
                     &["run.precision", "run.device"]
                 } else {
@@ -169,17 +202,17 @@ impl Source {
                 };
                 let of_step: &[&str] = if *is_of_step { &["run.time_step"] } else { &[] };
                 let of_places: &[&str] = &["grains", "fluid"];
-                (written(&[of_precision, of_step, of_places].concat()), told())
+                (written(&[of_precision, of_step, of_places].concat()), reported())
             }
-            Refusal::Fluid(what) => (of_fluid(root, what), told()),
-            Refusal::WallInFluid { wall, .. } | Refusal::FluidBehindWall { wall, .. } => (of_wall(root, wall, ""), told()),
-            Refusal::Division(_) => (written(&["run.domains", "run.gpus"]), told()),
-            Refusal::Threads(_) => ("run.threads".to_owned(), told()),
-            Refusal::Bond { name, what } => (key_named(root, &format!("bonds.{name}"), what), told()),
-            Refusal::BondStep { .. } | Refusal::TimeStep { .. } => ("run.time_step".to_owned(), told()),
-            Refusal::NoGrains => ("grains".to_owned(), told()),
-            Refusal::DuplicateId { id } => (of_grain(id, "file"), told()),
-            Refusal::Grain {
+            WorldError::Fluid(what) => (of_fluid(root, what), reported()),
+            WorldError::WallInFluid { wall, .. } | WorldError::FluidBehindWall { wall, .. } => (of_wall(root, wall, ""), reported()),
+            WorldError::Subdomains(_) => (written(&["run.domains", "run.gpus"]), reported()),
+            WorldError::Threads(_) => ("run.threads".to_owned(), reported()),
+            WorldError::Bond { name, what } => (key_named(root, &format!("bonds.{name}"), what), reported()),
+            WorldError::BondStep { .. } | WorldError::TimeStep { .. } => ("run.time_step".to_owned(), reported()),
+            WorldError::NoGrains => ("grains".to_owned(), reported()),
+            WorldError::DuplicateId { id } => (of_grain(id, "file"), reported()),
+            WorldError::Grain {
                 id,
                 what,
                 value,
@@ -188,7 +221,7 @@ impl Source {
                 let message = format!("grain {id}: {what} is {value}");
                 (of_grain(id, &what.replace(' ', "_")), must(message, limit))
             }
-            Refusal::Body {
+            WorldError::Body {
                 id,
                 what,
                 value,
@@ -197,7 +230,7 @@ impl Source {
                 of_body(id, &what.replace(' ', "_")),
                 must(format!("body {id}: {what} is {value}"), limit),
             ),
-            Refusal::BodyMotion { id, .. } => {
+            WorldError::BodyMotion { id, .. } => {
                 let is_tied = |group: u32| {
                     holds(
                         root,
@@ -209,17 +242,17 @@ impl Source {
                 } else {
                     "motion"
                 };
-                (of_body(id, key), told())
+                (of_body(id, key), reported())
             }
-            Refusal::WithBodies { what, .. } => {
+            WorldError::WithBodies { what, .. } => {
                 let path = match *what {
                     "sides that slide past each other" => "world.domain.shear",
                     "Gear's methods" => "run.integrator",
                     _ => "grains",
                 };
-                (path.to_owned(), told())
+                (path.to_owned(), reported())
             }
-            Refusal::Material {
+            WorldError::Material {
                 name,
                 what,
                 value,
@@ -228,73 +261,84 @@ impl Source {
                 format!("material.{name}.{what}"),
                 must(format!("material.{name}: {what} is {value}"), limit),
             ),
-            Refusal::NoInteraction { .. } => ("interaction".to_owned(), told()),
-            Refusal::Interaction { a, b, what } => {
+            WorldError::NoInteraction { .. } => ("interaction".to_owned(), reported()),
+            WorldError::Interaction { a, b, what } => {
                 let pair = [format!("{a}-{b}"), format!("{b}-{a}")]
                     .into_iter()
                     .find(|pair| holds(root, &["interaction", pair.as_str()]));
                 let key = what.split_whitespace().next().unwrap_or_default();
                 (
                     pair.map_or_else(|| "interaction".to_owned(), |pair| format!("interaction.{pair}.{key}")),
-                    told(),
+                    reported(),
                 )
             }
-            Refusal::Wall { name, what } => (of_wall(root, name, what), told()),
-            Refusal::Overlap {
+            WorldError::Wall { name, what } => (of_wall(root, name, what), reported()),
+            WorldError::Overlap {
                 a,
                 b,
                 overlap,
                 share,
                 limit,
             } => {
-                let message = format!("grains {a} and {b} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller radius");
-                let complaint = Complaint::new(message).limit(format!("overlaps of {limit:.1} %"));
-                (
-                    of_grain(a, "at"),
-                    complaint.remedy("move or shrink them, or raise run.overlap_limit"),
-                )
+                let [of_a, of_b] = [a, b].map(|id| self.section_of(*id));
+                let grains = if of_a == of_b {
+                    format!("grains {a} and {b}{of_a}")
+                } else {
+                    format!("grain {a}{of_a} and grain {b}{of_b}")
+                };
+                let message = format!("{grains} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller radius");
+                let complaint = UnlocatedDiagnostic::new(message).limit(format!("overlaps of {limit:.1} %"));
+                (of_grain(a, "at"), complaint.remedy(self.remedy_of_overlap([*a, *b], root)))
             }
-            Refusal::InWall { id, at, share, limit } => {
+            WorldError::InWall {
+                id,
+                at,
+                wall,
+                share,
+                limit,
+            } => {
                 let [x, y, z] = at;
-                let message =
-                    format!("grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start");
-                let complaint = Complaint::new(message).limit(format!("overlaps of {limit:.1} %"));
+                let grain = format!("grain {id}{}", self.section_of(*id));
+                let message = format!(
+                    "{grain} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start: wall.{wall}"
+                );
+                let complaint = UnlocatedDiagnostic::new(message).limit(format!("overlaps of {limit:.1} %"));
                 (
                     of_grain(id, "at"),
                     complaint.remedy("move it or the wall, or raise run.overlap_limit"),
                 )
             }
-            Refusal::Outside { id, .. } => (of_grain(id, "at"), told()),
-            Refusal::PeriodicSide { .. } => ("world.domain".to_owned(), told()),
-            Refusal::Shear => ("world.domain.shear".to_owned(), told()),
-            Refusal::DampedShear => ("run.local_damping".to_owned(), told()),
-            Refusal::Setting { what, value, must: limit } => {
+            WorldError::Outside { id, .. } => (of_grain(id, "at"), reported()),
+            WorldError::PeriodicSide { .. } => ("world.domain".to_owned(), reported()),
+            WorldError::Shear => ("world.domain.shear".to_owned(), reported()),
+            WorldError::DampedShear => ("run.local_damping".to_owned(), reported()),
+            WorldError::FluidSurroundings { what, value, must: limit } => {
                 let is_key = what.starts_with("run.") || what.starts_with("world.");
                 let path = if is_key { (*what).to_owned() } else { self.of_inlets(root) };
                 (path, must(format!("{what} is {value}"), limit))
             }
-            Refusal::Taken { id, .. } | Refusal::FreedInside { id, .. } => (of_grain(id, "at"), told()),
-            Refusal::WallInGrain { partner, .. } => (of_wall(root, partner.trim_start_matches("wall "), ""), told()),
-            Refusal::Switch { group, what } => (key_named(root, &format!("grains.{group}"), what), told()),
-            Refusal::Gpu(_)
-            | Refusal::Assembly { .. }
-            | Refusal::AssemblyElsewhere { .. }
-            | Refusal::Unexpected { .. }
-            | Refusal::Stopped(_)
-            | Refusal::State { .. } => return None,
+            WorldError::Taken { id, .. } | WorldError::FreedInside { id, .. } => (of_grain(id, "at"), reported()),
+            WorldError::WallInGrain { partner, .. } => (of_wall(root, partner.trim_start_matches("wall "), ""), reported()),
+            WorldError::Switch { group, what } => (key_named(root, &format!("grains.{group}"), what), reported()),
+            WorldError::Gpu(_)
+            | WorldError::ForceAssembly { .. }
+            | WorldError::AssemblyElsewhere { .. }
+            | WorldError::Unexpected { .. }
+            | WorldError::Stopped(_)
+            | WorldError::State { .. } => return None,
         })
     }
 }
 
-/// A complaint from what a refusal says, which ends with the remedy.
-fn told(refusal: &Refusal) -> Complaint {
+/// An error from a message that ends with the remedy.
+fn from_message(refusal: &WorldError) -> UnlocatedDiagnostic {
     let text = refusal.to_string();
     let parts = text.rsplit_once("; ").or_else(|| text.rsplit_once(": "));
     let (message, remedy) = parts.unwrap_or((&text, "change it, or leave it out"));
-    Complaint::new(message).remedy(remedy)
+    UnlocatedDiagnostic::new(message).remedy(remedy)
 }
 
-/// The path of a fluid's key that a message is about: of the fluid that it names in quotes, or of the only one.
+/// The path of the key of a fluid in a message: of the fluid that the message names in quotes, or of the only one.
 fn of_fluid(root: &Node, message: &str) -> String {
     let names: Vec<&String> = keys(root, &["fluid"]).collect();
     let named = names.iter().find(|name| message.contains(&format!("{name:?}")));
@@ -304,7 +348,7 @@ fn of_fluid(root: &Node, message: &str) -> String {
     }
 }
 
-/// The path of a wall's key that a message is about. Of the faces of a box each has a name of its own.
+/// The path of the key of a wall in a message. Each face of a box has its own name.
 fn of_wall(root: &Node, name: &str, message: &str) -> String {
     let section = name.split('.').next().unwrap_or_default();
     let path = key_named(root, &format!("wall.{section}"), message);
@@ -316,10 +360,10 @@ fn of_wall(root: &Node, name: &str, message: &str) -> String {
     }
 }
 
-/// What a message says of a wall whose motion is at fault.
+/// The message about a wall with an invalid motion.
 const MOVES: [&str; 4] = ["moves", "turns", "vibrates", "path"];
 
-/// The path of the key of a section that a message names first, of those that are written; of the section if it names none.
+/// The path of the section's key that a message names first, of the keys in the file; of the section if it names none.
 fn key_named(root: &Node, section: &str, message: &str) -> String {
     let path: Vec<&str> = section.split('.').collect();
     let named = keys(root, &path).filter_map(|key| {
@@ -335,14 +379,14 @@ fn key_named(root: &Node, section: &str, message: &str) -> String {
         .map_or_else(|| section.to_owned(), |(_, key)| format!("{section}.{key}"))
 }
 
-/// Where a text has a word, or several in a row, that are not parts of longer ones.
+/// Position in a text of one or several words that are not parts of longer ones.
 fn word_at(text: &str, word: &str) -> Option<usize> {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_whole = |at: &usize| !text[..*at].ends_with(is_of_word) && !text[at + word.len()..].starts_with(is_of_word);
     text.match_indices(word).map(|(at, _)| at).find(is_whole)
 }
 
-/// What stands at a path of the tree.
+/// The node at a path of the tree.
 fn at<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
     path.iter().try_fold(root, |node, key| match &node.value {
         Value::Table(table) => table.get(*key).map(|entry| &entry.node),
@@ -359,7 +403,7 @@ fn keys<'a>(root: &'a Node, path: &[&str]) -> impl Iterator<Item = &'a String> +
     table.into_iter().flatten()
 }
 
-/// Whether the tree holds what is at a path.
+/// Whether the tree has a node at a path.
 fn holds(root: &Node, path: &[&str]) -> bool {
     at(root, path).is_some()
 }

@@ -1,61 +1,61 @@
-//! Meshes as equal spheres, with what they weigh: for shapes of clumps, and for the command line.
+//! Meshes as equal spheres, with their mass properties: for shapes of clumps, and for the command line.
 
 use crate::{
-    diagnostics::Complaint,
-    outward::{NO_VOLUME, notice, turn_outward},
+    diagnostics::UnlocatedDiagnostic,
+    orient_mesh::{NO_VOLUME, notice, turn_outward},
     walls::scaled_mesh,
 };
 use glam::DVec3;
 use seixo_analysis::{Solid, solid_of_apart, solid_of_mesh};
-use seixo_engine::voxels::{Edges, Filling, Lattice, VoxelError, Voxels, voxels};
+use seixo_engine::voxels::{Edges, Lattice, VoxelError, VoxelFilling, Voxels, voxels};
 use seixo_engine::world::{DeviceChoice, Triangle, Vec3};
 use seixo_files::cache::{Cache, Key};
 use seixo_files::layer::Disk;
 use std::path::Path;
 
-/// Changes with the way in which meshes become cubes, and with that of keeping them: what was kept before is not found any more.
+/// Version of the voxelization and of its cache: a change makes cached results invalid.
 const VERSION: &[u8] = b"cubes 1";
 
-/// How a mesh is to become spheres.
+/// Parameters of the conversion of a mesh to spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SphereWish {
+pub struct VoxelizationRequest {
     /// Radius, in lengths of the mesh.
     pub radius: f64,
-    /// Which spheres.
-    pub filling: Filling,
-    /// Where to compute.
+    /// Surface or solid.
+    pub filling: VoxelFilling,
+    /// Device.
     pub device: DeviceChoice,
     /// Threads of the CPU; 0 = one per core.
     pub threads: usize,
 }
 
-/// A mesh that became spheres.
+/// A mesh as spheres.
 #[derive(Clone, Debug)]
-pub struct SpheresOfMesh {
-    /// Its triangles, scaled; those of a closed mesh that faced the wrong side turned over, be it all of them.
+pub struct VoxelizedMesh {
+    /// Its triangles, scaled. Triangles of a closed mesh that faced the wrong side are flipped, even if those are all.
     pub mesh: Vec<Triangle>,
-    /// How many were turned over.
+    /// Number of flipped triangles.
     pub turned: usize,
-    /// How they hang together.
+    /// Topology of the mesh.
     pub edges: Edges,
-    /// The grid of cubes that were looked through.
+    /// The grid of cubes.
     pub lattice: Lattice,
-    /// What was found in them.
+    /// Result of the voxelization.
     pub voxels: Voxels,
-    /// Whether that was known from before.
+    /// Whether the result comes from the cache.
     pub is_kept: bool,
     /// Centers of the spheres.
     pub centers: Vec<Vec3>,
-    /// What the mesh encloses, if it is closed.
+    /// Volume, center and inertia of the mesh, if it is closed.
     pub of_mesh: Option<Solid>,
-    /// What the spheres make together; they touch and do not overlap.
+    /// Volume, center and inertia of the spheres together; they touch and do not overlap.
     pub of_spheres: Solid,
-    /// What the user should know although nothing is wrong.
+    /// Notes for the user that are not errors.
     pub notices: Vec<String>,
 }
 
-impl SpheresOfMesh {
-    /// What the body weighs and how hard it is to turn: as the mesh where it is closed, else as the spheres.
+impl VoxelizedMesh {
+    /// Mass properties of the body: those of the mesh if it is closed, else those of the spheres.
     pub fn solid(&self) -> &Solid {
         self.of_mesh.as_ref().unwrap_or(&self.of_spheres)
     }
@@ -64,11 +64,11 @@ impl SpheresOfMesh {
 /// The spheres of a mesh file, whose lengths are multiplied by `scale`.
 ///
 /// # Errors
-/// If the file is no mesh, the radius does not go with it, it is to be filled and has no inside, or the device does not suffice.
-pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<SpheresOfMesh, Complaint> {
+/// If the file is no mesh, the radius is unsuitable, a solid is requested of an open mesh, or the device is insufficient.
+pub fn spheres_of_mesh(file: &Path, scale: f64, request: &VoxelizationRequest) -> Result<VoxelizedMesh, UnlocatedDiagnostic> {
     let mut mesh = scaled_mesh(file, scale)?;
-    let told = |error: VoxelError| Complaint::told(&error.to_string()).within(&file.display().to_string());
-    let lattice = Lattice::new(&mesh, wish.radius).map_err(told)?;
+    let reported = |error: VoxelError| UnlocatedDiagnostic::from_message(&error.to_string()).within(&file.display().to_string());
+    let lattice = Lattice::new(&mesh, request.radius).map_err(reported)?;
     let mut edges = Edges::of(&mesh);
     let mut notices = Vec::new();
     let turned = turn_outward(&mut mesh, &edges).unwrap_or_else(|complaint| {
@@ -79,24 +79,24 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
         notices.push(notice(turned, mesh.len()));
         edges = Edges::of(&mesh);
     }
-    let (key, cache) = (key_of(&mesh, wish), Cache::of_user(&Disk, "spheres"));
+    let (key, cache) = (key_of(&mesh, request), Cache::of_user(&Disk, "spheres"));
     let kept = cache.get(&key).and_then(|bytes| unpacked(&bytes, lattice.cubes()));
     let is_kept = kept.is_some();
     let voxels = match kept {
         Some(voxels) => voxels,
         None => {
-            let place = (wish.device, wish.threads);
-            let made = voxels(&mesh, &edges, &lattice, wish.filling, place, &mut notices).map_err(told)?;
+            let place = (request.device, request.threads);
+            let made = voxels(&mesh, &edges, &lattice, request.filling, place, &mut notices).map_err(reported)?;
             cache.put(&key, &packed(&made));
             made
         }
     };
     let enclosed = enclosed(&mesh, &edges, &lattice);
-    if wish.filling == Filling::Solid && voxels.inside == 0 && enclosed.is_none() {
-        let complaint = Complaint::new(format!(
+    if request.filling == VoxelFilling::Solid && voxels.inside == 0 && enclosed.is_none() {
+        let complaint = UnlocatedDiagnostic::new(format!(
             "{}: no sphere of radius {} is inside of the mesh, which encloses no volume",
             file.display(),
-            wish.radius
+            request.radius
         ));
         return Err(complaint
             .limit("a closed mesh, or one whose inside is wider than the spheres")
@@ -108,13 +108,13 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
         inertia: if is_turned { -solid.inertia } else { solid.inertia },
         ..solid
     });
-    notices.extend(remarks(&edges, &voxels, wish.filling, of_mesh.is_some(), is_turned));
+    notices.extend(remarks(&edges, &voxels, request.filling, of_mesh.is_some(), is_turned));
     if is_turned {
         mesh.iter_mut().for_each(|triangle| triangle.swap(1, 2));
     }
     let centers: Vec<Vec3> = voxels.taken.iter().map(|&cube| lattice.center(cube)).collect();
-    let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), wish.radius)).collect();
-    Ok(SpheresOfMesh {
+    let spheres: Vec<(DVec3, f64)> = centers.iter().map(|&center| (center.into(), request.radius)).collect();
+    Ok(VoxelizedMesh {
         mesh,
         turned,
         edges,
@@ -128,14 +128,14 @@ pub fn spheres_of_mesh(file: &Path, scale: f64, wish: &SphereWish) -> Result<Sph
     })
 }
 
-/// What a closed mesh encloses; negative where it faces inward.
+/// Volume, center and inertia of a closed mesh; negative if it faces inward.
 fn enclosed(mesh: &[Triangle], edges: &Edges, lattice: &Lattice) -> Option<Solid> {
     let [low, high] = lattice.bounds.map(DVec3::from);
     let solid = edges.is_closed().then(|| solid_of_mesh(mesh))?;
     (solid.volume.abs() > NO_VOLUME * (high - low).max_element().powi(3)).then_some(solid)
 }
 
-fn remarks(edges: &Edges, voxels: &Voxels, filling: Filling, has_volume: bool, is_turned: bool) -> Vec<String> {
+fn remarks(edges: &Edges, voxels: &Voxels, filling: VoxelFilling, has_volume: bool, is_turned: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if is_turned {
         remarks.push("the mesh is inside out: it is taken with its outside turned out".to_owned());
@@ -156,11 +156,11 @@ fn remarks(edges: &Edges, voxels: &Voxels, filling: Filling, has_volume: bool, i
         remarks.push("mass, center and inertia are those of the spheres, not of the mesh".to_owned());
     } else if voxels.doubled > 0 {
         remarks.push(format!(
-            "parts of the mesh overlap: its mass counts {} cubes more than once",
+            "parts of the mesh overlap: mass, center and inertia count {} cubes once for each part",
             voxels.doubled
         ));
     }
-    if !edges.is_closed() && voxels.disputed > 0 && filling == Filling::Solid {
+    if !edges.is_closed() && voxels.disputed > 0 && filling == VoxelFilling::Solid {
         remarks.push(format!(
             "seen along x, y and z not the same is inside: of {} cubes two axes of three decide",
             voxels.disputed
@@ -169,12 +169,12 @@ fn remarks(edges: &Edges, voxels: &Voxels, filling: Filling, has_volume: bool, i
     remarks
 }
 
-/// What the cubes depend on; the device is not among it.
-fn key_of(mesh: &[Triangle], wish: &SphereWish) -> Key {
+/// The key of the cache; the device is no part of it.
+fn key_of(mesh: &[Triangle], request: &VoxelizationRequest) -> Key {
     let mut key = Key::default();
     key.add(VERSION);
-    key.add(&wish.radius.to_le_bytes());
-    key.add(&[wish.filling as u8]);
+    key.add(&request.radius.to_le_bytes());
+    key.add(&[request.filling as u8]);
     for coordinate in mesh.as_flattened().as_flattened() {
         key.add(&coordinate.to_le_bytes());
     }
@@ -190,7 +190,7 @@ fn packed(voxels: &Voxels) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// The cubes that became these bytes, if they are among so many.
+/// The cubes in these bytes, if they are valid for a grid of this size.
 fn unpacked(bytes: &[u8], cubes: usize) -> Option<Voxels> {
     let mut words = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
     let mut voxels = Voxels {

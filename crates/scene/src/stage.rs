@@ -1,27 +1,27 @@
-//! Stages, one after the other, and zones that take grains away: what a scene plans to happen while it runs.
+//! Stages, one after the other, and zones that remove grains: the events that a scene plans.
 
-mod acts;
-mod early;
-mod lasting;
+mod actions;
+mod initially_met;
+mod motion_duration;
 mod set;
 
-pub use acts::Staged;
+pub use actions::StageTarget;
 
 use crate::{
-    assemble::Findings,
+    assemble::CheckState,
     condition::{Condition, Names, unknown},
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     inlet::Inlet,
     quantity::{NotNegative, Positive, Quantity, Time},
-    schema::{BoxShape, CylinderRegion, SceneFile, SphereRegion},
+    schema::{SceneFile, SimpleRegion},
     volume::Volume,
     walls::NamedWalls,
 };
-pub(crate) use early::note_early_end;
-pub(crate) use lasting::bound_motions;
+pub(crate) use initially_met::note_early_end;
+pub(crate) use motion_duration::bound_motions;
 use schemars::JsonSchema;
-use seixo_engine::world::{Expected, Grains, Load, Vec3, WallMotion, World};
-use seixo_engine::{Melting, PeriodicCell, Seen};
+use seixo_engine::world::{ExpectedGrains, Grains, Load, Vec3, WallMotion, World};
+use seixo_engine::{Melting, PeriodicCell, PlacedGrain};
 use serde::{Deserialize, Serialize};
 use set::SetSection;
 pub(crate) use set::complete_paths;
@@ -30,63 +30,54 @@ use std::{
     ops::Range,
 };
 
-/// A part of space from which grains are taken away.
+/// A part of space from which grains are removed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ZoneSection {
-    /// Takes grains away whose centers are inside; nothing else can be asked of a zone.
+    /// Removes grains whose centers are inside; a zone has no other action.
     pub remove: bool,
-    /// Where.
-    pub region: ZoneRegion,
-    /// Groups that it takes; all if left out.
+    /// Region of the zone.
+    pub region: SimpleRegion,
+    /// Groups that the zone removes; all if left out.
     #[schemars(example = serde_json::json!(["sand"]))]
     pub groups: Option<Vec<String>>,
-    /// Simulated time between two looks; a thousandth of the run if left out.
+    /// Simulated time between two checks; a thousandth of the run if left out.
     pub every: Option<Quantity<Time, Positive>>,
 }
 
-/// The part of space of a zone.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ZoneRegion {
-    /// Between two corners.
-    Box(BoxShape),
-    /// Inside a cylinder.
-    Cylinder(CylinderRegion),
-    /// Inside a sphere.
-    Sphere(SphereRegion),
-}
-
-/// A part of the run: from the end of the stage before to when its own condition holds. What a later stage adds is absent before it.
+/// A part of the run, from the end of the previous stage until its own condition is met. Items that a later stage adds are absent before it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct StageSection {
-    /// Name, for messages and the log.
+    /// Name of the stage, for messages and the log.
     #[schemars(example = &"settle")]
     pub name: String,
-    /// When it ends, as in "kinetic_energy < 1e-6 J", "time > 2 s", "duration 0.5 s", "grains.bed > 1000", "coordination > 4",
-    /// "largest_speed < 1 mm/s" or "wall_force.lid > 10 N", joined by `and` and `or`; with the run if left out, which only the last may.
+    /// Condition for its end, as in "kinetic_energy < 1e-6 J", "time > 2 s", "duration 0.5 s", "grains.bed > 1000", "coordination > 4",
+    /// "largest_speed < 1 mm/s" or "wall_force.lid > 10 N", joined by `and` and `or`; with the run if left out, which only the last may. `and` binds
+    /// more tightly than `or`; there are no parentheses; `kinetic_energy` is of translation of grains, without fluids;
+    /// `wall_force` is a magnitude. Only stages have conditions: probes log during the whole run, and bonds are made at the start or by a stage.
     #[schemars(example = &"kinetic_energy < 1e-6 J")]
     pub until: Option<String>,
-    /// Simulated time between two looks at the condition; the first look is after the beginning.
+    /// Simulated time between two checks of the condition; the first check is after one such time. Shorten it in runs of milliseconds.
     #[serde(default = "usual_look")]
+    #[schemars(example = &"1 ms")]
     pub every: Quantity<Time, Positive>,
-    /// How long the condition must hold, at every look: grains that start at rest have no kinetic energy, either. `and duration 0.1 s` in the
-    /// condition does the same for the beginning alone.
+    /// Time for which the condition must be true at every check. It prevents an early end: grains that start at rest have no kinetic energy. `and
+    /// duration 0.1 s` in the condition does the same at the start of the stage only.
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
-    /// What goes as it begins, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement"; with its grains, an
-    /// inlet ends, too. Bonds that are removed vanish; they do not count as broken.
+    /// Items to remove at the start of the stage, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement".
+    /// Removing grains also removes their inlet. Bonds that are removed do not count as broken.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["wall.plug"]))]
     pub remove: Vec<String>,
-    /// What comes as it begins. Bonds that are added join grains as they stand at this moment, after all else of the stage has changed.
+    /// Items to add at the start of the stage. Bonds connect grains at their positions at this moment, after all other changes of the stage.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["grains.load"]))]
     pub add: Vec<String>,
-    /// Grains and clumps that melt as it begins, as in "grains.ice": they go, and the fluid of `melts_into` comes in their place.
+    /// Grains and clumps that melt at the start of the stage, as in "grains.ice": the fluid of `melts_into` replaces them.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["grains.ice"]))]
     pub melt: Vec<String>,
-    /// What changes as it begins.
+    /// Settings that change at the start of the stage.
     #[serde(default)]
     pub set: SetSection,
 }
@@ -95,10 +86,10 @@ fn usual_look() -> Quantity<Time, Positive> {
     Quantity::new(1e-3)
 }
 
-/// What a scene plans to happen while it runs.
+/// Planned events of a scene during the run.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    /// Grains that come in a later stage.
+    /// Grains that a later stage adds.
     pub reserve: Grains,
     /// Inlets of grains.
     pub inlets: Vec<Inlet>,
@@ -110,13 +101,13 @@ pub struct Plan {
     pub zones: Vec<Zone>,
     /// Stages in their order.
     pub stages: Vec<Stage>,
-    /// What is not there at the start.
-    pub absent: Vec<Thing>,
+    /// Items that are not present at the start.
+    pub absent: Vec<StageItem>,
 }
 
-/// Something that a stage can add or remove.
+/// An item that a stage can add or remove.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Thing {
+pub enum StageItem {
     /// Walls, by their range in [`World::walls`]: those of one section.
     Walls(Range<usize>),
     /// A group of grains, with its inlet.
@@ -131,66 +122,66 @@ pub enum Thing {
     Bonds(usize),
 }
 
-/// Something that happens as a stage begins.
+/// An action at the start of a stage.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
-    /// Something goes.
-    Remove(Thing),
-    /// Something comes.
-    Add(Thing),
-    /// Gravity becomes this \[m/s²\].
+pub enum StageAction {
+    /// Removes an item.
+    Remove(StageItem),
+    /// Adds an item.
+    Add(StageItem),
+    /// Sets gravity \[m/s²\].
     Gravity(Vec3),
-    /// Walls move in another way.
+    /// Replaces the motion of walls.
     Motion(Range<usize>, Box<WallMotion>),
-    /// A group of grains gets this velocity \[m/s\].
+    /// Sets the velocity of a group of grains \[m/s\].
     Velocity(u32, Vec3),
-    /// A group of grains is held from where it is, and moves like this.
+    /// Prescribes a motion of a group of grains, from its current position.
     Hold(u32, Box<WallMotion>),
-    /// A group of grains that is held is set free.
+    /// Ends the prescribed motion of a group of grains.
     Free(u32),
-    /// A group of grains bears this load in place of the one before.
+    /// Replaces the load of a group of grains.
     Load(Load),
-    /// A group of grains melts, its bodies like this.
+    /// Melts a group of grains, with the data of its bodies.
     Melt(u32, Vec<Melting>),
 }
 
 /// A part of the run.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// Name as the scene spells it.
+    /// Name as in the scene.
     pub name: String,
-    /// When it ends; with the run if there is none.
+    /// Condition for its end; with the run if there is none.
     pub until: Option<Condition>,
-    /// Simulated time between two looks at the condition \[s\].
+    /// Simulated time between two checks of the condition \[s\].
     pub every: f64,
-    /// How long the condition must hold \[s\].
+    /// Time for which the condition must be true \[s\].
     pub hold: f64,
-    /// What happens as it begins, in this order.
-    pub acts: Vec<Act>,
-    /// What it is, in a line.
+    /// Actions at its start, in this order.
+    pub actions: Vec<StageAction>,
+    /// Summary in a line.
     pub text: String,
 }
 
-/// A part of space from which grains are taken away.
+/// A part of space from which grains are removed.
 #[derive(Clone, Debug)]
 pub struct Zone {
-    /// Name as the scene spells it.
+    /// Name as in the scene.
     pub name: String,
-    /// Simulated time between two looks \[s\].
+    /// Simulated time between two checks \[s\].
     pub every: f64,
     groups: Option<Vec<u32>>,
     volume: Volume,
 }
 
 impl Zone {
-    /// Whether it takes a grain in this cell away.
-    pub fn takes(&self, grain: &Seen, cell: &PeriodicCell) -> bool {
+    /// Whether it removes a grain in this cell.
+    pub fn takes(&self, grain: &PlacedGrain, cell: &PeriodicCell) -> bool {
         self.groups.as_ref().is_none_or(|groups| groups.contains(&grain.group)) && self.volume.holds_image(grain.center, cell)
     }
 }
 
 /// The zones of a scene.
-pub(crate) fn zones(file: &mut SceneFile, findings: &mut Findings) -> Vec<Zone> {
+pub(crate) fn zones(file: &mut SceneFile, findings: &mut CheckState) -> Vec<Zone> {
     let usual = Quantity::new(file.run.until.si / 1000.0);
     let groups: Vec<String> = file.grains.keys().cloned().collect();
     let mut zones = Vec::new();
@@ -203,18 +194,18 @@ pub(crate) fn zones(file: &mut SceneFile, findings: &mut Findings) -> Vec<Zone> 
     zones
 }
 
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
 fn zone(name: &str, section: &mut ZoneSection, usual: Quantity<Time, Positive>, known: &[String]) -> Result<Zone, At> {
     if !section.remove {
-        let complaint = Complaint::new("a zone that takes nothing away does nothing").limit("remove = true");
+        let complaint = UnlocatedDiagnostic::new("a zone that takes nothing away does nothing").limit("remove = true");
         return Err(("remove", complaint.remedy("write remove = true, or leave the zone out")));
     }
     let volume = match &section.region {
-        ZoneRegion::Box(shape) => Volume::upright(shape),
-        ZoneRegion::Cylinder(shape) => Volume::cylinder(shape),
-        ZoneRegion::Sphere(shape) => Ok(Volume::sphere(shape)),
+        SimpleRegion::Box(shape) => Volume::upright(shape),
+        SimpleRegion::Cylinder(shape) => Volume::cylinder(shape),
+        SimpleRegion::Sphere(shape) => Ok(Volume::sphere(shape)),
     };
     let groups = section.groups.as_ref().map(|groups| {
         let index = |group: &String| known.iter().position(|other| other == group).map(|index| index as u32);
@@ -231,31 +222,31 @@ fn zone(name: &str, section: &mut ZoneSection, usual: Quantity<Time, Positive>, 
     })
 }
 
-/// The stages of a scene, and what is not there at the start: what is added before it is ever removed.
+/// The stages of a scene, and the items that are not present at the start: those that are added before they are ever removed.
 pub(crate) fn stages(
     file: &SceneFile,
     world: &World,
     ranges: &BTreeMap<String, Range<usize>>,
-    findings: &mut Findings,
-) -> (Vec<Stage>, Vec<Thing>) {
+    findings: &mut CheckState,
+) -> (Vec<Stage>, Vec<StageItem>) {
     let walls = NamedWalls {
         sections: ranges,
         walls: &world.walls,
     };
     let cast = Cast { file, world, walls };
-    let (mut stages, mut absent, mut standings) = (Vec::new(), Vec::new(), BTreeMap::new());
-    // Whether what was named so far is there.
-    let mut presence: Vec<(Thing, bool)> = Vec::new();
+    let (mut stages, mut absent, mut states) = (Vec::new(), Vec::new(), BTreeMap::new());
+    // Whether each item named so far is present.
+    let mut presence: Vec<(StageItem, bool)> = Vec::new();
     for (number, section) in file.stage.iter().enumerate() {
         let path = format!("stage.{number}");
-        let told = |complaint: Complaint| complaint.within(&format!("stage {}", section.name));
+        let reported = |complaint: UnlocatedDiagnostic| complaint.within(&format!("stage {}", section.name));
         let is_last = number + 1 == file.stage.len();
         if section.name.is_empty() || file.stage[..number].iter().any(|other| other.name == section.name) {
-            let complaint = Complaint::new(format!("{:?} cannot be the name of stage {}", section.name, number + 1));
+            let complaint = UnlocatedDiagnostic::new(format!("{:?} cannot be the name of stage {}", section.name, number + 1));
             let complaint = complaint.limit("a name that no other stage has").remedy("rename it");
             findings.add(&format!("{path}.name"), complaint);
         }
-        let mut acts = Vec::new();
+        let mut actions = Vec::new();
         let named = |names: &[String], comes: bool| names.iter().cloned().map(move |name| (name, comes)).collect::<Vec<_>>();
         for (name, comes) in [named(&section.remove, false), named(&section.add, true)].concat() {
             let key = if comes { "add" } else { "remove" };
@@ -268,20 +259,24 @@ pub(crate) fn stages(
                     if comes && is_new {
                         absent.push(thing.clone());
                     }
-                    acts.push(if comes { Act::Add(thing) } else { Act::Remove(thing) });
+                    actions.push(if comes {
+                        StageAction::Add(thing)
+                    } else {
+                        StageAction::Remove(thing)
+                    });
                 }
-                Err(complaint) => findings.add(&format!("{path}.{key}"), told(complaint)),
+                Err(complaint) => findings.add(&format!("{path}.{key}"), reported(complaint)),
             }
         }
         for name in &section.melt {
             match cast.melting(name, &mut presence) {
-                Ok(act) => acts.push(act),
-                Err(complaint) => findings.add(&format!("{path}.melt"), told(complaint)),
+                Ok(act) => actions.push(act),
+                Err(complaint) => findings.add(&format!("{path}.melt"), reported(complaint)),
             }
         }
-        match cast.settings(&section.set, &mut standings, findings) {
-            Ok(set) => acts.extend(set),
-            Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), told(complaint)),
+        match cast.settings(&section.set, &mut states, findings) {
+            Ok(set) => actions.extend(set),
+            Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), reported(complaint)),
         }
         let names = Names {
             groups: &world.groups,
@@ -289,14 +284,24 @@ pub(crate) fn stages(
         };
         let until = section.until.as_ref().map(|text| Condition::read(text, &names)).transpose();
         let until = until.unwrap_or_else(|complaint| {
-            findings.add(&format!("{path}.until"), told(complaint));
+            findings.add(&format!("{path}.until"), reported(complaint));
             None
         });
+        if world.groups.is_empty()
+            && let Some(quantity) = until.as_ref().and_then(Condition::quantity_of_grains)
+        {
+            let place = findings.location_text(&format!("{path}.until"));
+            findings.notices.push(format!(
+                "{place}: stage {}: `{quantity}` is a quantity of grains, and the scene has no grains; use `time`, `duration`, or `wall_force.NAME`, \
+                 which includes fluids; the probe `fluid = true` logs the kinetic energy of fluids",
+                section.name
+            ));
+        }
         if section.until.is_none() && !is_last {
-            let complaint = Complaint::new("it never ends, so the stages after it never begin").limit("a condition");
+            let complaint = UnlocatedDiagnostic::new("it never ends, so the stages after it never begin").limit("a condition");
             findings.add(
                 &path,
-                told(complaint.remedy("add until = \"duration 0.5 s\", or another condition")),
+                reported(complaint.remedy("add until = \"duration 0.5 s\", or another condition")),
             );
         }
         stages.push(Stage {
@@ -304,14 +309,14 @@ pub(crate) fn stages(
             until,
             every: section.every.si,
             hold: section.hold.si,
-            acts,
+            actions,
             text: described(section),
         });
     }
     (stages, absent)
 }
 
-/// A stage in a line.
+/// Summary of a stage in a line.
 fn described(section: &StageSection) -> String {
     let until = section.until.as_deref().unwrap_or("the end of the run");
     let list = |word: &str, names: &[String]| {
@@ -330,7 +335,7 @@ fn described(section: &StageSection) -> String {
     )
 }
 
-/// What stages can name.
+/// Items that stages can name.
 struct Cast<'a> {
     file: &'a SceneFile,
     world: &'a World,
@@ -338,32 +343,34 @@ struct Cast<'a> {
 }
 
 impl Cast<'_> {
-    fn thing(&self, name: &str) -> Result<Thing, Complaint> {
+    fn thing(&self, name: &str) -> Result<StageItem, UnlocatedDiagnostic> {
         let (kind, own) = name.split_once('.').unwrap_or((name, ""));
         match kind {
-            "wall" => self.walls.find(own).map(Thing::Walls),
-            "grains" => self.group(own).map(Thing::Group),
+            "wall" => self.walls.find(own).map(StageItem::Walls),
+            "grains" => self.group(own).map(StageItem::Group),
             "inlet" => {
                 let inlets = self.file.grains.iter().filter(|(_, section)| section.inlet.is_some());
                 let of_fluids = self.file.inlet.keys();
                 match (of_fluids.clone().position(|name| name == own), self.group(own)) {
-                    (Some(index), _) => Ok(Thing::FluidInlet(index)),
-                    (None, Ok(group)) if inlets.clone().any(|(name, _)| name == own) => Ok(Thing::Inlet(group)),
+                    (Some(index), _) => Ok(StageItem::FluidInlet(index)),
+                    (None, Ok(group)) if inlets.clone().any(|(name, _)| name == own) => Ok(StageItem::Inlet(group)),
                     _ => Err(unknown("inlet", own, inlets.map(|(name, _)| name).chain(of_fluids))),
                 }
             }
             "zone" => {
                 let found = self.file.zone.keys().position(|other| other == own);
-                found.map(Thing::Zone).ok_or_else(|| unknown("zone", own, self.file.zone.keys()))
+                found
+                    .map(StageItem::Zone)
+                    .ok_or_else(|| unknown("zone", own, self.file.zone.keys()))
             }
             "bonds" => {
                 let found = self.file.bonds.keys().position(|other| other == own);
                 found
-                    .map(Thing::Bonds)
+                    .map(StageItem::Bonds)
                     .ok_or_else(|| unknown("section of bonds", own, self.file.bonds.keys()))
             }
             _ => {
-                let complaint = Complaint::new(format!("\"{name}\" is nothing that comes or goes"));
+                let complaint = UnlocatedDiagnostic::new(format!("\"{name}\" is nothing that comes or goes"));
                 Err(complaint
                     .limit("wall.NAME, grains.NAME, inlet.NAME, zone.NAME and bonds.NAME")
                     .remedy("write it as in remove = [\"wall.plug\"]"))
@@ -371,44 +378,44 @@ impl Cast<'_> {
         }
     }
 
-    fn group(&self, name: &str) -> Result<u32, Complaint> {
+    fn group(&self, name: &str) -> Result<u32, UnlocatedDiagnostic> {
         let found = self.world.groups.iter().position(|group| group == name);
         found
             .map(|index| index as u32)
             .ok_or_else(|| unknown("group of grains", name, self.world.groups.iter()))
     }
 
-    /// The grains of a group that melts, which are gone then.
-    fn melting(&self, name: &str, presence: &mut Vec<(Thing, bool)>) -> Result<Act, Complaint> {
-        let Thing::Group(group) = self.thing(name)? else {
-            let complaint = Complaint::new(format!("{name} cannot melt")).limit("grains.NAME");
+    /// The action that melts the grains of a group; they are absent afterwards.
+    fn melting(&self, name: &str, presence: &mut Vec<(StageItem, bool)>) -> Result<StageAction, UnlocatedDiagnostic> {
+        let StageItem::Group(group) = self.thing(name)? else {
+            let complaint = UnlocatedDiagnostic::new(format!("{name} cannot melt")).limit("grains.NAME");
             return Err(complaint.remedy("write it as in melt = [\"grains.ice\"]"));
         };
         let section = &self.file.grains[&self.world.groups[group as usize]];
         let Some(fluid) = section.melts_into.as_ref().filter(|_| section.displaces_fluid) else {
-            let complaint = Complaint::new(format!("{name} cannot melt: nothing says into which fluid that it displaces"));
+            let complaint = UnlocatedDiagnostic::new(format!("{name} cannot melt: nothing says into which fluid that it displaces"));
             return Err(complaint.remedy("write displaces_fluid = true and melts_into = \"NAME\" in its section"));
         };
         if !self.file.fluid.contains_key(fluid) {
             return Err(unknown("fluid", fluid, self.file.fluid.keys()));
         }
-        self.turn(name, &Thing::Group(group), false, presence)?;
-        Ok(Act::Melt(group, Vec::new()))
+        self.turn(name, &StageItem::Group(group), false, presence)?;
+        Ok(StageAction::Melt(group, Vec::new()))
     }
 
-    /// Notes that a thing comes or goes, unless it did already; tells whether that is the first that is heard of it. Of a box, each face comes or goes.
-    fn turn(&self, name: &str, thing: &Thing, comes: bool, presence: &mut Vec<(Thing, bool)>) -> Result<bool, Complaint> {
-        let Thing::Walls(walls) = thing else {
+    /// Records that an item is added or removed; returns whether it is named for the first time. Faces of a box count separately.
+    fn turn(&self, name: &str, thing: &StageItem, comes: bool, presence: &mut Vec<(StageItem, bool)>) -> Result<bool, UnlocatedDiagnostic> {
+        let StageItem::Walls(walls) = thing else {
             return self.turn_one(name, thing, comes, presence);
         };
         let mut are_new = Vec::new();
         for wall in walls.clone() {
             let name = format!("wall.{}", self.world.walls[wall].name);
-            are_new.push(self.turn_one(&name, &Thing::Walls(wall..wall + 1), comes, presence)?);
+            are_new.push(self.turn_one(&name, &StageItem::Walls(wall..wall + 1), comes, presence)?);
         }
         let is_new = are_new.iter().all(|is_new| *is_new);
         if comes && !is_new && are_new.contains(&true) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "{name} was there in part: some of its faces were removed before, others are new"
             ));
             return Err(complaint.remedy("name the faces one by one, those that were removed and those that are new"));
@@ -416,40 +423,48 @@ impl Cast<'_> {
         Ok(is_new)
     }
 
-    fn turn_one(&self, name: &str, thing: &Thing, comes: bool, presence: &mut Vec<(Thing, bool)>) -> Result<bool, Complaint> {
+    fn turn_one(
+        &self,
+        name: &str,
+        thing: &StageItem,
+        comes: bool,
+        presence: &mut Vec<(StageItem, bool)>,
+    ) -> Result<bool, UnlocatedDiagnostic> {
         let Some((_, is_there)) = presence.iter_mut().find(|(other, _)| other == thing) else {
             presence.push((thing.clone(), comes));
             return Ok(true);
         };
         if *is_there == comes {
             let state = if comes { "there already" } else { "gone already" };
-            return Err(Complaint::new(format!("{name} is {state}")).remedy("name it once, in the stage where that happens"));
+            return Err(UnlocatedDiagnostic::new(format!("{name} is {state}")).remedy("name it once, in the stage where that happens"));
         }
         *is_there = comes;
         let has_inlet = |group: u32| self.file.grains[&self.world.groups[group as usize]].inlet.is_some();
         match thing {
-            Thing::Group(group) if comes && !has_inlet(*group) => Err(Complaint::new(format!("{name} was removed, and cannot come again"))
-                .remedy("add a section of grains like it under another name, or let it come through an inlet")),
+            StageItem::Group(group) if comes && !has_inlet(*group) => {
+                Err(UnlocatedDiagnostic::new(format!("{name} was removed, and cannot come again"))
+                    .remedy("add a section of grains like it under another name, or let it come through an inlet"))
+            }
             _ => Ok(false),
         }
     }
 }
 
-/// Groups of grains that stages hold, set free or load anew.
+/// Groups of grains whose motion or load stages change.
 pub(crate) fn switched(stages: &[Stage]) -> Vec<u32> {
-    let acts = stages.iter().flat_map(|stage| &stage.acts);
-    let groups = acts.filter_map(|act| match act {
-        Act::Hold(group, _) | Act::Free(group) | Act::Load(Load { group, .. }) => Some(*group),
+    let actions = stages.iter().flat_map(|stage| &stage.actions);
+    let groups = actions.filter_map(|act| match act {
+        StageAction::Hold(group, _) | StageAction::Free(group) | StageAction::Load(Load { group, .. }) => Some(*group),
         _ => None,
     });
     groups.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// Motions that stages give walls, in their order.
+/// Motions that stages give to walls, in their order.
 pub(crate) fn motions(stages: &[Stage]) -> Vec<(usize, WallMotion)> {
-    let acts = stages.iter().flat_map(|stage| &stage.acts);
-    let given = acts.filter_map(|act| match act {
-        Act::Motion(walls, motion) => Some((walls, motion)),
+    let actions = stages.iter().flat_map(|stage| &stage.actions);
+    let given = actions.filter_map(|act| match act {
+        StageAction::Motion(walls, motion) => Some((walls, motion)),
         _ => None,
     });
     given
@@ -457,34 +472,33 @@ pub(crate) fn motions(stages: &[Stage]) -> Vec<(usize, WallMotion)> {
         .collect()
 }
 
-/// Takes what is not there at the start out of the world, which knows of it as what may come later, and keeps the grains of it for stages; refuses what
-/// these could not do.
-pub(crate) fn set_aside(world: &mut World, plan: &mut Plan, ranges: &BTreeMap<String, Range<usize>>, findings: &mut Findings) {
+/// Marks items that are absent at the start as later ones in the world, and keeps their grains for stages; refuses actions that are impossible.
+pub(crate) fn set_aside(world: &mut World, plan: &mut Plan, ranges: &BTreeMap<String, Range<usize>>, findings: &mut CheckState) {
     for thing in &plan.absent {
         match thing {
-            Thing::Walls(walls) => world.later.walls.extend(walls.clone()),
-            Thing::Bonds(kind) => world.later.bonds.push(*kind),
-            Thing::Group(_) | Thing::Inlet(_) | Thing::FluidInlet(_) | Thing::Zone(_) => {}
+            StageItem::Walls(walls) => world.later.walls.extend(walls.clone()),
+            StageItem::Bonds(kind) => world.later.bonds.push(*kind),
+            StageItem::Group(_) | StageItem::Inlet(_) | StageItem::FluidInlet(_) | StageItem::Zone(_) => {}
         }
     }
     let all = std::mem::take(&mut world.grains);
     for k in 0..all.len() {
-        let is_absent = plan.absent.contains(&Thing::Group(all.group[k]));
+        let is_absent = plan.absent.contains(&StageItem::Group(all.group[k]));
         let into = if is_absent { &mut plan.reserve } else { &mut world.grains };
         into.push_from(&all, k);
     }
-    // Groups of clumps, and boundaries, are there from the start.
+    // Groups of clumps, and boundaries, are present from the start.
     world.grains.bodies = all.bodies;
     world.later.grains.extend(kinds_of(&plan.reserve));
-    acts::refuse_impossible(plan, world, ranges, findings);
+    actions::refuse_impossible(plan, world, ranges, findings);
 }
 
 /// The kinds of grains, one for each of their materials.
-fn kinds_of(grains: &Grains) -> impl Iterator<Item = Expected> {
-    let mut kinds: BTreeMap<u32, Expected> = BTreeMap::new();
+fn kinds_of(grains: &Grains) -> impl Iterator<Item = ExpectedGrains> {
+    let mut kinds: BTreeMap<u32, ExpectedGrains> = BTreeMap::new();
     for k in 0..grains.len() {
         let (radius, id) = (grains.radius[k], grains.id[k]);
-        let kind = kinds.entry(grains.material[k]).or_insert(Expected {
+        let kind = kinds.entry(grains.material[k]).or_insert(ExpectedGrains {
             material: grains.material[k],
             radius: [radius; 2],
             speed: 0.0,

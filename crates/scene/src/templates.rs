@@ -1,15 +1,15 @@
 //! Scenes to start from, for `seixo new`.
 
-/// A commented scene that loads as it is.
+/// A commented scene that loads without changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// Description in a line.
     pub about: &'static str,
     /// The scene file.
     pub text: &'static str,
-    /// The files that it reads, by their names in its folder, and what is in them.
+    /// The files that it reads: their names in its folder, and their content.
     pub beside: &'static [(&'static str, &'static str)],
 }
 
@@ -47,5 +47,6 @@ pub fn templates() -> &'static [Template] {
         "../../examples" / "floating" with "raft.obj": "a raft, cork, wood and stone fall into a tank of water";
         "../../examples" / "teapots" with "teapot.obj": "a dozen teapots fall into a tank of water, and float or sink";
         "../../examples" / "everything" with "teapot.obj": "sand, a block that breaks, water and teapots in one scene";
+    "../../examples" / "coupled" with "boat.obj": "a wave breaks a bonded wall, carries gravel and floats boats";
     }
 }

@@ -1,7 +1,7 @@
-//! Simple parts of space, in which inlets put grains and from which zones take them.
+//! Simple parts of space, in which inlets place grains and from which zones remove them.
 
 use crate::{
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::{axis_between, corners, si},
     schema::{BoxShape, CylinderRegion, SphereRegion},
 };
@@ -10,7 +10,7 @@ use seixo_engine::PeriodicCell;
 use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
 
-/// Share of a length that rounding may take off it, or more.
+/// Relative rounding error of a length.
 const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +30,8 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    /// An upright box.
-    pub fn upright(shape: &BoxShape) -> Result<Volume, Complaint> {
+    /// A box whose edges are parallel to the axes.
+    pub fn upright(shape: &BoxShape) -> Result<Volume, UnlocatedDiagnostic> {
         let (min, max) = corners(shape)?;
         Ok(Volume {
             form: Form::Box,
@@ -41,7 +41,7 @@ impl Volume {
         })
     }
 
-    /// A box with one face around `center`, spanned by `edges` at right angles, that reaches `height` \[m\] along their normal.
+    /// A box with one face around `center`, spanned by perpendicular `edges`, with this `height` \[m\] along their normal.
     pub fn upon(center: DVec3, edges: [DVec3; 2], height: f64) -> Volume {
         let [u, v] = edges.map(DVec3::normalize_or_zero);
         let normal = u.cross(v);
@@ -54,7 +54,7 @@ impl Volume {
     }
 
     /// A cylinder between two centers of its ends.
-    pub fn between(from: DVec3, to: DVec3, radius: f64) -> Result<Volume, Complaint> {
+    pub fn between(from: DVec3, to: DVec3, radius: f64) -> Result<Volume, UnlocatedDiagnostic> {
         let axis = axis_between(from, to)?;
         let (u, v) = axis.any_orthonormal_pair();
         Ok(Volume {
@@ -66,7 +66,7 @@ impl Volume {
     }
 
     /// The inside of a cylinder of a scene.
-    pub fn cylinder(shape: &CylinderRegion) -> Result<Volume, Complaint> {
+    pub fn cylinder(shape: &CylinderRegion) -> Result<Volume, UnlocatedDiagnostic> {
         Volume::between(si(&shape.from).into(), si(&shape.to).into(), shape.radius.si)
     }
 
@@ -80,7 +80,7 @@ impl Volume {
         }
     }
 
-    /// Its size \[m³\].
+    /// Volume \[m³\].
     pub fn size(&self) -> f64 {
         let DVec3 { x, y, z } = self.half;
         match self.form {
@@ -95,12 +95,12 @@ impl Volume {
         self.half.min_element()
     }
 
-    /// How far it reaches along a direction of length one, from end to end \[m\].
+    /// Extent along a unit vector, from end to end \[m\].
     pub fn extent(&self, direction: DVec3) -> f64 {
         2.0 * (0..3).map(|k| self.half[k] * self.axes[k].dot(direction).abs()).sum::<f64>()
     }
 
-    /// Corners of the upright box around it \[m\].
+    /// Corners of the bounding box, parallel to the axes \[m\].
     pub fn bounds(&self) -> (Vec3, Vec3) {
         let half = DVec3::from_array([DVec3::X, DVec3::Y, DVec3::Z].map(|axis| 0.5 * self.extent(axis)));
         ((self.center - half).to_array(), (self.center + half).to_array())
@@ -121,13 +121,13 @@ impl Volume {
     /// Whether a point or one of its images in a cell is inside.
     pub fn holds_image(&self, point: Vec3, cell: &PeriodicCell) -> bool {
         let (low, high) = self.bounds();
-        // Bounds are rounded: what is found is looked at closely.
+        // Bounds are rounded: results are checked exactly.
         let margin = ROUNDING * (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
         let around = [-margin, margin].map(|margin| point.map(|x| x + margin));
         cell.images(around, [low, high]).any(|image| self.holds(image.of(point), 0.0))
     }
 
-    /// The place at these shares, from -1 to 1, of the ways that a sphere can go along the axes; outside of what is round for some.
+    /// The position at these shares, from -1 to 1, of the distances that a sphere can move along the axes; for round volumes some are outside.
     pub fn place(&self, shares: [f64; 3], radius: f64) -> Vec3 {
         let room = self.half - radius;
         let at = (0..3).fold(self.center, |at, k| at + self.axes[k] * (shares[k] * room[k]));

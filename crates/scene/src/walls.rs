@@ -5,19 +5,19 @@ mod motion;
 pub(crate) use motion::{motion_of_boundary, motion_of_stage};
 
 use crate::{
-    assemble::Findings,
+    assemble::CheckState,
     condition::unknown,
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::{axis_between, corners, si},
     schema::{BoxShape, BoxWall, Direction, Plane, Segments, WallSection},
-    words::{End, Face, Vocabulary, Whole, Word},
+    vocabulary::{End, Face, Vocabulary, WholeNumber, Word},
 };
 use glam::DVec3;
 use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::wear;
 use std::{collections::BTreeMap, ops::Range, path::Path};
 
-/// The walls of a scene by the names that probes, stages and conditions call them by: that of a section, which is all faces of a box, or that of one
+/// The walls of a scene by their names in probes, stages and conditions: the name of a section, which includes all faces of a box, or that of one
 /// face, as in "tank.bottom".
 #[derive(Clone, Copy)]
 pub(crate) struct NamedWalls<'a> {
@@ -29,7 +29,7 @@ pub(crate) struct NamedWalls<'a> {
 
 impl NamedWalls<'_> {
     /// The walls of this name.
-    pub fn find(&self, name: &str) -> Result<Range<usize>, Complaint> {
+    pub fn find(&self, name: &str) -> Result<Range<usize>, UnlocatedDiagnostic> {
         if let Some(range) = self.sections.get(name) {
             return Ok(range.clone());
         }
@@ -44,19 +44,25 @@ impl NamedWalls<'_> {
     }
 }
 
-/// A direction at length one.
-pub(crate) fn unit(direction: &Direction) -> Result<Vec3, Complaint> {
+/// A direction as a unit vector.
+pub(crate) fn unit(direction: &Direction) -> Result<Vec3, UnlocatedDiagnostic> {
     let vector = DVec3::from(si(direction));
     let scaled = vector / vector.abs().max_element();
     scaled.try_normalize().map(|unit| unit.to_array()).ok_or_else(|| {
-        Complaint::new("a direction of length zero points nowhere")
+        UnlocatedDiagnostic::new("a direction of length zero points nowhere")
             .limit("at least one component other than 0")
             .remedy("write a direction, as in [0, 0, 1]")
     })
 }
 
-/// The walls of a section, appended to `walls`; the range they take there.
-pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls: &mut Vec<Wall>, findings: &mut Findings) -> Range<usize> {
+/// Appends the walls of a section to `walls`; returns their range.
+pub(crate) fn build(
+    name: &str,
+    section: &mut WallSection,
+    material: u32,
+    walls: &mut Vec<Wall>,
+    findings: &mut CheckState,
+) -> Range<usize> {
     let start = walls.len();
     let path = format!("wall.{name}");
     let motion = motion::motion(section, findings).unwrap_or_else(|(key, complaint)| {
@@ -76,19 +82,19 @@ pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls:
         section.sphere.is_some(),
     ];
     if shapes.iter().filter(|is_given| **is_given).count() != 1 {
-        let complaint = Complaint::new("a wall needs exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`");
-        findings.add(
-            &path,
-            complaint
-                .remedy("keep one shape, and write a wall for each of the others")
-                .within(&path),
-        );
+        let complaint = UnlocatedDiagnostic::new("a wall needs exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`");
+        let remedy = if shapes.contains(&true) {
+            "keep one shape, and write a wall for each of the others"
+        } else {
+            "add one, as in plane = { point = [0, 0, 0], normal = [0, 0, 1] }"
+        };
+        findings.add(&path, complaint.remedy(remedy).within(&path));
         return start..start;
     }
     if section.scale.is_some() && section.mesh.is_none() {
         findings.add(
             &format!("{path}.scale"),
-            Complaint::new("`scale` is for a mesh").remedy("remove it").within(&path),
+            UnlocatedDiagnostic::new("`scale` is for a mesh").remedy("remove it").within(&path),
         );
     }
     match shapes_of(section, &path, findings) {
@@ -104,37 +110,38 @@ pub(crate) fn build(name: &str, section: &mut WallSection, material: u32, walls:
     start..walls.len()
 }
 
-/// The specific wear rate of a wall \[1/Pa\]; 0 if nothing is said of wear.
+/// The specific wear rate of a wall \[1/Pa\]; 0 without keys of wear.
 fn specific_wear_rate(section: &WallSection) -> Result<f64, At> {
     match (section.wear_coefficient, section.hardness, section.specific_wear_rate) {
         (None, None, rate) => Ok(rate.map_or(0.0, |rate| rate.si)),
         (Some(coefficient), Some(hardness), None) => Ok(wear::specific_wear_rate(coefficient.si, hardness.si)),
         (_, _, Some(_)) => {
-            let complaint = Complaint::new("`specific_wear_rate` is wear_coefficient over hardness, and one of these is given, too");
+            let complaint =
+                UnlocatedDiagnostic::new("`specific_wear_rate` is wear_coefficient over hardness, and one of these is given, too");
             Err((
                 "specific_wear_rate",
                 complaint.remedy("keep `specific_wear_rate`, or `wear_coefficient` and `hardness`"),
             ))
         }
         (Some(_), None, None) => {
-            let complaint = Complaint::new("a wall with a `wear_coefficient` needs a `hardness`");
+            let complaint = UnlocatedDiagnostic::new("a wall with a `wear_coefficient` needs a `hardness`");
             Err((
                 "wear_coefficient",
                 complaint.remedy("add hardness = \"2 GPa\", or give K over hardness as specific_wear_rate = \"2e-5 mm^3/N/m\""),
             ))
         }
         (None, Some(_), None) => {
-            let complaint = Complaint::new("`hardness` is for wear, and there is no `wear_coefficient`");
+            let complaint = UnlocatedDiagnostic::new("`hardness` is for wear, and there is no `wear_coefficient`");
             Err(("hardness", complaint.remedy("add wear_coefficient = 1e-4, or remove `hardness`")))
         }
     }
 }
 
 type Shapes = Vec<(String, WallShape)>;
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
-fn shapes_of(section: &mut WallSection, path: &str, findings: &mut Findings) -> Result<Shapes, At> {
+fn shapes_of(section: &mut WallSection, path: &str, findings: &mut CheckState) -> Result<Shapes, At> {
     let one = |shape| vec![(String::new(), shape)];
     if let Some(Plane { point, normal }) = &section.plane {
         let normal = unit(normal).map_err(|complaint| ("plane.normal", complaint))?;
@@ -167,18 +174,19 @@ fn shapes_of(section: &mut WallSection, path: &str, findings: &mut Findings) -> 
 }
 
 /// The triangles of a file, in meters.
-pub(crate) fn scaled_mesh(file: &Path, scale: f64) -> Result<Vec<Triangle>, Complaint> {
-    let mut triangles = seixo_files::mesh_in::read(file).map_err(|error| Complaint::of_file(&error))?;
+pub(crate) fn scaled_mesh(file: &Path, scale: f64) -> Result<Vec<Triangle>, UnlocatedDiagnostic> {
+    let mut triangles = seixo_files::mesh_in::read(file).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
     triangles.iter_mut().flatten().flatten().for_each(|coordinate| *coordinate *= scale);
     if triangles.iter().flatten().flatten().any(|coordinate| !coordinate.is_finite()) {
         return Err(
-            Complaint::new(format!("scaled by {scale}, the mesh is beyond what a double can hold")).remedy("use a smaller `scale`"),
+            UnlocatedDiagnostic::new(format!("scaled by {scale}, the mesh is beyond what a double can hold"))
+                .remedy("use a smaller `scale`"),
         );
     }
     Ok(triangles)
 }
 
-fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<Vec<Triangle>, Complaint> {
+fn mesh(file: &Path, scale: f64, path: &str, findings: &mut CheckState) -> Result<Vec<Triangle>, UnlocatedDiagnostic> {
     let mut triangles = scaled_mesh(file, scale)?;
     let flat = seixo_files::mesh_in::degenerate(&triangles);
     if let Some(first) = flat.first() {
@@ -197,13 +205,13 @@ fn mesh(file: &Path, scale: f64, path: &str, findings: &mut Findings) -> Result<
     Ok(triangles)
 }
 
-/// What is wrong with a mesh none of whose triangles has an area.
-pub(crate) fn without_area() -> Complaint {
-    Complaint::new("no triangle of the mesh has an area").remedy("check the mesh and its `scale`")
+/// The error for a mesh none of whose triangles has an area.
+pub(crate) fn without_area() -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new("no triangle of the mesh has an area").remedy("check the mesh and its `scale`")
 }
 
 /// The closed faces of a box, their normals inward.
-fn planes_of(shape: &BoxWall) -> Result<Shapes, Complaint> {
+fn planes_of(shape: &BoxWall) -> Result<Shapes, UnlocatedDiagnostic> {
     let (min, max) = corners(&BoxShape {
         min: shape.min,
         max: shape.max,
@@ -227,10 +235,10 @@ fn planes_of(shape: &BoxWall) -> Result<Shapes, Complaint> {
 }
 
 /// Mantle and caps of a cylinder or cone: exactly round, or flat faces with corners at these radii.
-fn round(ends: [Vec3; 2], radii: [f64; 2], segments: Option<Segments>, caps: &[Word<End>]) -> Result<Shapes, Complaint> {
+fn round(ends: [Vec3; 2], radii: [f64; 2], segments: Option<Segments>, caps: &[Word<End>]) -> Result<Shapes, UnlocatedDiagnostic> {
     let axis = axis_between(ends[0].into(), ends[1].into())?.to_array();
     if radii == [0.0; 2] {
-        return Err(Complaint::new("both radii are 0")
+        return Err(UnlocatedDiagnostic::new("both radii are 0")
             .limit("at least one radius above 0")
             .remedy("give the wall a width"));
     }
@@ -246,7 +254,7 @@ fn round(ends: [Vec3; 2], radii: [f64; 2], segments: Option<Segments>, caps: &[W
         }
     }
     let shape = match segments {
-        Some(Whole(segments)) => WallShape::Mesh(frusta.iter().flat_map(|frustum| frustum.triangles(segments)).collect()),
+        Some(WholeNumber(segments)) => WallShape::Mesh(frusta.iter().flat_map(|frustum| frustum.triangles(segments)).collect()),
         None => WallShape::Round(frusta),
     };
     Ok(vec![(String::new(), shape)])

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share: flags, failures, progress.
+//! The commands, one file each, and their common parts: options, failures, output of files.
 
 pub mod bench;
 pub mod check;
@@ -17,132 +17,35 @@ pub mod surface;
 pub mod view;
 mod watch;
 
-use crate::say;
+pub use crate::failure::{Done, Failure};
+
 use clap::Args;
-use seixo::place::{DivisionArguments, PlaceArguments};
-use seixo::run::RunError;
+use seixo::device_options::{DecompositionArguments, DeviceArguments};
+use seixo::scene::Scene;
 use seixo::scene::quantity::{self, Parsed};
-use seixo::scene::{Complaint, Diagnostics, Scene};
-use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-/// Why a command did not do what it was asked to.
-pub enum Failure {
-    /// The input is wrong.
-    Input(String),
-    /// The scene is wrong.
-    Scene(Box<Diagnostics>),
-    /// The run, or the machine, failed.
-    Run(String),
-    /// It was interrupted; what it says is how to go on.
-    Interrupted(String),
-    /// It was said already.
-    Told(u8),
-}
-
-/// What a command comes to.
-pub type Done = Result<(), Failure>;
-
-/// The exit code of a run that was interrupted and can go on.
-const INTERRUPTED: u8 = 130;
-
-impl Failure {
-    fn code(&self) -> u8 {
-        match self {
-            Failure::Input(_) | Failure::Scene(_) => 2,
-            Failure::Run(_) => 1,
-            Failure::Interrupted(_) => INTERRUPTED,
-            Failure::Told(code) => *code,
-        }
-    }
-
-    /// Whether nothing went wrong but that it was interrupted.
-    fn is_interruption(&self) -> bool {
-        self.code() == INTERRUPTED
-    }
-
-    /// Says what is wrong and gives the exit code.
-    pub fn exit(&self) -> ExitCode {
-        match self {
-            Failure::Input(text) | Failure::Run(text) => say::error(text),
-            Failure::Scene(diagnostics) => say::found(diagnostics),
-            Failure::Interrupted(text) => say::note(text),
-            Failure::Told(_) => {}
-        }
-        // Other ranks would wait for this one.
-        #[cfg(feature = "mpi")]
-        seixo::transport::end_job(self.code());
-        ExitCode::from(self.code())
-    }
-
-    /// Says it as a line of JSON instead, if that is wanted.
-    pub fn told(self, as_json: bool) -> Failure {
-        if !as_json {
-            return self;
-        }
-        let line = match &self {
-            Failure::Input(text) | Failure::Run(text) => json!({"event": "error", "exit_code": self.code(), "message": text}),
-            Failure::Scene(found) => {
-                let (diagnostics, further) = (found.to_json(), found.further());
-                json!({"event": "error", "exit_code": 2, "message": "the scene is wrong", "diagnostics": diagnostics, "further_checks": further})
-            }
-            Failure::Interrupted(text) => json!({"event": "interrupted", "exit_code": INTERRUPTED, "message": text}),
-            Failure::Told(_) => return self,
-        };
-        match say::json(&line) {
-            Ok(()) => Failure::Told(self.code()),
-            // Then the error stream tells it.
-            Err(_) => self,
-        }
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Failure {
-        match error {
-            RunError::Scene(diagnostics) => Failure::Scene(Box::new(diagnostics)),
-            error if error.is_input() => Failure::Input(error.to_string()),
-            error => Failure::Run(error.to_string()),
-        }
-    }
-}
-
-impl From<Complaint> for Failure {
-    fn from(complaint: Complaint) -> Failure {
-        let Complaint { message, limit, remedy } = complaint;
-        let limit = limit.map(|limit| format!(" (accepted: {limit})")).unwrap_or_default();
-        Failure::Input(format!("{message}{limit}; {remedy}"))
-    }
-}
-
-impl From<seixo::files::FilesError> for Failure {
-    fn from(error: seixo::files::FilesError) -> Failure {
-        Failure::Run(error.to_string())
-    }
-}
-
-/// The flags that change a scene; each stands for a `--set`.
+/// Options that change a scene; each stands for a `--set`.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Changes {
-    /// Change a value of the scene; repeat it for more
+pub struct SceneChanges {
+    /// Change a value of the scene, such as --set run.until=2 or --set "material.glass.youngs_modulus=1 GPa"; repeat the option for more values
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", value_parser = setting)]
     settings: Vec<(String, String)>,
     #[command(flatten)]
     limits: Limits,
 }
 
-/// The flags that change where, on how many threads and how far a scene runs.
+/// Options for device, threads, decomposition and end time.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Limits {
     #[command(flatten)]
-    place: PlaceArguments,
-    /// Threads; 0 = all cores, but one among ranks of MPI, of which each has as many. Results are the same bits on any number
+    place: DeviceArguments,
+    /// Number of CPU threads; 0 = all cores, or 1 for each rank under MPI, where the number is per rank. Results have the same bits for any number
     #[arg(long, value_name = "N")]
     threads: Option<u32>,
     #[command(flatten)]
-    division: DivisionArguments,
-    /// Simulated time at which the run ends, such as "5 s" or 5
+    decomposition: DecompositionArguments,
+    /// Simulated time at which the run ends, such as "5 s" or 5 (seconds); default: run.until of the scene
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 }
@@ -154,13 +57,13 @@ impl Limits {
         place
             .into_iter()
             .chain(threads)
-            .chain(self.division.overrides())
+            .chain(self.decomposition.overrides())
             .chain(self.until.clone().map(|until| ("run.until".to_owned(), until)))
             .collect()
     }
 }
 
-impl Changes {
+impl SceneChanges {
     fn overrides(&self) -> Vec<(String, String)> {
         [self.settings.clone(), self.limits.overrides()].concat()
     }
@@ -171,7 +74,7 @@ impl Changes {
     }
 }
 
-/// Reads a scene with changes.
+/// Reads a scene with overrides.
 fn load(scene: &Path, overrides: &[(String, String)]) -> Result<Scene, Failure> {
     seixo::scene::load(scene, overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
 }
@@ -183,7 +86,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A number in SI from the command line; what names a unit must be of the kind of `unit`.
+/// Parses a quantity of the command line in SI; a unit in the text must have the dimension of `unit`.
 fn quantity_in(unit: &str, text: &str) -> Result<Parsed, String> {
     let parsed = quantity::parse(text).map_err(|complaint| format!("{}; {}", complaint.message, complaint.remedy))?;
     let wanted = quantity::parse(&format!("1 {unit}")).ok().and_then(|one| one.powers);
@@ -193,13 +96,13 @@ fn quantity_in(unit: &str, text: &str) -> Result<Parsed, String> {
     }
 }
 
-/// How much a command says.
+/// Options for the amount of output.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct Voice {
-    /// Say nothing but errors
+pub struct Verbosity {
+    /// Print errors only
     #[arg(long, short)]
     quiet: bool,
-    /// Print one JSON object a line on the standard output
+    /// Print one JSON object per line on the standard output
     #[arg(long)]
     json: bool,
 }
@@ -210,7 +113,7 @@ pub fn manual(program: clap::Command, folder: &Path) -> Done {
     written.map_err(|error| Failure::Run(format!("manual pages cannot be written into {}: {error}", folder.display())))
 }
 
-/// Writes a file that a command makes beside a run, whole or not at all.
+/// Writes a file completely or not at all.
 fn write_file(path: &Path, bytes: &[u8]) -> Done {
     use seixo::files::{FilesError, layer};
     let path: PathBuf = path.to_owned();

@@ -1,7 +1,7 @@
 //! Seixo, a particle engine: scene file in, checked numbers and pictures out.
 //!
-//! The same nouns as the scene file: a [`Scene`] is read and assembled, its [`World`] becomes a [`Simulation`], and [`run::start`] runs it
-//! into a folder. Without a folder:
+//! The names are those of the scene file: a [`Scene`] is read and assembled, its [`World`] becomes a [`Simulation`], and [`run::start`] runs it into
+//! a folder. Without a folder:
 //!
 //! ```
 //! let text = seixo::scene::templates()[0].text;
@@ -12,7 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod place;
+pub mod device_options;
 pub mod run;
 pub mod verify;
 
@@ -20,7 +20,7 @@ pub use seixo_analysis as analysis;
 pub use seixo_device as device;
 pub use seixo_engine as engine;
 pub use seixo_engine::world::World;
-pub use seixo_engine::{Refusal, Simulation, Stop};
+pub use seixo_engine::{Simulation, StepError, WorldError};
 pub use seixo_files as files;
 pub use seixo_laws as laws;
 pub use seixo_scene as scene;

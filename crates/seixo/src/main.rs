@@ -1,7 +1,8 @@
 //! The command line of Seixo.
 
 mod command;
-mod say;
+mod failure;
+mod terminal;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -33,6 +34,16 @@ A first run:
   seixo plot silo.out            energies, probes, time per pass
   seixo spheres body.stl --radius 0.01   a mesh as equal spheres
 
+Environment variables:
+  NO_COLOR          no colors in messages, if not empty; default: colors on a terminal
+  XDG_CACHE_HOME    folder for stored results, such as spheres of meshes; default: ~/.cache
+  SEIXO_DATA        folder with measured data for seixo verify; default: ../shared/data
+  WGPU_BACKEND      graphics interface of pictures and windows, such as vulkan; default: any
+  DISPLAY, WAYLAND_DISPLAY
+                    screen for the window of seixo view; a page needs none
+  OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS, PMIX_RANK
+                    set by MPI launchers; default: one process
+
 Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 Each command has examples of its own: seixo run --help";
 
@@ -50,7 +61,7 @@ enum Command {
     Slice(command::slice::SliceArguments),
     Surface(command::surface::SurfaceArguments),
     Spheres(command::spheres::SpheresArguments),
-    /// Run the validation cases on this machine: measured, expected, tolerance, pass.
+    /// Run the validation cases on this machine and compare measured with expected values.
     Verify(seixo::verify::VerifyArguments),
     Bench(Box<command::bench::BenchArguments>),
     Explain(command::explain::ExplainArguments),
@@ -58,19 +69,19 @@ enum Command {
     Schema,
     /// Write a manual page for each command, such as: seixo man ~/.local/share/man/man1
     Man {
-        /// The folder to write into.
+        /// Folder to write into.
         folder: std::path::PathBuf,
     },
     /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
     Completions {
-        /// The shell.
+        /// Name of the shell.
         shell: clap_complete::Shell,
     },
 }
 
-/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail with an error that names the file, instead of ending the program.
+/// Ignores SIGXFSZ: a write beyond the file size limit (`ulimit -f`) then fails with an error that names the file, instead of ending the program.
 fn outlive_file_limit() {
-    // Where that cannot be had, the program ends as it would have.
+    // If the handler cannot be installed, the signal ends the program as usual.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
@@ -78,7 +89,7 @@ fn main() -> ExitCode {
     outlive_file_limit();
     let asked = match CommandLine::try_parse() {
         Ok(line) => line.command,
-        Err(told) => return say::usage(&told),
+        Err(reported) => return terminal::usage(&reported),
     };
     let divides = matches!(asked, Command::Run(_) | Command::Resume(_));
     if let Err(failure) = command::ranks::refuse(seixo::transport::launched_by_mpi(), divides) {
@@ -100,12 +111,12 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),
         Command::Bench(arguments) => command::bench::bench(&arguments),
         Command::Explain(arguments) => command::explain::explain(&arguments),
-        Command::Schema => say::out(&seixo::scene::schema()),
+        Command::Schema => terminal::out(&seixo::scene::schema()),
         Command::Man { folder } => command::manual(CommandLine::command(), &folder),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut CommandLine::command(), "seixo", &mut script);
-            say::out(&String::from_utf8_lossy(&script))
+            terminal::out(&String::from_utf8_lossy(&script))
         }
     };
     done.map_or_else(|failure| failure.exit(), |()| ExitCode::SUCCESS)

@@ -1,21 +1,18 @@
-//! Running a scene into a folder, and going on from what a folder holds.
+//! Runs a scene into a folder, and resumes a run from its folder.
 //!
 //! ```no_run
-//! use seixo::run::{self, Options, Silent};
+//! use seixo::run::{self, NoObserver, Options};
 //! let scene = seixo::scene::load("silo.toml".as_ref(), &[])?;
-//! let ending = run::start(scene, "silo.out".as_ref(), Options::new(&mut Silent))?;
+//! let ending = run::start(scene, "silo.out".as_ref(), Options::new(&mut NoObserver))?;
 //! println!("{} steps, {:.3e} particle-steps/s", ending.record.steps, ending.record.particle_steps_per_second);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing a run writes depends on wall time, threads or interruptions, except `run.json`, `log.jsonl`, `profile.csv` and `trace.csv`:
-//! outputs belong to step numbers, and those follow from the scene alone. On GPUs and among domains sums over time, as `energies.csv` has them, depend on
-//! interruptions by rounding.
+//! Files of a run do not depend on wall time, threads or interruptions, except `run.json`, `log.jsonl`, `profile.csv` and `trace.csv`. Outputs belong
+//! to step numbers, which follow from the scene alone. On GPUs and with several subdomains, interruptions change sums over time, as in
+//! `energies.csv`, by rounding.
 
-mod agreement;
-mod audience;
-mod breaks;
-mod course;
+mod bond_breaks;
 mod driver;
 mod error;
 mod exchange;
@@ -23,29 +20,32 @@ mod fluids;
 pub mod folder;
 mod fragments;
 mod frames;
-pub mod glimpse;
-mod hands;
+mod full_frame;
 mod log;
-mod look;
 mod measure;
-mod moved;
-mod opening;
+mod moved_files;
 mod outputs;
-pub(crate) mod passage;
+mod pacing;
+pub(crate) mod plane_counter;
+pub mod preview;
 mod probes;
+mod rank_agreement;
 mod record;
 mod schedule;
+mod stage_runner;
+mod startup;
 mod surfaces;
-mod tempo;
+mod user_actions;
+mod viewers;
 mod volume;
 mod warnings;
 
-pub use course::Course;
 pub use error::RunError;
 pub use log::Event;
-pub use opening::{resume, start};
-pub use record::{BroadPhaseRecord, DividedRecord, Outcome, Record, StageRecord, TimeStepRecord, TrafficRecord};
-pub use volume::expected_output;
+pub use record::{BroadPhaseRecord, CommunicationRecord, DecompositionRecord, Outcome, Record, StageRecord, TimeStepRecord};
+pub use stage_runner::StageRunner;
+pub use startup::{resume, start};
+pub use volume::{entering_later, expected_output};
 
 use seixo_engine::Ranks;
 use seixo_files::layer::{Disk, FileLayer, Unwritten};
@@ -55,26 +55,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How a run is watched, controlled and written.
+/// Output, control and files of a run.
 pub struct Options<'a> {
-    /// Where files go.
+    /// Writes the files.
     pub layer: &'a dyn FileLayer,
     /// Requests from outside.
     pub control: Control,
-    /// Who watches.
+    /// Receives the progress and the log.
     pub observer: &'a mut dyn Observer,
     /// Whether an earlier run in the same folder may be removed.
     pub overwrite: bool,
-    /// Files that the scene of a run that goes on names, or folders above them: where they were, and where they are now; all absolute.
+    /// Moved files of a resumed run, or folders above them: old and new path, both absolute.
     pub moved: Vec<(PathBuf, PathBuf)>,
-    /// Where viewers meet the run, if any may look; not where there are ranks.
-    pub audience: Option<Arc<Live>>,
-    /// The processes among which the grains are divided, where there are several. All run the same scene, and the first of them writes.
+    /// Serves viewers, if the run has any; not allowed with ranks.
+    pub viewers: Option<Arc<Live>>,
+    /// Ranks over which the particles are decomposed, if there are several. All ranks run the same scene; the first one writes the files.
     pub ranks: Option<Ranks>,
 }
 
 impl<'a> Options<'a> {
-    /// To the real disk, never over an earlier run.
+    /// Writes to the real disk, and never over an earlier run.
     pub fn new(observer: &'a mut dyn Observer) -> Options<'a> {
         Options {
             layer: &Disk,
@@ -82,19 +82,19 @@ impl<'a> Options<'a> {
             observer,
             overwrite: false,
             moved: Vec::new(),
-            audience: None,
+            viewers: None,
             ranks: None,
         }
     }
 
-    /// Whether this process writes.
+    /// Whether this process writes files.
     fn writes(&self) -> bool {
         self.ranks.as_ref().is_none_or(Ranks::is_first)
     }
 
-    /// The same for a run into this folder, where a process that does not write has no way to.
+    /// Prepares the options for a run into this folder: a process that does not write gets a layer that discards changes.
     fn settled(self, folder: &Path) -> Result<Options<'a>, RunError> {
-        if let (Some(ranks), Some(_)) = (&self.ranks, &self.audience) {
+        if let (Some(ranks), Some(_)) = (&self.ranks, &self.viewers) {
             return Err(RunError::WatchedRanks {
                 ranks: ranks.ranks(),
                 folder: folder.to_owned(),
@@ -108,39 +108,39 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Requests to a run from outside, such as from signals; seen within a fifth of a second, or at the next step where one takes longer.
+/// Requests to a run from outside, such as from signals. The run sees them within 0.2 s, or at the next step if a step takes longer.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     /// Write a checkpoint and stop.
     pub stop: Arc<AtomicBool>,
-    /// Write a checkpoint and go on; set back once seen.
+    /// Write a checkpoint and continue; reset by the run.
     pub checkpoint: Arc<AtomicBool>,
 }
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Simulated time \[s\].
     pub time: f64,
-    /// Simulated time at which the run ends \[s\].
+    /// Simulated time at the end of the run \[s\].
     pub until: f64,
-    /// Steps done.
+    /// Number of completed steps.
     pub steps: u64,
-    /// Steps done at the end.
+    /// Number of steps at the end of the run.
     pub steps_at_end: u64,
-    /// Grains there.
+    /// Number of grains.
     pub grains: usize,
     /// Wall time since this start or resume \[s\].
     pub wall_time: f64,
-    /// Grains and particles of fluids times steps over the wall time of the last steps \[1/s\].
+    /// Grains and fluid particles times steps over the wall time of the last steps \[1/s\].
     pub particle_steps_per_second: f64,
-    /// Kinetic energy at the last line of the ledger \[J\].
+    /// Kinetic energy at the last line of the energy ledger \[J\].
     pub kinetic: f64,
-    /// How much it reaches of the pace at which simulated time is held to wall time; `None` where it is not.
-    pub share_of_pace: Option<f64>,
+    /// Reached share of the requested speed relative to wall time; `None` without such a request.
+    pub real_time_ratio: Option<f64>,
 }
 
-/// Watches a run.
+/// Receives the progress and the log of a run.
 pub trait Observer {
     /// Called several times a second.
     fn progress(&mut self, _progress: &Progress) {}
@@ -149,15 +149,15 @@ pub trait Observer {
 }
 
 /// An observer that does nothing.
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {}
+impl Observer for NoObserver {}
 
-/// How a run ended: at its end, or earlier because it was asked to.
+/// Result of a run: complete, or interrupted by a request.
 #[derive(Clone, Debug)]
-pub struct Ending {
-    /// What `run.json` says.
+pub struct RunEnd {
+    /// Content of `run.json`.
     pub record: Record,
-    /// The checkpoint from which it can go on.
+    /// Checkpoint from which the run can be resumed.
     pub checkpoint: PathBuf,
 }

@@ -1,18 +1,17 @@
-//! `seixo verify`: the validation cases on this machine, measured against expected.
+//! `seixo verify`: runs the validation cases on this machine, and compares measured with expected values.
 //!
-//! A case is a folder of `validation/` – a scene, a reference with its source, a README with the tolerances and their reasons – and a
-//! function here that runs the scene, measures from positions, velocities and forces what an observer would, and adds a row for each
-//! figure of the reference.
+//! A case is a folder of `validation/` with a scene, a reference with its source, and a README with the tolerances and their reasons. A function in
+//! this module runs the scene, measures from positions, velocities and forces, and adds a row for each figure of the reference.
 //!
-//! Among several domains, a case that is too small for them, or of a kind that is not divided, is told of and counts neither as passed nor as failed.
+//! With several subdomains, a case that is too small or cannot be decomposed is reported, and counts neither as passed nor as failed.
 //!
-//! Tolerances are those of double precision. Where another precision is asked for, what its rounding may do to a figure is added, and the
-//! heading says so.
+//! Tolerances are those of double precision. In another precision, an allowance for rounding is added to each tolerance, and the heading says so.
 
 mod afloat;
 mod archimedes;
 mod balance;
 mod bond;
+mod case_run;
 mod clump;
 mod cohesion;
 mod contact;
@@ -29,76 +28,75 @@ mod motion;
 mod normal;
 mod pile;
 mod resistance;
+mod rotating_fluid;
 mod shear;
 mod silo;
 mod specimen;
-mod stand;
-mod turning;
 mod voxels;
 mod wall;
 mod wave;
 mod wear;
 
-pub use stand::{Curve, Row};
+pub use case_run::{Curve, Row};
 
-use crate::place::{DivisionArguments, PlaceArguments};
+use crate::device_options::{DecompositionArguments, DeviceArguments};
+use case_run::{CaseRun, Done};
 use clap::Args;
-use seixo_engine::Refusal;
+use seixo_engine::WorldError;
 use seixo_engine::world::Precision;
 use serde_json::json;
-use stand::{Done, Stand};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// What to verify, and how to say it.
+/// Options for the selection of cases and for the output.
 #[derive(Args, Clone, Debug, Default)]
 pub struct VerifyArguments {
-    /// Cases by name, or by the start of it as in `contact`; all if left out.
+    /// Names of cases, or starts of names such as `contact`; default: all cases.
     pub cases: Vec<String>,
     /// Also run the cases that take minutes to hours.
     #[arg(long)]
     pub long: bool,
-    /// Print one JSON object a line.
+    /// Print one JSON object per line on the standard output.
     #[arg(long)]
     pub json: bool,
-    /// Write rows and curves of the cases, as tables and charts, into this folder.
+    /// Write rows and curves of the cases into this folder, as tables and charts.
     #[arg(long, value_name = "DIR")]
     pub curves: Option<PathBuf>,
-    /// Threads; all cores if left out.
+    /// Number of CPU threads; 0 = all cores. Default: 1, and all cores for long cases.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Where, and with how many digits.
+    /// Device and precision.
     #[command(flatten)]
-    pub place: PlaceArguments,
-    /// Among what the cases are divided.
+    pub place: DeviceArguments,
+    /// Decomposition.
     #[command(flatten)]
-    pub division: DivisionArguments,
+    pub decomposition: DecompositionArguments,
 }
 
-/// What a case is measured on.
+/// Device, precision and decomposition for the cases.
 #[derive(Clone, Debug)]
 pub struct Bench {
-    /// Threads; 0 = all cores.
+    /// Number of threads; 0 = all cores.
     pub threads: usize,
-    /// Where, and with how many digits.
-    pub place: PlaceArguments,
-    /// Among what it is divided.
-    pub division: DivisionArguments,
-    /// The digits that this comes to.
+    /// Device and precision.
+    pub place: DeviceArguments,
+    /// Decomposition.
+    pub decomposition: DecompositionArguments,
+    /// Precision of the device.
     pub precision: Precision,
 }
 
-/// A folder of `validation/` and what it measures.
+/// Folder of `validation/`, and the function that measures it.
 pub struct Case {
     /// Name of the folder.
     pub name: &'static str,
-    /// Whether it takes minutes to hours.
+    /// Whether the case takes minutes to hours.
     pub is_long: bool,
     scene: &'static str,
     reference: &'static str,
-    measure: fn(&mut Stand) -> Done,
+    measure: fn(&mut CaseRun) -> Done,
 }
 
 macro_rules! case {
@@ -119,7 +117,7 @@ macro_rules! case {
     };
 }
 
-/// Every case, in the order in which they run.
+/// All cases, in the order in which they run.
 pub const CASES: &[Case] = &[
     case!("contact_1", contact::elastic),
     case!("contact_2", contact::elastic),
@@ -169,9 +167,9 @@ pub const CASES: &[Case] = &[
     case!("incompressible", incompressible::incompressible),
     case!("poiseuille", fluid::poiseuille),
     case!("taylor_green", fluid::taylor_green),
-    case!("spinning_drop", turning::spinning_drop),
-    case!("taylor_couette", turning::taylor_couette),
-    case!("spun_up_drum", turning::spun_up_drum),
+    case!("spinning_drop", rotating_fluid::spinning_drop),
+    case!("taylor_couette", rotating_fluid::taylor_couette),
+    case!("spun_up_drum", rotating_fluid::spun_up_drum),
     case!("standing_wave", wave::standing),
     case!("drop", droplet::drop),
     case!("archimedes", archimedes::short),
@@ -200,24 +198,24 @@ pub const CASES: &[Case] = &[
     case!(long "sphere_in_tube", afloat::sphere_in_tube),
 ];
 
-/// What a case came to.
+/// Result of a case.
 pub struct Report {
     /// Name of the case.
     pub case: &'static str,
-    /// What was measured.
+    /// Measured figures.
     pub rows: Vec<Row>,
-    /// Curves beside what is expected of them.
+    /// Measured curves beside the expected ones.
     pub curves: Vec<Curve>,
-    /// Why it was not divided as was asked for, and so not measured to the end.
-    pub undivided: Option<String>,
-    /// Why else it could not be measured to the end.
+    /// Reason why the case could not be decomposed as requested, and so was not completed.
+    pub single_domain: Option<String>,
+    /// Any other reason why the case was not completed.
     pub error: Option<String>,
-    /// Wall time it took \[s\].
+    /// Wall time \[s\].
     pub seconds: f64,
 }
 
 impl Report {
-    /// Whether everything was measured, but for what is not divided, and is within its tolerance.
+    /// Whether all figures were measured and are within their tolerances; a case that cannot be decomposed passes too.
     pub fn passes(&self) -> bool {
         self.error.is_none() && self.rows.iter().all(Row::passes)
     }
@@ -227,30 +225,30 @@ impl Case {
     /// Runs the case.
     pub fn run(&self, bench: &Bench) -> Report {
         let start = Instant::now();
-        let mut stand = Stand::new(self, bench);
-        let (mut undivided, mut error) = (None, None);
-        if let Err(found) = (self.measure)(&mut stand) {
-            let told = found.to_string();
+        let mut case_run = CaseRun::new(self, bench);
+        let (mut single_domain, mut error) = (None, None);
+        if let Err(found) = (self.measure)(&mut case_run) {
+            let reported = found.to_string();
             match found.downcast_ref() {
-                Some(Refusal::Division(_)) => undivided = Some(told),
-                _ => error = Some(told),
+                Some(WorldError::Subdomains(_)) => single_domain = Some(reported),
+                _ => error = Some(reported),
             }
         }
         Report {
             case: self.name,
-            rows: stand.rows,
-            curves: stand.curves,
-            undivided,
+            rows: case_run.rows,
+            curves: case_run.curves,
+            single_domain,
             error,
             seconds: start.elapsed().as_secs_f64(),
         }
     }
 }
 
-/// The cases that the arguments ask for: a long one only with `--long`, or by its whole name.
+/// Returns the cases that the arguments select: a long case only with `--long` or by its full name.
 ///
 /// # Errors
-/// If a name is that of no case.
+/// If no case has the name.
 pub fn chosen(arguments: &VerifyArguments) -> Result<Vec<&'static Case>, String> {
     let wanted = &arguments.cases;
     if let Some(unknown) = wanted
@@ -268,12 +266,12 @@ pub fn chosen(arguments: &VerifyArguments) -> Result<Vec<&'static Case>, String>
     Ok(CASES.iter().filter(is_chosen).collect())
 }
 
-/// Runs the cases; exit code 1 if one fails, 2 if one is unknown or the device is not there.
+/// Runs the cases; returns exit code 1 if one fails, and 2 if one is unknown or the device is missing.
 pub fn verify(arguments: &VerifyArguments) -> ExitCode {
     let cases = match chosen(arguments) {
         Ok(cases) => cases,
         Err(unknown) => {
-            // Where even the error stream is gone, the exit code has to do.
+            // Without an error stream, only the exit code is left.
             let _ = writeln!(io::stderr(), "error: {unknown}");
             return ExitCode::from(2);
         }
@@ -290,11 +288,11 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
     }
     let mut reports = Vec::new();
     for case in cases {
-        // A few grains keep one core busy; their results are the same bits on any number of threads.
+        // A case with few grains keeps one core busy; its results have the same bits for any number of threads.
         let report = case.run(&Bench {
             threads: arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }),
             place: arguments.place.clone(),
-            division: arguments.division,
+            decomposition: arguments.decomposition,
             precision,
         });
         if let Some(folder) = &arguments.curves
@@ -313,31 +311,31 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let undivided = reports.iter().filter(|report| report.undivided.is_some()).count();
+    let single_domain = reports.iter().filter(|report| report.single_domain.is_some()).count();
     let failed = reports.iter().filter(|report| !report.passes()).count();
     let rows: usize = reports.iter().map(|report| report.rows.len()).sum();
     let seconds: f64 = reports.iter().map(|report| report.seconds).sum();
     let end = match (failed, arguments.json) {
         (_, true) => {
             let precision = precision.name();
-            json!({"event": "verified", "device": device, "precision": precision, "cases": reports.len(), "rows": rows, "undivided_cases": undivided, "failed_cases": failed, "seconds": seconds}).to_string()
+            json!({"event": "verified", "device": device, "precision": precision, "cases": reports.len(), "rows": rows, "single_domain_cases": single_domain, "failed_cases": failed, "seconds": seconds}).to_string()
         }
-        (0, false) if undivided > 0 => format!(
-            "All {} cases that were divided pass: {rows} rows in {seconds:.1} s; {undivided} were not divided",
-            reports.len() - undivided
+        (0, false) if single_domain > 0 => format!(
+            "All {} cases that were decomposed pass: {rows} rows in {seconds:.1} s; {single_domain} ran on a single domain",
+            reports.len() - single_domain
         ),
         (0, false) => format!("All {} cases pass: {rows} rows in {seconds:.1} s", reports.len()),
         (_, false) => format!("{failed} of {} cases FAIL", reports.len()),
     };
-    let told = arrives(writeln!(io::stdout(), "{end}"));
-    if failed == 0 && told {
+    let reported = arrives(writeln!(io::stdout(), "{end}"));
+    if failed == 0 && reported {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
 }
 
-/// Whether what was printed arrives; unless its reader went away, it is told why not.
+/// Prints the reason if the output failed, but not for a closed pipe. Returns whether the output succeeded.
 fn arrives(printed: io::Result<()>) -> bool {
     if let Err(error) = &printed
         && error.kind() != io::ErrorKind::BrokenPipe
@@ -358,11 +356,11 @@ fn show(report: &Report, device: &str, precision: Precision) -> io::Result<()> {
     for row in &report.rows {
         let [measured, expected] = [row.measured, row.expected].map(number);
         let tolerance = format!("{:.1e}", row.tolerance);
-        let verdict = if row.passes() { "pass" } else { "FAIL" };
-        writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>17}  {verdict}", row.name)?;
+        let result = if row.passes() { "pass" } else { "FAIL" };
+        writeln!(out, "  {:<66} {measured:>14} {expected:>14} {tolerance:>17}  {result}", row.name)?;
     }
-    if let Some(why) = &report.undivided {
-        writeln!(out, "  not divided: {why}")?;
+    if let Some(why) = &report.single_domain {
+        writeln!(out, "  on a single domain: {why}")?;
     }
     if let Some(error) = &report.error {
         writeln!(out, "  FAIL: {error}")?;
@@ -370,7 +368,7 @@ fn show(report: &Report, device: &str, precision: Precision) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A number at a glance: plain where it is neither tiny nor huge.
+/// Formats a number: without exponent if it is neither tiny nor huge.
 fn number(value: f64) -> String {
     let is_plain = value == 0.0 || (1e-2..1e5).contains(&value.abs());
     if is_plain { format!("{value:.5}") } else { format!("{value:.4e}") }
@@ -386,10 +384,10 @@ fn show_json(report: &Report) -> io::Result<()> {
         )?;
     }
     let (case, pass, error, seconds) = (report.case, report.passes(), &report.error, report.seconds);
-    let undivided = &report.undivided;
+    let single_domain = &report.single_domain;
     writeln!(
         out,
         "{}",
-        json!({"event": "case", "case": case, "pass": pass, "undivided": undivided, "error": error, "seconds": seconds})
+        json!({"event": "case", "case": case, "pass": pass, "single_domain": single_domain, "error": error, "seconds": seconds})
     )
 }

@@ -1,22 +1,22 @@
-//! Smooth grains that press on each other, found through cells made anew at every step: no list, no history, no rotation (the normal-only
-//! path of \[PUC-Rio 2009\]), as a GPU does it. Grains stay where they are in memory; cells, numbered in rows, name them.
+//! Normal contacts of smooth grains, found through cells that are rebuilt at every step: no list, no history, no rotation (the normal-only path of
+//! \[PUC-Rio 2009\]). This is the GPU variant. Grains are not sorted in memory; the cells, numbered in rows, hold their indices.
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
+use crate::layout::{Record, coefficients, last, xyz};
 use crate::pair::depth_of;
-use crate::sides::open_sides;
-use crate::tiles::{Grain, Kind, Load, Neighbor, if_uniform, no_load, of_pair, push_on};
-use crate::views::{Record, coefficients, last, xyz};
+use crate::periodic::open_sides;
+use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, Neighbor, if_uniform, no_load, of_pair, push_on};
 use cubecl::prelude::*;
-use seixo_laws::contact::Memory;
+use seixo_laws::contact::ContactHistory;
 use seixo_laws::{Coordinate, Real, Vector3};
 
-/// What all grains that touch grain i do to it. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` their
-/// records of position in the same order.
+/// Sum of the normal forces on grain i. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` holds their position records
+/// in the same order.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn pushes_on<C: Coordinate<R>, R: Real>(
+pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
     i: usize,
     grain: &Grain<C, R>,
     grids: &[C],
@@ -30,8 +30,8 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     materials: u32,
     table: &[R],
     overlap_limit: R,
-    #[comptime] kind: Kind,
-) -> Load<R> {
+    #[comptime] kind: ContactKernelConfig,
+) -> ContactLoad<R> {
     let mut all = no_load::<R>();
     let open = open_sides::<C, R>();
     let own_row = material[if_uniform(i, kind.uniform)] * materials;
@@ -44,7 +44,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
         let mut next_end = run.end;
         let mut goes_on = true;
         while goes_on {
-            // Where the next run lies is on its way while this one is looked at.
+            // The bounds of the next run are read while this run is computed.
             let first = next_first;
             let end = next_end;
             goes_on = walk.goes_on();
@@ -62,13 +62,13 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
                         let moving = velocity[j];
                         let neighbor = Neighbor::<C, R> {
                             place: j as u32,
-                            touched: 0u32,
+                            in_contact: 0u32,
                             position: xyz::<C>(there),
                             reach: last::<C>(there),
                             velocity: xyz::<R>(moving),
                             mass: last::<R>(moving),
                             spin: Vector3::<R>::zero(),
-                            memory: Memory::<R> {
+                            stored_history: ContactHistory::<R> {
                                 force: Vector3::<R>::zero(),
                                 contact_radius: R::new(0.0),
                             },
@@ -83,7 +83,7 @@ pub fn pushes_on<C: Coordinate<R>, R: Real>(
     all
 }
 
-/// Half of the energy stored in the contacts of grain i \[J\]; arguments as in [`pushes_on()`].
+/// Half of the energy stored in the contacts of grain i \[J\]. Arguments are those of [`normal_forces_on()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

@@ -1,90 +1,117 @@
-//! Rigid bodies that carry grains.
+//! Rigid bodies made of grains.
 //!
-//! A carried grain is in all fields, cells, lists and contacts as any other; only its motion is that of its body. Every body has a row of
-//! members, whose offsets from its center are kept in the frame of its principal axes; a grain knows its member, a member its grain's place.
+//! A grain of a body is in all fields, cells, lists and contacts as any other grain. Only its motion is that of its body. Every body has a row of
+//! members. Their offsets from its center are stored in the frame of its principal axes. Each grain stores the number of its member, and each member
+//! the index of its grain.
 
-use crate::motion::{Acceleration, Moved, Stepping, acceleration, flags_of, kicked};
-use crate::sides::nearest_image;
-use crate::views::{load, recall, store};
+use crate::layout::{load, recall, store};
+use crate::motion::{Acceleration, MotionReport, StepParameters, acceleration, flags_of, kicked};
+use crate::periodic::nearest_image;
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, kick, local_damping, velocity_ahead};
-use seixo_laws::rotation::{angular_momentum, angular_velocity, turned_freely};
+use seixo_laws::rotation::{angular_momentum, angular_velocity, rotated_freely};
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, widened};
 
-/// The member of a grain that no body carries.
+/// Member number of a grain without a body.
 pub const FREE: u32 = u32::MAX;
 
-/// The member of a grain that is a copy of one of another domain, which no body carries: it goes where that goes, and has no row of neighbors.
+/// Member number of a ghost particle whose original has no body. It moves with its original, and has no row of neighbors.
 pub const GHOST: u32 = u32::MAX - 1;
 
-/// From here on, members are those of copies, but for [`FREE`]: there are at most 2³¹ − 2 members of bodies.
-const FIRST_GHOST: u32 = 1 << 31;
+/// Member number of a grain that is about to be removed. Larger ones belong to ghost particles, except [`FREE`]. Bodies have at most 2³¹ − 3 members.
+pub const REMOVED: u32 = 1 << 31;
 
-/// Whether this is the member of a copy.
+/// Whether this is the member number of a ghost particle.
+#[cube]
+#[inline(always)]
 pub fn is_ghost(member: u32) -> bool {
-    member >= FIRST_GHOST && member != FREE
+    member > REMOVED && member != FREE
 }
 
-/// The member of a copy of a grain that is this member of a body, or of none: they count down from [`GHOST`].
+/// Whether a grain with this member number belongs to this subdomain: it is no ghost particle, and not about to be removed.
+#[cube]
+#[inline(always)]
+pub fn is_owned(member: u32) -> bool {
+    member < REMOVED || member == FREE
+}
+
+/// Whether a grain with this member number moves with a body, and belongs to this subdomain.
+#[cube]
+#[inline(always)]
+pub fn is_carried(member: u32) -> bool {
+    member < REMOVED
+}
+
+/// Member number of the ghost of a grain with this member number, which may be [`FREE`]. These numbers count down from [`GHOST`].
+#[cube]
+#[inline(always)]
 pub fn ghost_of(member: u32) -> u32 {
-    GHOST.wrapping_sub(member.wrapping_add(1))
-}
-
-/// The member that a grain is or, of a copy, the one that its original is.
-pub fn original_of(member: u32) -> u32 {
-    if is_ghost(member) {
-        GHOST.wrapping_sub(member).wrapping_sub(1)
-    } else {
-        member
+    let mut ghost = GHOST.runtime();
+    if member != FREE {
+        ghost = GHOST - 1u32 - member;
     }
+    ghost
 }
 
-/// What the contacts of its grains do to a body.
+/// Member number of a grain or, for a ghost, of its original.
+#[cube]
+#[inline(always)]
+pub fn original_of(member: u32) -> u32 {
+    let mut original = member;
+    if member == GHOST {
+        original = FREE.runtime();
+    } else if is_ghost(member) {
+        original = GHOST - 1u32 - member;
+    }
+    original
+}
+
+/// Sum of the contact forces on the grains of a body.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Push<C: Real> {
+pub struct BodyForce<C: Real> {
     /// Force \[N\].
     pub force: Vector3<C>,
     /// Torque about the center of mass \[N m\].
     pub torque: Vector3<C>,
 }
 
-/// The orientation that starts at number `at`.
+/// The orientation at index `at`.
 #[cube]
 #[inline(always)]
-pub fn turn_at<C: Real>(turn: &[C], at: usize) -> Quaternion<C> {
-    let z = turn[at + 3usize];
+pub fn orientation_at<C: Real>(orientation: &[C], at: usize) -> Quaternion<C> {
+    let z = orientation[at + 3usize];
     Quaternion::<C> {
-        w: turn[at],
-        x: turn[at + 1usize],
-        y: turn[at + 2usize],
+        w: orientation[at],
+        x: orientation[at + 1usize],
+        y: orientation[at + 2usize],
         z,
     }
 }
 
-/// As [`turn_at()`], from numbers that the sweep also writes.
+/// As [`orientation_at()`], from a buffer that the sweep also writes.
 #[cube]
 #[inline(always)]
-pub fn recalled_turn<C: Real>(turn: &mut [C], at: usize) -> Quaternion<C> {
-    let z = turn[at + 3usize];
+pub fn stored_orientation_at<C: Real>(orientation: &mut [C], at: usize) -> Quaternion<C> {
+    let z = orientation[at + 3usize];
     Quaternion::<C> {
-        w: turn[at],
-        x: turn[at + 1usize],
-        y: turn[at + 2usize],
+        w: orientation[at],
+        x: orientation[at + 1usize],
+        y: orientation[at + 2usize],
         z,
     }
 }
 
-/// Overwrites an orientation.
+/// Stores an orientation at index `at`.
 #[cube]
 #[inline(always)]
-pub fn store_turn<C: Real>(turn: &mut [C], at: usize, value: &Quaternion<C>) {
-    turn[at] = value.w;
-    turn[at + 1usize] = value.x;
-    turn[at + 2usize] = value.y;
-    turn[at + 3usize] = value.z;
+pub fn store_orientation<C: Real>(orientation: &mut [C], at: usize, value: &Quaternion<C>) {
+    orientation[at] = value.w;
+    orientation[at + 1usize] = value.x;
+    orientation[at + 2usize] = value.y;
+    orientation[at + 3usize] = value.z;
 }
 
-/// Forces and, if they have any, torques of the members from `first` to before `end`, summed up in their order, about the center of their body.
+/// Sum of forces and, if present, torques on the members from `first` to before `end`, in their order, about the center of their body.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -93,16 +120,16 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
     end: usize,
     place: &[u32],
     offset: &[C],
-    turn: &Quaternion<C>,
+    orientation: &Quaternion<C>,
     force: &[R],
     torque: &[R],
     #[comptime] twists: bool,
-) -> Push<C> {
+) -> BodyForce<C> {
     let mut total = Vector3::<C>::zero();
     let mut turning = Vector3::<C>::zero();
     for m in first..end {
         let grain = place[m] as usize * 4usize;
-        let arm = turn.turned(&load::<C>(offset, m * 4usize));
+        let arm = orientation.to_space(&load::<C>(offset, m * 4usize));
         let push = widened::<C, R>(&load::<R>(force, grain));
         if twists {
             turning = turning.plus(&widened::<C, R>(&load::<R>(torque, grain)));
@@ -110,20 +137,20 @@ pub fn push_on<C: Coordinate<R>, R: Real>(
         turning = turning.plus(&arm.cross(&push));
         total = total.plus(&push);
     }
-    Push::<C> {
+    BodyForce::<C> {
         force: total,
         torque: turning,
     }
 }
 
-/// Numbers of what else pushes on a body: force and torque about its center, each a record.
+/// Numbers of the external load on a body: force and torque about its center, one record each.
 pub const LOAD: usize = 8;
 
-/// With what else pushes on body b.
+/// Adds the external load on body b.
 #[cube]
 #[inline(always)]
-pub fn with_load<C: Real>(push: &Push<C>, b: usize, loads: &[C]) -> Push<C> {
-    Push::<C> {
+pub fn with_load<C: Real>(push: &BodyForce<C>, b: usize, loads: &[C]) -> BodyForce<C> {
+    BodyForce::<C> {
         force: push.force.plus(&load::<C>(loads, b * 8usize)),
         torque: push.torque.plus(&load::<C>(loads, b * 8usize + 4usize)),
     }
@@ -132,7 +159,7 @@ pub fn with_load<C: Real>(push: &Push<C>, b: usize, loads: &[C]) -> Push<C> {
 /// Rate of change of the angular momentum of a body \[N m\], and the torque of local damping.
 #[cube]
 #[inline(always)]
-pub fn turning_of<C: Real>(spin: &Vector3<C>, torque: &Vector3<C>, local: C) -> Acceleration<C> {
+pub fn torque_of<C: Real>(spin: &Vector3<C>, torque: &Vector3<C>, local: C) -> Acceleration<C> {
     let brake = local_damping::<C>(torque, spin, local);
     Acceleration::<C> {
         rate: torque.plus(&brake),
@@ -140,25 +167,25 @@ pub fn turning_of<C: Real>(spin: &Vector3<C>, torque: &Vector3<C>, local: C) -> 
     }
 }
 
-/// Moves body b by one step. Of its flags, only that it left the domain is told: all else is seen at its grains.
+/// Moves body b by one step. Of its flags only that for leaving the domain is returned; the others are raised by its grains.
 ///
-/// `center` holds centers and masses; `half_velocity` and `momentum` are kept, at half steps for leap-frog; `velocity` and `spin` receive what
-/// laws read.
+/// `center` holds centers and masses. `half_velocity` and `momentum` are the stored values, at half steps for leap-frog. `velocity` and `spin`
+/// receive the values that laws read.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn advance_body<C: Coordinate<C>>(
     b: usize,
-    push: &Push<C>,
+    push: &BodyForce<C>,
     center: &mut [C],
     half_velocity: &mut [C],
     momentum: &mut [C],
-    turn: &mut [C],
+    orientation: &mut [C],
     moments: &[C],
     velocity: &mut [C],
     spin: &mut [C],
-    stepping: &Stepping<C, C>,
-) -> Moved<C> {
+    stepping: &StepParameters<C, C>,
+) -> MotionReport<C> {
     let at = b * 4usize;
     let mass = center[at + 3usize];
     let moving = acceleration::<C, C>(&recall::<C>(velocity, at), mass, &push.force, stepping);
@@ -166,12 +193,12 @@ pub fn advance_body<C: Coordinate<C>>(
     let new = drift::<C>(&recall::<C>(center, at), &onward.moving, stepping.dt);
 
     let own = load::<C>(moments, at);
-    let before = recalled_turn::<C>(turn, at);
-    let turning = turning_of::<C>(&recall::<C>(spin, at), &push.torque, stepping.local_damping);
+    let before = stored_orientation_at::<C>(orientation, at);
+    let turning = torque_of::<C>(&recall::<C>(spin, at), &push.torque, stepping.local_damping);
     let kept = recall::<C>(momentum, at);
     let after = kick::<C, C>(&kept, &turning.rate, stepping.dt);
     let turns_with = after.plus(&kept.minus(&after).times(stepping.lag));
-    let turned = turned_freely::<C>(&before, &turns_with, &own, stepping.dt);
+    let turned = rotated_freely::<C>(&before, &turns_with, &own, stepping.dt);
     let read = velocity_ahead::<C>(&after, &turning.rate, stepping.reads_ahead);
     let middle = angular_velocity::<C>(&before, &kept.plus(&after), &own);
 
@@ -179,31 +206,31 @@ pub fn advance_body<C: Coordinate<C>>(
     store::<C>(velocity, at, &onward.whole);
     store::<C>(center, at, &new);
     store::<C>(momentum, at, &after);
-    store_turn::<C>(turn, at, &turned);
+    store_orientation::<C>(orientation, at, &turned);
     store::<C>(spin, at, &angular_velocity::<C>(&turned, &read, &own));
     let nowhere = C::new(0.0);
-    Moved::<C> {
+    MotionReport::<C> {
         flags: flags_of::<C, C>(&new, nowhere, nowhere, stepping) & 8u32,
         damping_work: onward.damping_work - turning.brake.dot(&middle) * (C::new(0.5) * stepping.dt),
         stride_square: nowhere,
     }
 }
 
-/// Numbers of the pose of a body that is held: center, velocity, angular velocity, orientation, padding.
+/// Numbers of the pose of a body with prescribed motion: center, velocity, angular velocity, orientation, padding.
 pub const POSE_OF_BODY: usize = 16;
 
-/// Puts body b, which is held, where the pose that starts at number `at` has it.
+/// Places body b, which has prescribed motion, at the pose that starts at index `at`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn put_held<C: Real>(
+pub fn place_prescribed_body<C: Real>(
     b: usize,
     at: usize,
     poses: &[C],
     center: &mut [C],
     half_velocity: &mut [C],
     momentum: &mut [C],
-    turn: &mut [C],
+    orientation: &mut [C],
     moments: &[C],
     velocity: &mut [C],
     spin: &mut [C],
@@ -211,34 +238,38 @@ pub fn put_held<C: Real>(
     let body = b * 4usize;
     let moving = load::<C>(poses, at + 3usize);
     let turning = load::<C>(poses, at + 6usize);
-    let stands = turn_at::<C>(poses, at + 9usize);
+    let body_orientation = orientation_at::<C>(poses, at + 9usize);
     store::<C>(center, body, &load::<C>(poses, at));
     store::<C>(half_velocity, body, &moving);
     store::<C>(velocity, body, &moving);
     store::<C>(spin, body, &turning);
-    store::<C>(momentum, body, &angular_momentum::<C>(&stands, &turning, &load::<C>(moments, body)));
-    store_turn::<C>(turn, body, &stands);
+    store::<C>(
+        momentum,
+        body,
+        &angular_momentum::<C>(&body_orientation, &turning, &load::<C>(moments, body)),
+    );
+    store_orientation::<C>(orientation, body, &body_orientation);
 }
 
-/// A grain as its body carries it.
+/// Motion of a grain that is a member of a body.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Carried<C: Real> {
+pub struct MemberMotion<C: Real> {
     /// Center \[m\].
     pub position: Vector3<C>,
-    /// Velocity as laws read it, V + ω × r \[m/s\].
+    /// Velocity for laws, V + ω × r \[m/s\].
     pub velocity: Vector3<C>,
-    /// Angular velocity as laws read it \[rad/s\].
+    /// Angular velocity for laws \[rad/s\].
     pub spin: Vector3<C>,
-    /// What it moved with in this step \[m/s\].
+    /// Velocity of its displacement in this step \[m/s\].
     pub moving: Vector3<C>,
     /// Raised flags.
     pub flags: u32,
-    /// (distance that it moved)² \[m²\].
+    /// Squared displacement in this step \[m²\].
     pub stride_square: C,
 }
 
-/// Where member m of body b is now, which was at `old` before the step and at `reference` when it was listed: the image next to that place.
-/// Bodies may reach out of the domain; it is their center that can leave it.
+/// Motion of member m of body b. Its position before the step is `old`, and its position at the last list rebuild is `reference`. The result is the
+/// image nearest to `reference`. Bodies may extend beyond the domain, but their centers may not leave it.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -249,14 +280,14 @@ pub fn carry<C: Coordinate<C>>(
     reference: &Vector3<C>,
     offset: &[C],
     center: &[C],
-    turn: &[C],
+    orientation: &[C],
     velocity: &[C],
     spin: &[C],
-    stepping: &Stepping<C, C>,
+    stepping: &StepParameters<C, C>,
     #[comptime] sides: u32,
-) -> Carried<C> {
+) -> MemberMotion<C> {
     let at = b * 4usize;
-    let arm = turn_at::<C>(turn, at).turned(&load::<C>(offset, m * 4usize));
+    let arm = orientation_at::<C>(orientation, at).to_space(&load::<C>(offset, m * 4usize));
     let mut position = load::<C>(center, at).plus(&arm);
     if comptime!(sides > 0) {
         let moved = position.minus(reference);
@@ -265,7 +296,7 @@ pub fn carry<C: Coordinate<C>>(
     let spinning = load::<C>(spin, at);
     let stride = position.minus(old);
     let far = position.minus(reference);
-    Carried::<C> {
+    MemberMotion::<C> {
         velocity: load::<C>(velocity, at).plus(&spinning.cross(&arm)),
         spin: spinning,
         moving: stride.times(C::new(1.0) / stepping.dt),
@@ -275,11 +306,11 @@ pub fn carry<C: Coordinate<C>>(
     }
 }
 
-/// No axis of [`in_plane()`]: flow in space.
+/// Value of `across` in [`in_plane()`] for flow in three dimensions.
 pub const IN_SPACE: u32 = 3;
 
-/// A vector of what a body carries as flow in a plane across an axis, 0 to 2, sees it: along that axis it has what is in the `plane`, so neither rounding
-/// nor what pulls a body aside takes the flow out of it.
+/// A vector of a body for flow in a plane across an axis, 0 to 2. Its component along that axis is that of `plane`. So neither rounding nor a lateral
+/// force on a body moves the flow out of the plane.
 #[cube]
 #[inline(always)]
 pub fn in_plane<C: Real>(v: &Vector3<C>, plane: &Vector3<C>, #[comptime] across: u32) -> Vector3<C> {
@@ -298,10 +329,10 @@ pub fn in_plane<C: Real>(v: &Vector3<C>, plane: &Vector3<C>, #[comptime] across:
     Vector3::<C> { x, y, z }
 }
 
-/// The angular velocity of a body as flow in a plane across an axis sees it: that about the axis alone.
+/// Angular velocity of a body for flow in a plane across an axis: only the component about the axis.
 #[cube]
 #[inline(always)]
-pub fn turning_in_plane<C: Real>(spin: &Vector3<C>, #[comptime] across: u32) -> Vector3<C> {
+pub fn angular_velocity_in_plane<C: Real>(spin: &Vector3<C>, #[comptime] across: u32) -> Vector3<C> {
     let mut seen = spin.plus(&Vector3::<C>::zero());
     if comptime!(across != 3u32) {
         seen = spin.minus(&in_plane::<C>(spin, &Vector3::<C>::zero(), across));
@@ -309,17 +340,17 @@ pub fn turning_in_plane<C: Real>(spin: &Vector3<C>, #[comptime] across: u32) -> 
     seen
 }
 
-/// Drops the entries of a row of neighbors that belong to the body of its owner, `own`: its grains do not touch each other. The entries stand
-/// `stride` places apart from `at` on; tells how many are left.
+/// Removes entries from a row of neighbors that belong to the body `own` of its owner, because grains of one body have no contact. The entries start
+/// at index `at`, `stride` apart. Returns the number of remaining entries.
 #[cube]
 #[inline(always)]
 pub fn drop_own(own: u32, at: usize, count: u32, stride: usize, neighbors: &mut [u32], member: &[u32], body_of: &[u32]) -> u32 {
     let mut kept = 0u32;
     for k in 0..count {
         let j = neighbors[at + k as usize * stride];
-        let other = member[j as usize];
-        let mut of_other = 0xffff_ffffu32;
-        if other != 0xffff_ffffu32 {
+        let other = original_of(member[j as usize]);
+        let mut of_other = FREE.runtime();
+        if other != FREE {
             of_other = body_of[other as usize];
         }
         if of_other != own {

@@ -1,32 +1,38 @@
-//! The sweep over bonds for processors with vector units: bonds are collected into lanes, the laws run over all lanes at once, and the results go
-//! back in the order of the rows.
+//! Sweep over bonds for processors with vector units. Bonds are gathered into lanes, the laws run on all lanes at once, and the results are scattered
+//! in the order of the rows.
 
-use crate::bonds::{BOND, BROKEN, BondRows, BondTally, BondedGrains, ENERGY, End, FIRST, KIND, MADE, glue_at, moves_of, span_of};
-use crate::sides::{OPEN, nearest_image};
-use crate::units::{InLanes, Unit, on_widest, prefetch};
-use crate::views::{RECORD, load, store};
-use seixo_laws::bond::{GLUE, Glue, Hold, Rest, beam, deformed, hold, turned_since, utilization};
+use crate::bonds::{
+    BOND, BOND_REFERENCE, BROKEN, BondEnd, BondPowerSums, BondRows, BondedGrains, ENERGY, FIRST, KIND, bond_parameters_at, moves_of,
+    span_of,
+};
+use crate::layout::{RECORD, load, store};
+use crate::periodic::{OPEN, nearest_image};
+use crate::simd::{InLanes, SimdLevel, on_best_simd, prefetch};
+use seixo_laws::bond::{
+    BOND_PARAMETERS, BondForces, BondParameters, BondReference, beam, bond_forces, deformed, rotation_since, utilization,
+};
 use seixo_laws::{Quaternion, Vector3};
 
-/// Bonds resolved at once.
+/// Bonds per batch of lanes.
 const LANES: usize = 16;
 
-/// How many bonds ahead the records of a partner are asked for.
+/// Number of bonds by which the records of a partner are prefetched.
 const AHEAD: usize = 8;
 
-/// Records that go in: where the first and the second grain are, how they move, how they spin, how they are turned; how the bond was made.
+/// Records per bond that go in: position, velocity, angular velocity and orientation of both grains, and the reference of the bond.
 const IN: usize = 10;
 
-/// Records that come out: force and energy, torque on the first and damping power, torque on the second and the share of its strength used.
+/// Records per bond that come out: force and energy; torque on the first grain and damping power; torque on the second grain and used share of
+/// strength.
 const OUT: usize = 3;
 
-/// One record per lane, as it lies in memory.
+/// One record per lane, in memory order.
 type Records = [[f64; RECORD]; LANES];
 
-/// The same, a lane for every number.
+/// The same numbers with the lanes innermost.
 type Numbers = [[f64; LANES]; RECORD];
 
-/// Bonds side by side.
+/// Bonds in lanes.
 struct Lanes<'a, const POINTS: bool> {
     came: [Records; IN],
     numbers: [Numbers; IN],
@@ -34,19 +40,19 @@ struct Lanes<'a, const POINTS: bool> {
     went: [Records; OUT],
     mode: [f64; LANES],
     kind: [f64; LANES],
-    /// Where all bonds are of one kind, that; else the table.
-    one_for_all: Option<Glue<f64>>,
-    glue: &'a [f64],
+    /// Parameters if all bonds are of one kind; otherwise `None`, and `bond_parameters` is read.
+    one_for_all: Option<BondParameters<f64>>,
+    bond_parameters: &'a [f64],
 }
 
-/// Which bond is in a lane.
+/// The bond of a lane.
 #[derive(Clone, Copy, Default)]
 struct Entry {
-    /// Place of its record, counted from the part's first entry.
+    /// Index of its record, counted from the part's first entry.
     k: usize,
     /// Its grains.
     ends: [usize; 2],
-    /// Which of them owns the row.
+    /// End of the bond (0 or 1) whose row this is.
     own: usize,
 }
 
@@ -62,7 +68,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
     }
 
     #[inline(always)]
-    fn turn(&self, record: usize, lane: usize) -> Quaternion<f64> {
+    fn rotated_record(&self, record: usize, lane: usize) -> Quaternion<f64> {
         let [w, x, y, z] = &self.numbers[record];
         Quaternion {
             w: w[lane],
@@ -78,36 +84,36 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
     }
 
     #[inline(always)]
-    fn resolve_lane(&mut self, lane: usize, glue: &Glue<f64>) {
-        let end = |of: usize| End {
+    fn resolve_lane(&mut self, lane: usize, bond_parameters: &BondParameters<f64>) {
+        let end = |of: usize| BondEnd {
             position: self.vector(of, lane),
             radius: self.last(of, lane),
             velocity: self.vector(2 + of, lane),
             mass: self.last(2 + of, lane),
             spin: self.vector(4 + of, lane),
-            turn: self.turn(6 + of, lane),
+            orientation: self.rotated_record(6 + of, lane),
         };
-        let (i, j): (End<f64, f64>, End<f64, f64>) = (end(0), end(1));
-        let rest = Rest {
+        let (i, j): (BondEnd<f64, f64>, BondEnd<f64, f64>) = (end(0), end(1));
+        let rest = BondReference {
             axis: self.vector(8, lane),
-            turn: self.turn(9, lane),
+            orientation: self.rotated_record(9, lane),
         };
-        let span = span_of::<f64, f64>(&i, &j, &rest.axis, self.last(8, lane), glue);
+        let span = span_of::<f64, f64>(&i, &j, &rest.axis, self.last(8, lane), bond_parameters);
         let apart = j.position.minus(&i.position);
         let shape = deformed::<f64, f64>(
             &apart,
-            &i.turn,
-            &turned_since(&i.turn, &j.turn, &rest.turn),
+            &i.orientation,
+            &rotation_since(&i.orientation, &j.orientation, &rest.orientation),
             &rest.axis,
             span.per_length,
         );
         let moves = moves_of(i, j);
-        let held: Hold<f64> = if POINTS {
-            hold(&shape, &moves, &span, glue)
+        let held: BondForces<f64> = if POINTS {
+            bond_forces(&shape, &moves, &span, bond_parameters)
         } else {
-            beam::hold(&shape, &moves, &span, glue)
+            beam::beam_forces(&shape, &moves, &span, bond_parameters)
         };
-        let used = utilization(&held, &span, glue);
+        let used = utilization(&held, &span, bond_parameters);
         let results = [
             (&held.force, held.energy),
             (&held.torque_i, held.damping_power),
@@ -125,7 +131,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
 
 impl<const POINTS: bool> InLanes for Lanes<'_, POINTS> {
     #[inline(always)]
-    fn resolve<U: Unit>(&mut self, _unit: U) {
+    fn resolve<U: SimdLevel>(&mut self, _unit: U) {
         for (records, lanes) in self.came.iter().zip(&mut self.numbers) {
             for lane in 0..LANES {
                 for number in 0..RECORD {
@@ -133,14 +139,14 @@ impl<const POINTS: bool> InLanes for Lanes<'_, POINTS> {
                 }
             }
         }
-        if let Some(glue) = self.one_for_all {
+        if let Some(bond_parameters) = self.one_for_all {
             for lane in 0..LANES {
-                self.resolve_lane(lane, &glue);
+                self.resolve_lane(lane, &bond_parameters);
             }
         } else {
             for lane in 0..LANES {
-                let glue = glue_at(self.glue, self.kind[lane] as usize);
-                self.resolve_lane(lane, &glue);
+                let bond_parameters = bond_parameters_at(self.bond_parameters, self.kind[lane] as usize);
+                self.resolve_lane(lane, &bond_parameters);
             }
         }
         for (records, lanes) in self.went.iter_mut().zip(&self.going) {
@@ -151,15 +157,15 @@ impl<const POINTS: bool> InLanes for Lanes<'_, POINTS> {
     }
 }
 
-/// Bonds of all grains of a part. `records` are those of its entries, `force` and `torque` those of its grains; both gain what bonds do. A bond that
-/// uses more than its strength breaks, and does nothing from this step on. With `POINTS`, some bonds may be of another law than beams.
+/// Bond forces on all grains of a part. `records` belong to its entries, `force` and `torque` to its grains; the results are added to both. A bond
+/// that uses more than its strength breaks and has no force from this step on. With `POINTS`, some bonds may be point bonds.
 pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
     grains: &BondedGrains,
     rows: &BondRows,
     records: &mut [f64],
     force: &mut [f64],
     torque: &mut [f64],
-) -> BondTally {
+) -> BondPowerSums {
     let harmless = [[1.0; RECORD]; LANES];
     let mut lanes = Lanes::<POINTS> {
         came: [harmless; IN],
@@ -168,18 +174,18 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
         went: [harmless; OUT],
         mode: [0.0; LANES],
         kind: [0.0; LANES],
-        one_for_all: (grains.glue.len() == GLUE).then(|| glue_at(grains.glue, 0)),
-        glue: grains.glue,
+        one_for_all: (grains.bond_parameters.len() == BOND_PARAMETERS).then(|| bond_parameters_at(grains.bond_parameters, 0)),
+        bond_parameters: grains.bond_parameters,
     };
     let base = rows.row[rows.first] as usize;
     let end = rows.row[rows.end] as usize;
-    let mut all = BondTally::default();
+    let mut all = BondPowerSums::default();
     let mut entries = [Entry::default(); LANES];
     let mut filled = 0;
     for own in rows.first..rows.end {
         for k in rows.row[own] as usize..rows.row[own + 1] as usize {
             let later = (rows.partner[(k + AHEAD).min(end - 1)] & !FIRST) as usize;
-            for numbers in [grains.position, grains.velocity, grains.spin, grains.turn] {
+            for numbers in [grains.position, grains.velocity, grains.spin, grains.orientation] {
                 prefetch(numbers, later);
             }
             let record = &records[(k - base) * BOND..][..BOND];
@@ -189,28 +195,28 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
             let other = (rows.partner[k] & !FIRST) as usize;
             let ends = if rows.partner[k] & FIRST != 0 { [other, own] } else { [own, other] };
             entries[filled] = Entry { k: k - base, ends, own };
-            lanes.put::<SIDES>(filled, grains, ends, &record[..MADE]);
+            lanes.put::<SIDES>(filled, grains, ends, &record[..BOND_REFERENCE]);
             lanes.kind[filled] = record[KIND];
             filled += 1;
             if filled == LANES {
-                on_widest(&mut lanes);
-                lanes.give_back(&entries, rows, records, force, torque, &mut all);
+                on_best_simd(&mut lanes);
+                lanes.scatter(&entries, rows, records, force, torque, &mut all);
                 filled = 0;
             }
         }
     }
     if filled > 0 {
-        on_widest(&mut lanes);
-        lanes.give_back(&entries[..filled], rows, records, force, torque, &mut all);
+        on_best_simd(&mut lanes);
+        lanes.scatter(&entries[..filled], rows, records, force, torque, &mut all);
     }
     all
 }
 
 impl<const POINTS: bool> Lanes<'_, POINTS> {
-    /// Reads a bond between these grains into a lane.
+    /// Loads a bond between these grains into a lane.
     #[inline(always)]
     fn put<const SIDES: u32>(&mut self, lane: usize, grains: &BondedGrains, ends: [usize; 2], made: &[f64]) {
-        let fields = [grains.position, grains.velocity, grains.spin, grains.turn];
+        let fields = [grains.position, grains.velocity, grains.spin, grains.orientation];
         for (field, numbers) in fields.into_iter().enumerate() {
             let (numbers, _) = numbers.as_chunks::<RECORD>();
             for (end, &grain) in ends.iter().enumerate() {
@@ -228,26 +234,26 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         }
     }
 
-    /// Adds the results to the grains, in order; of a bond that stands in both rows, to the one whose row this is.
+    /// Adds the results to the grains, in order. For a bond in two rows, it adds only to the grain that owns this row.
     #[inline(always)]
-    fn give_back(
+    fn scatter(
         &mut self,
         entries: &[Entry],
         rows: &BondRows,
         records: &mut [f64],
         force: &mut [f64],
         torque: &mut [f64],
-        all: &mut BondTally,
+        all: &mut BondPowerSums,
     ) {
         let ((force, _), (torque, _)) = (force.as_chunks_mut::<RECORD>(), torque.as_chunks_mut::<RECORD>());
         for (lane, entry) in entries.iter().enumerate() {
-            let [push, turn_i, turn_j] = [0, 1, 2].map(|record| self.went[record][lane]);
-            let [energy, damping_power, used] = [push[3], turn_i[3], turn_j[3]];
+            let [push, orientation_i, orientation_j] = [0, 1, 2].map(|record| self.went[record][lane]);
+            let [energy, damping_power, used] = [push[3], orientation_i[3], orientation_j[3]];
             let is_inside = rows.is_once && entry.ends.iter().all(|grain| (rows.first..rows.end).contains(grain));
             let share = if is_inside { 1.0 } else { 0.5 };
             let record = &mut records[entry.k * BOND..][..BOND];
             record[ENERGY] = energy;
-            // A share that is no number is as good as broken: it must not pass unseen.
+            // A share that is NaN counts as broken, so that the error is not hidden.
             if used > 1.0 || used.is_nan() {
                 record[BROKEN] = self.mode[lane];
                 all.released += share * energy;
@@ -257,11 +263,11 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
             all.energy += share * energy;
             all.damping_power += share * damping_power;
             let opposite = push.map(|number| -number);
-            for (grain, push, turn) in [(entry.ends[0], &opposite, &turn_i), (entry.ends[1], &push, &turn_j)] {
+            for (grain, push, orientation) in [(entry.ends[0], &opposite, &orientation_i), (entry.ends[1], &push, &orientation_j)] {
                 if is_inside || grain == entry.own {
                     for axis in 0..3 {
                         force[grain - rows.first][axis] += push[axis];
-                        torque[grain - rows.first][axis] += turn[axis];
+                        torque[grain - rows.first][axis] += orientation[axis];
                     }
                 }
             }

@@ -1,72 +1,78 @@
-//! Bonds of grains: the sweep over them, and how orientations go on.
+//! Bonds of grains: their sweep, and the integration of orientations.
 //!
-//! A bond stands in the row of either of its grains, as contacts do: inside a part once, across parts and in divisible worlds in both, each time with
-//! the numbers of the first and the second in the same order, so that both rows come to the same bits, whatever they do with them.
+//! Bonds are in rows of grains, as contacts are. Inside a part a bond is in one row. Across parts and in decomposition-invariant runs it is in the
+//! rows of both grains. Each row evaluates the first and the second grain in the same order, so both rows get the same bits.
 
-use crate::bodies::{recalled_turn, store_turn, turn_at};
-use crate::sides::{Sides, nearest_image};
-use crate::views::{load, store};
+use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
+use crate::layout::{load, store};
+use crate::periodic::{PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
-use seixo_laws::bond::{GLUE, Glue, Moves, Rest, Span, point, size_between};
+use seixo_laws::bond::{BOND_PARAMETERS, BondGeometry, BondMotion, BondParameters, BondReference, point, size_between};
 use seixo_laws::motion::inertia;
-use seixo_laws::rotation::turned_by;
+use seixo_laws::rotation::rotated_by;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 
-/// Numbers that tell how a bond was made: from the first to the second grain in the frame of the first, and what its strengths are multiplied
-/// with; the turn w x y z.
-pub const MADE: usize = 8;
+/// Numbers of the reference of a bond: the vector from the first to the second grain in the frame of the first, the strength factor, and the relative
+/// orientation w x y z.
+pub const BOND_REFERENCE: usize = 8;
 
-/// Place of the number that tells the row of the table of glue.
+/// Index of the row of the bond parameters in a bond record.
 pub const KIND: usize = 8;
 
-/// Place of the number that tells how it broke; 0: it holds.
+/// Index of the break mode in a bond record; 0 for an intact bond.
 pub const BROKEN: usize = 9;
 
-/// Place of the number that tells its energy, at the last step or when it broke \[J\].
+/// Index of the energy in a bond record, at the last step or at breakage \[J\].
 pub const ENERGY: usize = 10;
 
-/// Numbers per bond on the host, with padding.
+/// Numbers per bond on the host, including padding.
 pub const BOND: usize = 12;
 
-/// In the place of a mode, of a bond that did not break, but was dissolved or went with its grain.
-pub const GONE: f64 = -1.0;
+/// Value in place of a break mode for a bond that was dissolved or removed with its grain.
+pub const REMOVED: f64 = -1.0;
 
-/// Mark of a partner that is the first of the two.
+/// Flag of a partner that is the first grain of its bond.
 pub const FIRST: u32 = 1 << 31;
 
-/// How a bond stood when it was made, from its record.
+/// Reference position and orientation of a bond, from its record.
 #[cube]
 #[inline(always)]
-pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> Rest<C> {
-    Rest::<C> {
+pub fn rest_at<C: Real>(bonds: &[C], at: usize) -> BondReference<C> {
+    BondReference::<C> {
         axis: load::<C>(bonds, at),
-        turn: turn_at::<C>(bonds, at + 4usize),
+        orientation: orientation_at::<C>(bonds, at + 4usize),
     }
 }
 
-/// What a bond between these grains measures.
+/// Geometry of a bond between these grains.
 #[cube]
 #[inline(always)]
-pub fn span_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, axis: &Vector3<C>, strength: R, glue: &Glue<R>) -> Span<R> {
+pub fn span_of<C: Coordinate<R>, R: Real>(
+    i: &BondEnd<C, R>,
+    j: &BondEnd<C, R>,
+    axis: &Vector3<C>,
+    strength: R,
+    bond_parameters: &BondParameters<R>,
+) -> BondGeometry<R> {
     let square = C::near(axis.dot(axis));
     let per_length = R::inverse_root(square);
     let length = square * per_length;
-    Span::<R> {
+    BondGeometry::<R> {
         length,
         per_length,
         arm: point::arm::<R>(length, i.radius, j.radius),
-        size: size_between::<R>(glue, i.radius, j.radius),
+        size: size_between::<R>(bond_parameters, i.radius, j.radius),
         strength,
     }
 }
 
-/// A row of the table of glue.
+/// A row of the table of bond parameters.
 #[cube]
 #[inline(always)]
-pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
+pub fn bond_parameters_at<R: Real>(table: &[R], row: usize) -> BondParameters<R> {
     let at = row * 16usize;
     let size_length = table[at + 14usize];
-    Glue::<R> {
+    BondParameters::<R> {
         law: table[at],
         axial: table[at + 1usize],
         bending: table[at + 2usize],
@@ -85,31 +91,31 @@ pub fn glue_at<R: Real>(table: &[R], row: usize) -> Glue<R> {
     }
 }
 
-/// The row of a table for this glue.
-pub fn row_of(glue: &Glue<f64>) -> [f64; GLUE] {
+/// The row of a table for these bond parameters.
+pub fn row_of(bond_parameters: &BondParameters<f64>) -> [f64; BOND_PARAMETERS] {
     [
-        glue.law,
-        glue.axial,
-        glue.bending,
-        glue.torsion,
-        glue.softness,
-        glue.per_area,
-        glue.per_bending_edge,
-        glue.per_torsion_edge,
-        glue.damping_ratio,
-        glue.per_tensile_strength,
-        glue.cohesion,
-        glue.slope,
-        glue.per_fracture_energy,
-        glue.size_share,
-        glue.size_length,
+        bond_parameters.law,
+        bond_parameters.axial,
+        bond_parameters.bending,
+        bond_parameters.torsion,
+        bond_parameters.softness,
+        bond_parameters.per_area,
+        bond_parameters.per_bending_edge,
+        bond_parameters.per_torsion_edge,
+        bond_parameters.damping_ratio,
+        bond_parameters.per_tensile_strength,
+        bond_parameters.cohesion,
+        bond_parameters.slope,
+        bond_parameters.per_fracture_energy,
+        bond_parameters.size_share,
+        bond_parameters.size_length,
         0.0,
     ]
 }
 
-/// A grain at an end of a bond.
+/// State of a grain at an end of a bond.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct End<C: Real, R: Real> {
+pub struct BondEnd<C: Real, R: Real> {
     /// Center \[m\].
     pub position: Vector3<C>,
     /// Radius \[m\].
@@ -121,37 +127,42 @@ pub struct End<C: Real, R: Real> {
     /// Angular velocity \[rad/s\].
     pub spin: Vector3<R>,
     /// Orientation.
-    pub turn: Quaternion<C>,
+    pub orientation: Quaternion<C>,
 }
 
-/// The grain at place i as an end of a bond.
-pub fn end_at(i: usize, position: &[f64], velocity: &[f64], spin: &[f64], turn: &[f64]) -> End<f64, f64> {
+/// The grain at index i as an end of a bond.
+pub fn end_at(i: usize, position: &[f64], velocity: &[f64], spin: &[f64], orientation: &[f64]) -> BondEnd<f64, f64> {
     let at = i * 4;
-    End {
+    BondEnd {
         position: load(position, at),
         radius: position[at + 3],
         velocity: load(velocity, at),
         mass: velocity[at + 3],
         spin: load(spin, at),
-        turn: turn_at(turn, at),
+        orientation: orientation_at(orientation, at),
     }
 }
 
 /// The vector from the first to the second grain of a bond \[m\].
 #[cube]
 #[inline(always)]
-pub fn apart_of<C: Coordinate<R>, R: Real>(i: &End<C, R>, j: &End<C, R>, sides: &Sides<C, R>, #[comptime] kind: u32) -> Vector3<C> {
+pub fn apart_of<C: Coordinate<R>, R: Real>(
+    i: &BondEnd<C, R>,
+    j: &BondEnd<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
+    #[comptime] kind: u32,
+) -> Vector3<C> {
     let apart = j.position.minus(&i.position);
     nearest_image::<C, R>(&apart, sides, kind).apart
 }
 
-/// How the two grains of a bond move.
+/// Relative motion of the two grains of a bond.
 #[cube]
 #[inline(always)]
-pub fn moves_of<C: Real, R: Real>(i: End<C, R>, j: End<C, R>) -> Moves<R> {
+pub fn moves_of<C: Real, R: Real>(i: BondEnd<C, R>, j: BondEnd<C, R>) -> BondMotion<R> {
     let inertia_i = inertia::<R>(i.mass, i.radius);
     let inertia_j = inertia::<R>(j.mass, j.radius);
-    Moves::<R> {
+    BondMotion::<R> {
         velocity: j.velocity.minus(&i.velocity),
         spin_i: i.spin,
         spin_j: j.spin,
@@ -160,16 +171,16 @@ pub fn moves_of<C: Real, R: Real>(i: End<C, R>, j: End<C, R>) -> Moves<R> {
     }
 }
 
-/// Turns the grain in slot i with the angular velocity that it moves with, from half a step to half a step.
+/// Rotates the grain in slot i by its angular velocity over a step, from half step to half step.
 #[cube]
 #[inline(always)]
-pub fn turn_on<C: Real>(i: usize, turn: &mut [C], half_spin: &[C], dt: C) {
-    let before = recalled_turn::<C>(turn, i * 4usize);
-    let after = turned_by::<C>(&before, &load::<C>(half_spin, i * 3usize), dt);
-    store_turn::<C>(turn, i * 4usize, &after);
+pub fn integrate_orientation<C: Real>(i: usize, orientation: &mut [C], half_spin: &[C], dt: C) {
+    let before = stored_orientation_at::<C>(orientation, i * 4usize);
+    let after = rotated_by::<C>(&before, &load::<C>(half_spin, i * 3usize), dt);
+    store_orientation::<C>(orientation, i * 4usize, &after);
 }
 
-/// What bonds read of all grains.
+/// Fields of all grains that bonds read.
 pub struct BondedGrains<'a> {
     /// Centers and radii.
     pub position: &'a [f64],
@@ -178,44 +189,44 @@ pub struct BondedGrains<'a> {
     /// Angular velocities.
     pub spin: &'a [f64],
     /// Orientations.
-    pub turn: &'a [f64],
-    /// Rows of glue.
-    pub glue: &'a [f64],
+    pub orientation: &'a [f64],
+    /// Table of bond parameters.
+    pub bond_parameters: &'a [f64],
     /// Periodic sides.
-    pub sides: &'a Sides<f64, f64>,
+    pub sides: &'a PeriodicBoundaries<f64, f64>,
 }
 
-/// The rows of a part in the list of bonds.
+/// The rows of a part in the bond list.
 pub struct BondRows<'a> {
     /// First grain of the part.
     pub first: usize,
-    /// The grain after its last.
+    /// Grain after the last of the part.
     pub end: usize,
-    /// First entry of every grain's row, and one more.
+    /// First entry of every grain's row, and the end of the last row.
     pub row: &'a [u32],
-    /// The grain at the other end of each entry of all rows, marked where it is the first of the two.
+    /// The grain at the other end of each entry of all rows, flagged with [`FIRST`] if it is the first of the two.
     pub partner: &'a [u32],
-    /// Whether a bond inside the part stands in one row only; else it stands in both, as bonds across its border do.
+    /// Whether a bond inside the part is in one row only. Otherwise it is in both rows, as bonds across the border of the part are.
     pub is_once: bool,
 }
 
-/// What became of bonds in one step.
+/// Sums over bonds in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BondTally {
-    /// Elastic energy of those that hold \[J\].
+pub struct BondPowerSums {
+    /// Elastic energy of intact bonds \[J\].
     pub energy: f64,
-    /// Elastic energy of those that broke in this step \[J\].
+    /// Elastic energy of bonds that broke in this step \[J\].
     pub released: f64,
-    /// Power that damping takes \[W\].
+    /// Power dissipated by damping \[W\].
     pub damping_power: f64,
-    /// How many broke in this step, halves where another part has the other half.
+    /// Number of bonds that broke in this step; a bond across parts counts one half in each.
     pub broken: f64,
 }
 
-impl BondTally {
-    /// Sum of two tallies.
-    pub fn plus(self, other: &BondTally) -> BondTally {
-        BondTally {
+impl BondPowerSums {
+    /// Sum of two results.
+    pub fn plus(self, other: &BondPowerSums) -> BondPowerSums {
+        BondPowerSums {
             energy: self.energy + other.energy,
             released: self.released + other.released,
             damping_power: self.damping_power + other.damping_power,
@@ -224,13 +235,13 @@ impl BondTally {
     }
 }
 
-/// The record of a bond of this kind that is made now between grains that stand `apart` from the first to the second.
-pub fn made_now(apart: &Vector3<f64>, ends: &[End<f64, f64>; 2], strength: f64, kind: usize) -> [f64; BOND] {
+/// Record of a new bond of this kind; `apart` is the vector from the first to the second grain.
+pub fn made_now(apart: &Vector3<f64>, ends: &[BondEnd<f64, f64>; 2], strength: f64, kind: usize) -> [f64; BOND] {
     let [i, j] = ends;
     let mut record = [0.0; BOND];
-    store(&mut record, 0, &i.turn.back().turned(apart));
+    store(&mut record, 0, &i.orientation.back().to_space(apart));
     record[3] = strength;
-    store_turn(&mut record, 4, &j.turn.back().after(&i.turn));
+    store_orientation(&mut record, 4, &j.orientation.back().after(&i.orientation));
     record[KIND] = kind as f64;
     record
 }

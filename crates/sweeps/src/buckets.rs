@@ -1,10 +1,10 @@
-//! Hash tables of grains \[Silva 2010, Algorithm 2\]: cells without end, folded into so many buckets.
+//! Hash tables of grains \[Silva 2010, § 4.2 and Algorithm 2\]: an unbounded grid of cells, hashed into a fixed number of buckets.
 //!
-//! A table's record in `grids` is that of a grid. Its record in `shapes`: cells x y z up to the farthest grain, buckets, padding, first
-//! bucket, padding. Cells are counted from the lowest corner of all grains, so no index is negative, wherever they are.
+//! The record of a table in `grids` is that of a grid. Its record in `shapes` is: cells x y z up to the farthest grain, buckets, padding, first
+//! bucket, padding. Cells are counted from the lowest corner of all grains, so no index is negative.
 
 use crate::cells::{cells_around, class_of};
-use crate::views::load;
+use crate::layout::load;
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
@@ -17,7 +17,7 @@ mod wrapped_product {
     use cubecl::frontend::MulExpand;
     use cubecl::prelude::*;
 
-    /// The same in a kernel, where products wrap.
+    /// The same in a kernel, where products wrap around.
     pub fn expand(scope: &Scope, a: NativeExpand<u32>, b: NativeExpand<u32>) -> NativeExpand<u32> {
         a.__expand_mul_method(scope, b)
     }
@@ -31,7 +31,7 @@ pub fn bucket_of(shapes: &[u32], g: usize, x: u32, y: u32, z: u32) -> u32 {
     shapes[g * 8usize + 5usize] + mixed % shapes[g * 8usize + 3usize]
 }
 
-/// The bucket of grain i, in the table of its size class.
+/// The bucket of grain i in the table of its size class.
 #[cube]
 #[inline(always)]
 pub fn bucket_of_grain<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], number_of_tables: usize) -> u32 {

@@ -1,7 +1,7 @@
-//! Cells of the uniform grids, and walks through them.
+//! Cells of the uniform grids, and iteration over them.
 //!
-//! Cells are numbered block by block of 8 × 8 × 8, so that grains sorted by cell keep their neighbors close in memory; or in rows, where
-//! units of a GPU that walk side by side shall meet the same number of runs.
+//! Cells are numbered in blocks of 8 × 8 × 8, so that grains sorted by cell have their neighbors close in memory. Alternatively they are numbered in
+//! rows, so that adjacent GPU threads visit the same number of runs.
 
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
@@ -11,7 +11,7 @@ pub const GRID: usize = 8;
 /// Numbers per grid in the slice `shapes`: cells x y z, blocks x y, first cell, padding.
 pub const SHAPE: usize = 8;
 
-/// Index of the cell that holds a coordinate; coordinates outside fall into the outermost cell.
+/// Index of the cell with this coordinate. Outside coordinates are in the outermost cell.
 #[cube]
 #[inline(always)]
 pub fn cell_index<R: Real>(coordinate: R, origin: R, cells_per_length: R, cells: u32) -> u32 {
@@ -38,7 +38,7 @@ pub fn cell_of<R: Real>(p: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize, #
     cell_number(shapes, g, x, y, z, rows)
 }
 
-/// The grid of a grain of this radius: the last, and so the finest, whose grains may be as large.
+/// Grid of a grain of this radius: the last, and so the finest, that admits this radius.
 #[cube]
 #[inline(always)]
 pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usize {
@@ -51,7 +51,7 @@ pub fn class_of<R: Real>(radius: R, grids: &[R], number_of_grids: usize) -> usiz
     class
 }
 
-/// A box of cells: the first and the last along each axis.
+/// A box of cells: the first and last index along each axis.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Span {
     /// First cell along x.
@@ -68,7 +68,7 @@ pub struct Span {
     pub z_last: u32,
 }
 
-/// The cells of grid `g` that hold all centers between two corners.
+/// The cells of grid `g` for all centers between two corners.
 #[cube]
 #[inline(always)]
 pub fn span_between<R: Real>(low: &Vector3<R>, high: &Vector3<R>, grids: &[R], shapes: &[u32], g: usize) -> Span {
@@ -84,7 +84,7 @@ pub fn span_between<R: Real>(low: &Vector3<R>, high: &Vector3<R>, grids: &[R], s
     }
 }
 
-/// The cells of grid `g` that hold all centers within `reach` of p.
+/// The cells of grid `g` for all centers within `reach` of p.
 #[cube]
 #[inline(always)]
 pub fn cells_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize) -> Span {
@@ -101,13 +101,13 @@ pub fn cells_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u3
     span_between::<R>(&low, &high, grids, shapes, g)
 }
 
-/// A walk through a box of cells, from run to run. Cells of one row of a block follow each other in number, so their grains are one run.
+/// Iteration over a box of cells, run by run. Cells in a row of a block have consecutive numbers, so their grains form one run.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Walk {
     x: u32,
     y: u32,
     z: u32,
-    /// Number that the cell x = 0 of this row would have, were all its blocks in line.
+    /// Number of the cell x = 0 of this row, if all its blocks were in line.
     row: u32,
     x_first: u32,
     x_last: u32,
@@ -119,16 +119,16 @@ pub struct Walk {
     first_cell: u32,
 }
 
-/// Places of grains that follow each other.
+/// A range of consecutive grains.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Run {
-    /// The first place.
+    /// First index.
     pub first: usize,
-    /// The place behind the last.
+    /// Index after the last.
     pub end: usize,
 }
 
-/// Cells along x and y that a grid is numbered by: blocks, or single cells where it is numbered in rows.
+/// Width of a grid along x or y for numbering: in blocks, or in cells if numbered in rows.
 #[cube]
 #[inline(always)]
 fn width_of(shapes: &[u32], g: usize, axis: usize, #[comptime] rows: bool) -> u32 {
@@ -139,7 +139,7 @@ fn width_of(shapes: &[u32], g: usize, axis: usize, #[comptime] rows: bool) -> u3
     shapes[at]
 }
 
-/// Number of the first cell of a row of cells along x.
+/// Number of the first cell in a row of cells along x.
 #[cube]
 #[inline(always)]
 fn row_of(first_cell: u32, width_x: u32, width_y: u32, y: u32, z: u32, #[comptime] rows: bool) -> u32 {
@@ -151,7 +151,7 @@ fn row_of(first_cell: u32, width_x: u32, width_y: u32, y: u32, z: u32, #[comptim
     first_cell + number
 }
 
-/// Number of a cell among those of its row.
+/// Offset of a cell in its row.
 #[cube]
 #[inline(always)]
 fn along_row(x: u32, #[comptime] rows: bool) -> u32 {
@@ -162,7 +162,7 @@ fn along_row(x: u32, #[comptime] rows: bool) -> u32 {
     number
 }
 
-/// A walk through a box of cells of grid `g`.
+/// Starts an iteration over a box of cells of grid `g`.
 #[cube]
 #[inline(always)]
 pub fn walk_through(span: &Span, shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
@@ -185,7 +185,7 @@ pub fn walk_through(span: &Span, shapes: &[u32], g: usize, #[comptime] rows: boo
     }
 }
 
-/// A walk through the cells of grid `g` that hold all centers within `reach` of p.
+/// Starts an iteration over the cells of grid `g` for all centers within `reach` of p.
 #[cube]
 #[inline(always)]
 pub fn walk_around<R: Real>(p: &Vector3<R>, reach: R, grids: &[R], shapes: &[u32], g: usize, #[comptime] rows: bool) -> Walk {
@@ -202,7 +202,7 @@ impl Walk {
     }
 }
 
-/// The next run of a walk.
+/// The next run of an iteration.
 #[cube]
 #[inline(always)]
 pub fn next_run(walk: &mut Walk, cell_first: &[u32], #[comptime] rows: bool) -> Run {

@@ -1,36 +1,37 @@
 //! Contacts between grains.
 
 use crate::cells::{next_run, walk_around};
-use crate::pair::{Pair, depth_of, near, push_apart};
-use crate::sides::{Sides, image_shift, nearest_image, reaches_domain, slide_of};
-use crate::views::{add, coefficients, imprint_at, load, memory_at, sign_of_second, supplement};
+use crate::layout::{add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, sign_of_second};
+use crate::pair::{Pair, depth_of, near, normal_pair_contact};
+use crate::periodic::{PeriodicBoundaries, image_shift, nearest_image, reaches_domain, slide_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::{
-    Coefficients, Imprint, Memory, Supplement, Touch, normal_energy, spring_energy, stored_in_joint, tangential_stiffness,
+    Coefficients, ContactHistory, ContactPair, ExtendedCoefficients, ExtendedHistory, normal_energy, spring_energy, stored_in_joint,
+    tangential_stiffness,
 };
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
-/// Where the work of contacts went in one step, and how deep the deepest was.
+/// Powers of all contacts in one step, and the deepest overlap.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally<R: Real> {
-    /// Power taken by normal damping \[W\].
+pub struct PowerSums<R: Real> {
+    /// Power dissipated by normal damping \[W\].
     pub normal_power: R,
-    /// Power taken by tangential forces: into springs, by damping, by sliding \[W\].
+    /// Power taken by tangential forces: into springs, by damping and by sliding \[W\].
     pub tangential_power: R,
-    /// The part of it that damping takes \[W\].
+    /// Part of `tangential_power` dissipated by damping \[W\].
     pub damping_power: R,
-    /// Power that moving walls, and sides that slide, put in \[W\].
+    /// Power supplied by moving walls and by sliding periodic sides \[W\].
     pub wall_power: R,
-    /// How far the deepest overlap is above the limit \[m\]; negative below it.
+    /// Largest excess of an overlap over its limit \[m\]; negative if all are below.
     pub excess: R,
 }
 
-/// Normal forces between grain i and all grains that touch it, found through the cells and pressed in one go: no list, no history, no
-/// rotation (the normal-only path of \[PUC-Rio 2009\]). Cells may be out of date by motions of up to half a `skin` each. Writes slot i of `force`.
+/// Normal forces between grain i and its contacts, found through the cells and computed at once: no list, no history, no rotation (the normal-only
+/// path of \[PUC-Rio 2009\]). Grains may have moved by up to half a `skin` each since the cells were built. Writes slot `slot` of `force`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn press_through_cells<C: Coordinate<R>, R: Real>(
+pub fn normal_contacts_in_cells<C: Coordinate<R>, R: Real>(
     i: usize,
     slot: usize,
     position: &[C],
@@ -45,9 +46,9 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     skin: C,
     overlap_limit: R,
     force: &mut [R],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] kind: u32,
-) -> Tally<R> {
+) -> PowerSums<R> {
     let zero = R::new(0.0);
     let x_i = load::<C>(position, i * 4usize);
     let reach_i = position[i * 4usize + 3usize];
@@ -56,7 +57,7 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
     let mass_i = velocity[i * 4usize + 3usize];
     let row_i = material[i] * materials;
     let mut push = Vector3::<R>::zero();
-    let mut touches = zero;
+    let mut wall_contacts = zero;
     let mut normal_power = zero;
     let mut excess = R::new(-1.0);
     let mut side_power = zero;
@@ -102,11 +103,11 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
                             mass_i,
                             mass_j,
                         };
-                        let outcome = push_apart::<R>(&pair, &coefficients);
+                        let outcome = normal_pair_contact::<R>(&pair, &coefficients);
                         normal_power += R::new(0.5) * outcome.normal_power;
                         side_power += R::new(0.5) * outcome.force.dot(&slide);
                         push = push.plus(&outcome.force);
-                        touches += R::new(1.0);
+                        wall_contacts += R::new(1.0);
                         excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
                     }
                 }
@@ -114,8 +115,8 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
         }
     }
     add::<R>(force, slot * 4usize, &push);
-    force[slot * 4usize + 3usize] += touches;
-    Tally::<R> {
+    force[slot * 4usize + 3usize] += wall_contacts;
+    PowerSums::<R> {
         normal_power,
         tangential_power: zero,
         damping_power: zero,
@@ -127,13 +128,13 @@ pub fn press_through_cells<C: Coordinate<R>, R: Real>(
 /// Energy stored in contacts \[J\].
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stored<R: Real> {
-    /// In normal springs.
+    /// Energy of normal springs \[J\].
     pub normal: R,
-    /// In tangential springs.
+    /// Energy of tangential springs \[J\].
     pub tangential: R,
 }
 
-/// Energy stored in the contact of two grains \[J\]; nothing where they do not touch. `spring` is the force of the tangential spring.
+/// Energy stored in the contact of two grains \[J\]; zero without contact. `spring` is the force of the tangential spring.
 #[cube]
 #[inline(always)]
 pub fn stored_between<C: Coordinate<R>, R: Real>(
@@ -152,7 +153,7 @@ pub fn stored_between<C: Coordinate<R>, R: Real>(
         let reach = radius_i + radius_j;
         let overlap = C::near(depth) / (reach + near_vector::<C, R>(apart).length());
         let contact_radius = R::root(radius_i * radius_j / reach * overlap);
-        let touch = Touch::<R> {
+        let touch = ContactPair::<R> {
             overlap,
             contact_radius,
             effective_mass: R::new(0.0),
@@ -163,17 +164,17 @@ pub fn stored_between<C: Coordinate<R>, R: Real>(
     Stored::<R> { normal, tangential }
 }
 
-/// As [`stored_between()`], of two grains that may hold each other without touching.
+/// As [`stored_between()`], for two grains that may be connected by cohesion without overlap.
 #[cube]
 #[inline(always)]
-pub fn stored_in_compound<C: Coordinate<R>, R: Real>(
+pub fn energy_of_extended<C: Coordinate<R>, R: Real>(
     apart: &Vector3<C>,
     reach_i: C,
     reach_j: C,
-    memory: &Memory<R>,
-    imprint: &Imprint<R>,
+    contact_history: &ContactHistory<R>,
+    extended_history: &ExtendedHistory<R>,
     coefficients: &Coefficients<R>,
-    supplement: &Supplement<R>,
+    extended_coefficients: &ExtendedCoefficients<R>,
 ) -> Stored<R> {
     let one = R::new(1.0);
     let pair = Pair::<R> {
@@ -186,14 +187,14 @@ pub fn stored_in_compound<C: Coordinate<R>, R: Real>(
         mass_j: one,
     };
     let close = near::<R>(&pair).close;
-    let hoard = stored_in_joint::<R>(&close, memory, imprint, coefficients, supplement);
+    let hoard = stored_in_joint::<R>(&close, contact_history, extended_history, coefficients, extended_coefficients);
     Stored::<R> {
         normal: hoard.normal,
         tangential: hoard.tangential,
     }
 }
 
-/// Energy stored in the contacts of row `first..end` of grain i; arguments as in [`crate::part::PartRows`].
+/// Energy stored in the contacts of row `first..end` of grain i. Arguments are those of [`crate::part::PartRows`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -209,10 +210,10 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
     table: &[R],
     part_first: usize,
     part_end: usize,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] kind: u32,
     #[comptime] frictional: bool,
-    #[comptime] compound: bool,
+    #[comptime] is_extended: bool,
     #[comptime] once: bool,
 ) -> Stored<R> {
     let x_i = load::<C>(position, i * 4usize);
@@ -230,16 +231,16 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
             normal: R::new(0.0),
             tangential: R::new(0.0),
         };
-        if compound {
+        if is_extended {
             let at = k * 12usize;
-            stored = stored_in_compound::<C, R>(
+            stored = energy_of_extended::<C, R>(
                 &apart,
                 reach_i,
                 reach_j,
-                &memory_at::<R>(history, at),
-                &imprint_at::<R>(history, at),
+                &contact_history_at::<R>(history, at),
+                &extended_history_at::<R>(history, at),
                 &pair,
-                &supplement::<R>(table, row),
+                &extended_coefficients::<R>(table, row),
             );
         } else {
             let mut spring = Vector3::<R>::zero();
@@ -260,9 +261,9 @@ pub fn stored_in_contacts_of<C: Coordinate<R>, R: Real>(
     Stored::<R> { normal, tangential }
 }
 
-/// Takes the history of the pairs in row `first..end` of grain i over from the old list: from the old row of i, or with opposite sign from
-/// the old row of the partner. `old_of` gives each grain's place in the old order; `neighbors` and `history` start at the entry that `first`
-/// counts from. A pair that is new, or held nothing, remembers nothing: its record is all zero.
+/// Copies the history of the pairs in row `first..end` of grain i from the old list: from the old row of i or, with opposite sign, from the old row
+/// of the partner. `old_of` gives the old index of each grain. `neighbors` and `history` start at the entry from which `first` counts. The record of
+/// a new pair is all zero.
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn carry_history_of<R: Real>(
     i: usize,

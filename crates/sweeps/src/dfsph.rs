@@ -1,38 +1,40 @@
-//! Incompressible fluids: how crowded it is around a particle, and how pressures and viscosity push it. One text for CPU and GPU: rows list all
-//! neighbors of a particle, those of fluid for one of a wall, with `stride` places from one entry to the next.
+//! Incompressible fluids: density errors, pressures and viscosity. The same code runs on CPU and GPU. The row of a fluid particle lists all its
+//! neighbors. The row of a wall particle lists its fluid neighbors. Entries are `stride` numbers apart.
 //!
-//! Records beside those of [`crate::fluid`]: `moving` = velocities x y z and padding of fluid, or its accelerations x y z and the pressure that they come
-//! from; `walls` = how surfaces of walls move, read where they do; `solving` = the pressure that is looked at, the one that the last iteration found, the
-//! source, the step of pressure.
+//! Records beside those of [`crate::fluid`]:
+//!
+//! - `moving`: velocity x y z and padding for fluid, or acceleration x y z and the pressure that causes it;
+//! - `walls`: surface velocities of walls, read if walls move;
+//! - `solving`: extrapolated pressure, pressure of the last iteration, source, pressure step.
 
-use crate::fluid::{FlowPlan, going, kind_of, medium_at, medium_of, parcel, rest_density_at};
-use crate::sides::{Sides, near_image, nearest_image};
-use crate::views::load;
+use crate::fluid::{FluidKernelConfig, going, kind_of, medium_at, medium_of, parcel, rest_density_at};
+use crate::layout::load;
+use crate::periodic::{PeriodicBoundaries, near_image, nearest_image};
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Apart, Parcel, Smoother, dfsph, exchange};
+use seixo_laws::fluid::{FluidParticle, Separation, Smoother, dfsph, exchange};
 use seixo_laws::motion::kick;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// How crowded it is around a particle of fluid.
+/// Density error and related sums of a fluid particle.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Crowd<R: Real> {
-    /// Excess of density over that at rest, by summation \[-\]; negative at a free surface.
+pub struct DensityError<R: Real> {
+    /// Relative density error, by summation \[-\]; negative at a free surface.
     pub excess: R,
-    /// Rate at which it changes \[1/s\].
-    pub swelling: R,
+    /// Its rate of change \[1/s\].
+    pub density_rate: R,
     /// A_i, see [`seixo_laws::fluid::dfsph`] \[m/kg\].
     pub stiffness: R,
 }
 
-/// How crowded it is around particle i of fluid, where fluid moves with `moving`. Densities are summed with the digits of coordinates, for which `in_full`
-/// is the smoothing function: an excess that is none but rounding, of 10⁻⁷ in single precision, would be met by pressures again and again where there is
-/// no room to give way to.
+/// Density error of fluid particle i, where fluid moves with `moving`. Densities are summed in the precision of coordinates, with the smoothing
+/// function `in_full`. In single precision, rounding gives a false density error of 10⁻⁷, and pressures would react to it again and again in confined
+/// fluid.
 ///
-/// Its row begins at entry `first` of the list, and has `count` entries.
+/// The row begins at entry `first` of the list and has `count` entries.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn crowd_of<C: Coordinate<R>, R: Real>(
+pub fn density_error_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     count: u32,
@@ -44,16 +46,16 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
     media: &[R],
     smoother: &Smoother<R>,
     in_full: &Smoother<C>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
-) -> Crowd<R> {
+    #[comptime] plan: FluidKernelConfig,
+) -> DensityError<R> {
     let here = load::<C>(position, i * 4usize);
     let own = load::<R>(moving, i * 4usize);
     let zero = R::new(0.0);
     let mut density = position[i * 4usize + 3usize] * in_full.value(C::new(0.0), plan.smoothing);
     let mut gradients = Vector3::<R>::zero();
-    let (mut swelling, mut of_neighbors) = (zero, zero);
+    let (mut density_rate, mut of_neighbors) = (zero, zero);
     for s in 0..count {
         let j = list[first + s as usize * stride] as usize;
         let image = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, plan.sides);
@@ -71,25 +73,25 @@ pub fn crowd_of<C: Coordinate<R>, R: Real>(
             }
         }
         let parting = own.minus(&other);
-        let adds = dfsph::crowding::<R>(&apart, &parting, C::near(room), lightness, smoother, plan.smoothing);
+        let adds = dfsph::density_term::<R>(&apart, &parting, C::near(room), lightness, smoother, plan.smoothing);
         density += room * in_full.value(image.apart.length(), plan.smoothing);
-        swelling += adds.swelling;
+        density_rate += adds.density_rate;
         of_neighbors += adds.stiffness;
         gradients = gradients.plus(&adds.gradient);
     }
     let rest_density = rest_density_at::<R>(media, kind_of(kind, i, plan.mixed));
-    Crowd::<R> {
+    DensityError::<R> {
         excess: C::near(density - C::new(1.0)),
-        swelling,
+        density_rate,
         stiffness: dfsph::stiffness::<R>(&gradients, rest_density, of_neighbors),
     }
 }
 
-/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures that are number `slot` of records: over a particle of fluid or of a wall, the force on it over −V_i.
+/// Σ_j V_j (p_i + p_j) ∇W \[Pa/m\] with the pressures at index `slot` of the records: for a fluid or wall particle, its force over −V_i.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn lean_of<C: Coordinate<R>, R: Real>(
+pub fn pressure_acceleration_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     count: u32,
@@ -97,14 +99,14 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
     position: &[C],
     records: &[R],
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] slot: usize,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, i * 4usize);
     let zero = R::new(0.0);
-    // Walls have no pressure of their own.
+    // Wall particles have no pressure of their own.
     let mut own = zero;
     if C::near(position[i * 4usize + 3usize]) > zero {
         own = records[i * 4usize + slot];
@@ -120,16 +122,16 @@ pub fn lean_of<C: Coordinate<R>, R: Real>(
         } else {
             volume = -volume;
         }
-        sum = sum.plus(&dfsph::lean::<R>(&apart, volume, pressures, smoother, plan.smoothing));
+        sum = sum.plus(&dfsph::pressure_term::<R>(&apart, volume, pressures, smoother, plan.smoothing));
     }
     sum
 }
 
-/// D_i of what `moving` holds \[1/s\] or, of accelerations, \[1/s²\], over neighbors of particle i of fluid. Walls stand still in it.
+/// D_i of the velocities in `moving` \[1/s\], or of accelerations \[1/s²\], over the neighbors of fluid particle i. Walls count as at rest.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn swelling_of<C: Coordinate<R>, R: Real>(
+pub fn density_rate_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     count: u32,
@@ -137,9 +139,9 @@ pub fn swelling_of<C: Coordinate<R>, R: Real>(
     position: &[C],
     moving: &[R],
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> R {
     let here = load::<C>(position, i * 4usize);
     let own = load::<R>(moving, i * 4usize);
@@ -155,15 +157,15 @@ pub fn swelling_of<C: Coordinate<R>, R: Real>(
         } else {
             volume = -volume;
         }
-        sum += dfsph::swelling::<R>(&apart, &own.minus(&other), volume, smoother, plan.smoothing);
+        sum += dfsph::divergence_term::<R>(&apart, &own.minus(&other), volume, smoother, plan.smoothing);
     }
     sum
 }
 
-/// Particle i, of this volume, as viscosities see it; pressures are not of their sweep.
+/// Particle i with this volume, for viscous forces; its pressure is not used.
 #[cube]
 #[inline(always)]
-fn dragged<R: Real>(i: usize, volume: R, flow: &[R], seen: &[R], walls: &[R], #[comptime] plan: FlowPlan) -> Parcel<R> {
+fn dragged<R: Real>(i: usize, volume: R, flow: &[R], seen: &[R], walls: &[R], #[comptime] plan: FluidKernelConfig) -> FluidParticle<R> {
     let zero = R::new(0.0);
     let mut velocity = Vector3::<R>::zero();
     let mut runs = zero;
@@ -178,11 +180,11 @@ fn dragged<R: Real>(i: usize, volume: R, flow: &[R], seen: &[R], walls: &[R], #[
     parcel::<R>(volume, &velocity, runs, &drag, zero)
 }
 
-/// Force of viscosities on particle i, of fluid or of a wall \[N\]. Fluid moves with `flow`, and sees in walls what `seen` has for them.
+/// Viscous force on particle i of fluid or of a wall \[N\]. Fluid moves with `flow`; `seen` holds the viscous velocities of walls.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn drag_of<C: Coordinate<R>, R: Real>(
+pub fn viscous_force_of<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     count: u32,
@@ -195,9 +197,9 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
     media: &[R],
     gravity: &Vector3<R>,
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, i * 4usize);
     let zero = R::new(0.0);
@@ -224,7 +226,7 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
         }
         let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
         let passed = exchange::<R>(
-            &Apart::by(&apart, smoother),
+            &Separation::by(&apart, smoother),
             &this,
             &other,
             &medium,
@@ -239,26 +241,26 @@ pub fn drag_of<C: Coordinate<R>, R: Real>(
     sum
 }
 
-/// A particle after pressures pushed it.
+/// A particle after its pressure correction.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Pushed<C: Real, R: Real> {
-    /// Velocity as it is kept \[m/s\].
+pub struct PressureCorrected<C: Real, R: Real> {
+    /// Stored velocity \[m/s\].
     pub kept: Vector3<C>,
-    /// Velocity as neighbors read it \[m/s\].
+    /// Velocity that neighbors read \[m/s\].
     pub velocity: Vector3<R>,
-    /// Force of the pressures \[N\].
+    /// Pressure force \[N\].
     pub force: Vector3<R>,
-    /// Energy that viscosities took from the motion \[J\].
+    /// Energy dissipated by viscosity \[J\].
     pub viscous: R,
     /// Energy that pressures took from the motion \[J\].
     pub projected: R,
 }
 
-/// Pushes a particle of fluid that had the velocity `before`, and then was brought to `kept` by a force `drag` of viscosities and by gravity. What a
-/// force took is its work with the mean of the velocities before and behind, with which all works add up to the change of the kinetic energy.
+/// Applies the pressure acceleration to a fluid particle. Its velocity was `before`; the viscous force `drag` and gravity then changed it to `kept`.
+/// The work of each force uses the mean of the velocities before and after the step. So the sum of all works is the change of kinetic energy.
 #[cube]
 #[inline(always)]
-pub fn pushed<C: Coordinate<R>, R: Real>(
+pub fn pressure_corrected<C: Coordinate<R>, R: Real>(
     lean: &Vector3<R>,
     drag: &Vector3<R>,
     before: &Vector3<R>,
@@ -266,14 +268,14 @@ pub fn pushed<C: Coordinate<R>, R: Real>(
     volume: R,
     mass: R,
     dt: R,
-) -> Pushed<C, R> {
+) -> PressureCorrected<C, R> {
     let force = lean.times(-volume);
     let after = kick::<C, R>(kept, &force.times(R::new(1.0) / mass), dt);
     let velocity = near_vector::<C, R>(&after);
     let way = before.plus(&velocity).times(R::new(0.5) * dt);
     let viscous = -drag.dot(&way);
     let projected = -force.dot(&way);
-    Pushed::<C, R> {
+    PressureCorrected::<C, R> {
         kept: after,
         velocity,
         force,

@@ -1,20 +1,20 @@
-//! Where the particles of a domain are: a domain owns a block of the world.
+//! Block of a subdomain, and the test whether a particle is in it.
 
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
-/// A part of the world between planes across its axes.
+/// A block of the world between planes across its axes.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Block<R: Real> {
-    /// Where it begins along each axis \[m\].
+    /// Lower bound along each axis \[m\].
     pub low: Vector3<R>,
-    /// Where it ends along each axis \[m\].
+    /// Upper bound along each axis \[m\].
     pub high: Vector3<R>,
-    /// What images are apart along each periodic axis; along others zero \[m\].
+    /// Distance of images along each periodic axis, zero along other axes \[m\].
     pub length: Vector3<R>,
 }
 
-/// Whether a place \[m\], or an image of it, is in a block, from its lower planes on up to but without its upper ones.
+/// Whether a position \[m\] or an image of it is in a block. Lower planes belong to the block, upper ones do not.
 #[cube]
 #[inline(always)]
 pub fn is_in_block<R: Real>(place: &Vector3<R>, block: &Block<R>) -> bool {
@@ -23,8 +23,8 @@ pub fn is_in_block<R: Real>(place: &Vector3<R>, block: &Block<R>) -> bool {
         && is_within::<R>(place.z, block.low.z, block.high.z, block.length.z)
 }
 
-/// Whether a coordinate \[m\] is in a stretch of its axis, from `low` on up to but without `high`. Along a periodic axis, images count, which are
-/// `length` apart; along another that is zero.
+/// Whether a coordinate \[m\] is in the interval from `low` (included) to `high` (excluded). Along a periodic axis with images `length` apart, an
+/// image counts too; `length` is zero along other axes.
 #[cube]
 #[inline(always)]
 fn is_within<R: Real>(x: R, low: R, high: R, length: R) -> bool {

@@ -1,8 +1,8 @@
-//! Entries of the rows of GPUs: where they stand, and what they remember of their contacts, interleaved like them: 3 numbers (spring force),
-//! 4 (and the contact radius, where a law asks for it) or 10 (of a compound contact).
+//! Entries of GPU rows: their indices, and their contact histories, which are interleaved in the same way. A history has 3 numbers (spring force), 4
+//! (with the contact radius, if a law needs it) or 10 (extended contact).
 
 use cubecl::prelude::*;
-use seixo_laws::contact::Imprint;
+use seixo_laws::contact::ExtendedHistory;
 use seixo_laws::{Real, Vector3};
 
 /// First entry of grain i.
@@ -12,14 +12,14 @@ pub fn first_entry(i: usize, tile_first: &[u32]) -> usize {
     tile_first[i / 32usize] as usize + i % 32usize
 }
 
-/// Where number c of the history of an entry stands, `numbers` to an entry: 32 places after the number before.
+/// Index of number c of the history of an entry with `numbers` each: 32 after the number before.
 #[cube]
 #[inline(always)]
 pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
     (entry / 32usize * numbers + c) * 32usize + entry % 32usize
 }
 
-/// The tangential spring that an entry remembers.
+/// Tangential spring force of an entry.
 #[cube]
 #[inline(always)]
 pub fn spring_of<R: Real>(entry: usize, history: &[R], #[comptime] numbers: usize) -> Vector3<R> {
@@ -30,12 +30,12 @@ pub fn spring_of<R: Real>(entry: usize, history: &[R], #[comptime] numbers: usiz
     }
 }
 
-/// What an entry of a compound contact remembers beside its tangential spring.
+/// Contact history of an entry beside its tangential spring, for an extended contact.
 #[cube]
 #[inline(always)]
-pub fn imprint_of<R: Real>(entry: usize, history: &[R]) -> Imprint<R> {
+pub fn extended_history_of<R: Real>(entry: usize, history: &[R]) -> ExtendedHistory<R> {
     let at = history_at(entry, 4usize, 10usize);
-    Imprint::<R> {
+    ExtendedHistory::<R> {
         rolling: Vector3::<R> {
             x: history[at],
             y: history[at + 32usize],
@@ -47,7 +47,7 @@ pub fn imprint_of<R: Real>(entry: usize, history: &[R]) -> Imprint<R> {
     }
 }
 
-/// Puts `count` entries from `first` on, none of which is marked, into the order of the ids of their grains.
+/// Sorts `count` entries from `first` on by the ids of their grains; none of them is flagged.
 #[cube]
 #[inline(always)]
 pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
@@ -69,8 +69,8 @@ pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
     }
 }
 
-/// Takes the history of the row of grain i over from the old list. `old_of` gives each grain's place in the old order; those from place `known` on
-/// had no row there. With `by_id` others may have come and gone, copies of grains among them, so that ids tell who is who.
+/// Copies the history of the row of grain i from the old list. `old_of` gives the old index of each grain; grains with an old index from `known` on
+/// had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

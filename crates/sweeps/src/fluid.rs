@@ -1,33 +1,38 @@
-//! Fluids: what particles exchange, what walls feel of the fluid before them, and how particles move.
+//! Fluids: interaction of particles, extrapolation of the flow to walls, and motion of particles.
 //!
-//! Records: `position` = x y z and the volume, negative for particles of walls; `flow` = velocity x y z and pressure; `drag` = the velocity that
-//! viscosity sees x y z and padding; `rate` = force x y z and relative rate of change of the density; `motion`, where walls move = velocity x y z of a
-//! surface, and 1 if it runs while its wall stands, else 0; of fluid, the velocity with which its particles go on.
+//! Records:
+//!
+//! - `position`: x y z and the volume, negative for wall particles;
+//! - `flow`: velocity x y z and pressure;
+//! - `drag`: viscous velocity x y z and padding;
+//! - `rate`: force x y z and density rate;
+//! - `motion`, if walls move: surface velocity x y z, and 1 if the surface of a wall at rest moves, else 0. For fluid, the velocity of its particles.
 
-use crate::motion::{Stepping, flags_of};
-use crate::pose::point_of_wall;
-use crate::sides::{Sides, near_image, put_back};
-use crate::views::load;
+use crate::layout::load;
+use crate::motion::{StepParameters, flags_of};
+use crate::periodic::{PeriodicBoundaries, near_image, wrap};
+use crate::wall_pose::point_of_wall;
 use cubecl::prelude::*;
-use seixo_laws::fluid::{Medium, Parcel, Smoother, Smoothing, StateLaw, ViscousForce, between_media, state};
+use seixo_laws::fluid::{FluidParticle, Medium, Smoother, Smoothing, StateLaw, ViscousForce, between_media, state};
 use seixo_laws::motion::{drift, kick, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
-/// Bit of a particle's kind that says that it belongs to a wall; the others are the wall's number.
+/// Flag in the kind of a wall particle; the other bits are the number of its wall.
 pub const WALL: u32 = 1 << 31;
 
-/// Bit beside [`WALL`] of a particle in an inlet or an outlet: to fluid it is one of a wall, but it moves on by itself. The bits below
-/// [`OUTWARD`] are then the number of the inlet or of the outlet.
-pub const PASSING: u32 = 1 << 30;
+/// Flag beside [`WALL`] of a particle in an inlet or an outlet. Fluid treats it as a wall particle, but it moves on its own. The bits below
+/// [`OUTLET`] are then the number of the inlet or outlet.
+pub const OPEN_BOUNDARY: u32 = 1 << 30;
 
-/// Bit beside [`PASSING`] of a particle in an outlet, which keeps its pressure; one in an inlet has that of the fluid before it.
-pub const OUTWARD: u32 = 1 << 29;
+/// Flag beside [`OPEN_BOUNDARY`] of a particle in an outlet, which keeps its pressure. A particle in an inlet takes the pressure of the fluid in
+/// front of it.
+pub const OUTLET: u32 = 1 << 29;
 
-/// Bit beside [`WALL`], without [`PASSING`], of a grain that is smaller than these particles, see [`crate::suspension`]. The bits below are then the
-/// number of its hull among walls and hulls.
+/// Flag beside [`WALL`], without [`OPEN_BOUNDARY`], of a grain in suspension, smaller than fluid particles, see [`crate::suspension`]. The bits below
+/// are then the number of its body boundary among walls and body boundaries.
 pub const SUSPENDED: u32 = 1 << 29;
 
-/// Whether a kind is that of a grain that is smaller than these particles.
+/// Whether a kind is that of a grain in suspension.
 #[cube]
 #[inline(always)]
 pub fn is_suspended(kind: u32) -> bool {
@@ -48,14 +53,14 @@ pub fn is_outward(kind: u32) -> bool {
     (kind >> 29u32) == 7u32
 }
 
-/// Excess of density \[-\] that no flow has: where it is reached, the equation of state means nothing any more.
-pub const MOST_EXCESS: f32 = 0.5;
+/// Limit of the density error \[-\]; no flow reaches it, and beyond it the equation of state is meaningless.
+pub const MAX_DENSITY_ERROR: f32 = 0.5;
 
-/// Numbers per fluid in a table: viscosity, artificial viscosity, diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a particle,
-/// law of state: 0 for Tait's, 1 for the linear one; pull and push of tension, and the share of both at walls.
+/// Numbers per fluid in a table: viscosity, artificial viscosity, density diffusion, rest density, stiffness ρ₀ c², pressure at rest, mass of a
+/// particle, equation of state (0: Tait, 1: linear), attraction and repulsion of surface tension, and the share of both at walls.
 pub const MEDIUM: usize = 11;
 
-/// Number of the fluid that particle i is of, which is not one of a wall; where fluids are not `mixed`, there is but one.
+/// Number of the fluid of particle i, which is not a wall particle. Without `mixed` there is only one fluid.
 #[cube]
 #[inline(always)]
 pub fn kind_of(kind: &[u32], i: usize, #[comptime] mixed: bool) -> usize {
@@ -80,7 +85,7 @@ pub fn mass_at<R: Real>(media: &[R], kind: usize) -> R {
     media[kind * 11usize + 6usize]
 }
 
-/// What the laws need to know of fluid number `kind` of a table.
+/// The medium of fluid number `kind` of a table.
 #[cube]
 #[inline(always)]
 pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
@@ -96,8 +101,8 @@ pub fn medium_at<R: Real>(media: &[R], kind: usize) -> Medium<R> {
     }
 }
 
-/// What is between fluids number `a`, whose medium is `own`, and `b`; with a wall, the viscosity of the fluid, the share of its tension, and nothing
-/// else.
+/// The medium between the fluids `a`, with the medium `own`, and `b`. With a wall it has the viscosity of the fluid and the wall's share of its
+/// surface tension; all else is zero.
 #[cube]
 #[inline(always)]
 pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_wall: bool, #[comptime] mixed: bool) -> Medium<R> {
@@ -120,7 +125,7 @@ pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_w
         if a != b {
             let other = medium_at::<R>(media, b);
             if is_wall {
-                // A particle of a wall has no fluid of its own.
+                // A wall particle has no fluid of its own.
                 medium.viscosity = other.viscosity;
             } else {
                 medium = between_media::<R>(own, &other);
@@ -130,7 +135,7 @@ pub fn medium_of<R: Real>(own: &Medium<R>, media: &[R], a: usize, b: usize, is_w
     medium
 }
 
-/// Pressure of fluid number `kind` at this excess of density.
+/// Pressure of fluid number `kind` at this density error \[Pa\].
 #[cube]
 #[inline(always)]
 pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
@@ -142,20 +147,20 @@ pub fn pressure_at<R: Real>(excess: R, media: &[R], kind: usize) -> R {
     pressure + media[at + 5usize]
 }
 
-/// How the motion of fluids is found.
+/// Solver of fluids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Solver {
-    /// Weakly compressible: one sweep over neighbors a step, densities follow the continuity equation.
+    /// Weakly compressible: one sweep over neighbors per step; densities follow the continuity equation.
     #[default]
     WeaklyCompressible,
-    /// Incompressible and free of divergence: pressures are iterated for that keep the density at rest, see [`seixo_laws::fluid::dfsph`].
+    /// Incompressible and divergence-free: pressures are iterated so that the density stays at rest density, see [`seixo_laws::fluid::dfsph`].
     Incompressible,
-    /// As \[Müller 2003\] and \[Silva 2010\] do it: densities are sums, explicit Euler, walls put particles back.
+    /// The solver of \[Müller 2003\] and \[Silva 2010\]: summed densities, explicit Euler, rebound at walls.
     Muller2003,
 }
 
 impl Solver {
-    /// Every solver, with its word.
+    /// All solvers with their keywords.
     pub const ALL: [(Solver, &'static str); 3] = [
         (Solver::WeaklyCompressible, "wcsph"),
         (Solver::Incompressible, "dfsph"),
@@ -163,53 +168,53 @@ impl Solver {
     ];
 }
 
-/// How fluids are put together and how they see walls: loops and kernels are compiled for it.
+/// Properties of fluids and walls for which loops and kernels are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FlowPlan {
-    /// How their motion is found.
+pub struct FluidKernelConfig {
+    /// Solver.
     pub solver: Solver,
-    /// What smooths.
+    /// Smoothing function.
     pub smoothing: Smoothing,
-    /// Which sides are periodic, see [`crate::sides`].
+    /// Which sides are periodic, see [`crate::periodic`].
     pub sides: u32,
     /// Whether there is more than one fluid.
     pub mixed: bool,
-    /// Whether there are particles of walls.
+    /// Whether there are wall particles.
     pub bounded: bool,
-    /// Whether these move.
+    /// Whether wall particles move.
     pub moving: bool,
-    /// Whether some of them are in inlets or outlets, and move on by themselves.
+    /// Whether some wall particles are in inlets or outlets, and move on their own.
     pub passing: bool,
-    /// How viscosity acts, where a fluid has one beside an artificial one.
+    /// Viscous force, if a fluid has a viscosity beside an artificial one.
     pub viscous: Option<ViscousForce>,
-    /// Whether the fluid, which then is the only one, has a surface tension.
+    /// Whether the fluid has surface tension; then it is the only fluid.
     pub cohesive: bool,
-    /// Whether bodies bear the forces on some particles of walls, which are found at every step then.
+    /// Whether some wall particles belong to bodies, so that the forces on them are computed at every step.
     pub laden: bool,
-    /// Whether there are grains that are smaller than these particles, see [`crate::suspension`].
+    /// Whether there are grains in suspension, see [`crate::suspension`].
     pub carrying: bool,
-    /// Whether particles are shifted, see [`crate::shifting`].
+    /// Whether particle shifting is on, see [`crate::shifting`].
     pub shifting: bool,
 }
 
-/// What fluid is before a particle of a wall.
+/// State of the fluid extrapolated to a wall particle.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Before<R: Real> {
-    /// Pressure with which the wall pushes back \[Pa\]; zero where there is no fluid.
+pub struct FluidAtWall<R: Real> {
+    /// Pressure of the wall on the fluid \[Pa\]; zero without fluid.
     pub pressure: R,
-    /// Mean velocity of the fluid \[m/s\], each of its particles taken to the place of that of the wall as the wall turns.
+    /// Mean velocity of the fluid \[m/s\]. Velocities are transferred to the position of the wall particle by the rotation of the wall.
     pub velocity: Vector3<R>,
-    /// Σ W of the fluid particles that it sees \[1/m³\]; zero where there are none.
+    /// Σ W over its fluid neighbors \[1/m³\]; zero without neighbors.
     pub share: R,
 }
 
-/// What the fluid before particle i of a wall is like: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW \[Adami 2012, eq. 27\],
-/// never below zero unless particles are shifted, and the mean velocity (eq. 22). `pull` is g − a, gravity less the acceleration of the wall \[m/s²\].
+/// Fluid extrapolated to wall particle i: p = Σ (p_j + ρ_j (g − a)·(x_i − x_j)) W / ΣW \[Adami 2012, eq. 27\], and the mean velocity (eq. 22). The
+/// pressure is never negative unless particles are shifted. `pull` is g − a, gravity minus the acceleration of the wall \[m/s²\].
 ///
-/// A wall that turns with `spin` \[rad/s\] would go by spin × (x_j − x_i) faster where particle j is. Velocities are compared with that: so fluid that
-/// turns as the wall does is seen to go as the particle of the wall does, wherever that is below the surface, and nothing drags at it.
+/// A wall that rotates with `spin` \[rad/s\] is faster by spin × (x_j − x_i) at the position of particle j. This difference is subtracted from fluid
+/// velocities. So fluid that rotates with the wall has the velocity of the wall particle at any depth below the surface, and no drag arises.
 ///
-/// Its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the next; of those only fluid counts.
+/// The row begins at entry `first` of the list, and has `count` entries, `stride` apart. Only its fluid particles count.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -225,10 +230,10 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     pull: &Vector3<R>,
     spin: &Vector3<R>,
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
-) -> Before<R> {
+    #[comptime] plan: FluidKernelConfig,
+) -> FluidAtWall<R> {
     let here = load::<C>(position, i * 4usize);
     let zero = R::new(0.0);
     let (mut pressure, mut share) = (zero, zero);
@@ -256,18 +261,17 @@ pub fn fluid_before<C: Coordinate<R>, R: Real>(
     if comptime!(!plan.shifting) {
         mean = larger::<R>(mean, zero);
     }
-    Before::<R> {
+    FluidAtWall::<R> {
         pressure: mean,
         velocity: velocity.times(per_share),
         share,
     }
 }
 
-/// The velocity that makes viscosity see a wall that moves with `wall` \[m/s\]: fluid sticks to it \[Adami 2012, eq. 23\] or, where
-/// it `slips`, is not held back.
+/// Viscous velocity of a wall that moves with `wall` \[m/s\]: no slip \[Adami 2012, eq. 23\] or, with `slips`, no drag on the fluid.
 #[cube]
 #[inline(always)]
-pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: bool) -> Vector3<R> {
+pub fn viscous_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: bool) -> Vector3<R> {
     let mut seen = wall.plus(&wall.minus(before));
     if slips {
         seen = before.plus(&Vector3::<R>::zero());
@@ -275,11 +279,11 @@ pub fn drag_velocity<R: Real>(wall: &Vector3<R>, before: &Vector3<R>, slips: boo
     seen
 }
 
-/// The velocity of a particle in an outlet, a step on \[m/s\]: it takes up the speed along `normal` of the fluid before it, if there is any, by the
-/// share `pace` of the difference. So what is beyond an outlet goes as what comes to it, without a gradient along the normal; nothing comes back.
+/// Velocity of a particle in an outlet after a step \[m/s\]. It takes the speed along `normal` of the fluid in front of it, if there is any, by the
+/// share `pace` of the difference. So the flow beyond an outlet has no gradient along the normal. Backflow is excluded.
 #[cube]
 #[inline(always)]
-pub fn led_on<R: Real>(velocity: &Vector3<R>, before: &Before<R>, normal: &Vector3<R>, pace: R) -> Vector3<R> {
+pub fn outlet_velocity<R: Real>(velocity: &Vector3<R>, before: &FluidAtWall<R>, normal: &Vector3<R>, pace: R) -> Vector3<R> {
     let onward = larger::<R>(before.velocity.dot(normal), R::new(0.0));
     let mut share = R::new(0.0);
     if before.share > R::new(0.0) {
@@ -288,10 +292,10 @@ pub fn led_on<R: Real>(velocity: &Vector3<R>, before: &Before<R>, normal: &Vecto
     velocity.plus(&normal.times(onward).minus(velocity).times(share))
 }
 
-/// A particle of a wall where its wall has it now.
+/// Motion of a wall particle that moves with its wall.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Carried<C: Real> {
-    /// Place, inside periodic sides \[m\].
+pub struct WallParticlePose<C: Real> {
+    /// Position, inside periodic sides \[m\].
     pub position: Vector3<C>,
     /// Velocity \[m/s\].
     pub velocity: Vector3<C>,
@@ -301,11 +305,11 @@ pub struct Carried<C: Real> {
     pub flags: u32,
 }
 
-/// The particle of a wall that is at `start` where the wall's motion begins, and was listed at `reference`. Poses are such that walls are less than
-/// a length of periodic sides away from where their motions began; for the arguments from `wall` to `servos` see [`point_of_wall()`].
+/// Motion of the wall particle with the position `start` at the start of the wall's motion, and `reference` at the last list rebuild. Poses are such
+/// that walls are less than a period away from the start of their motion. Arguments from `wall` to `servos` are those of [`point_of_wall()`].
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "what is known of a particle and of its wall")]
+#[expect(clippy::too_many_arguments, reason = "fields of a particle and of its wall")]
 pub fn carried<C: Coordinate<R>, R: Real>(
     wall: usize,
     start: &Vector3<C>,
@@ -314,21 +318,21 @@ pub fn carried<C: Coordinate<R>, R: Real>(
     first_pose: usize,
     servos: &[C],
     reference: &Vector3<C>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     #[comptime] sides: u32,
-) -> Carried<C> {
+) -> WallParticlePose<C> {
     let point = point_of_wall::<C>(wall, start, at_rest, poses, first_pose, servos);
     let mut place = point.position.plus(&Vector3::<C>::zero());
     if comptime!(sides > 0) {
-        let returned = put_back::<C, R>(&point.position, &stepping.sides);
+        let returned = wrap::<C, R>(&point.position, &stepping.sides);
         place = returned.position.plus(&Vector3::<C>::zero());
     }
     let far = near_image::<C, R>(&place.minus(reference), &stepping.sides, sides);
     let mut flags = 0u32;
-    if far.dot(&far) > stepping.stale_square {
+    if far.dot(&far) > stepping.skin_exceeded_square {
         flags |= 1u32;
     }
-    Carried::<C> {
+    WallParticlePose::<C> {
         position: place,
         velocity: point.velocity,
         acceleration: point.acceleration,
@@ -336,16 +340,16 @@ pub fn carried<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// A particle of fluid one step on.
+/// A fluid particle after one step.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Flown<C: Real, R: Real> {
+pub struct AdvectedParticle<C: Real, R: Real> {
     /// Velocity at half steps \[m/s\].
     pub half: Vector3<C>,
-    /// Place \[m\].
+    /// Position \[m\].
     pub position: Vector3<C>,
     /// Velocity at the whole step \[m/s\].
     pub velocity: Vector3<R>,
-    /// Excess of density \[-\].
+    /// Density error \[-\].
     pub excess: C,
     /// Volume \[m³\].
     pub volume: C,
@@ -355,46 +359,51 @@ pub struct Flown<C: Real, R: Real> {
     pub flags: u32,
 }
 
-/// The velocity of a particle of this mass a step later, by a force and gravity.
+/// Velocity of a particle of this mass after a step, by a force and gravity.
 #[cube]
 #[inline(always)]
-pub fn kicked<C: Coordinate<R>, R: Real>(velocity: &Vector3<C>, force: &Vector3<R>, mass: R, stepping: &Stepping<C, R>) -> Vector3<C> {
+pub fn kicked<C: Coordinate<R>, R: Real>(
+    velocity: &Vector3<C>,
+    force: &Vector3<R>,
+    mass: R,
+    stepping: &StepParameters<C, R>,
+) -> Vector3<C> {
     let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
     kick::<C, R>(velocity, &rate, stepping.dt)
 }
 
-/// Kicks a particle, lets it drift, and lets its density follow: leap-frog in velocity and place; the density by Adams' and Bashforth's two steps,
+/// Advances a fluid particle and its density. Velocity and position use leap-frog. The density uses the two-step Adams–Bashforth scheme,
 /// ρ^{t+Δt} = ρ^t (1 + Δt (3/2 D^t − 1/2 D^{t−Δt})), with D known at whole steps.
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "what is known of a particle")]
-pub fn flown<C: Coordinate<R>, R: Real>(
+#[expect(clippy::too_many_arguments, reason = "fields of a particle")]
+pub fn advected<C: Coordinate<R>, R: Real>(
     position: &Vector3<C>,
     half: &Vector3<C>,
     excess: C,
     force: &Vector3<R>,
-    swelling: R,
-    swelling_before: R,
+    density_rate: R,
+    previous_density_rate: R,
     reference: &Vector3<C>,
     media: &[R],
     kind: usize,
-    stepping: &Stepping<C, R>,
-) -> Flown<C, R> {
+    stepping: &StepParameters<C, R>,
+) -> AdvectedParticle<C, R> {
     let mass = mass_at::<R>(media, kind);
     let rate = force.times(R::new(1.0) / mass).plus(&stepping.gravity);
     let after = kick::<C, R>(half, &rate, stepping.dt);
-    let moved = flowed::<C, R>(position, &after, reference, stepping);
-    let mean = swelling + R::new(0.5) * (swelling - swelling_before);
+    let moved = advanced::<C, R>(position, &after, reference, stepping);
+    let mean = density_rate + R::new(0.5) * (density_rate - previous_density_rate);
     let one = C::new(1.0);
     let excess = excess + (one + excess) * C::wide(stepping.dt * mean);
     let rest_volume = C::wide(mass / rest_density_at::<R>(media, kind));
     let velocity = velocity_ahead::<R>(&near_vector::<C, R>(&after), &rate, stepping.reads_ahead);
     let mut flags = moved.flags;
-    let most = C::new(MOST_EXCESS);
+    let most = C::new(MAX_DENSITY_ERROR);
     if excess >= most || excess <= -most {
         flags |= 64u32;
     }
-    Flown::<C, R> {
+    AdvectedParticle::<C, R> {
         half: after,
         position: moved.position,
         velocity,
@@ -405,70 +414,70 @@ pub fn flown<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// A particle that a step took on with its velocity.
+/// A particle after a step with its velocity.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Drifted<C: Real> {
-    /// Place \[m\].
+pub struct DriftedParticle<C: Real> {
+    /// Position \[m\].
     pub position: Vector3<C>,
     /// Raised flags, see [`crate::motion`].
     pub flags: u32,
 }
 
-/// Takes a particle of fluid on with its velocity \[m/s\].
+/// Moves a fluid particle by its velocity \[m/s\] over one step.
 #[cube]
 #[inline(always)]
-pub fn flowed<C: Coordinate<R>, R: Real>(
+pub fn advanced<C: Coordinate<R>, R: Real>(
     position: &Vector3<C>,
     velocity: &Vector3<C>,
     reference: &Vector3<C>,
-    stepping: &Stepping<C, R>,
-) -> Drifted<C> {
+    stepping: &StepParameters<C, R>,
+) -> DriftedParticle<C> {
     let place = drift::<C>(position, velocity, C::wide(stepping.dt));
     let stride = near_vector::<C, R>(velocity).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
     let flags = flags_of::<C, R>(&place, stride.dot(&stride), far.dot(&far), stepping);
-    Drifted::<C> { position: place, flags }
+    DriftedParticle::<C> { position: place, flags }
 }
 
-/// As [`flowed()`], of a particle in an inlet or an outlet: all that it can do is to move too far since the lists were made.
+/// As [`advanced()`], for a particle in an inlet or an outlet. The only possible flag is that for an exceeded skin.
 #[cube]
 #[inline(always)]
-pub fn drifted<C: Coordinate<R>, R: Real>(
+pub fn drifted_position<C: Coordinate<R>, R: Real>(
     position: &Vector3<C>,
     velocity: &Vector3<R>,
     reference: &Vector3<C>,
-    stepping: &Stepping<C, R>,
-) -> Drifted<C> {
+    stepping: &StepParameters<C, R>,
+) -> DriftedParticle<C> {
     let place = drift::<C>(position, &widened::<C, R>(velocity), C::wide(stepping.dt));
     let far = near_vector::<C, R>(&place.minus(reference));
     let mut flags = 0u32;
-    if far.dot(&far) > stepping.stale_square {
+    if far.dot(&far) > stepping.skin_exceeded_square {
         flags |= 1u32;
     }
-    Drifted::<C> { position: place, flags }
+    DriftedParticle::<C> { position: place, flags }
 }
 
-/// Velocity with which a particle goes on whose surface has this one \[m/s\]: none if the surface `runs`, which is 1 then and else 0. Were that of a
-/// surface that runs taken for it, fluid would be compressed for ever where the surface ends.
+/// Velocity of a particle with this surface velocity \[m/s\]: zero if the surface `runs`, which is 1 then and else 0. With the velocity of a moving
+/// surface instead, fluid would be compressed forever at the end of the surface.
 #[cube]
 #[inline(always)]
 pub fn going<R: Real>(surface_velocity: &Vector3<R>, runs: R) -> Vector3<R> {
     surface_velocity.times(R::new(1.0) - runs)
 }
 
-/// A particle as its neighbors see it, with a volume that is positive.
+/// Properties of a particle that its neighbors read, with a positive volume.
 #[cube]
 #[inline(always)]
-pub fn parcel<R: Real>(volume: R, surface_velocity: &Vector3<R>, runs: R, drag_velocity: &Vector3<R>, pressure: R) -> Parcel<R> {
+pub fn parcel<R: Real>(volume: R, surface_velocity: &Vector3<R>, runs: R, viscous_velocity: &Vector3<R>, pressure: R) -> FluidParticle<R> {
     let mut positive = volume;
     if volume < R::new(0.0) {
         positive = -volume;
     }
-    Parcel::<R> {
+    FluidParticle::<R> {
         volume: positive,
         velocity: going::<R>(surface_velocity, runs),
         surface_velocity: surface_velocity.plus(&Vector3::<R>::zero()),
-        drag_velocity: drag_velocity.plus(&Vector3::<R>::zero()),
+        viscous_velocity: viscous_velocity.plus(&Vector3::<R>::zero()),
         pressure,
     }
 }

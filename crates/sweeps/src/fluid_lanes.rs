@@ -1,25 +1,25 @@
-//! The sweep over fluids for processors with vector units: the partners of a particle are collected into lanes, and the laws run over all lanes at
-//! once. A pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order; where
-//! all pairs stand in both rows, from entry to entry alone.
+//! Sweep over fluids for processors with vector units. The partners of a particle are gathered into lanes, and the laws run on all lanes at once. A
+//! pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order. If all pairs
+//! are in both rows, sums go over entries only.
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
-use crate::sides::{OPEN, Sides, nearest_image};
-use crate::units::{InLanes, LANES, Lane, Numbers, Records, Unit, on_widest, prefetch};
-use crate::views::{RECORD, load};
+use crate::layout::{RECORD, load};
+use crate::periodic::{OPEN, PeriodicBoundaries, nearest_image};
+use crate::simd::{InLanes, LANES, Lane, Numbers, Records, SimdLevel, on_best_simd, prefetch};
 use seixo_laws::Vector3;
-use seixo_laws::fluid::{Apart, Medium, Parcel, Smoother, Smoothing, ViscousForce, between_media, exchange};
+use seixo_laws::fluid::{FluidParticle, Medium, Separation, Smoother, Smoothing, ViscousForce, between_media, exchange};
 
-/// How many pairs ahead the records of a partner are asked for.
+/// Number of pairs by which the records of a partner are prefetched.
 const AHEAD: usize = 16;
 
-/// No viscosity but an artificial one.
+/// Artificial viscosity only.
 pub const INVISCID: u32 = 0;
-/// A viscosity by central forces.
+/// Viscosity with central forces.
 pub const CENTRAL: u32 = 1;
-/// A viscosity as Morris has it.
+/// Viscosity of Morris.
 pub const MORRIS: u32 = 2;
 
-/// How viscosity acts that a sweep was compiled for.
+/// The viscous force for which a sweep was compiled.
 #[inline(always)]
 fn viscous_force(number: u32) -> Option<ViscousForce> {
     match number {
@@ -29,67 +29,67 @@ fn viscous_force(number: u32) -> Option<ViscousForce> {
     }
 }
 
-/// Records of a partner: where it is, how it flows, and how it moves where walls do.
+/// Records of a partner: position, flow, and motion if walls move.
 const IN: usize = 3;
 
-/// What is read of all particles.
+/// Fields of all particles that the sweep reads.
 pub struct FlowView<'a> {
-    /// Places and volumes.
+    /// Positions and volumes.
     pub position: &'a [f64],
-    /// Velocities that viscosity sees, and pressures.
+    /// Viscous velocities, and pressures.
     pub flow: &'a [f64],
-    /// Velocities of surfaces; empty where walls stand still and fluid moves as viscosity sees it.
+    /// Surface velocities; empty if walls are at rest and the fluid moves with its viscous velocity.
     pub motion: &'a [f64],
-    /// Fluids, or walls.
+    /// Kinds: numbers of fluids or walls.
     pub kind: &'a [u32],
     /// Rows of coefficients, one per fluid, see [`MEDIUM`].
     pub media: &'a [f64],
     /// Gravitational acceleration \[m/s²\].
     pub gravity: Vector3<f64>,
-    /// What scales the smoothing function.
+    /// Scale factors of the smoothing function.
     pub smoother: Smoother<f64>,
     /// Periodic sides.
-    pub sides: &'a Sides<f64, f64>,
+    pub sides: &'a PeriodicBoundaries<f64, f64>,
 }
 
 /// The rows of a part.
 pub struct FlowRows<'a> {
     /// First particle of the part.
     pub first: usize,
-    /// The one after its last.
+    /// Particle after the last of the part.
     pub end: usize,
-    /// First entry of every row, and one more.
+    /// First entry of every row, and the end of the last row.
     pub row: &'a [u32],
     /// Partners of all rows.
     pub neighbors: &'a [u32],
-    /// Whether a pair inside the part stands in one row only; else it stands in both, as pairs across its border do.
+    /// Whether a pair inside the part is in one row only. Otherwise it is in both rows, as pairs across the border of the part are.
     pub is_once: bool,
 }
 
 /// Powers \[W\], summed over pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FlowTally {
-    /// Taken from the motion by viscosity.
+pub struct FluidPowerSums {
+    /// Power taken from the motion by viscosity \[W\].
     pub viscous: f64,
-    /// Taken from what pressure stores by the diffusion of density; of incompressible fluids, from the motion by pressures.
+    /// Power taken from the energy of pressure by density diffusion \[W\]. For incompressible fluids: power taken from the motion by pressures.
     pub diffusive: f64,
-    /// Given by walls.
+    /// Power supplied by walls \[W\].
     pub wall: f64,
 }
 
-impl FlowTally {
-    /// The sum of both.
-    pub fn plus(self, other: &FlowTally) -> FlowTally {
-        FlowTally {
+impl FluidPowerSums {
+    /// Sum of two results.
+    pub fn plus(self, other: &FluidPowerSums) -> FluidPowerSums {
+        FluidPowerSums {
             viscous: self.viscous + other.viscous,
             diffusive: self.diffusive + other.diffusive,
             wall: self.wall + other.wall,
         }
     }
 
-    /// The product with a number.
-    pub fn times(self, factor: f64) -> FlowTally {
-        FlowTally {
+    /// The result times a factor.
+    pub fn times(self, factor: f64) -> FluidPowerSums {
+        FluidPowerSums {
             viscous: factor * self.viscous,
             diffusive: factor * self.diffusive,
             wall: factor * self.wall,
@@ -97,28 +97,28 @@ impl FlowTally {
     }
 }
 
-/// A part at work. With `SPLINE`, the cubic spline smooths; with `MOVING`, walls move; with `MIXED`, there are several fluids; with
-/// `VISCOUS`, one of them has a viscosity, see [`viscous_force()`]; with `COHESIVE`, the only one has a tension.
+/// State of the sweep over a part. With `SPLINE`, the smoothing function is the cubic spline. With `MOVING`, walls move. With `MIXED`, there are
+/// several fluids. With `VISCOUS`, a fluid has viscosity, see [`viscous_force()`]. With `COHESIVE`, the only fluid has surface tension.
 struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> {
     view: &'a FlowView<'a>,
     rows: &'a FlowRows<'a>,
     rate: &'a mut [[f64; RECORD]],
-    tally: FlowTally,
+    power_sums: FluidPowerSums,
 }
 
-/// A particle whose row is looked at.
+/// The particle that owns the row.
 struct Own {
     place: Vector3<f64>,
-    parcel: Parcel<f64>,
+    parcel: FluidParticle<f64>,
     /// 1 for fluid, 0 for a wall.
     in_fluid: f64,
 }
 
-/// What comes of some partners, added up over a row.
+/// Sums over a row.
 struct Sums {
-    /// Force and swelling of the particle.
+    /// Force and density rate of the particle.
     rate: Numbers,
-    /// Viscous and diffusive powers, and those that tension stores.
+    /// Powers of viscosity, of diffusion and of surface tension.
     powers: [Lane; 3],
 }
 
@@ -131,7 +131,7 @@ fn vector(numbers: &Numbers, lane: usize) -> Vector3<f64> {
     }
 }
 
-/// 1 for a particle of fluid, 0 for one of a wall, by its volume.
+/// 1 for a fluid particle, 0 for a wall particle, by the sign of its volume.
 #[inline(always)]
 fn is_in_fluid(volume: f64) -> f64 {
     if volume > 0.0 { 1.0 } else { 0.0 }
@@ -158,7 +158,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         }
     }
 
-    /// What fluid lies between particles i and j; of two walls it does not matter.
+    /// The medium between particles i and j; arbitrary for two wall particles.
     fn medium_between(&self, i: usize, j: usize) -> Medium<f64> {
         let view = self.view;
         let of = |kind: u32| medium_at::<f64>(view.media, kind as usize);
@@ -169,12 +169,12 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         }
     }
 
-    /// Records of some partners, a lane for every number.
+    /// Records of some partners, with the lanes innermost.
     #[inline(always)]
-    fn fetch<U: Unit>(&self, unit: U, own: &Own, partners: &[u32; LANES]) -> [Numbers; IN] {
+    fn fetch<U: SimdLevel>(&self, unit: U, own: &Own, partners: &[u32; LANES]) -> [Numbers; IN] {
         let view = self.view;
         let (position, flow, motion) = (view.position.as_chunks().0, view.flow.as_chunks().0, view.motion.as_chunks().0);
-        let mut places = unit.turned(partners.map(|j| &position[j as usize]));
+        let mut places = unit.to_lanes(partners.map(|j| &position[j as usize]));
         if SIDES != OPEN {
             for lane in 0..LANES {
                 let apart = own.place.minus(&vector(&places, lane));
@@ -182,18 +182,18 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 (places[0][lane], places[1][lane], places[2][lane]) = (image.x, image.y, image.z);
             }
         }
-        let flows = unit.turned(partners.map(|j| &flow[j as usize]));
+        let flows = unit.to_lanes(partners.map(|j| &flow[j as usize]));
         let motions = if MOVING {
-            unit.turned(partners.map(|j| &motion[j as usize]))
+            unit.to_lanes(partners.map(|j| &motion[j as usize]))
         } else {
             flows
         };
         [places, flows, motions]
     }
 
-    /// Runs the laws over some partners of a particle; returns what each of these gets, in lanes: the force on it taken backward, and its swelling.
+    /// Runs the laws for some partners of a particle. Returns for each partner, in lanes, the negative of its force, and its density rate.
     #[inline(always)]
-    fn resolve<U: Unit>(
+    fn resolve<U: SimdLevel>(
         &self,
         unit: U,
         own: &Own,
@@ -213,7 +213,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         }
         let per_distance = unit.inverse_roots(&softened);
         for lane in 0..LANES {
-            let apart = Apart {
+            let apart = Separation {
                 vector: own.place.minus(&vector(&numbers[0], lane)),
                 square: square[lane],
                 per_distance: per_distance[lane],
@@ -221,7 +221,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             let volume = numbers[0][3][lane];
             let in_fluid = is_in_fluid(volume);
             let drag = vector(&numbers[1], lane);
-            // Walls that stand still have no velocity, whatever viscosity sees.
+            // Walls at rest have no velocity, whatever their viscous velocity.
             let (velocity, runs) = if MOVING {
                 (vector(&numbers[2], lane), numbers[2][3][lane])
             } else {
@@ -257,17 +257,17 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
             sums.rate[0][lane] += force.x;
             sums.rate[1][lane] += force.y;
             sums.rate[2][lane] += force.z;
-            sums.rate[3][lane] += j.volume * (passed.swelling + passed.diffusion);
+            sums.rate[3][lane] += j.volume * (passed.density_rate + passed.diffusion);
             going[0][lane] = force.x;
             going[1][lane] = force.y;
             going[2][lane] = force.z;
-            going[3][lane] = i.volume * (passed.swelling - passed.diffusion);
+            going[3][lane] = i.volume * (passed.density_rate - passed.diffusion);
         }
         going
     }
 }
 
-/// Power \[W\] that particle i of fluid gains at these rates, in motion and in what its pressure stores; nothing for one of a wall.
+/// Power that fluid particle i gains at these rates, as kinetic energy and energy of its pressure \[W\]; zero for a wall particle.
 #[inline(always)]
 fn gain(view: &FlowView, i: usize, rate: &[f64; RECORD]) -> f64 {
     let at = i * RECORD;
@@ -280,7 +280,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
     for Part<'_, SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
 {
     #[inline(always)]
-    fn resolve<U: Unit>(&mut self, unit: U) {
+    fn resolve<U: SimdLevel>(&mut self, unit: U) {
         let (view, rows) = (self.view, self.rows);
         let end = rows.row[rows.end] as usize;
         let inside = if rows.is_once { self.rate.len() } else { 0 };
@@ -297,7 +297,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 powers,
             };
             for first in (row_first..row_end).step_by(LANES) {
-                // A particle does nothing to itself: it fills lanes without a partner.
+                // Unused lanes hold the particle itself, which has no force on itself.
                 let left = row_end - first;
                 let partners: [u32; LANES] = match rows.neighbors[first..].first_chunk::<LANES>() {
                     Some(listed) => std::array::from_fn(|lane| if lane < left { listed[lane] } else { i as u32 }),
@@ -316,16 +316,16 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
                 }
                 let going = Part::resolve(self, unit, &own, &self.fetch(unit, &own, &partners), &media, &share, &mut sums);
                 if !rows.is_once {
-                    // One after the other: what is listed too far away to do anything would else put the next ones into other lanes.
+                    // Entry by entry, as distant entries without interaction would otherwise shift the next ones to other lanes.
                     for (sum, lanes) in self.rate[i - rows.first].iter_mut().zip(&mut sums.rate) {
                         *sum = lanes.iter().take(left).fold(*sum, |sum, one| sum + one);
                         *lanes = [0.0; LANES];
                     }
                     continue;
                 }
-                let went: Records = unit.turned_back(&going);
+                let went: Records = unit.out_of_lanes(&going);
                 for (one, slot) in went.iter().zip(slots) {
-                    // One that is of another part gets its own from its own row.
+                    // A particle of another part gets its share from its own row.
                     if let Some(of_j) = self.rate.get_mut(slot) {
                         *of_j = [of_j[0] - one[0], of_j[1] - one[1], of_j[2] - one[2], of_j[3] + one[3]];
                     }
@@ -339,13 +339,13 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         }
         let [viscous, diffusive, stored] = powers.map(|lanes| lanes.iter().sum::<f64>());
         let gained: f64 = (rows.first..rows.end).map(|i| gain(view, i, &self.rate[i - rows.first])).sum();
-        // What fluid gains more than it loses by itself comes from walls.
+        // Energy gained by the fluid beyond its own dissipation comes from walls.
         let wall = gained + viscous + diffusive + stored;
-        self.tally = FlowTally { viscous, diffusive, wall };
+        self.power_sums = FluidPowerSums { viscous, diffusive, wall };
     }
 }
 
-/// Forces and rates of all particles of a part, written to `rate`, whose slot 0 is that of its first. With `SPLINE`, the cubic spline smooths.
+/// Forces and density rates of all particles of a part. Slot 0 of `rate` is that of its first particle. With `SPLINE`, the cubic spline is used.
 pub fn flow_of_part<
     const SIDES: u32,
     const SPLINE: bool,
@@ -357,7 +357,7 @@ pub fn flow_of_part<
     view: &FlowView,
     rows: &FlowRows,
     rate: &mut [f64],
-) -> FlowTally {
+) -> FluidPowerSums {
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
@@ -365,8 +365,8 @@ pub fn flow_of_part<
         view,
         rows,
         rate,
-        tally: FlowTally::default(),
+        power_sums: FluidPowerSums::default(),
     };
-    on_widest(&mut part);
-    part.tally
+    on_best_simd(&mut part);
+    part.power_sums
 }

@@ -1,70 +1,70 @@
-//! Motion of grains by Gear's method: corrected by the force of the step before, then predicted.
+//! Motion of grains by Gear's method: correction by the force of the step before, then prediction.
 
-use crate::bodies::{recalled_turn, store_turn, turn_at};
-use crate::motion::{Moved, Stepping, acceleration, angular_acceleration, flags_of};
-use crate::views::{load, recall, store};
+use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
+use crate::layout::{load, recall, store};
+use crate::motion::{MotionReport, StepParameters, acceleration, angular_acceleration, flags_of};
 use cubecl::prelude::*;
-use seixo_laws::motion::gear::{Series, corrected, predicted};
+use seixo_laws::motion::gear::{TaylorSeries, corrected, predicted};
 use seixo_laws::{Quaternion, Real, Vector3};
 
-/// Numbers of a grain's higher derivatives of its place: second, third and fourth.
-pub const WAYS: usize = 9;
+/// Numbers of a grain's higher position derivatives: second, third and fourth.
+pub const POSITION_DERIVATIVES: usize = 9;
 
 /// Numbers of the derivatives of its orientation: first to fourth.
-pub const TURNS: usize = 16;
+pub const ORIENTATION_DERIVATIVES: usize = 16;
 
-/// What moves a grain, slot by slot.
-pub struct Geared<'a> {
+/// State of grains for Gear's method, slot by slot.
+pub struct GearState<'a> {
     /// Centers and radii.
     pub position: &'a mut [f64],
     /// Velocities and masses.
     pub velocity: &'a mut [f64],
-    /// Velocities as readers see them, the same.
+    /// Velocities for laws; equal to `velocity`.
     pub half_velocity: &'a mut [f64],
-    /// Second to fourth derivatives of places.
-    pub ways: &'a mut [f64],
-    /// Angular velocities; empty where nothing rotates.
+    /// Second to fourth derivatives of positions.
+    pub position_derivatives: &'a mut [f64],
+    /// Angular velocities; empty without rotation.
     pub spin: &'a mut [f64],
-    /// Angular velocities as readers see them, the same.
+    /// Angular velocities for laws; equal to `spin`.
     pub half_spin: &'a mut [f64],
     /// Orientations.
-    pub turn: &'a mut [f64],
+    pub orientation: &'a mut [f64],
     /// First to fourth derivatives of orientations.
-    pub turns: &'a mut [f64],
+    pub orientation_derivatives: &'a mut [f64],
 }
 
 /// Forces that act on grains, slot by slot.
-pub struct Pushed<'a> {
-    /// Forces of contacts.
+pub struct GearForces<'a> {
+    /// Contact forces.
     pub force: &'a [f64],
-    /// Torques; empty where nothing rotates.
+    /// Torques; empty without rotation.
     pub torque: &'a [f64],
-    /// Places at which grains were listed.
+    /// Positions of grains at the last list rebuild.
     pub reference: &'a [f64],
 }
 
-impl Geared<'_> {
-    /// Place of the grain in slot i along an axis, with its derivatives.
-    fn way(&self, i: usize, axis: usize) -> Series<f64> {
-        let ways = i * WAYS + axis;
-        Series {
+impl GearState<'_> {
+    /// Position of the grain in slot i along an axis, with its derivatives.
+    fn position_series(&self, i: usize, axis: usize) -> TaylorSeries<f64> {
+        let position_derivatives = i * POSITION_DERIVATIVES + axis;
+        TaylorSeries {
             value: self.position[i * 4 + axis],
             first: self.velocity[i * 4 + axis],
-            second: self.ways[ways],
-            third: self.ways[ways + 3],
-            fourth: self.ways[ways + 6],
+            second: self.position_derivatives[position_derivatives],
+            third: self.position_derivatives[position_derivatives + 3],
+            fourth: self.position_derivatives[position_derivatives + 6],
         }
     }
 
-    /// A number of the orientation of the grain in slot i, with its derivatives.
-    fn turning(&self, i: usize, part: usize) -> Series<f64> {
-        let turns = &self.turns[i * TURNS..];
-        Series {
-            value: self.turn[i * 4 + part],
-            first: turns[part],
-            second: turns[4 + part],
-            third: turns[8 + part],
-            fourth: turns[12 + part],
+    /// A component of the orientation of the grain in slot i, with its derivatives.
+    fn orientation_series(&self, i: usize, part: usize) -> TaylorSeries<f64> {
+        let orientation_derivatives = &self.orientation_derivatives[i * ORIENTATION_DERIVATIVES..];
+        TaylorSeries {
+            value: self.orientation[i * 4 + part],
+            first: orientation_derivatives[part],
+            second: orientation_derivatives[4 + part],
+            third: orientation_derivatives[8 + part],
+            fourth: orientation_derivatives[12 + part],
         }
     }
 }
@@ -84,8 +84,8 @@ fn pure<C: Real>(v: &Vector3<C>) -> Quaternion<C> {
 /// ω = 2 q̇ q* in space.
 #[cube]
 #[inline(always)]
-fn spin_of<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>) -> Vector3<C> {
-    let half = rate.after(&turn.back());
+fn spin_of<C: Real>(orientation: &Quaternion<C>, rate: &Quaternion<C>) -> Vector3<C> {
+    let half = rate.after(&orientation.back());
     Vector3::<C> {
         x: half.x * C::new(2.0),
         y: half.y * C::new(2.0),
@@ -96,14 +96,14 @@ fn spin_of<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>) -> Vector3<C> {
 /// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (\[PUC-Rio n.d., Algorithm 6\], with the moments of a sphere).
 #[cube]
 #[inline(always)]
-fn acceleration_of_turn<C: Real>(turn: &Quaternion<C>, rate: &Quaternion<C>, turning: &Vector3<C>) -> Quaternion<C> {
-    let bend = pure::<C>(turning).after(turn);
+fn orientation_acceleration<C: Real>(orientation: &Quaternion<C>, rate: &Quaternion<C>, turning: &Vector3<C>) -> Quaternion<C> {
+    let bend = pure::<C>(turning).after(orientation);
     let square = rate.w * rate.w + rate.x * rate.x + rate.y * rate.y + rate.z * rate.z;
     Quaternion::<C> {
-        w: C::new(0.5) * bend.w - square * turn.w,
-        x: C::new(0.5) * bend.x - square * turn.x,
-        y: C::new(0.5) * bend.y - square * turn.y,
-        z: C::new(0.5) * bend.z - square * turn.z,
+        w: C::new(0.5) * bend.w - square * orientation.w,
+        x: C::new(0.5) * bend.x - square * orientation.x,
+        y: C::new(0.5) * bend.y - square * orientation.y,
+        z: C::new(0.5) * bend.z - square * orientation.z,
     }
 }
 
@@ -114,14 +114,14 @@ struct Pace<C: Real> {
     first: C,
 }
 
-/// A number one step on, whose second derivative should be `second`. Its second to fourth derivatives are in `higher` from `at` on, each `apart`
-/// from the one before.
+/// A number and its first derivative after one step, corrected with the second derivative `second`. Its second to fourth derivatives are in `higher`
+/// from index `at` on, `apart` from each other.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a number, its derivatives, and where they are")]
 fn onward<C: Real>(higher: &mut [C], at: usize, apart: usize, value: C, first: C, second: C, share: C, dt: C) -> Pace<C> {
     let fourth = higher[at + apart + apart];
-    let series = Series::<C> {
+    let series = TaylorSeries::<C> {
         value,
         first,
         second: higher[at],
@@ -139,32 +139,32 @@ fn onward<C: Real>(higher: &mut [C], at: usize, apart: usize, value: C, first: C
     }
 }
 
-/// A grain one step on.
+/// Position and velocity of a grain after one step.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Way<C: Real> {
+pub struct GearPosition<C: Real> {
     /// Its center \[m\].
     pub position: Vector3<C>,
     /// Its velocity \[m/s\].
     pub velocity: Vector3<C>,
 }
 
-/// Center and velocity of the grain in slot i one step on, with this acceleration; its other derivatives are in `ways`. `share` as
-/// [`corrected()`] takes it.
+/// Position and velocity of the grain in slot i after one step with this acceleration. Its other derivatives are in `position_derivatives`. `share` is that of
+/// [`corrected()`].
 #[cube]
 #[inline(always)]
-pub fn move_by_gear<C: Real>(
+pub fn gear_translation<C: Real>(
     i: usize,
     position: &Vector3<C>,
     velocity: &Vector3<C>,
     rate: &Vector3<C>,
-    ways: &mut [C],
+    position_derivatives: &mut [C],
     share: C,
     dt: C,
-) -> Way<C> {
+) -> GearPosition<C> {
     let at = i * 9usize;
-    let x = onward::<C>(ways, at, 3usize, position.x, velocity.x, rate.x, share, dt);
-    let y = onward::<C>(ways, at + 1usize, 3usize, position.y, velocity.y, rate.y, share, dt);
-    let z = onward::<C>(ways, at + 2usize, 3usize, position.z, velocity.z, rate.z, share, dt);
+    let x = onward::<C>(position_derivatives, at, 3usize, position.x, velocity.x, rate.x, share, dt);
+    let y = onward::<C>(position_derivatives, at + 1usize, 3usize, position.y, velocity.y, rate.y, share, dt);
+    let z = onward::<C>(position_derivatives, at + 2usize, 3usize, position.z, velocity.z, rate.z, share, dt);
     let place = Vector3::<C> {
         x: x.value,
         y: y.value,
@@ -175,33 +175,76 @@ pub fn move_by_gear<C: Real>(
         y: y.first,
         z: z.first,
     };
-    Way::<C> {
+    GearPosition::<C> {
         position: place,
         velocity: speed,
     }
 }
 
-/// A grain turned one step on.
+/// Orientation and angular velocity of a grain after one step.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Turned<C: Real> {
-    /// Its orientation.
-    pub turn: Quaternion<C>,
-    /// Its angular velocity \[rad/s\].
+pub struct GearOrientation<C: Real> {
+    /// Orientation.
+    pub orientation: Quaternion<C>,
+    /// Angular velocity \[rad/s\].
     pub spin: Vector3<C>,
 }
 
-/// Orientation and angular velocity ω = 2 q̇ q* of the grain in slot i one step on, with this angular acceleration; |q| = 1 and q·q̇ = 0 are put
-/// right. Its derivatives are in `turns`.
+/// Orientation and angular velocity ω = 2 q̇ q* of the grain in slot i after one step with this angular acceleration. The conditions |q| = 1 and
+/// q·q̇ = 0 are restored. Its derivatives are in `orientation_derivatives`.
 #[cube]
 #[inline(always)]
-pub fn turn_by_gear<C: Real>(i: usize, turn: &Quaternion<C>, turning: &Vector3<C>, turns: &mut [C], share: C, dt: C) -> Turned<C> {
+pub fn gear_rotation<C: Real>(
+    i: usize,
+    orientation: &Quaternion<C>,
+    turning: &Vector3<C>,
+    orientation_derivatives: &mut [C],
+    share: C,
+    dt: C,
+) -> GearOrientation<C> {
     let at = i * 16usize;
-    let rate = recalled_turn::<C>(turns, at);
-    let second = acceleration_of_turn::<C>(turn, &rate, turning);
-    let w = onward::<C>(turns, at + 4usize, 4usize, turn.w, rate.w, second.w, share, dt);
-    let x = onward::<C>(turns, at + 5usize, 4usize, turn.x, rate.x, second.x, share, dt);
-    let y = onward::<C>(turns, at + 6usize, 4usize, turn.y, rate.y, second.y, share, dt);
-    let z = onward::<C>(turns, at + 7usize, 4usize, turn.z, rate.z, second.z, share, dt);
+    let rate = stored_orientation_at::<C>(orientation_derivatives, at);
+    let second = orientation_acceleration::<C>(orientation, &rate, turning);
+    let w = onward::<C>(
+        orientation_derivatives,
+        at + 4usize,
+        4usize,
+        orientation.w,
+        rate.w,
+        second.w,
+        share,
+        dt,
+    );
+    let x = onward::<C>(
+        orientation_derivatives,
+        at + 5usize,
+        4usize,
+        orientation.x,
+        rate.x,
+        second.x,
+        share,
+        dt,
+    );
+    let y = onward::<C>(
+        orientation_derivatives,
+        at + 6usize,
+        4usize,
+        orientation.y,
+        rate.y,
+        second.y,
+        share,
+        dt,
+    );
+    let z = onward::<C>(
+        orientation_derivatives,
+        at + 7usize,
+        4usize,
+        orientation.z,
+        rate.z,
+        second.z,
+        share,
+        dt,
+    );
     let long = Quaternion::<C> {
         w: w.value,
         x: x.value,
@@ -216,100 +259,129 @@ pub fn turn_by_gear<C: Real>(i: usize, turn: &Quaternion<C>, turning: &Vector3<C
         y: y.first - along * after.y,
         z: z.first - along * after.z,
     };
-    store_turn::<C>(turns, at, &next);
+    store_orientation::<C>(orientation_derivatives, at, &next);
     let spin = spin_of::<C>(&after, &next);
-    Turned::<C> { turn: after, spin }
+    GearOrientation::<C> { orientation: after, spin }
 }
 
-/// Begins with the grain in slot i: its derivatives are those of the forces that it feels, the third and fourth are zero.
-pub fn begin(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>) {
-    grains.ways[i * WAYS..(i + 1) * WAYS].fill(0.0);
-    if !grains.turn.is_empty() {
-        let (turn, spin) = (turn_at(grains.turn, i * 4), load(grains.spin, i * 4));
-        let first = pure(&spin.times(0.5)).after(&turn);
-        grains.turns[i * TURNS..(i + 1) * TURNS].fill(0.0);
-        store_turn(grains.turns, i * TURNS, &first);
+/// Initializes the grain in slot i: its second derivatives are those of the present forces, its third and fourth are zero.
+pub fn begin(i: usize, grains: &mut GearState, pushed: &GearForces, stepping: &StepParameters<f64, f64>) {
+    grains.position_derivatives[i * POSITION_DERIVATIVES..(i + 1) * POSITION_DERIVATIVES].fill(0.0);
+    if !grains.orientation.is_empty() {
+        let (orientation, spin) = (orientation_at(grains.orientation, i * 4), load(grains.spin, i * 4));
+        let first = pure(&spin.times(0.5)).after(&orientation);
+        grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES..(i + 1) * ORIENTATION_DERIVATIVES].fill(0.0);
+        store_orientation(grains.orientation_derivatives, i * ORIENTATION_DERIVATIVES, &first);
     }
     let (way, turning) = rates_of(i, grains, pushed, stepping);
-    grains.ways[i * WAYS..][..3].copy_from_slice(&way);
-    if !grains.turn.is_empty() {
-        grains.turns[i * TURNS + 4..][..4].copy_from_slice(&turning);
+    grains.position_derivatives[i * POSITION_DERIVATIVES..][..3].copy_from_slice(&way);
+    if !grains.orientation.is_empty() {
+        grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES + 4..][..4].copy_from_slice(&turning);
     }
 }
 
-/// Puts the grain in slot i where its series has it some time on \[s\], without a look at forces.
-pub fn look_ahead(i: usize, grains: &mut Geared, time: f64) {
+/// Extrapolates the grain in slot i by its series over a time \[s\], without forces.
+pub fn extrapolate(i: usize, grains: &mut GearState, time: f64) {
     let at = i * 4;
     for axis in 0..3 {
-        let ahead = predicted(&grains.way(i, axis), time);
+        let ahead = predicted(&grains.position_series(i, axis), time);
         (grains.position[at + axis], grains.velocity[at + axis]) = (ahead.value, ahead.first);
     }
-    if grains.turn.is_empty() {
+    if grains.orientation.is_empty() {
         return;
     }
     for part in 0..4 {
-        let ahead = predicted(&grains.turning(i, part), time);
-        (grains.turn[at + part], grains.turns[i * TURNS + part]) = (ahead.value, ahead.first);
+        let ahead = predicted(&grains.orientation_series(i, part), time);
+        (
+            grains.orientation[at + part],
+            grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES + part],
+        ) = (ahead.value, ahead.first);
     }
-    let turn = turn_at(grains.turn, at).normalized();
-    store_turn(grains.turn, at, &turn);
-    store(grains.spin, at, &spin_of(&turn, &turn_at(grains.turns, i * TURNS)));
+    let orientation = orientation_at(grains.orientation, at).normalized();
+    store_orientation(grains.orientation, at, &orientation);
+    store(
+        grains.spin,
+        at,
+        &spin_of(
+            &orientation,
+            &orientation_at(grains.orientation_derivatives, i * ORIENTATION_DERIVATIVES),
+        ),
+    );
 }
 
-/// Second derivatives of place and orientation of the grain in slot i under the forces that act on it.
-pub fn rates_of(i: usize, grains: &Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>) -> ([f64; 3], [f64; 4]) {
+/// Second derivatives of position and orientation of the grain in slot i under the present forces.
+pub fn rates_of(i: usize, grains: &GearState, pushed: &GearForces, stepping: &StepParameters<f64, f64>) -> ([f64; 3], [f64; 4]) {
     let at = i * 4;
     let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);
     let rate = acceleration(&load(grains.velocity, at), mass, &load(pushed.force, at), stepping).rate;
     let rate = [rate.x, rate.y, rate.z];
-    if grains.turn.is_empty() {
+    if grains.orientation.is_empty() {
         return (rate, [0.0; 4]);
     }
     let turning = angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate;
-    let Quaternion { w, x, y, z } = acceleration_of_turn(&turn_at(grains.turn, at), &turn_at(grains.turns, i * TURNS), &turning);
+    let Quaternion { w, x, y, z } = orientation_acceleration(
+        &orientation_at(grains.orientation, at),
+        &orientation_at(grains.orientation_derivatives, i * ORIENTATION_DERIVATIVES),
+        &turning,
+    );
     (rate, [w, x, y, z])
 }
 
-/// Gives the grain in slot i its third and fourth derivatives, from the second ones now and a time before and after \[s\].
-pub fn give_higher(i: usize, grains: &mut Geared, before: &([f64; 3], [f64; 4]), after: &([f64; 3], [f64; 4]), time: f64) {
+/// Sets the third and fourth derivatives of the grain in slot i from its second derivatives now, and a time `time` \[s\] before and after.
+pub fn set_higher_derivatives(i: usize, grains: &mut GearState, before: &([f64; 3], [f64; 4]), after: &([f64; 3], [f64; 4]), time: f64) {
     let slopes = |now: f64, before: f64, after: f64| [(after - before) / (2.0 * time), (after - 2.0 * now + before) / (time * time)];
-    let ways = &mut grains.ways[i * WAYS..(i + 1) * WAYS];
+    let position_derivatives = &mut grains.position_derivatives[i * POSITION_DERIVATIVES..(i + 1) * POSITION_DERIVATIVES];
     for axis in 0..3 {
-        [ways[3 + axis], ways[6 + axis]] = slopes(ways[axis], before.0[axis], after.0[axis]);
+        [position_derivatives[3 + axis], position_derivatives[6 + axis]] =
+            slopes(position_derivatives[axis], before.0[axis], after.0[axis]);
     }
-    if grains.turn.is_empty() {
+    if grains.orientation.is_empty() {
         return;
     }
-    let turns = &mut grains.turns[i * TURNS..(i + 1) * TURNS];
+    let orientation_derivatives = &mut grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES..(i + 1) * ORIENTATION_DERIVATIVES];
     for part in 0..4 {
-        [turns[8 + part], turns[12 + part]] = slopes(turns[4 + part], before.1[part], after.1[part]);
+        [orientation_derivatives[8 + part], orientation_derivatives[12 + part]] =
+            slopes(orientation_derivatives[4 + part], before.1[part], after.1[part]);
     }
 }
 
-/// Moves the grain in slot i by one step; `share` as [`corrected()`] takes it.
-pub fn advance_by_gear(i: usize, grains: &mut Geared, pushed: &Pushed, stepping: &Stepping<f64, f64>, share: f64) -> Moved<f64> {
+/// Moves the grain in slot i by one step. `share` is that of [`corrected()`].
+pub fn advance_by_gear(
+    i: usize,
+    grains: &mut GearState,
+    pushed: &GearForces,
+    stepping: &StepParameters<f64, f64>,
+    share: f64,
+) -> MotionReport<f64> {
     let (at, dt) = (i * 4, stepping.dt);
     let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);
     let old: Vector3<f64> = recall(grains.position, at);
     let velocity: Vector3<f64> = recall(grains.velocity, at);
     let moving = acceleration(&velocity, mass, &load(pushed.force, at), stepping);
     let mut damping_work = -moving.brake.dot(&velocity) * dt;
-    let gone = move_by_gear(i, &old, &velocity, &moving.rate, grains.ways, share, dt);
+    let gone = gear_translation(i, &old, &velocity, &moving.rate, grains.position_derivatives, share, dt);
     store(grains.position, at, &gone.position);
     store(grains.velocity, at, &gone.velocity);
     store(grains.half_velocity, i * 3, &gone.velocity);
-    if !grains.turn.is_empty() {
+    if !grains.orientation.is_empty() {
         let spin: Vector3<f64> = recall(grains.spin, at);
         let turning = angular_acceleration(&spin, mass, radius, &load(pushed.torque, at), stepping);
         damping_work -= turning.brake.dot(&spin) * dt;
-        let turned = turn_by_gear(i, &turn_at(grains.turn, at), &turning.rate, grains.turns, share, dt);
-        store_turn(grains.turn, at, &turned.turn);
+        let turned = gear_rotation(
+            i,
+            &orientation_at(grains.orientation, at),
+            &turning.rate,
+            grains.orientation_derivatives,
+            share,
+            dt,
+        );
+        store_orientation(grains.orientation, at, &turned.orientation);
         store(grains.spin, at, &turned.spin);
         store(grains.half_spin, i * 3, &turned.spin);
     }
     let new = gone.position;
     let (stride, moved) = (new.minus(&old), new.minus(&load(pushed.reference, i * 3)));
-    Moved {
+    MotionReport {
         flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work,
         stride_square: stride.dot(&stride),

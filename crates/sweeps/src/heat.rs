@@ -1,23 +1,23 @@
-//! Heat through contacts: between grains, found anew from where they are, and from walls, which know what they touch.
+//! Heat conduction through contacts: between grains, from their positions, and from walls, with the stored wall contacts.
 
-use crate::pair::{Pair, depth_of, meet};
-use crate::sides::{Sides, nearest_image};
-use crate::views::{RECORD, load, supplement};
+use crate::layout::{RECORD, extended_coefficients, load};
+use crate::pair::{Pair, contact_geometry, depth_of};
+use crate::periodic::{PeriodicBoundaries, nearest_image};
 use crate::wall::{close_to_wall, row_of_wall};
 use cubecl::prelude::*;
 use seixo_laws::heat::{conductance, heat_flow, share_per_step, warmed};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Heat from one body to another.
+/// Heat conduction into a body.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Conduction<C: Real> {
-    /// Heat flow into the one looked at \[W\].
+    /// Heat flow into the body \[W\].
     pub flow: C,
     /// Heat conductance \[W/K\].
     pub conductance: C,
 }
 
-/// No heat.
+/// No heat flow.
 #[cube]
 #[inline(always)]
 pub fn no_conduction<C: Real>() -> Conduction<C> {
@@ -27,7 +27,7 @@ pub fn no_conduction<C: Real>() -> Conduction<C> {
     }
 }
 
-/// Heat from grain j to grain i, which are `apart` = x_i − x_j; none where they do not touch. Exactly opposite seen from j.
+/// Heat flow from grain j to grain i with `apart` = x_i − x_j; zero without contact. The flow into j is exactly opposite.
 #[cube]
 #[inline(always)]
 pub fn conduct_between<C: Coordinate<R>, R: Real>(
@@ -47,20 +47,19 @@ pub fn conduct_between<C: Coordinate<R>, R: Real>(
             velocity: Vector3::<R>::zero(),
             radius_i: C::near(reach_i),
             radius_j: C::near(reach_j),
-            // The contact radius asks for no mass.
+            // The contact radius does not depend on masses.
             mass_i: R::new(1.0),
             mass_j: R::new(1.0),
         };
-        let radius = meet::<R>(&pair).touch.contact_radius;
+        let radius = contact_geometry::<R>(&pair).contact_pair.contact_radius;
         conduction.conductance = C::wide(conductance::<R>(contact_conductivity, radius));
         conduction.flow = heat_flow::<C>(conduction.conductance, temperature_i, temperature_j);
     }
     conduction
 }
 
-/// Heat into grain i from the walls that it touches by its row `first..end`, of those that have a temperature; a negative one marks the
-/// others. `touches` is as [`crate::wall::walls_of()`] left it; the heat flow of every entry goes to `flows`, which starts at entry
-/// `list_first`.
+/// Heat flow into grain i from the walls in its row `first..end` that have a temperature; negative temperatures mark insulated walls. `wall_contacts` is
+/// the result of [`crate::wall::walls_of()`]. The heat flow of every entry goes to `flows`, which starts at entry `list_first`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -72,7 +71,7 @@ pub fn conduct_from_walls<C: Coordinate<R>, R: Real>(
     list_first: usize,
     elements: &[C],
     walls: &[C],
-    touches: &[C],
+    wall_contacts: &[C],
     wall_temperature: &[C],
     position: &[C],
     temperature: &[C],
@@ -87,11 +86,11 @@ pub fn conduct_from_walls<C: Coordinate<R>, R: Real>(
         let mut flow = C::new(0.0);
         let e = list[k] as usize * 12usize;
         let of_wall = wall_temperature[C::whole(elements[e + 10usize]) as usize];
-        if touches[k * 8usize + 7usize] > C::new(0.0) && of_wall >= C::new(0.0) {
+        if wall_contacts[k * 8usize + 7usize] > C::new(0.0) && of_wall >= C::new(0.0) {
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-            let overlap = C::near(reach - touches[k * 8usize + 3usize]);
-            let radius = close_to_wall::<R>(overlap, C::near(reach), R::new(1.0)).touch.contact_radius;
-            let through = C::wide(conductance::<R>(supplement::<R>(table, row).conductivity, radius));
+            let overlap = C::near(reach - wall_contacts[k * 8usize + 3usize]);
+            let radius = close_to_wall::<R>(overlap, C::near(reach), R::new(1.0)).contact.contact_radius;
+            let through = C::wide(conductance::<R>(extended_coefficients::<R>(table, row).conductivity, radius));
             flow = heat_flow::<C>(through, temperature[i], of_wall);
             all.conductance += through;
             all.flow += flow;
@@ -101,30 +100,30 @@ pub fn conduct_from_walls<C: Coordinate<R>, R: Real>(
     all
 }
 
-/// What a step of conduction does to a grain.
+/// Change of a grain by a step of conduction.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Warming<C: Real> {
-    /// Its temperature afterwards \[K\].
+pub struct TemperatureChange<C: Real> {
+    /// Temperature after the step \[K\].
     pub temperature: C,
     /// Σ H Δt / (m c), see [`share_per_step()`].
     pub share: C,
 }
 
-/// A grain of heat capacity m c \[J/K\] after a step of this conduction.
+/// State of a grain of heat capacity m c \[J/K\] after a step of this conduction.
 #[cube]
 #[inline(always)]
-pub fn warm<C: Real>(temperature: C, conduction: &Conduction<C>, heat_capacity: C, dt: C) -> Warming<C> {
-    Warming::<C> {
+pub fn warm<C: Real>(temperature: C, conduction: &Conduction<C>, heat_capacity: C, dt: C) -> TemperatureChange<C> {
+    TemperatureChange::<C> {
         temperature: warmed::<C>(temperature, conduction.flow * dt, heat_capacity),
         share: share_per_step::<C>(conduction.conductance, dt, heat_capacity),
     }
 }
 
-/// All grains, and the rows of their neighbors, as the CPU keeps them.
+/// All grains and their rows of neighbors, as stored on the CPU.
 pub struct HeatView<'a> {
     /// Records of position.
     pub position: &'a [f64],
-    /// Records of velocity, which hold the masses.
+    /// Records of velocity, with the masses.
     pub velocity: &'a [f64],
     /// Indices of materials.
     pub material: &'a [u32],
@@ -136,42 +135,42 @@ pub struct HeatView<'a> {
     pub table: &'a [f64],
     /// Specific heat capacities by material \[J/(kg K)\].
     pub capacities: &'a [f64],
-    /// Periodic sides, and which there are.
-    pub sides: (&'a Sides<f64, f64>, u32),
-    /// First entry of every row of neighbors, and one more; the neighbors.
+    /// Periodic sides, and their kind.
+    pub sides: (&'a PeriodicBoundaries<f64, f64>, u32),
+    /// First entry of every row of neighbors with the end of the last row, and the neighbors.
     pub rows: (&'a [u32], &'a [u32]),
-    /// Whether a pair inside a part stands in one of its two rows only.
+    /// Whether a pair inside a part is in one of its two rows only.
     pub is_once: bool,
     /// Time step \[s\].
     pub dt: f64,
 }
 
-/// Walls as heat sees them.
-pub struct HeatOfWalls<'a> {
-    /// First entry of every row of elements, and one more; the elements.
+/// Wall fields for heat conduction.
+pub struct WallHeatView<'a> {
+    /// First entry of every row of elements with the end of the last row, and the elements.
     pub rows: (&'a [u32], &'a [u32]),
     /// Records of elements.
     pub elements: &'a [f64],
     /// Records of walls.
     pub records: &'a [f64],
-    /// Records of touches.
-    pub touches: &'a [f64],
-    /// Temperatures of walls \[K\]; negative where insulated.
+    /// Records of wall contacts.
+    pub contact_count: &'a [f64],
+    /// Temperatures of walls \[K\]; negative for insulated walls.
     pub temperature: &'a [f64],
 }
 
-/// What a part writes.
+/// Output of a part.
 pub struct HeatOut<'a> {
     /// Temperatures of its grains after the step \[K\].
     pub temperature: &'a mut [f64],
     /// Heat conductances of its grains \[W/K\].
     pub conductance: &'a mut [f64],
-    /// Heat flows of its entries of the walls' list \[W\].
+    /// Heat flows of its entries in the wall list \[W\].
     pub wall_flows: &'a mut [f64],
 }
 
-/// Takes the temperatures of grains `first..end` one step on; the largest share per step among them.
-pub fn conduct_part(grains: &HeatView, walls: &HeatOfWalls, (first, end): (usize, usize), out: HeatOut) -> f64 {
+/// Advances the temperatures of grains `first..end` by one step. Returns the largest share per step among them.
+pub fn conduct_part(grains: &HeatView, walls: &WallHeatView, (first, end): (usize, usize), out: HeatOut) -> f64 {
     let HeatOut {
         temperature: flow,
         conductance,
@@ -190,7 +189,7 @@ pub fn conduct_part(grains: &HeatView, walls: &HeatOfWalls, (first, end): (usize
                 grains.sides.0,
                 grains.sides.1,
             );
-            let pair = supplement::<f64>(grains.table, (own_row + grains.material[j]) as usize);
+            let pair = extended_coefficients::<f64>(grains.table, (own_row + grains.material[j]) as usize);
             let one = conduct_between::<f64, f64>(
                 &apart.apart,
                 grains.position[i * RECORD + 3],
@@ -218,7 +217,7 @@ pub fn conduct_part(grains: &HeatView, walls: &HeatOfWalls, (first, end): (usize
             row[first] as usize,
             walls.elements,
             walls.records,
-            walls.touches,
+            walls.contact_count,
             walls.temperature,
             grains.position,
             grains.temperature,

@@ -1,55 +1,54 @@
-//! Entry points of GPUs: a unit for every grain, each doing what a sweep says.
+//! GPU kernels: one thread per grain, each of which calls a sweep. CubeCL calls threads units and blocks cubes.
 //!
-//! A step never waits for the host. Every kernel of step s first looks whether an earlier step asked for a halt – because lists are stale or
-//! something is wrong – and then does nothing, so the state stays where it was until the host, which reads the flags late, sees to it.
+//! A step never waits for the host. Every kernel of a step first checks whether an earlier step raised a halt, because the skin was exceeded or an
+//! error occurred. Then it does nothing. So the state stays as it was until the host, which reads the flags later, handles them.
 
 pub mod assembly;
 pub mod bins;
 pub mod bodies;
+pub mod body_boundary;
 pub mod bonds;
 pub mod boundary;
 pub mod dfsph;
 pub mod domain;
-pub mod flow;
+pub mod fluid;
 pub mod gear;
 pub mod heat;
-pub mod hulls;
-pub mod lists;
 pub mod measure;
 pub mod muller;
-pub mod peel;
+pub mod neighbor_lists;
 pub mod shifting;
 pub mod step;
 pub mod suspension;
+pub mod voxelize;
 pub mod walls;
 
-use crate::views::{Record, four_numbers, last};
+use crate::layout::{Record, four_numbers, last};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real};
 
-/// Units per cube of all kernels that book what their grains took.
-pub const UNITS: usize = 256;
+/// Threads per block of all kernels that sum powers per block.
+pub const THREADS: usize = 256;
 
-/// Kinds of flags: the first words of the buffer of flags, in the order of their bits.
+/// Number of flag kinds: the first words of the flag buffer, in the order of their bits.
 pub const KINDS: usize = 8;
 
-/// Place of the word that tells how many steps were done.
+/// Index of the word that counts the completed steps.
 pub const DONE: usize = KINDS + 2;
 
-/// Words of the buffer of flags. Behind the kinds: whether steps of parity 0 and of parity 1 are to halt, how many steps were done, and whether
-/// bonds broke.
+/// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, and whether bonds broke.
 ///
-/// Parities alternate, so what a step raises stops the next one and not units of its own that have yet to begin. That the number of the
-/// step is nowhere among the arguments makes all launches alike, which APIs reward.
+/// Parities alternate. So a flag that a step raises halts the next step, and not those of its own threads that have yet to begin. The step number is
+/// not an argument, so all launches are alike, which is faster in graphics APIs.
 pub const FLAGS: usize = KINDS + 4;
 
-/// Whether a step before this one, of parity `parity`, asked for a halt.
+/// Whether a step before this one, of parity `parity`, raised a halt.
 #[cube]
 fn is_halted(flags: &mut [u32], parity: u32) -> bool {
     flags[8usize + parity as usize] != 0u32
 }
 
-/// Raises flags in a step. Units that write at the same time write the same.
+/// Raises flags in a step. Threads that write at the same time write the same value.
 #[cube]
 fn raise(flags: &mut [u32], parity: u32, raised: u32) {
     if raised != 0u32 {
@@ -63,7 +62,7 @@ fn raise(flags: &mut [u32], parity: u32, raised: u32) {
     }
 }
 
-/// Whether a step is to be taken; then it is counted if it moves the grains. Else its halt is handed on to the next step.
+/// Whether a step is to be executed. If so, it is counted if it moves the grains. Otherwise its halt is passed to the next step.
 #[cube]
 fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
     let goes = !is_halted(flags, parity);
@@ -79,7 +78,7 @@ fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
     goes
 }
 
-/// Adds up what the units of a cube took, in a fixed order; unit 0 gets the sum.
+/// Sum over the threads of a block, in a fixed order; thread 0 gets the sum.
 #[cube]
 fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
     let mut shared = Shared::<[Record<R>]>::new_slice(256usize);
@@ -106,7 +105,7 @@ fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
     total
 }
 
-/// Puts the sum of what the units of a cube tell into the first of the cube's two records.
+/// Stores the sum over the threads of a block in the first of the two records of the block.
 #[cube]
 fn put_sum<C: Real>(sums: &mut [Record<C>], amounts: Record<C>) {
     let total = sum_of_cube::<C>(amounts);
@@ -115,7 +114,7 @@ fn put_sum<C: Real>(sums: &mut [Record<C>], amounts: Record<C>) {
     }
 }
 
-/// A record of the laws, in the precision of coordinates.
+/// A record of the laws in the precision of coordinates.
 #[cube]
 fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {
     four_numbers::<C>(
@@ -126,9 +125,9 @@ fn widened_record<C: Coordinate<R>, R: Real>(narrow: Record<R>) -> Record<C> {
     )
 }
 
-/// Adds what a cube's grains took to the first of the cube's two records.
+/// Adds the sum over a block to the first of the two records of the block.
 #[cube]
-fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
+fn add_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
         let at = CUBE_POS * 2usize;
@@ -136,21 +135,21 @@ fn book<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) 
     }
 }
 
-/// Puts what a cube's grains take now into the second of the cube's two records.
+/// Stores the sum over a block in the second of the two records of the block.
 #[cube]
-fn note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
+fn store_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record<R>) {
     let total = sum_of_cube::<R>(amounts);
     if UNIT_POS == 0u32 {
         power[CUBE_POS * 2usize + 1usize] = widened_record::<C, R>(total);
     }
 }
 
-/// Adds what a cube takes to the first of the cube's two records, and puts it into the second.
+/// Adds the sum over a block to the first of its two records, and stores it in the second.
 #[cube]
-fn book_and_note<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
+fn add_and_store_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
     let total = widened_record::<C, R>(sum_of_cube::<R>(took));
     let at = CUBE_POS * 2usize;
-    // A grid of several rows may have more cubes than there is anything to book for.
+    // A grid of several rows may have more blocks than there are records.
     if UNIT_POS == 0u32 && at < power.len() {
         power[at] += total;
         power[at + 1usize] = total;

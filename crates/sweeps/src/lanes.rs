@@ -1,39 +1,39 @@
-//! The contact sweep for processors with vector units.
+//! Contact sweep for processors with vector units.
 //!
-//! Pairs that may touch are collected into lanes, the laws run over all lanes at once, and the results go back in the order of the list.
-//! Each pair that stands in one row is computed once: same bits on any number of threads and with any width of the vector unit.
+//! Pairs that may touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
+//! in one row is computed once. The bits are the same for any number of threads and any width of the vector unit.
 
 #![allow(
     unsafe_code,
     reason = "functions compiled for processor features are called where the features are present"
 )]
 
-use crate::contact::Tally;
-use crate::pair::{Outcome, Pair, depth_of, rub_together};
+use crate::contact::PowerSums;
+use crate::layout::{RECORD, coefficients};
+use crate::pair::{ContactForces, Pair, depth_of, frictional_pair_contact};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
+use crate::periodic::{OPEN, SHEARED};
 use crate::shortlist::{Shortlist, pick};
-use crate::sides::{OPEN, SHEARED};
-use crate::units::prefetch;
-use crate::views::{RECORD, coefficients};
-use seixo_laws::contact::{COEFFICIENTS, Coefficients, Memory};
+use crate::simd::prefetch;
+use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
-/// Pairs resolved at once.
+/// Pairs per batch of lanes.
 const LANES: usize = 32;
 
-/// How many pairs ahead the records of a pair are asked for.
+/// Number of pairs by which the records of a pair are prefetched.
 const AHEAD: usize = 16;
 
-/// How many entries of the list ahead a history is asked for: histories are read nearly in a row, and come from farther away.
+/// Number of list entries by which a history is prefetched. Histories are read almost in sequence, and come from farther away.
 const HISTORY_AHEAD: usize = 64;
 
 /// One number per lane.
 type Lane<R> = [R; LANES];
 
-/// One record per lane, as it lies in memory: it is moved as a whole, and turned into lanes together with the others.
+/// One record per lane, in memory order. It is copied as a whole, and transposed together with the others.
 type Records<R> = [[R; RECORD]; LANES];
 
-/// Pairs side by side: what goes in, what comes out.
+/// Pairs in lanes: input and output.
 struct Lanes<R> {
     /// Vectors from j to i, as records.
     apart: Records<R>,
@@ -43,32 +43,32 @@ struct Lanes<R> {
     spin_i: Records<R>,
     /// Angular velocities of j.
     spin_j: Records<R>,
-    /// What contacts remember, before and after.
-    memory: Records<R>,
-    /// Forces on i, each with a touch.
+    /// Contact histories before and after.
+    contact_history: Records<R>,
+    /// Forces on i, each with a contact count.
     force: Records<R>,
     /// Torques on i.
-    turn_i: Records<R>,
+    orientation_i: Records<R>,
     /// Torques on j.
-    turn_j: Records<R>,
-    /// Powers that normal damping, tangential forces and their damping take, and that sides which slide give.
+    orientation_j: Records<R>,
+    /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by sliding sides.
     power: Records<R>,
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
     coefficients: [Lane<R>; 7],
-    /// Velocity of the partner's image over the partner's, where sides slide.
+    /// Velocity of the partner's image relative to the partner, for sliding sides.
     slide: [Lane<R>; 3],
-    /// Records that came, by their numbers: those above, in their order.
+    /// Transposed input records: those above, in their order.
     came: [[Lane<R>; RECORD]; 5],
-    /// Records that go: force, torques, memory, powers.
+    /// Transposed output records: force, torques, history, powers.
     going: [[Lane<R>; RECORD]; 5],
-    /// Sums of the powers, in the order of the pairs: which others were looked at between them must not show.
+    /// Sums of the powers, in the order of the pairs, so that they do not depend on the other pairs in the shortlist.
     total: [R; RECORD],
-    /// Of all pairs that ever passed through each lane, the most by which an overlap is too deep.
+    /// Largest excess of an overlap over its limit, for all pairs that passed through each lane.
     excess: Lane<R>,
 }
 
-/// Pairs of a part that are resolved together: those inside it, or those across its border.
+/// Pairs of a part that are computed together: those inside it, or those across its border.
 struct Batch<'a> {
     rows: &'a PartRows<'a>,
     /// Partners of the part's entries.
@@ -79,7 +79,7 @@ struct Batch<'a> {
     grains: &'a [u16],
 }
 
-/// No vector units that the compiler may count on.
+/// Only vector units that the compiler may assume.
 const NARROW: u32 = 0;
 /// AVX2.
 const WIDE: u32 = 1;
@@ -87,7 +87,7 @@ const WIDE: u32 = 1;
 const WIDEST: u32 = 2;
 
 impl<R: Real> Lanes<R> {
-    /// Lanes that hold harmless numbers.
+    /// Lanes with harmless values.
     fn new() -> Self {
         let (zero, one) = (R::new(0.0), R::new(1.0));
         let ones = [[one; RECORD]; LANES];
@@ -96,10 +96,10 @@ impl<R: Real> Lanes<R> {
             velocity: ones,
             spin_i: ones,
             spin_j: ones,
-            memory: ones,
+            contact_history: ones,
             force: ones,
-            turn_i: ones,
-            turn_j: ones,
+            orientation_i: ones,
+            orientation_j: ones,
             power: ones,
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
@@ -126,7 +126,7 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// Reads the pairs from entry `at` of a batch on, as many as there are lanes; those that are left over hold grains far apart.
+    /// Reads the pairs from entry `at` of a batch on into the lanes. Unused lanes get two distant grains.
     #[inline(always)]
     fn fetch<const SIDES: u32>(&mut self, grains: &GrainsView<R>, batch: &Batch, at: usize, history: &[R]) {
         let ((x, _), (v, _)) = (grains.position.as_chunks::<RECORD>(), grains.velocity.as_chunks::<RECORD>());
@@ -145,7 +145,7 @@ impl<R: Real> Lanes<R> {
             self.velocity[lane] = less(&v[i], &v[j]);
             self.spin_i[lane] = w[i];
             self.spin_j[lane] = w[j];
-            self.memory[lane] = history[entry];
+            self.contact_history[lane] = history[entry];
             self.radius[0][lane] = x[i][3];
             self.radius[1][lane] = x[j][3];
             self.mass[0][lane] = v[i][3];
@@ -176,7 +176,7 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// Runs the laws over all lanes. A loop of its own, in a function of its own: else the compiler does not see that lanes are alike.
+    /// Runs the laws on all lanes. The loop needs a function of its own; otherwise the compiler does not vectorize it.
     #[inline(always)]
     fn resolve<const SIDES: u32, const UNIT: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
         #[cfg(target_arch = "x86_64")]
@@ -192,9 +192,9 @@ impl<R: Real> Lanes<R> {
                 lanes.resolve_lanes::<SIDES>(limits, uniform);
             }
             match UNIT {
-                // SAFETY: [`contacts_of_part`] asks for this unit where the processor has these features.
+                // SAFETY: [`contacts_of_part`] selects this unit only if the processor has these features.
                 WIDEST => return unsafe { widest::<R, SIDES>(self, limits, uniform) },
-                // SAFETY: [`contacts_of_part`] asks for this unit where the processor has this feature.
+                // SAFETY: [`contacts_of_part`] selects this unit only if the processor has this feature.
                 WIDE => return unsafe { wide::<R, SIDES>(self, limits, uniform) },
                 _ => {}
             }
@@ -204,7 +204,7 @@ impl<R: Real> Lanes<R> {
 
     #[inline(always)]
     fn resolve_lanes<const SIDES: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &self.memory];
+        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &self.contact_history];
         for (records, lanes) in records.into_iter().zip(&mut self.came) {
             for lane in 0..LANES {
                 for number in 0..RECORD {
@@ -223,9 +223,9 @@ impl<R: Real> Lanes<R> {
         }
         let records = [
             &mut self.force,
-            &mut self.turn_i,
-            &mut self.turn_j,
-            &mut self.memory,
+            &mut self.orientation_i,
+            &mut self.orientation_j,
+            &mut self.contact_history,
             &mut self.power,
         ];
         for (records, lanes) in records.into_iter().zip(&self.going) {
@@ -252,14 +252,14 @@ impl<R: Real> Lanes<R> {
             mass_i: self.mass[0][lane],
             mass_j: self.mass[1][lane],
         };
-        let memory = Memory {
+        let contact_history = ContactHistory {
             force: vector(4),
             contact_radius: self.came[4][3][lane],
         };
-        let outcome: Outcome<R> = rub_together::<R>(&pair, &spin_i, &spin_j, &memory, coefficients, limits.dt);
-        let (turn_i, turn_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
+        let outcome: ContactForces<R> = frictional_pair_contact::<R>(&pair, &spin_i, &spin_j, &contact_history, coefficients, limits.dt);
+        let (orientation_i, orientation_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
         let (zero, one) = (R::new(0.0), R::new(1.0));
-        // What the laws say of grains that do not touch may be no number at all.
+        // For grains without contact the laws may give NaN.
         let is_touching = pair.depth > zero;
         let or_nothing = |number: R| if is_touching { number } else { zero };
         let mut slide_power = zero;
@@ -276,11 +276,11 @@ impl<R: Real> Lanes<R> {
             y: outcome.tangential_power,
             z: outcome.damping_power,
         };
-        let spring = &outcome.memory;
+        let spring = &outcome.history;
         let results = [
             (&outcome.force, one),
-            (&turn_i, zero),
-            (&turn_j, zero),
+            (&orientation_i, zero),
+            (&orientation_j, zero),
             (&spring.force, spring.contact_radius),
             (&powers, slide_power),
         ];
@@ -296,31 +296,31 @@ impl<R: Real> Lanes<R> {
         }
     }
 
-    /// Adds the results to the grains, in order; to both where pairs are `INSIDE` the part, else to the first.
+    /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
     #[inline(always)]
-    fn give_back<const INSIDE: bool>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<R>) {
+    fn scatter<const INSIDE: bool>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<R>) {
         let (history, _) = out.history.as_chunks_mut::<RECORD>();
         let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
         for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
             let (entry, i) = (entry as usize, place as usize);
             let push = self.force[lane];
-            history[entry] = self.memory[lane];
+            history[entry] = self.contact_history[lane];
             self.total = more(&self.total, &self.power[lane]);
             force[i] = more(&force[i], &push);
-            torque[i] = more(&torque[i], &self.turn_i[lane]);
+            torque[i] = more(&torque[i], &self.orientation_i[lane]);
             if INSIDE {
                 let j = batch.neighbors[entry] as usize - batch.rows.first;
                 force[j] = more(&force[j], &[-push[0], -push[1], -push[2], push[3]]);
-                torque[j] = more(&torque[j], &self.turn_j[lane]);
+                torque[j] = more(&torque[j], &self.orientation_j[lane]);
             }
         }
     }
 
-    /// What came of the pairs since the last tally. Of a pair that stands in two rows, as those across parts do, each row books half.
-    fn tally(&mut self, share: R) -> Tally<R> {
+    /// Power sums of the pairs since the last call. For a pair in two rows, as across parts, each row adds half to the ledger.
+    fn take_power_sums(&mut self, share: R) -> PowerSums<R> {
         let total = std::mem::replace(&mut self.total, [R::new(0.0); RECORD]);
         let [normal_power, tangential_power, damping_power, wall_power] = total.map(|power| share * power);
-        Tally {
+        PowerSums {
             normal_power,
             tangential_power,
             damping_power,
@@ -330,10 +330,11 @@ impl<R: Real> Lanes<R> {
     }
 }
 
-/// Contacts with friction of all grains of a part with the partners in their rows, a pair inside the part once if it stands in one row, with the
-/// widest vector units of this processor. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an addition.
+/// Frictional contacts of all grains of a part with the partners in their rows, with the widest vector units of this processor. A pair inside the
+/// part is computed once if it is in one row. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an
+/// addition.
 ///
-/// Looked at are the pairs of the shortlist; with a `margin`, those whose surfaces are nearer than it are picked for it before.
+/// Only the pairs of the shortlist are evaluated. With a `margin`, the shortlist is first rebuilt from the pairs whose surfaces are nearer than it.
 pub fn contacts_of_part<R: Real, const SIDES: u32>(
     grains: &GrainsView<R>,
     rows: &PartRows,
@@ -341,7 +342,7 @@ pub fn contacts_of_part<R: Real, const SIDES: u32>(
     margin: Option<R>,
     limits: Limits<R>,
     out: PartOut<R>,
-) -> Tally<R> {
+) -> PowerSums<R> {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
@@ -352,7 +353,7 @@ pub fn contacts_of_part<R: Real, const SIDES: u32>(
             margin: Option<R>,
             limits: Limits<R>,
             out: PartOut<R>,
-        ) -> Tally<R> {
+        ) -> PowerSums<R> {
             contacts_with::<R, SIDES, WIDEST>(grains, rows, shortlist, margin, limits, out)
         }
         #[target_feature(enable = "avx2")]
@@ -363,7 +364,7 @@ pub fn contacts_of_part<R: Real, const SIDES: u32>(
             margin: Option<R>,
             limits: Limits<R>,
             out: PartOut<R>,
-        ) -> Tally<R> {
+        ) -> PowerSums<R> {
             contacts_with::<R, SIDES, WIDE>(grains, rows, shortlist, margin, limits, out)
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
@@ -386,7 +387,7 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     margin: Option<R>,
     limits: Limits<R>,
     mut out: PartOut<R>,
-) -> Tally<R> {
+) -> PowerSums<R> {
     if let Some(margin) = margin {
         pick::<R, SIDES>(grains, rows, margin, &mut shortlist);
     }
@@ -404,16 +405,16 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     for at in (0..inside.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &inside, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.give_back::<true>(&inside, at, &mut out);
+        lanes.scatter::<true>(&inside, at, &mut out);
     }
-    let of_inside = lanes.tally(R::new(1.0));
+    let of_inside = lanes.take_power_sums(R::new(1.0));
     for at in (0..across.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &across, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.give_back::<false>(&across, at, &mut out);
+        lanes.scatter::<false>(&across, at, &mut out);
     }
-    let of_across = lanes.tally(R::new(0.5));
-    Tally {
+    let of_across = lanes.take_power_sums(R::new(0.5));
+    PowerSums {
         normal_power: of_inside.normal_power + of_across.normal_power,
         tangential_power: of_inside.tangential_power + of_across.tangential_power,
         damping_power: of_inside.damping_power + of_across.damping_power,

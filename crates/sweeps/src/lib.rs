@@ -1,6 +1,6 @@
-//! One particle's share of one pass, written once for every device.
+//! Sweeps: the work of one pass for one particle, written once for all devices.
 //!
-//! A sweep reads slices, calls laws and yields slot i. It knows nothing of threads or launches, cannot fail, and holds no formula of a law.
+//! A sweep reads slices, calls laws and yields slot i. It does not depend on threads or launches, cannot fail, and contains no formula of a law.
 
 #![allow(
     missing_docs,
@@ -20,14 +20,14 @@ pub mod bins;
 pub mod bodies;
 pub mod bond_lanes;
 pub mod bonds;
-pub mod boxes;
+pub mod bounding_boxes;
 pub mod buckets;
 pub mod cells;
-pub mod compound;
 pub mod contact;
 pub mod dfsph;
 pub mod domain;
 pub mod entries;
+pub mod extended_contact;
 pub mod fluid;
 pub mod fluid_lanes;
 pub mod gear;
@@ -35,20 +35,20 @@ pub mod heat;
 pub mod joints;
 pub mod kernels;
 pub mod lanes;
+pub mod layout;
 pub mod motion;
 pub mod muller;
 pub mod neighbors;
 pub mod pair;
 pub mod part;
-pub mod peel;
-pub mod pose;
+pub mod periodic;
 pub mod rows;
 pub mod shifting;
 pub mod shortlist;
-pub mod sides;
+pub mod simd;
 pub mod suspension;
 pub mod tiles;
-pub mod units;
-pub mod views;
+pub mod voxelize;
 pub mod wall;
+pub mod wall_pose;
 pub mod wear;

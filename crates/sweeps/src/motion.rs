@@ -1,45 +1,45 @@
 //! Motion of grains over one time step.
 
-use crate::sides::Sides;
-use crate::views::{load, recall, store};
+use crate::layout::{load, recall, store};
+use crate::periodic::PeriodicBoundaries;
 use cubecl::prelude::*;
 use seixo_laws::motion::{drift, inertia, kick, local_damping, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// A grain moved farther than half the skin since the cells were sorted.
-pub const STALE: u32 = 1;
+/// A grain moved farther than half the skin since the cells were built.
+pub const SKIN_EXCEEDED: u32 = 1;
 /// A grain's position is not a finite number.
 pub const NOT_FINITE: u32 = 2;
 /// A grain moved more than a cell in one step.
 pub const TOO_FAST: u32 = 4;
 /// A grain's center left the domain.
-pub const LEFT: u32 = 8;
+pub const LEFT_DOMAIN: u32 = 8;
 /// A grain overlaps another, or a wall, too deeply.
 pub const TOO_DEEP: u32 = 16;
 
-/// Heat flows through a grain faster than the time step can follow.
+/// The heat flow through a grain is too large for the time step.
 pub const TOO_CONDUCTIVE: u32 = 32;
 
-/// The density of a fluid is far from that at rest.
+/// The density of a fluid differs too much from the rest density.
 pub const TOO_COMPRESSED: u32 = 64;
 
-/// What all grains need to know to move.
+/// Parameters of a step for the motion of all grains.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug)]
-pub struct Stepping<C: Real, R: Real> {
+pub struct StepParameters<C: Real, R: Real> {
     /// Time step \[s\].
     pub dt: R,
-    /// By how much the velocity that laws read is ahead of the one that is kept \[s\].
+    /// Time by which the velocity that laws read is ahead of the stored one \[s\].
     pub reads_ahead: R,
-    /// By how much the velocity of the whole step is ahead of the one that is kept \[s\].
-    pub shows_ahead: R,
-    /// 1 where grains move with the velocity from before the kick, else 0.
+    /// Time by which the velocity at the whole step is ahead of the stored one \[s\].
+    pub velocity_lead: R,
+    /// 1 if grains move with the velocity before its update, else 0.
     pub lag: C,
     /// Gravitational acceleration \[m/s²\].
     pub gravity: Vector3<R>,
     /// Local damping α \[-\].
     pub local_damping: R,
     /// (half the skin)² \[m²\].
-    pub stale_square: R,
+    pub skin_exceeded_square: R,
     /// (largest allowed motion in one step)² \[m²\].
     pub stride_square: R,
     /// Lower corner of the domain \[m\].
@@ -47,28 +47,28 @@ pub struct Stepping<C: Real, R: Real> {
     /// Upper corner of the domain \[m\].
     pub domain_max: Vector3<C>,
     /// Periodic sides.
-    pub sides: Sides<C, R>,
+    pub sides: PeriodicBoundaries<C, R>,
 }
 
-/// What came of moving one grain.
+/// Result of the motion of one grain.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Moved<R: Real> {
+pub struct MotionReport<R: Real> {
     /// Raised flags.
     pub flags: u32,
-    /// Energy that local damping took in this step \[J\].
+    /// Energy dissipated by local damping in this step \[J\].
     pub damping_work: R,
-    /// (distance that it moved)² \[m²\].
+    /// Squared displacement in this step \[m²\].
     pub stride_square: R,
 }
 
-/// No grain moved.
-pub const STILL: Moved<f64> = Moved {
+/// Result for grains at rest.
+pub const AT_REST: MotionReport<f64> = MotionReport {
     flags: 0,
     damping_work: 0.0,
     stride_square: 0.0,
 };
 
-/// What local damping adds to a grain's force and what the two together do to its velocity.
+/// Acceleration of a grain including local damping.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Acceleration<R: Real> {
     /// Rate of change of the velocity \[m/s²\] or angular velocity \[rad/s²\].
@@ -77,10 +77,15 @@ pub struct Acceleration<R: Real> {
     pub brake: Vector3<R>,
 }
 
-/// Acceleration of a grain of this mass under the force of its contacts.
+/// Acceleration of a grain of this mass under its contact force.
 #[cube]
 #[inline(always)]
-pub fn acceleration<C: Real, R: Real>(velocity: &Vector3<R>, mass: R, force: &Vector3<R>, stepping: &Stepping<C, R>) -> Acceleration<R> {
+pub fn acceleration<C: Real, R: Real>(
+    velocity: &Vector3<R>,
+    mass: R,
+    force: &Vector3<R>,
+    stepping: &StepParameters<C, R>,
+) -> Acceleration<R> {
     let push = force.plus(&stepping.gravity.times(mass));
     let brake = local_damping::<R>(&push, velocity, stepping.local_damping);
     let rate = push.plus(&brake).times(R::inverse(mass));
@@ -95,40 +100,40 @@ pub fn angular_acceleration<C: Real, R: Real>(
     mass: R,
     radius: R,
     torque: &Vector3<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
 ) -> Acceleration<R> {
     let brake = local_damping::<R>(torque, spin, stepping.local_damping);
     let rate = torque.plus(&brake).times(R::inverse(inertia::<R>(mass, radius)));
     Acceleration::<R> { rate, brake }
 }
 
-/// A velocity or angular velocity one step on.
+/// A velocity or angular velocity after one step.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Onward<C: Real, R: Real> {
-    /// As it is kept, with the digits of coordinates: what a step adds is small beside it.
+pub struct IntegratedVelocity<C: Real, R: Real> {
+    /// Stored value, in the precision of coordinates, as the change in a step is comparatively small.
     pub half: Vector3<C>,
-    /// As laws read it.
+    /// Value for laws.
     pub whole: Vector3<R>,
-    /// What grains move with.
+    /// Value that moves grains.
     pub moving: Vector3<C>,
-    /// Energy that local damping took \[J\].
+    /// Energy dissipated by local damping \[J\].
     pub damping_work: R,
 }
 
-/// Kicks a velocity, and tells what laws and what the motion read of it.
+/// Updates a velocity. Returns the stored value, and those for laws and for the motion.
 #[cube]
 #[inline(always)]
 pub fn kicked<C: Coordinate<R>, R: Real, X: Real>(
     half: &Vector3<C>,
     acceleration: &Acceleration<R>,
-    stepping: &Stepping<X, R>,
+    stepping: &StepParameters<X, R>,
     lag: C,
-) -> Onward<C, R> {
+) -> IntegratedVelocity<C, R> {
     let after = kick::<C, R>(half, &acceleration.rate, stepping.dt);
     let whole = velocity_ahead::<R>(&near_vector::<C, R>(&after), &acceleration.rate, stepping.reads_ahead);
     let damping_work = -acceleration.brake.dot(&near_vector::<C, R>(&half.plus(&after))) * (R::new(0.5) * stepping.dt);
     let moving = after.plus(&half.minus(&after).times(lag));
-    Onward::<C, R> {
+    IntegratedVelocity::<C, R> {
         half: after,
         whole,
         moving,
@@ -136,16 +141,16 @@ pub fn kicked<C: Coordinate<R>, R: Real, X: Real>(
     }
 }
 
-/// Flags of a grain that came to a new center by a stride of this square, and now is `far_square` (a square, too) away from where it was
-/// listed: whether it went too far since the lists were made, in this step, or out of the domain.
+/// Flags of a grain at a new position. `stride_square` is its squared displacement in the step, and `far_square` that since the last list rebuild.
+/// The flags are for an exceeded skin, a position that is not finite, a too large step, and a position outside the domain.
 #[cube]
 #[inline(always)]
-pub fn flags_of<C: Real, R: Real>(new: &Vector3<C>, stride_square: R, far_square: R, stepping: &Stepping<C, R>) -> u32 {
+pub fn flags_of<C: Real, R: Real>(new: &Vector3<C>, stride_square: R, far_square: R, stepping: &StepParameters<C, R>) -> u32 {
     let mut flags = 0u32;
-    if far_square > stepping.stale_square {
+    if far_square > stepping.skin_exceeded_square {
         flags |= 1u32;
     }
-    // A comparison with a number that is not finite is false.
+    // A comparison with NaN is false.
     let finite = far_square < R::new(1.0e37);
     if !finite {
         flags |= 2u32;
@@ -164,8 +169,8 @@ pub fn flags_of<C: Real, R: Real>(new: &Vector3<C>, stride_square: R, far_square
 
 /// Moves the grain in slot i of all these slices by one step.
 ///
-/// `half_velocity` and `half_spin` (three numbers each) hold the velocities that are kept, at half steps for leap-frog; `velocity` and
-/// `spin` receive those which laws read. Without `frictional` nothing rotates.
+/// `half_velocity` and `half_spin` (three numbers each) hold the stored velocities, at half steps for leap-frog. `velocity` and `spin` receive those
+/// for laws. Without `frictional` grains do not rotate.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn advance(
@@ -178,9 +183,9 @@ pub fn advance(
     force: &[f64],
     torque: &[f64],
     reference: &[f64],
-    stepping: &Stepping<f64, f64>,
+    stepping: &StepParameters<f64, f64>,
     frictional: bool,
-) -> Moved<f64> {
+) -> MotionReport<f64> {
     let at = i * 4;
     let (radius, mass) = (position[at + 3], velocity[at + 3]);
     let mut damping_work = 0.0;
@@ -200,7 +205,7 @@ pub fn advance(
     store(velocity, at, &onward.whole);
     store(position, at, &new);
     let moving = onward.moving.times(stepping.dt);
-    Moved {
+    MotionReport {
         flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work: damping_work + onward.damping_work,
         stride_square: moving.dot(&moving),

@@ -1,33 +1,37 @@
-//! Müller's fluid: sums over neighbors, what spheres of rigid bodies and it do to each other, and what walls do to particles that went through them.
+//! Müller 2003 solver: sums over neighbors, coupling with spheres of rigid bodies, and rebound at walls.
 //!
-//! Every particle lists all its neighbors: its row begins at entry `first` of the list, and has `count` entries with `stride` places from one to the
-//! next. Spheres of bodies stand in the same table, with the kind of particles of walls, and list the fluid around them.
+//! Every particle lists all its neighbors. Its row begins at entry `first` of the list and has `count` entries, `stride` apart. Spheres of bodies are
+//! in the same table, with the kind of wall particles, and list the fluid around them.
 //!
-//! Records: `position` = x y z and, of fluid, a volume that no sweep here reads; of a sphere, minus the distance from which on it touches fluid, its
-//! radius and half a spacing: so what is below zero is a sphere. `flow` and `kicked` = velocity x y z and what is not read; `motion` = velocity x y z of
-//! spheres and padding, where there are any; `dense` = volume, pressure, excess of density, energy of springs; `container`, see [`HOLD`]. `media` is the
-//! table of [`crate::fluid`], `habits` that of [`HABITS`].
+//! Records:
+//!
+//! - `position`: x y z. The last number is a volume for fluid, which no sweep here reads. For a sphere it is minus its contact distance to fluid, its
+//!   radius and half a spacing. So a negative number marks a sphere.
+//! - `flow` and `kicked`: velocity x y z and an unused number;
+//! - `motion`: velocity x y z of spheres and padding, if there are any;
+//! - `dense`: volume, pressure, density error, energy of springs;
+//! - `container`: see [`CONTAINER_ELEMENT`];
+//! - `media` is the table of [`crate::fluid`], and `fluid_parameters` that of [`MULLER_PARAMETERS`].
 
-use crate::fluid::{FlowPlan, kind_of, mass_at, pressure_at, rest_density_at};
-use crate::motion::{Stepping, flags_of};
-use crate::sides::{Sides, near_image};
-use crate::views::{FRUSTUM, SPHERE, load};
+use crate::fluid::{FluidKernelConfig, kind_of, mass_at, pressure_at, rest_density_at};
+use crate::layout::{FRUSTUM, SPHERE, load};
+use crate::motion::{StepParameters, flags_of};
+use crate::periodic::{PeriodicBoundaries, near_image};
 use cubecl::prelude::*;
-use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, push, rebound, weight};
-use seixo_laws::fluid::spring::{Pressed, energy, overlap, press};
+use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, pair_force, rebound, weight};
+use seixo_laws::fluid::spring::{SpringResponse, energy, overlap, spring_and_damper};
 use seixo_laws::motion::{drift, gravity_energy};
-use seixo_laws::wall::{Beside, beside_frustum, beside_sphere, nearest_on_frustum};
+use seixo_laws::wall::{SurfacePoint, beside_frustum, beside_sphere, nearest_on_frustum};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
-/// Numbers per fluid in a table of its own: XSPH's ε, the share of the velocity into a wall that comes back, and stiffness and damping between its
-/// particles and spheres of bodies.
-pub const HABITS: usize = 4;
+/// Numbers per fluid in a separate table: ε of XSPH, restitution at walls, and stiffness and damping between its particles and spheres of bodies.
+pub const MULLER_PARAMETERS: usize = 4;
 
-/// Numbers per element of a wall that holds fluid: nine that say where it is and its kind, as in [`crate::views::ELEMENT`]; the sign of distances
-/// on the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
-pub const HOLD: usize = 24;
+/// Numbers per element of a wall that contains fluid: nine for its geometry and its kind, as in [`crate::layout::ELEMENT`]; the sign of distances on
+/// the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
+pub const CONTAINER_ELEMENT: usize = 24;
 
-/// Whether particle i is one of fluid, and no sphere of a body; where nothing is `bounded`, all are.
+/// Whether particle i is a fluid particle and not a sphere of a body. Without `bounded` there are no spheres.
 #[cube]
 #[inline(always)]
 pub fn is_fluid<C: Real>(position: &[C], i: usize, #[comptime] bounded: bool) -> bool {
@@ -38,10 +42,10 @@ pub fn is_fluid<C: Real>(position: &[C], i: usize, #[comptime] bounded: bool) ->
     is_it
 }
 
-/// As [`kind_of()`], and 0 of a sphere, which is of no fluid.
+/// As [`kind_of()`], and 0 for a sphere.
 #[cube]
 #[inline(always)]
-pub fn fluid_of(kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> usize {
+pub fn fluid_of(kind: &[u32], i: usize, #[comptime] plan: FluidKernelConfig) -> usize {
     let mut own = kind_of(kind, i, plan.mixed);
     if comptime!(plan.mixed && plan.bounded) {
         if (kind[i] >> 31u32) == 1u32 {
@@ -51,16 +55,16 @@ pub fn fluid_of(kind: &[u32], i: usize, #[comptime] plan: FlowPlan) -> usize {
     own
 }
 
-/// What is summed up over the neighbors of a particle of fluid.
+/// Sums over the neighbors of a fluid particle.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Summed<R: Real> {
+pub struct NeighborSums<R: Real> {
     /// Density \[kg/m³\].
     pub density: R,
     /// Energy of the springs between it and spheres of bodies \[J\].
     pub elastic: R,
 }
 
-/// Density of particle i, which is one of fluid, and what springs to it store.
+/// Density of fluid particle i, and energy of its springs.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -72,12 +76,12 @@ pub fn density_of<C: Coordinate<R>, R: Real>(
     position: &[C],
     kind: &[u32],
     media: &[R],
-    habits: &[R],
+    fluid_parameters: &[R],
     functions: &Functions<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
-) -> Summed<R> {
+    #[comptime] plan: FluidKernelConfig,
+) -> NeighborSums<R> {
     let here = load::<C>(position, i * 4usize);
     let own = kind_of(kind, i, plan.mixed);
     let mut density = mass_at::<R>(media, own) * weight::<R>(R::new(0.0), functions);
@@ -92,58 +96,58 @@ pub fn density_of<C: Coordinate<R>, R: Real>(
         if comptime!(plan.bounded) {
             if !flows {
                 let depth = overlap::<R>(apart.dot(&apart), reach_of::<C, R>(position, j));
-                elastic += energy::<R>(depth, habits[own * 4usize + 2usize]);
+                elastic += energy::<R>(depth, fluid_parameters[own * 4usize + 2usize]);
             }
         }
     }
-    Summed::<R> { density, elastic }
+    NeighborSums::<R> { density, elastic }
 }
 
-/// The distance from which on sphere i of a body touches fluid \[m\].
+/// Contact distance of sphere i of a body to fluid \[m\].
 #[cube]
 #[inline(always)]
 fn reach_of<C: Coordinate<R>, R: Real>(position: &[C], i: usize) -> R {
     -C::near(position[i * 4usize + 3usize])
 }
 
-/// What a density means.
+/// State of a particle that follows from its density.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Dense<R: Real> {
+pub struct DensityState<R: Real> {
     /// Volume \[m³\].
     pub volume: R,
     /// Pressure \[Pa\].
     pub pressure: R,
-    /// Excess over the density at rest \[-\].
+    /// Relative density error \[-\].
     pub excess: R,
 }
 
-/// What this density of particle i means.
+/// State of particle i at this density.
 #[cube]
 #[inline(always)]
-pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comptime] plan: FlowPlan) -> Dense<R> {
+pub fn dense_of<R: Real>(i: usize, density: R, kind: &[u32], media: &[R], #[comptime] plan: FluidKernelConfig) -> DensityState<R> {
     let fluid = kind_of(kind, i, plan.mixed);
     let rest_density = rest_density_at::<R>(media, fluid);
     let excess = (density - rest_density) / rest_density;
-    Dense::<R> {
+    DensityState::<R> {
         volume: mass_at::<R>(media, fluid) / density,
         pressure: pressure_at::<R>(excess, media, fluid),
         excess,
     }
 }
 
-/// What drives a particle.
+/// Forces on a particle.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Driven<R: Real> {
+pub struct ParticleForces<R: Real> {
     /// Force \[N\].
     pub force: Vector3<R>,
-    /// Power that viscosity takes from its motion, and dampers from that of it and of what it touches \[W\].
+    /// Power taken by viscosity from the motion of the particle, and by dampers from that of both partners \[W\].
     pub viscous_power: R,
 }
 
-/// Particle i as others see it.
+/// Properties of particle i that its neighbors read.
 #[cube]
 #[inline(always)]
-fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R], #[comptime] plan: FlowPlan) -> Particle<R> {
+fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R], #[comptime] plan: FluidKernelConfig) -> Particle<R> {
     Particle::<R> {
         volume: dense[i * 4usize],
         pressure: dense[i * 4usize + 1usize],
@@ -152,11 +156,11 @@ fn particle<R: Real>(i: usize, flow: &[R], dense: &[R], kind: &[u32], media: &[R
     }
 }
 
-/// What a sphere of a body does to a particle of fluid, which is `apart` from it.
+/// Force of a sphere of a body on a fluid particle at the distance vector `apart`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn press_of<C: Coordinate<R>, R: Real>(
+fn spring_force_on_fluid<C: Coordinate<R>, R: Real>(
     sphere: usize,
     fluid: usize,
     apart: &Vector3<R>,
@@ -164,23 +168,23 @@ fn press_of<C: Coordinate<R>, R: Real>(
     flow: &[R],
     motion: &[R],
     kind: &[u32],
-    habits: &[R],
+    fluid_parameters: &[R],
     functions: &Functions<R>,
     #[comptime] mixed: bool,
-) -> Pressed<R> {
-    let habit = kind_of(kind, fluid, mixed) * 4usize;
+) -> SpringResponse<R> {
+    let parameters_of_fluid = kind_of(kind, fluid, mixed) * 4usize;
     let moving = load::<R>(flow, fluid * 4usize).minus(&load::<R>(motion, sphere * 4usize));
-    press::<R>(
+    spring_and_damper::<R>(
         apart,
         &moving,
         overlap::<R>(apart.dot(apart), reach_of::<C, R>(position, sphere)),
-        habits[habit + 2usize],
-        habits[habit + 3usize],
+        fluid_parameters[parameters_of_fluid + 2usize],
+        fluid_parameters[parameters_of_fluid + 3usize],
         functions.softening,
     )
 }
 
-/// What neighbors do to particle i. Of a sphere that is what fluid does to it, exactly the opposite of what it does to fluid.
+/// Forces of neighbors on particle i. For a sphere it is the force of the fluid, exactly opposite to that on the fluid.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -195,12 +199,12 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
     dense: &[R],
     kind: &[u32],
     media: &[R],
-    habits: &[R],
+    fluid_parameters: &[R],
     functions: &Functions<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
-) -> Driven<R> {
+    #[comptime] plan: FluidKernelConfig,
+) -> ParticleForces<R> {
     let here = load::<C>(position, i * 4usize);
     let own = particle::<R>(i, flow, dense, kind, media, plan);
     let flows = is_fluid::<C>(position, i, plan.bounded);
@@ -215,20 +219,32 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
         let other_flows = is_fluid::<C>(position, j, plan.bounded);
         if flows && other_flows {
             let other = particle::<R>(j, flow, dense, kind, media, plan);
-            let passed = push::<R>(&apart, apart.dot(&apart), &own, &other, functions);
+            let passed = pair_force::<R>(&apart, apart.dot(&apart), &own, &other, functions);
             pressing = pressing.plus(&passed.pressure);
             dragging = dragging.plus(&passed.viscous);
         }
         if comptime!(plan.bounded) {
             if !other_flows {
-                let pressed = press_of::<C, R>(j, i, &apart, position, flow, motion, kind, habits, functions, plan.mixed);
+                let pressed =
+                    spring_force_on_fluid::<C, R>(j, i, &apart, position, flow, motion, kind, fluid_parameters, functions, plan.mixed);
                 springing = springing.plus(&pressed.force);
                 braking += pressed.taken;
             }
             if !flows {
-                // Seen from the same end as the fluid sees it, so that both get the same numbers.
+                // Evaluated from the side of the fluid, so that both get the same numbers.
                 let from_here = near_image::<C, R>(&there.minus(&here), sides, plan.sides);
-                let pressed = press_of::<C, R>(i, j, &from_here, position, flow, motion, kind, habits, functions, plan.mixed);
+                let pressed = spring_force_on_fluid::<C, R>(
+                    i,
+                    j,
+                    &from_here,
+                    position,
+                    flow,
+                    motion,
+                    kind,
+                    fluid_parameters,
+                    functions,
+                    plan.mixed,
+                );
                 springing = springing.minus(&pressed.force);
             }
         }
@@ -239,10 +255,10 @@ pub fn force_on<C: Coordinate<R>, R: Real>(
         force = force.plus(&springing);
         viscous_power += braking;
     }
-    Driven::<R> { force, viscous_power }
+    ParticleForces::<R> { force, viscous_power }
 }
 
-/// By how much neighbors draw the velocity of particle i of fluid to theirs, before that is multiplied by ε \[m/s\]; `kicked` are velocities after forces.
+/// XSPH velocity of fluid particle i before the factor ε \[m/s\]; `kicked` are velocities after forces.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -255,9 +271,9 @@ pub fn draw_on<C: Coordinate<R>, R: Real>(
     kicked: &[R],
     dense: &[R],
     functions: &Functions<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, i * 4usize);
     let own = load::<R>(kicked, i * 4usize);
@@ -273,31 +289,31 @@ pub fn draw_on<C: Coordinate<R>, R: Real>(
     all
 }
 
-/// A velocity that neighbors drew to theirs.
+/// A velocity after XSPH smoothing.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Drawn<C: Real, R: Real> {
+pub struct XsphVelocity<C: Real, R: Real> {
     /// Velocity \[m/s\].
     pub velocity: Vector3<C>,
-    /// Energy that this took from the motion \[J\].
+    /// Energy that XSPH took from the motion \[J\].
     pub taken: R,
 }
 
-/// The velocity of a particle that neighbors draw this far, with its share ε of it.
+/// Velocity of a particle after XSPH smoothing with the factor `xsph`.
 #[cube]
 #[inline(always)]
-pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, xsph: R, mass: R) -> Drawn<C, R> {
+pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, xsph: R, mass: R) -> XsphVelocity<C, R> {
     let change = all.times(xsph);
-    Drawn::<C, R> {
+    XsphVelocity::<C, R> {
         velocity: kicked.plus(&widened::<C, R>(&change)),
         taken: -gain::<R>(mass, &near_vector::<C, R>(kicked), &change),
     }
 }
 
-/// Where a place is beside the endless surface of the element of a container whose record starts at `e`: distances are positive on the side of the
-/// fluid, and a plane has no end that a place is within or beyond.
+/// Position of a point relative to the unbounded surface of the container element whose record starts at `e`. Distances are positive on the side of
+/// the fluid. A plane has no ends.
 #[cube]
 #[inline(always)]
-pub fn beside_hold<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> Beside<C> {
+pub fn container_surface_point<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> SurfacePoint<C> {
     let kind = container[e + 9usize];
     let sign = container[e + 10usize];
     let at = load::<C>(container, e);
@@ -318,32 +334,31 @@ pub fn beside_hold<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> Be
         normal = beside.normal.times(sign);
         within = beside.within;
     }
-    Beside::<C> { distance, normal, within }
+    SurfacePoint::<C> { distance, normal, within }
 }
 
-/// A particle that moved, within its container.
+/// A particle inside its container after a step.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Settled<C: Real, R: Real> {
-    /// Place \[m\].
+pub struct ContainedParticle<C: Real, R: Real> {
+    /// Position \[m\].
     pub position: Vector3<C>,
     /// Velocity \[m/s\].
     pub velocity: Vector3<C>,
-    /// Energy that walls gave it \[J\].
+    /// Energy supplied by walls \[J\].
     pub given: R,
     /// Raised flags, see [`crate::motion`].
     pub flags: u32,
 }
 
-/// Moves a particle by the velocity that it had, `before` its forces acted, and puts it back where it went through an element of a wall: onto the
-/// surface, with the part of its velocity that points into the wall turned around.
+/// Moves a particle by its velocity `before`, from before its forces, and reflects it at walls. A particle that crossed an element of a wall is put
+/// back on its surface. The velocity component into the wall is reversed.
 ///
-/// A plane and a sphere hold everything that is behind them. A frustum has ends, so it holds what was before it: a particle that was behind it, or
-/// beyond its ends, comes from elsewhere. A tenth of the way that a particle may move in a step is left behind it, and a thousandth beyond its ends, for
-/// what other elements moved.
+/// Planes and spheres hold all particles behind them. A frustum has ends, so it holds only particles that were in front of it and within its ends.
+/// Other elements may have moved a particle. So it may be behind a frustum by a tenth of the largest step, and beyond its ends by a thousandth.
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "what is known of a particle")]
-pub fn settled<C: Coordinate<R>, R: Real>(
+#[expect(clippy::too_many_arguments, reason = "fields of a particle")]
+pub fn contain<C: Coordinate<R>, R: Real>(
     position: &Vector3<C>,
     before: &Vector3<C>,
     velocity: &Vector3<C>,
@@ -352,8 +367,8 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     restitution: R,
     container: &[C],
     elements: u32,
-    stepping: &Stepping<C, R>,
-) -> Settled<C, R> {
+    stepping: &StepParameters<C, R>,
+) -> ContainedParticle<C, R> {
     let nothing = C::new(0.0);
     let dt = C::wide(stepping.dt);
     let there = drift::<C>(position, before, dt);
@@ -361,27 +376,27 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     let margin = slack * C::new(0.01);
     let mut place = there.plus(&Vector3::<C>::zero());
     let mut onward = velocity.plus(&Vector3::<C>::zero());
-    // What one element moves may come to lie behind another.
+    // Another element may have moved the particle behind this one.
     for _round in 0..3u32 {
         for k in 0..elements {
             let e = k as usize * 24usize;
-            let now = beside_hold::<C>(&place, container, e);
+            let now = container_surface_point::<C>(&place, container, e);
             let mut surface = place.minus(&now.normal.times(now.distance));
             let mut holds = now.distance < nothing;
             if container[e + 9usize] == C::new(FRUSTUM) {
                 let at = load::<C>(container, e);
                 let axis = load::<C>(container, e + 3usize);
-                let was = beside_hold::<C>(position, container, e);
+                let was = container_surface_point::<C>(position, container, e);
                 surface = nearest_on_frustum::<C>(&place, &at, &axis, &load::<C>(container, e + 6usize));
                 holds = now.distance < nothing && was.within >= -margin;
                 if holds {
-                    // The wall moved, too, since the particle was there.
-                    let pace = velocity_of_hold::<C>(container, e, &surface).dot(&now.normal);
+                    // The wall moved as well in this step.
+                    let pace = velocity_of_container::<C>(container, e, &surface).dot(&now.normal);
                     holds = was.distance + pace * dt >= -slack;
                 }
             }
             if holds {
-                let wall = velocity_of_hold::<C>(container, e, &surface);
+                let wall = velocity_of_container::<C>(container, e, &surface);
                 onward = rebound::<C>(&onward, &wall, &now.normal, C::wide(restitution));
                 place = surface.plus(&Vector3::<C>::zero());
             }
@@ -392,10 +407,10 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     let stride = near_vector::<C, R>(&onward).times(stepping.dt);
     let far = near_vector::<C, R>(&place.minus(reference));
     let given = gain::<R>(mass, &near_vector::<C, R>(velocity), &change) + gravity_energy::<R>(mass, &stepping.gravity, &shifted);
-    // Lists hold for what goes no farther than this, be it moved by a wall.
+    // The lists are valid for displacements up to this limit, also for a particle moved by a wall.
     let farthest_square = larger::<R>(stride.dot(&stride), far.dot(&far));
     let flags = flags_of::<C, R>(&place, farthest_square, far.dot(&far), stepping);
-    Settled::<C, R> {
+    ContainedParticle::<C, R> {
         position: place,
         velocity: onward,
         given,
@@ -403,10 +418,10 @@ pub fn settled<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Velocity of the wall of the element whose record starts at `e`, at a point of it \[m/s\].
+/// Velocity at a point of the wall of the element whose record starts at `e` \[m/s\].
 #[cube]
 #[inline(always)]
-fn velocity_of_hold<C: Real>(container: &[C], e: usize, point: &Vector3<C>) -> Vector3<C> {
+fn velocity_of_container<C: Real>(container: &[C], e: usize, point: &Vector3<C>) -> Vector3<C> {
     let arm = point.minus(&load::<C>(container, e + 12usize));
     let spin = load::<C>(container, e + 18usize);
     load::<C>(container, e + 15usize).plus(&spin.cross(&arm))

@@ -1,62 +1,62 @@
-//! The neighbors of a grain: the same ones, each once, however they are looked for.
+//! Neighbors of a grain. All search structures give the same neighbors, each once.
 
 use crate::buckets::{bucket_of, is_in_cell};
 use crate::cells::{Span, cell_number, cells_around, next_run, walk_around};
-use crate::sides::{Sides, image_shift, reaches_domain};
-use crate::views::load;
+use crate::layout::load;
+use crate::periodic::{PeriodicBoundaries, image_shift, reaches_domain};
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3, larger};
 
-/// Where the neighbors of a grain are looked for.
+/// Search structure for neighbors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Lookup {
-    /// Among all grains \[ME964 2011\].
+pub enum SearchStructure {
+    /// All pairs of grains \[ME964 2011\].
     All,
-    /// In the cells of the grids that sort the grains, one grid for each size class \[PUC-Rio 2009, § 5.1.1\].
+    /// Cells of uniform grids in which grains are sorted, one grid per size class \[PUC-Rio 2009, § 5.1.1\].
     #[default]
     Grids,
-    /// In all cells that the grain's box touches: every grain stands in as many \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
+    /// All cells that the box of a grain overlaps; every grain is in each of these cells \[PUC-Rio 2009, § 5.1.2, after Ivson et al.\].
     TouchedCells,
-    /// In hash tables, one for each size class \[Silva 2010, Algorithm 2\].
+    /// Hash tables, one per size class \[Silva 2010, § 4.2 and Algorithm 2\].
     Buckets,
 }
 
-/// How rows of neighbors are made: kernels and loops are compiled for it.
+/// Layout of rows of neighbors, for which kernels and loops are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowPlan {
-    /// Where neighbors are looked for.
-    pub lookup: Lookup,
-    /// Places from one entry of a row to the next.
+    /// Search structure.
+    pub lookup: SearchStructure,
+    /// Numbers from one entry of a row to the next.
     pub stride: usize,
-    /// Whether a pair inside a part is listed only by its first member; pairs across the border of a part are listed by both.
+    /// Whether a pair inside a part is listed only by its first member. Pairs across the border of a part are listed by both.
     pub once: bool,
     /// Whether entries are written, or only counted.
     pub fill: bool,
-    /// Which sides are periodic, see [`crate::sides`].
+    /// Which sides are periodic, see [`crate::periodic`].
     pub sides: u32,
 }
 
-/// A grain whose neighbors are looked for.
+/// The grain whose neighbors are searched.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub struct Seeker<R: Real> {
-    /// Its place.
+pub struct NeighborQuery<R: Real> {
+    /// Its index.
     pub place: usize,
     /// Its center \[m\].
     pub position: Vector3<R>,
     /// Its radius \[m\].
     pub radius: R,
-    /// Distance by which surfaces may be apart and still be near \[m\].
+    /// Largest distance of surfaces that count as near \[m\].
     pub skin: R,
-    /// First place of its part.
+    /// First index of its part.
     pub part_first: usize,
-    /// The place behind the last of its part.
+    /// Index after the last of its part.
     pub part_end: usize,
 }
 
-/// Whether grain j belongs into the row of the seeker.
+/// Whether grain j is listed in the row of this grain.
 #[cube]
 #[inline(always)]
-pub fn is_listed<R: Real>(seeker: &Seeker<R>, position: &[R], j: usize, #[comptime] plan: RowPlan) -> bool {
+pub fn is_listed<R: Real>(seeker: &NeighborQuery<R>, position: &[R], j: usize, #[comptime] plan: RowPlan) -> bool {
     let d = seeker.position.minus(&load::<R>(position, j * 4usize));
     let limit = seeker.radius + position[j * 4usize + 3usize] + seeker.skin;
     let mut wanted = d.dot(&d) < limit * limit && j != seeker.place;
@@ -66,7 +66,7 @@ pub fn is_listed<R: Real>(seeker: &Seeker<R>, position: &[R], j: usize, #[compti
     wanted
 }
 
-/// Writes entry number `count` of the row that starts at `at`, if it is to be written.
+/// Writes entry number `count` of the row that starts at `at`, if rows are filled.
 #[cube]
 #[inline(always)]
 pub fn enter(neighbors: &mut [u32], at: usize, count: u32, j: usize, #[comptime] plan: RowPlan) {
@@ -77,9 +77,9 @@ pub fn enter(neighbors: &mut [u32], at: usize, count: u32, j: usize, #[comptime]
 
 /// Neighbors of grain i: all j whose surfaces are nearer than `skin`, each once.
 ///
-/// Counts them, and writes them to `neighbors` from `at` on, if the plan is to fill rows. `n` is the number of all grains; `grids`, `shapes` and
-/// `first` belong to the grids or tables that are looked into, and `items` names the grains of every cell or bucket but where the grains are
-/// sorted by it. Entries come in the order of grids, cells and places.
+/// Counts them and, if the plan fills rows, writes them to `neighbors` from index `at` on. `n` is the number of all grains. `grids`, `shapes` and
+/// `first` belong to the searched grids or tables. `items` holds the grains of every cell or bucket, unless the grains are sorted by cell. Entries
+/// come in the order of grids, cells and indices.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -97,17 +97,17 @@ pub fn neighbors_of<R: Real>(
     part_end: usize,
     at: usize,
     neighbors: &mut [u32],
-    sides: &Sides<R, R>,
+    sides: &PeriodicBoundaries<R, R>,
     #[comptime] plan: RowPlan,
 ) -> u32 {
     let center = load::<R>(position, i * 4usize);
     let radius = position[i * 4usize + 3usize];
     let mut count = 0u32;
     if comptime!(plan.sides > 0) {
-        // The first grid is that of the largest grains.
+        // The first grid holds the largest grains.
         let reach = radius + grids[4] + skin;
         for k in 0..27u32 {
-            let seeker = Seeker::<R> {
+            let seeker = NeighborQuery::<R> {
                 place: i,
                 position: center.plus(&image_shift::<R, R>(k, sides)),
                 radius,
@@ -133,7 +133,7 @@ pub fn neighbors_of<R: Real>(
             }
         }
     } else {
-        let seeker = Seeker::<R> {
+        let seeker = NeighborQuery::<R> {
             place: i,
             position: center,
             radius,
@@ -158,12 +158,12 @@ pub fn neighbors_of<R: Real>(
     count
 }
 
-/// Neighbors of one image of a grain, as [`neighbors_of()`].
+/// Neighbors of one periodic image of a grain, as [`neighbors_of()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn neighbors_of_image<R: Real>(
-    seeker: &Seeker<R>,
+    seeker: &NeighborQuery<R>,
     position: &[R],
     n: usize,
     grids: &[R],
@@ -177,16 +177,16 @@ fn neighbors_of_image<R: Real>(
 ) -> u32 {
     let mut count = 0u32;
     match comptime!(plan.lookup) {
-        Lookup::All => {
+        SearchStructure::All => {
             count = among_all::<R>(seeker, position, n, at, neighbors, plan);
         }
-        Lookup::Grids => {
+        SearchStructure::Grids => {
             count = in_grids::<R>(seeker, position, grids, shapes, number_of_grids, first, at, neighbors, plan);
         }
-        Lookup::TouchedCells => {
-            count = in_touched_cells::<R>(seeker, position, grids, shapes, first, items, at, neighbors, plan);
+        SearchStructure::TouchedCells => {
+            count = neighbors_in_overlapped_cells::<R>(seeker, position, grids, shapes, first, items, at, neighbors, plan);
         }
-        Lookup::Buckets => {
+        SearchStructure::Buckets => {
             count = in_buckets::<R>(seeker, position, grids, shapes, number_of_grids, first, items, at, neighbors, plan);
         }
     }
@@ -196,7 +196,14 @@ fn neighbors_of_image<R: Real>(
 /// Neighbors among all n grains.
 #[cube]
 #[inline(always)]
-fn among_all<R: Real>(seeker: &Seeker<R>, position: &[R], n: usize, at: usize, neighbors: &mut [u32], #[comptime] plan: RowPlan) -> u32 {
+fn among_all<R: Real>(
+    seeker: &NeighborQuery<R>,
+    position: &[R],
+    n: usize,
+    at: usize,
+    neighbors: &mut [u32],
+    #[comptime] plan: RowPlan,
+) -> u32 {
     let mut count = 0u32;
     for j in 0..n {
         if is_listed::<R>(seeker, position, j, plan) {
@@ -207,12 +214,12 @@ fn among_all<R: Real>(seeker: &Seeker<R>, position: &[R], n: usize, at: usize, n
     count
 }
 
-/// Neighbors in the cells of the grids that sort the grains.
+/// Neighbors in the cells of the grids in which grains are sorted.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn in_grids<R: Real>(
-    seeker: &Seeker<R>,
+    seeker: &NeighborQuery<R>,
     position: &[R],
     grids: &[R],
     shapes: &[u32],
@@ -239,8 +246,8 @@ fn in_grids<R: Real>(
     count
 }
 
-/// How far the box of a grain at p reaches from its center \[m\]: the radius and half the skin, and by some roundings more, so that the boxes
-/// of near grains always share a cell.
+/// Half width of the box of a grain at p: the radius and half the skin \[m\]. It is enlarged by a few roundings, so that the boxes of near grains
+/// always share a cell.
 #[cube]
 #[inline(always)]
 pub fn box_reach<R: Real>(p: &Vector3<R>, radius: R, skin: R) -> R {
@@ -253,21 +260,21 @@ pub fn box_reach<R: Real>(p: &Vector3<R>, radius: R, skin: R) -> R {
     reach + R::new(8.0) * R::roundoff() * farthest
 }
 
-/// The cells that the box of grain i touches, of the one grid there is.
+/// The cells that the box of grain i overlaps, in the only grid.
 #[cube]
 #[inline(always)]
-pub fn touched_span<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], skin: R) -> Span {
+pub fn overlapped_span<R: Real>(i: usize, position: &[R], grids: &[R], shapes: &[u32], skin: R) -> Span {
     let p = load::<R>(position, i * 4usize);
     let reach = box_reach::<R>(&p, position[i * 4usize + 3usize], skin);
     cells_around::<R>(&p, reach, grids, shapes, 0usize)
 }
 
-/// The numbers of the cells that the box of grain i touches: counts them and, with `fill`, writes them to `cells` and i beside them to `owners`,
-/// from `at` on.
+/// Numbers of the cells that the box of grain i overlaps. Counts them and, with `fill`, writes them to `cells`, and i to `owners`, from index `at`
+/// on.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn touched_cells<R: Real>(
+pub fn overlapped_cells<R: Real>(
     i: usize,
     position: &[R],
     grids: &[R],
@@ -278,7 +285,7 @@ pub fn touched_cells<R: Real>(
     owners: &mut [u32],
     #[comptime] fill: bool,
 ) -> u32 {
-    let span = touched_span::<R>(i, position, grids, shapes, skin);
+    let span = overlapped_span::<R>(i, position, grids, shapes, skin);
     if fill {
         let mut entry = at;
         for z in span.z_first..span.z_last + 1u32 {
@@ -294,13 +301,12 @@ pub fn touched_cells<R: Real>(
     (span.x_last - span.x_first + 1u32) * (span.y_last - span.y_first + 1u32) * (span.z_last - span.z_first + 1u32)
 }
 
-/// Neighbors in all cells that the seeker's box touches. Two boxes share a box of cells; its lowest corner is the one cell in which the pair
-/// counts.
+/// Neighbors in all cells that the box of the grain overlaps. Two boxes share a box of cells; the pair counts only in its lowest corner.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn in_touched_cells<R: Real>(
-    seeker: &Seeker<R>,
+fn neighbors_in_overlapped_cells<R: Real>(
+    seeker: &NeighborQuery<R>,
     position: &[R],
     grids: &[R],
     shapes: &[u32],
@@ -320,7 +326,7 @@ fn in_touched_cells<R: Real>(
                 for k in first[cell] as usize..first[cell + 1usize] as usize {
                     let j = items[k] as usize;
                     if is_listed::<R>(seeker, position, j, plan) {
-                        let other = touched_span::<R>(j, position, grids, shapes, seeker.skin);
+                        let other = overlapped_span::<R>(j, position, grids, shapes, seeker.skin);
                         let is_lowest = x == max(span.x_first, other.x_first)
                             && y == max(span.y_first, other.y_first)
                             && z == max(span.z_first, other.z_first);
@@ -336,13 +342,13 @@ fn in_touched_cells<R: Real>(
     count
 }
 
-/// Neighbors in the buckets of all tables. A grain counts in its own cell only: cells that share a bucket, or a bucket that serves several of
-/// the cells looked into, give no pair twice.
+/// Neighbors in the buckets of all tables. A grain counts only for its own cell. So neither cells that share a bucket, nor a bucket for several
+/// searched cells, give a pair twice.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn in_buckets<R: Real>(
-    seeker: &Seeker<R>,
+    seeker: &NeighborQuery<R>,
     position: &[R],
     grids: &[R],
     shapes: &[u32],
@@ -390,8 +396,8 @@ fn in_buckets<R: Real>(
     count
 }
 
-/// Whether a box of cells has fewer of them than there are items: else looking at every item is less work. Boxes of more than 1600 cells
-/// along an axis, whose number 32 bits may not hold, have not.
+/// Whether a box of cells has fewer cells than there are items; otherwise a loop over all items is faster. Boxes of more than 1600 cells along an
+/// axis count as larger, because their number of cells may exceed 32 bits.
 #[cube]
 #[inline(always)]
 fn has_fewer_cells(span: &Span, items: usize) -> bool {

@@ -1,16 +1,19 @@
-//! Two grains that touch: from their states to what they do to each other.
+//! Contact of two grains: from their states to forces.
 
 use cubecl::prelude::*;
-use seixo_laws::contact::{Approach, Closeness, Coefficients, Imprint, Memory, Response, Supplement, Touch, interact, press, rub};
+use seixo_laws::contact::{
+    Coefficients, ContactHistory, ContactPair, ContactResponse, ExtendedCoefficients, ExtendedHistory, ExtendedPair, RelativeMotion,
+    frictional_contact, interact, normal_contact,
+};
 use seixo_laws::motion::inertia;
 use seixo_laws::{Real, Vector3, larger};
 
-/// The states of two grains i and j that touch.
+/// States of two grains i and j in contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Pair<R: Real> {
     /// x_i − x_j \[m\].
     pub apart: Vector3<R>,
-    /// (R_i + R_j)² − |x_i − x_j|² \[m²\], taken in the precision of coordinates: an overlap that is small beside the radii keeps its digits.
+    /// (R_i + R_j)² − |x_i − x_j|² \[m²\], in the precision of coordinates, so that a small overlap keeps its digits.
     pub depth: R,
     /// v_i − v_j \[m/s\].
     pub velocity: Vector3<R>,
@@ -24,21 +27,21 @@ pub struct Pair<R: Real> {
     pub mass_j: R,
 }
 
-/// How the two touch.
+/// Geometry of a contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Meeting<R: Real> {
-    /// What the laws need.
-    pub touch: Touch<R>,
+pub struct ContactGeometry<R: Real> {
+    /// Overlap and effective quantities for the laws.
+    pub contact_pair: ContactPair<R>,
     /// Unit normal from j to i.
     pub normal: Vector3<R>,
 }
 
-/// What the two do to each other.
+/// Forces and powers of a contact of two grains.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Outcome<R: Real> {
+pub struct ContactForces<R: Real> {
     /// Force on i \[N\]; j gets the opposite.
     pub force: Vector3<R>,
-    /// Torque on i per arm \[N\]; the one on j per arm is the same.
+    /// Torque on i over its arm \[N\]; the torque on j over its arm is the same.
     pub bend: Vector3<R>,
     /// Distance of the contact point from the center of i \[m\].
     pub arm_i: R,
@@ -46,27 +49,27 @@ pub struct Outcome<R: Real> {
     pub arm_j: R,
     /// Overlap \[m\].
     pub overlap: R,
-    /// What the contact remembers from now on.
-    pub memory: Memory<R>,
-    /// Power taken by normal damping \[W\].
+    /// Contact history for the next step.
+    pub history: ContactHistory<R>,
+    /// Power dissipated by normal damping \[W\].
     pub normal_power: R,
     /// Power taken by tangential forces \[W\].
     pub tangential_power: R,
-    /// The part of it that damping takes \[W\].
+    /// Part of `tangential_power` dissipated by damping \[W\].
     pub damping_power: R,
 }
 
-/// (R_i + R_j)² − |x_i − x_j|² \[m²\] of two grains this far apart: positive where they touch.
+/// (R_i + R_j)² − |x_i − x_j|² of two grains at this distance \[m²\]; positive in contact.
 #[cube]
 #[inline(always)]
 pub fn depth_of<C: Real>(apart: &Vector3<C>, reach: C) -> C {
     reach * reach - apart.dot(apart)
 }
 
-/// Geometry and effective quantities of two grains that touch.
+/// Geometry and effective quantities of two grains in contact.
 #[cube]
 #[inline(always)]
-pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
+pub fn contact_geometry<R: Real>(pair: &Pair<R>) -> ContactGeometry<R> {
     let reach = pair.radius_i + pair.radius_j;
     let mass = pair.mass_i + pair.mass_j;
     let square = pair.apart.dot(&pair.apart);
@@ -75,8 +78,8 @@ pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
     // One inverse serves three quotients.
     let inverse = R::inverse(sum * reach * mass);
     let overlap = pair.depth * (inverse * reach * mass);
-    Meeting::<R> {
-        touch: Touch::<R> {
+    ContactGeometry::<R> {
+        contact_pair: ContactPair::<R> {
             overlap,
             contact_radius: R::root(pair.radius_i * pair.radius_j * overlap * (inverse * sum * mass)),
             effective_mass: pair.mass_i * pair.mass_j * (inverse * sum * reach),
@@ -85,20 +88,20 @@ pub fn meet<R: Real>(pair: &Pair<R>) -> Meeting<R> {
     }
 }
 
-/// What two smooth grains do to each other: the normal force on i \[N\] and the power that damping takes.
+/// Contact forces of two smooth grains: the normal force on i \[N\] and the power dissipated by damping.
 #[cube]
 #[inline(always)]
-pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Outcome<R> {
-    let meeting = meet::<R>(pair);
-    let pressure = press::<R>(&meeting.touch, pair.velocity.dot(&meeting.normal), coefficients);
+pub fn normal_pair_contact<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> ContactForces<R> {
+    let geometry = contact_geometry::<R>(pair);
+    let pressure = normal_contact::<R>(&geometry.contact_pair, pair.velocity.dot(&geometry.normal), coefficients);
     let zero = R::new(0.0);
-    Outcome::<R> {
-        force: meeting.normal.times(pressure.force),
+    ContactForces::<R> {
+        force: geometry.normal.times(pressure.force),
         bend: Vector3::<R>::zero(),
         arm_i: zero,
         arm_j: zero,
-        overlap: meeting.touch.overlap,
-        memory: Memory::<R> {
+        overlap: geometry.contact_pair.overlap,
+        history: ContactHistory::<R> {
             force: Vector3::<R>::zero(),
             contact_radius: zero,
         },
@@ -108,11 +111,11 @@ pub fn push_apart<R: Real>(pair: &Pair<R>, coefficients: &Coefficients<R>) -> Ou
     }
 }
 
-/// How the surfaces of two grains move on each other, with their arms.
+/// Relative motion of the surfaces of two grains, with their arms.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Rolling<R: Real> {
-    /// What friction reads.
-    pub approach: Approach<R>,
+pub struct SurfaceMotion<R: Real> {
+    /// Relative motion for friction.
+    pub approach: RelativeMotion<R>,
     /// Distance of the contact point from the center of i \[m\].
     pub arm_i: R,
     /// Distance of the contact point from the center of j \[m\].
@@ -122,13 +125,13 @@ pub struct Rolling<R: Real> {
 /// Relative motion of the surfaces of two grains with these angular velocities.
 #[cube]
 #[inline(always)]
-fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vector3<R>, spin_j: &Vector3<R>) -> Rolling<R> {
+fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vector3<R>, spin_j: &Vector3<R>) -> SurfaceMotion<R> {
     let half = R::new(0.5);
     let arm_i = pair.radius_i - half * overlap;
     let arm_j = pair.radius_j - half * overlap;
     let rolling = spin_i.times(arm_i).plus(&spin_j.times(arm_j));
-    Rolling::<R> {
-        approach: Approach::<R> {
+    SurfaceMotion::<R> {
+        approach: RelativeMotion::<R> {
             velocity: pair.velocity.minus(&rolling.cross(normal)),
             twist: half * spin_i.plus(spin_j).dot(normal),
         },
@@ -137,19 +140,19 @@ fn roll<R: Real>(pair: &Pair<R>, normal: &Vector3<R>, overlap: R, spin_i: &Vecto
     }
 }
 
-/// What comes of a response of the laws.
+/// Contact forces from a response of the laws.
 #[cube]
 #[inline(always)]
-fn outcome_of<R: Real>(response: &Response<R>, normal: &Vector3<R>, rolling: &Rolling<R>, overlap: R) -> Outcome<R> {
-    Outcome::<R> {
+fn outcome_of<R: Real>(response: &ContactResponse<R>, normal: &Vector3<R>, rolling: &SurfaceMotion<R>, overlap: R) -> ContactForces<R> {
+    ContactForces::<R> {
         force: normal.times(response.normal).plus(&response.tangential),
         bend: response.tangential.cross(normal),
         arm_i: rolling.arm_i,
         arm_j: rolling.arm_j,
         overlap,
-        memory: Memory::<R> {
-            force: response.memory.force.plus(&Vector3::<R>::zero()),
-            contact_radius: response.memory.contact_radius,
+        history: ContactHistory::<R> {
+            force: response.history.force.plus(&Vector3::<R>::zero()),
+            contact_radius: response.history.contact_radius,
         },
         normal_power: response.normal_power,
         tangential_power: response.tangential_power,
@@ -157,47 +160,54 @@ fn outcome_of<R: Real>(response: &Response<R>, normal: &Vector3<R>, rolling: &Ro
     }
 }
 
-/// What two rough grains with the angular velocities `spin_i` and `spin_j` do to each other.
+/// Contact forces of two rough grains with the angular velocities `spin_i` and `spin_j`.
 #[cube]
 #[inline(always)]
-pub fn rub_together<R: Real>(
+pub fn frictional_pair_contact<R: Real>(
     pair: &Pair<R>,
     spin_i: &Vector3<R>,
     spin_j: &Vector3<R>,
-    memory: &Memory<R>,
+    contact_history: &ContactHistory<R>,
     coefficients: &Coefficients<R>,
     dt: R,
-) -> Outcome<R> {
-    let meeting = meet::<R>(pair);
-    let rolling = roll::<R>(pair, &meeting.normal, meeting.touch.overlap, spin_i, spin_j);
-    let response = rub::<R>(&meeting.touch, &meeting.normal, &rolling.approach, memory, coefficients, dt);
-    outcome_of::<R>(&response, &meeting.normal, &rolling, meeting.touch.overlap)
+) -> ContactForces<R> {
+    let geometry = contact_geometry::<R>(pair);
+    let rolling = roll::<R>(pair, &geometry.normal, geometry.contact_pair.overlap, spin_i, spin_j);
+    let response = frictional_contact::<R>(
+        &geometry.contact_pair,
+        &geometry.normal,
+        &rolling.approach,
+        contact_history,
+        coefficients,
+        dt,
+    );
+    outcome_of::<R>(&response, &geometry.normal, &rolling, geometry.contact_pair.overlap)
 }
 
-/// Two grains near each other, as compound contacts see them.
+/// Geometry of two nearby grains, for extended contacts.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Near<R: Real> {
-    /// What the laws need.
-    pub close: Closeness<R>,
+pub struct ExtendedGeometry<R: Real> {
+    /// Input of the laws.
+    pub close: ExtendedPair<R>,
     /// Unit normal from j to i.
     pub normal: Vector3<R>,
 }
 
-/// What the two do to each other in a compound contact.
+/// Forces, torque and history of an extended contact.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Compound<R: Real> {
-    /// As without.
-    pub outcome: Outcome<R>,
+pub struct ExtendedForces<R: Real> {
+    /// Contact forces as in a frictional contact.
+    pub outcome: ContactForces<R>,
     /// Torque on i beside that of the tangential force \[N m\]; j gets the opposite.
     pub couple: Vector3<R>,
-    /// What the contact remembers beside its tangential spring.
-    pub imprint: Imprint<R>,
+    /// Contact history beside the tangential spring.
+    pub extended_history: ExtendedHistory<R>,
 }
 
-/// Geometry and effective quantities of two grains that touch or may hold each other.
+/// Geometry and effective quantities of two grains that touch or may be connected by cohesion.
 #[cube]
 #[inline(always)]
-pub fn near<R: Real>(pair: &Pair<R>) -> Near<R> {
+pub fn near<R: Real>(pair: &Pair<R>) -> ExtendedGeometry<R> {
     let one = R::new(1.0);
     let reach = pair.radius_i + pair.radius_j;
     let distance = pair.apart.length();
@@ -205,9 +215,9 @@ pub fn near<R: Real>(pair: &Pair<R>) -> Near<R> {
     let effective_radius = pair.radius_i * pair.radius_j / reach;
     let inertia_i = inertia::<R>(pair.mass_i, pair.radius_i);
     let inertia_j = inertia::<R>(pair.mass_j, pair.radius_j);
-    Near::<R> {
-        close: Closeness::<R> {
-            touch: Touch::<R> {
+    ExtendedGeometry::<R> {
+        close: ExtendedPair::<R> {
+            contact: ContactPair::<R> {
                 overlap,
                 contact_radius: R::root(effective_radius * larger::<R>(overlap, R::new(0.0))),
                 effective_mass: pair.mass_i * pair.mass_j / (pair.mass_i + pair.mass_j),
@@ -220,22 +230,22 @@ pub fn near<R: Real>(pair: &Pair<R>) -> Near<R> {
     }
 }
 
-/// What two grains do to each other that touch, or touched a step ago.
+/// Extended contact of two grains that touch, or touched a step ago.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "what a contact is made of")]
-pub fn stick_together<R: Real>(
+pub fn extended_contact<R: Real>(
     pair: &Pair<R>,
     spin_i: &Vector3<R>,
     spin_j: &Vector3<R>,
-    memory: &Memory<R>,
-    imprint: &Imprint<R>,
+    contact_history: &ContactHistory<R>,
+    extended_history: &ExtendedHistory<R>,
     coefficients: &Coefficients<R>,
-    supplement: &Supplement<R>,
+    extended_coefficients: &ExtendedCoefficients<R>,
     dt: R,
-) -> Compound<R> {
+) -> ExtendedForces<R> {
     let near = near::<R>(pair);
-    let overlap = near.close.touch.overlap;
+    let overlap = near.close.contact.overlap;
     let rolling = roll::<R>(pair, &near.normal, overlap, spin_i, spin_j);
     let turning = spin_i.minus(spin_j);
     let joint = interact::<R>(
@@ -243,15 +253,15 @@ pub fn stick_together<R: Real>(
         &near.normal,
         &rolling.approach,
         &turning,
-        memory,
-        imprint,
+        contact_history,
+        extended_history,
         coefficients,
-        supplement,
+        extended_coefficients,
         dt,
     );
-    Compound::<R> {
+    ExtendedForces::<R> {
         outcome: outcome_of::<R>(&joint.response, &near.normal, &rolling, overlap),
         couple: joint.couple,
-        imprint: joint.imprint,
+        extended_history: joint.extended_history,
     }
 }

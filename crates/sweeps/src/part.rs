@@ -1,10 +1,10 @@
-//! What a sweep over the contacts of a part reads and writes.
+//! Input and output of a sweep over the contacts of a part.
 
-use crate::sides::{OPEN, Sides, nearest_image};
-use crate::views::RECORD;
+use crate::layout::RECORD;
+use crate::periodic::{OPEN, PeriodicBoundaries, nearest_image};
 use seixo_laws::{Real, Vector3};
 
-/// What is read of all grains.
+/// Fields of all grains that the sweep reads.
 pub struct GrainsView<'a, R: Real> {
     /// Centers and radii.
     pub position: &'a [R],
@@ -18,56 +18,57 @@ pub struct GrainsView<'a, R: Real> {
     pub materials: u32,
     /// Rows of coefficients, one per pair of materials.
     pub table: &'a [R],
-    /// Whether all grains are of the first grain's material.
+    /// Whether all grains have the material of the first grain.
     pub is_uniform: bool,
     /// Periodic sides.
-    pub sides: &'a Sides<R, R>,
+    pub sides: &'a PeriodicBoundaries<R, R>,
 }
 
-/// The rows of a part in the list of pairs.
+/// The rows of a part in the pair list.
 pub struct PartRows<'a> {
     /// First grain of the part.
     pub first: usize,
-    /// The grain after its last.
+    /// Grain after the last of the part.
     pub end: usize,
-    /// First entry of every grain's row, and one more.
+    /// First entry of every grain's row, and the end of the last row.
     pub row: &'a [u32],
     /// Partners of all rows.
     pub neighbors: &'a [u32],
-    /// Whether a pair inside the part stands in the row of its first member only; else it stands in both, as pairs across its border do.
+    /// Whether a pair inside the part is in the row of its first member only. Otherwise it is in both rows, as pairs across the border of the part
+    /// are.
     pub is_once: bool,
 }
 
 impl PartRows<'_> {
-    /// How many grains there are, from the first of the part on, pairs with which stand in no other row: all of the part, or none.
+    /// Number of grains, from the first of the part on, whose pairs are in one row only: all of the part, or none.
     #[inline(always)]
     pub(crate) fn inside(&self) -> usize {
         if self.is_once { self.end - self.first } else { 0 }
     }
 }
 
-/// What a part writes; slot 0 belongs to its first grain or entry.
+/// Output of a part. Slot 0 belongs to its first grain or entry.
 pub struct PartOut<'a, R> {
-    /// Records of history of the part's entries, all zero for a pair that does not touch.
+    /// History records of the part's entries; all zero for a pair without contact.
     pub history: &'a mut [R],
-    /// Forces and numbers of touches.
+    /// Forces and numbers of contacts.
     pub force: &'a mut [R],
     /// Torques.
     pub torque: &'a mut [R],
 }
 
-/// Time step, and limits.
+/// Time step and limits.
 #[derive(Clone, Copy)]
 pub struct Limits<R> {
     /// Time step \[s\].
     pub dt: R,
-    /// Overlap that is too deep, as a share of the smaller radius \[-\].
+    /// Limit of the overlap, as a share of the smaller radius \[-\].
     pub overlap: R,
 }
 
-/// The vector from j to i, or to the nearest image where sides are periodic, and how many times it passed sides that slide.
+/// The vector from j to i, or to the nearest periodic image, and the number of sliding sides between them.
 #[inline(always)]
-pub(crate) fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECORD], sides: &Sides<R, R>) -> ([R; 3], R) {
+pub(crate) fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECORD], sides: &PeriodicBoundaries<R, R>) -> ([R; 3], R) {
     let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
     if SIDES == OPEN {
         return (apart, R::new(0.0));
@@ -77,7 +78,7 @@ pub(crate) fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECO
     (array(&image.apart), image.passed)
 }
 
-/// The numbers of a vector.
+/// The components of a vector.
 #[inline(always)]
 pub(crate) fn array<R: Real>(v: &Vector3<R>) -> [R; 3] {
     [v.x, v.y, v.z]

@@ -1,11 +1,11 @@
-//! Smooth grains that press on each other, found in rows of neighbors, as the CPU keeps them: for searches that make lists and nothing else.
+//! Normal contacts of smooth grains in rows of neighbors, as stored on the CPU: for search structures that only build lists.
 
-use crate::contact::Tally;
-use crate::sides::Sides;
+use crate::contact::PowerSums;
+use crate::layout::{add, coefficients, load};
+use crate::periodic::PeriodicBoundaries;
 use crate::tiles::{Grain, Neighbor, no_load, push_on};
-use crate::views::{add, coefficients, load};
 use cubecl::prelude::*;
-use seixo_laws::contact::Memory;
+use seixo_laws::contact::ContactHistory;
 use seixo_laws::{Coordinate, Real, Vector3};
 
 /// Normal forces between grain i and its neighbors, entries `first..end` of `neighbors`: no history, no rotation. Every grain lists all its
@@ -13,7 +13,7 @@ use seixo_laws::{Coordinate, Real, Vector3};
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn press_through_row<C: Coordinate<R>, R: Real>(
+pub fn normal_contacts_in_row<C: Coordinate<R>, R: Real>(
     i: usize,
     slot: usize,
     first: usize,
@@ -26,9 +26,9 @@ pub fn press_through_row<C: Coordinate<R>, R: Real>(
     table: &[R],
     overlap_limit: R,
     force: &mut [R],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] kind: u32,
-) -> Tally<R> {
+) -> PowerSums<R> {
     let zero = R::new(0.0);
     let grain = Grain::<C, R> {
         position: load::<C>(position, i * 4usize),
@@ -45,13 +45,13 @@ pub fn press_through_row<C: Coordinate<R>, R: Real>(
         let j = place as usize;
         let neighbor = Neighbor::<C, R> {
             place,
-            touched: 0u32,
+            in_contact: 0u32,
             position: load::<C>(position, j * 4usize),
             reach: position[j * 4usize + 3usize],
             velocity: load::<R>(velocity, j * 4usize),
             mass: velocity[j * 4usize + 3usize],
             spin: Vector3::<R>::zero(),
-            memory: Memory::<R> {
+            stored_history: ContactHistory::<R> {
                 force: Vector3::<R>::zero(),
                 contact_radius: zero,
             },
@@ -60,8 +60,8 @@ pub fn press_through_row<C: Coordinate<R>, R: Real>(
         push_on::<C, R>(&grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind);
     }
     add::<R>(force, slot * 4usize, &all.force);
-    force[slot * 4usize + 3usize] += all.touches;
-    Tally::<R> {
+    force[slot * 4usize + 3usize] += all.contacts;
+    PowerSums::<R> {
         normal_power: all.normal_power,
         tangential_power: zero,
         damping_power: zero,

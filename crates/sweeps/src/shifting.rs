@@ -1,16 +1,17 @@
-//! Shifting of particles of fluids, see [`seixo_laws::fluid::shifting`]. One text for CPU and GPU. Records as in [`crate::fluid`]: of fluid, `flow` = its
-//! velocity and pressure, `motion` = the velocity with which its particles go on. The rows of particles list all that is near them, with `stride` places
-//! from one entry to the next.
+//! Particle shifting in fluids, see [`seixo_laws::fluid::shifting`]. The same code runs on CPU and GPU.
+//!
+//! Records are those of [`crate::fluid`]. For fluid, `flow` is its velocity and pressure, and `motion` the velocity of its particles. The rows of
+//! particles list all neighbors, with `stride` numbers from one entry to the next.
 
-use crate::fluid::FlowPlan;
-use crate::sides::{Sides, near_image};
-use crate::views::load;
+use crate::fluid::FluidKernelConfig;
+use crate::layout::load;
+use crate::periodic::{PeriodicBoundaries, near_image};
 use cubecl::prelude::*;
 use seixo_laws::fluid::shifting::{Shifting, bounded, drift_by, taken_up};
-use seixo_laws::fluid::{Apart, Smoother};
+use seixo_laws::fluid::{Separation, Smoother};
 use seixo_laws::{Coordinate, Real, Vector3};
 
-/// The drift of particle i of fluid beside its velocity \[m/s\].
+/// Drift of fluid particle i in addition to its velocity \[m/s\].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -22,9 +23,9 @@ pub fn drift_of<C: Coordinate<R>, R: Real>(
     position: &[C],
     shifting: &Shifting<R>,
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, i * 4usize);
     let own = C::near(position[i * 4usize + 3usize]);
@@ -36,13 +37,13 @@ pub fn drift_of<C: Coordinate<R>, R: Real>(
         if volume < R::new(0.0) {
             volume = -volume;
         }
-        let share = drift_by::<R>(&Apart::by(&apart, smoother), own * volume, shifting, smoother, plan.smoothing);
+        let share = drift_by::<R>(&Separation::by(&apart, smoother), own * volume, shifting, smoother, plan.smoothing);
         drift = drift.plus(&share);
     }
     bounded::<R>(&drift, shifting)
 }
 
-/// What particle i of fluid, with this density at rest \[kg/m³\], takes up of the motion that is carried past it \[N\]. Walls do not drift.
+/// Momentum per time that fluid particle i takes up by the drift \[N\]; `rest_density` is that of its fluid \[kg/m³\]. Walls do not drift.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -56,9 +57,9 @@ pub fn taken_up_by<C: Coordinate<R>, R: Real>(
     motion: &[R],
     density: R,
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, i * 4usize);
     let own_volume = C::near(position[i * 4usize + 3usize]);
@@ -76,7 +77,7 @@ pub fn taken_up_by<C: Coordinate<R>, R: Real>(
             drift = Vector3::<R>::zero();
         }
         let share = taken_up::<R>(
-            &Apart::by(&apart, smoother),
+            &Separation::by(&apart, smoother),
             density * own_volume * volume,
             &own_drift.plus(&drift),
             &other.minus(&own),

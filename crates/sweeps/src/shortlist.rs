@@ -1,23 +1,23 @@
-//! Of the pairs in the list, those that may touch before long.
+//! Shortlist: the pairs of the list that may touch soon.
 //!
-//! A list reaches as far as the skin, so that it lasts; most of its pairs do not touch. Those that are nearer than a small margin are picked
-//! out, and only these are looked at until grains moved so far that another pair could touch (the dynamic pruning of
-//! \[Abraham 2015\]). What is left out does not touch, so that nothing but time depends on what is picked, and when.
+//! A list includes the skin so that it lasts, and most of its pairs do not touch. The shortlist holds the pairs nearer than a small margin. Only
+//! these are evaluated until grains have moved so far that another pair could touch (dynamic pruning \[Abraham 2015\]). Omitted pairs do not touch.
+//! So the shortlist and the time of its rebuild change only the run time, not the result.
 
 use crate::part::{GrainsView, PartRows, apart, record};
-use crate::units::prefetch;
+use crate::simd::prefetch;
 use seixo_laws::Real;
 
-/// How many entries of the list ahead a partner's place is asked for.
+/// Number of list entries by which a partner's position is prefetched.
 const AHEAD: usize = 16;
 
-/// The picked pairs of a part: those inside it from the front; from the back those across its border, and all that stand in both rows.
+/// The shortlist of a part: pairs inside it from the front. From the back: pairs across its border, and all pairs that are in both rows.
 pub struct Shortlist<'a> {
-    /// Entries, counted from the part's first; with room for all.
+    /// Entries, counted from the part's first, with room for all.
     pub entry: &'a mut [u32],
-    /// The grain in whose row each of them stands, counted from the part's first.
+    /// The grain that owns the row of each entry, counted from the part's first.
     pub grain: &'a mut [u16],
-    /// How many there are inside and across.
+    /// Numbers of pairs inside and across.
     pub count: &'a mut [u32; 2],
 }
 
@@ -35,7 +35,7 @@ impl Shortlist<'_> {
     }
 }
 
-/// Picks the pairs of a part whose surfaces are nearer than `margin`.
+/// Selects the pairs of a part whose surfaces are nearer than `margin`.
 #[inline(always)]
 pub(crate) fn pick<R: Real, const SIDES: u32>(grains: &GrainsView<R>, rows: &PartRows, margin: R, shortlist: &mut Shortlist) {
     let base = rows.row[rows.first] as usize;
@@ -54,7 +54,7 @@ pub(crate) fn pick<R: Real, const SIDES: u32>(grains: &GrainsView<R>, rows: &Par
             let reach = x_i[3] + x_j[3] + margin;
             let is_near = x * x + y * y + z * z < reach * reach;
             let is_across = j.wrapping_sub(rows.first as u32) >= own;
-            // Every pair is written, only one that is near moves its place on: the processor has nothing to guess. There is room for all.
+            // Every pair is written, but only a near one advances the index. So there is no branch to predict. There is room for all pairs.
             let slot = if is_across { room - 1 - across } else { inside };
             shortlist.entry[slot] = (k - base) as u32;
             shortlist.grain[slot] = (i - rows.first) as u16;

@@ -1,36 +1,40 @@
-//! Grains that are smaller than the particles of the fluid around them: what it does to them, and they to it. One text for CPU and GPU: the row of a
-//! grain lists all that is near it, the row of a particle of fluid the grains near it, with `stride` places from one entry to the next.
+//! Suspension: forces between a fluid and grains that are smaller than its particles. The same code runs on CPU and GPU. The row of a grain lists all
+//! its neighbors. The row of a fluid particle lists the grains near it. Entries are `stride` numbers apart.
 //!
-//! Records as in [`crate::fluid`], but of these grains `position` = x y z and their volume, negative, `motion` = their velocities x y z and padding,
-//! `flow` = what fluid sees of them: the force on them over Σ V W of the fluid around x y z, and the power that it loses by that. `rate` holds the forces
-//! that fluid meets but for those of grains.
+//! Records are those of [`crate::fluid`], except for these grains:
+//!
+//! - `position`: x y z and their volume, negative;
+//! - `motion`: their velocities x y z and padding;
+//! - `flow`: the force on the grain over Σ V W of the surrounding fluid x y z, and the power that the fluid loses by it.
+//!
+//! `rate` holds the forces on the fluid without those of grains.
 
-use crate::fluid::{FlowPlan, is_suspended, kind_of, medium_at};
-use crate::sides::{Sides, near_image};
-use crate::views::load;
+use crate::fluid::{FluidKernelConfig, is_suspended, kind_of, medium_at};
+use crate::layout::load;
+use crate::periodic::{PeriodicBoundaries, near_image};
 use cubecl::prelude::*;
 use seixo_laws::fluid::Smoother;
-use seixo_laws::fluid::suspension::{Bath, Coupling, Grain, grain_force};
+use seixo_laws::fluid::suspension::{Coupling, Grain, LocalFluid, grain_force};
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
 
-/// What fluid does to a grain, and sees of it.
+/// Force of the fluid on a grain, and its reaction on the fluid.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Suspended<R: Real> {
+pub struct SuspendedGrain<R: Real> {
     /// Force on the grain \[N\].
     pub force: Vector3<R>,
-    /// Power that drag takes from the motion of both \[W\].
+    /// Power that drag dissipates \[W\].
     pub drag_power: R,
-    /// The force over Σ V W of the fluid around \[N\].
+    /// The force over Σ V W of the surrounding fluid \[N\].
     pub pull: Vector3<R>,
-    /// Power that the fluid loses to it \[W\].
+    /// Power that the fluid loses to the grain \[W\].
     pub lost_power: R,
 }
 
-/// What fluid does to grain i, whose `mass` is that of its body and on which `before` acted a step ago.
+/// Force of the fluid on grain i. `mass` is that of its body, and `before` the force of the step before.
 ///
-/// Its row begins at entry `first` of the list, and has `count` entries. Σ V W of walls, and of what else is solid around, says which share of the
-/// surroundings fluid could fill: beside a wall a half, in a corner an eighth, and less does not count. Fluid that fills seven eighths of that is all
-/// around: its particles are never quite even. At a flat surface it is four sevenths.
+/// The row begins at entry `first` of the list and has `count` entries. From Σ V W of walls and other solids follows the share of the surroundings
+/// that fluid can fill. It is a half beside a wall and an eighth in a corner; smaller values do not count. Fluid that fills seven eighths of this
+/// share counts as complete, because its particles are never quite evenly spread. At a flat surface the result is four sevenths.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -49,10 +53,10 @@ pub fn suspended<C: Coordinate<R>, R: Real>(
     before: &Vector3<R>,
     coupling: &Coupling<R>,
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
-) -> Suspended<R> {
+    #[comptime] plan: FluidKernelConfig,
+) -> SuspendedGrain<R> {
     let here = load::<C>(position, i * 4usize);
     let own_volume = -C::near(position[i * 4usize + 3usize]);
     let zero = R::new(0.0);
@@ -94,15 +98,15 @@ pub fn suspended<C: Coordinate<R>, R: Real>(
             mass,
             before: before.plus(&Vector3::<R>::zero()),
         };
-        let bath = Bath::<R> {
+        let bath = LocalFluid::<R> {
             velocity: velocity.times(per_share),
             push: push.times(per_share),
             density: density * per_share,
             viscosity: viscosity * per_share,
             thickness: thickness * per_share,
             wetness: smaller::<R>(share / (room * R::new(0.875)), one),
-            // A grain counts as one more where others are, and as none where it is alone.
-            crowding: of_grains / larger::<R>(room - own_volume * smoother.value(zero, plan.smoothing), least),
+            // The grain itself counts as one more in a suspension, and not at all if it is alone.
+            solid_fraction: of_grains / larger::<R>(room - own_volume * smoother.value(zero, plan.smoothing), least),
             own: own_volume * sharp * per_share * per_share,
         };
         let found = grain_force::<R>(&grain, &bath, coupling);
@@ -111,7 +115,7 @@ pub fn suspended<C: Coordinate<R>, R: Real>(
         pull = found.force.times(per_share);
         force = found.force.plus(&Vector3::<R>::zero());
     }
-    Suspended::<R> {
+    SuspendedGrain::<R> {
         force,
         drag_power,
         pull,
@@ -119,7 +123,7 @@ pub fn suspended<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Force of the grains around on particle j of fluid: its shares V_j W/ΣV W of what each grain bears on it \[N\].
+/// Force of the surrounding grains on fluid particle j: its shares V_j W/ΣV W of the reaction of each grain \[N\].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -131,9 +135,9 @@ pub fn borne_by<C: Coordinate<R>, R: Real>(
     position: &[C],
     flow: &[R],
     smoother: &Smoother<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] stride: usize,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) -> Vector3<R> {
     let here = load::<C>(position, j * 4usize);
     let volume = C::near(position[j * 4usize + 3usize]);

@@ -1,50 +1,50 @@
-//! Rows of neighbors as GPUs read them best: interleaved in tiles of 32 grains, so that neighboring units read neighboring words.
+//! Rows of neighbors for GPUs, interleaved in tiles of 32 grains, so that adjacent threads read adjacent words.
 //!
-//! Entry s of grain i stands at `first[i / 32] + 32 s + i % 32`; every grain lists all its neighbors. The highest bit of an entry tells that
-//! the pair touched at the last step, and only then what it remembers counts: entries that do not touch cost neither a read nor a reset.
+//! Entry s of grain i is at index `first[i / 32] + 32 s + i % 32`, and every grain lists all its neighbors. The highest bit of an entry is set if the
+//! pair was in contact at the last step. Only then its history counts. So entries without contact need neither a read nor a reset of the history.
 
 use crate::entries::{first_entry, history_at};
-use crate::pair::{Outcome, Pair, depth_of, push_apart, rub_together, stick_together};
-use crate::sides::{Image, Sides, nearest_image};
-use crate::views::{Record, coefficients, last, supplement, xyz};
+use crate::layout::{Record, coefficients, extended_coefficients, last, xyz};
+use crate::pair::{ContactForces, Pair, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
+use crate::periodic::{Image, PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
-use seixo_laws::contact::{Coefficients, Imprint, Memory};
+use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedHistory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
 /// Grains per tile.
 pub const TILE: usize = 32;
-/// The part of an entry that is the neighbor's place.
+/// Bits of an entry that hold the index of the neighbor.
 pub const PLACE: u32 = 0x7fff_ffff;
-/// The bit of an entry that says that the pair touched at the last step.
-pub const TOUCHED: u32 = 0x8000_0000;
+/// Bit of an entry that is set if the pair was in contact at the last step.
+pub const IN_CONTACT: u32 = 0x8000_0000;
 
-/// What kind of contacts a scene has: kernels are compiled for just these.
+/// Kind of contacts for which kernels are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Kind {
-    /// Whether grains rub and turn; else they only press.
+pub struct ContactKernelConfig {
+    /// Whether contacts have friction and grains rotate; otherwise there are normal forces only.
     pub frictional: bool,
-    /// Whether all grains are of one material.
+    /// Whether all grains have one material.
     pub uniform: bool,
-    /// Codes of the normal and the tangential law, where all contacts follow the same.
+    /// Codes of the normal and the tangential law, if all contacts have the same.
     pub laws: Option<(i64, i64)>,
-    /// Which sides are periodic: [`crate::sides::OPEN`], [`crate::sides::PERIODIC`] or [`crate::sides::SHEARED`].
+    /// Which sides are periodic: [`crate::periodic::OPEN`], [`crate::periodic::PERIODIC`] or [`crate::periodic::SHEARED`].
     pub sides: u32,
-    /// Whether contacts are compound, see [`seixo_laws::contact::compound`].
-    pub compound: bool,
-    /// Numbers that a pair remembers: 3; 4 where a law asks for the contact radius; 10 where contacts are compound.
+    /// Whether contacts are extended, see [`seixo_laws::contact::extended`].
+    pub is_extended: bool,
+    /// Numbers of the history of a pair: 3; 4 if a law needs the contact radius; 10 for extended contacts.
     pub numbers: usize,
-    /// Whether smooth neighbors are met one by one, too: what compilers fuse must not depend on which of two a neighbor is.
+    /// Whether smooth neighbors are also evaluated one by one. Otherwise, the fusing of operations could depend on which of two a neighbor is.
     pub one_by_one: bool,
 }
 
-/// A grain as its contacts see it.
+/// State of a grain for its contacts.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Grain<C: Real, R: Real> {
     /// Center \[m\].
     pub position: Vector3<C>,
     /// Radius \[m\].
     pub reach: C,
-    /// The same, as laws read it.
+    /// Radius in the precision of laws \[m\].
     pub radius: R,
     /// Velocity \[m/s\].
     pub velocity: Vector3<R>,
@@ -68,35 +68,35 @@ pub fn grain_of<C: Coordinate<R>, R: Real>(here: Record<C>, moving: Record<R>, t
     }
 }
 
-/// What the contacts of a grain do to it.
+/// Sum over the contacts of a grain.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Load<R: Real> {
+pub struct ContactLoad<R: Real> {
     /// Force \[N\].
     pub force: Vector3<R>,
     /// Torque \[N m\].
     pub torque: Vector3<R>,
-    /// Number of touches.
-    pub touches: R,
-    /// The grain's half of the power that normal damping takes \[W\].
+    /// Number of contacts.
+    pub contacts: R,
+    /// The grain's half of the power dissipated by normal damping \[W\].
     pub normal_power: R,
-    /// Its half of the power that tangential forces take \[W\].
+    /// The grain's half of the power taken by tangential forces \[W\].
     pub tangential_power: R,
-    /// The part of it that damping takes \[W\].
+    /// Part of `tangential_power` dissipated by damping \[W\].
     pub damping_power: R,
-    /// Its half of the power that sides put in which slide \[W\].
+    /// The grain's half of the power supplied by sliding sides \[W\].
     pub side_power: R,
-    /// How far the deepest overlap is above the limit \[m\]; negative below it.
+    /// Largest excess of an overlap over its limit \[m\]; negative if all are below.
     pub excess: R,
 }
 
 /// No load.
 #[cube]
 #[inline(always)]
-pub fn no_load<R: Real>() -> Load<R> {
-    Load::<R> {
+pub fn no_load<R: Real>() -> ContactLoad<R> {
+    ContactLoad::<R> {
         force: Vector3::<R>::zero(),
         torque: Vector3::<R>::zero(),
-        touches: R::new(0.0),
+        contacts: R::new(0.0),
         normal_power: R::new(0.0),
         tangential_power: R::new(0.0),
         damping_power: R::new(0.0),
@@ -122,34 +122,34 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     material: &[u32],
     materials: u32,
     table: &[R],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     dt: R,
     overlap_limit: R,
-    #[comptime] kind: Kind,
-) -> Load<R> {
+    #[comptime] kind: ContactKernelConfig,
+) -> ContactLoad<R> {
     let mut all = no_load::<R>();
     let first = first_entry(i, tile_first);
     let own_row = material[if_uniform(i, kind.uniform)] * materials;
     let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
     let mut entry = first;
-    let mut remembered = history_at(first, 0usize, kind.numbers);
+    let mut stride = history_at(first, 0usize, kind.numbers);
     let mut word = list[first];
     if comptime!(kind.frictional || kind.one_by_one) {
         for _s in 0..count {
-            // The next word is on its way while this neighbor is computed; behind the last there is room to read.
+            // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
             let next = list[entry + 32usize];
-            let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-            if kind.compound {
+            if kind.is_extended {
                 let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
-                resolve_compound::<C, R>(
+                resolve_extended::<C, R>(
                     grain,
                     &neighbor,
                     &pair,
                     table,
                     row,
                     entry,
-                    remembered,
+                    stride,
                     list,
                     history,
                     sides,
@@ -164,7 +164,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     &neighbor,
                     &pair,
                     entry,
-                    remembered,
+                    stride,
                     list,
                     history,
                     sides,
@@ -178,10 +178,10 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             }
             word = next;
             entry += 32usize;
-            remembered += 32usize * kind.numbers;
+            stride += 32usize * kind.numbers;
         }
     } else {
-        // Two at a time: reads of the one do not wait for the other, and smooth grains leave registers for both.
+        // Two at a time, so that the reads of one do not wait for the other. Smooth grains leave registers for both.
         let mut s = 0u32;
         while s < count {
             let is_second = s + 1u32 < count;
@@ -190,8 +190,8 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                 second = word;
             }
             let next = list[entry + 64usize];
-            let one = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
-            let other = fetch::<C, R>(second, remembered, history, position, velocity, spin, kind);
+            let one = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
+            let other = fetch::<C, R>(second, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, one.place as usize, kind);
             push_on::<C, R>(grain, &one, &pair, sides, overlap_limit, &mut all, kind.sides);
             if is_second {
@@ -206,13 +206,13 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     all
 }
 
-/// A neighbor as its entry in the list finds it.
+/// A neighbor of an entry in the list.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub struct Neighbor<C: Real, R: Real> {
-    /// Its place.
+    /// Its index.
     pub place: u32,
-    /// 1 where the two touched at the last step, else 0.
-    pub touched: u32,
+    /// 1 if the two were in contact at the last step, else 0.
+    pub in_contact: u32,
     /// Center \[m\].
     pub position: Vector3<C>,
     /// Radius \[m\].
@@ -223,24 +223,24 @@ pub struct Neighbor<C: Real, R: Real> {
     pub mass: R,
     /// Angular velocity \[rad/s\].
     pub spin: Vector3<R>,
-    /// What the contact remembers.
-    pub memory: Memory<R>,
+    /// Contact history.
+    pub stored_history: ContactHistory<R>,
 }
 
-/// Reads all that a contact may need, without waiting to see whether it touches; memories only of those that did.
+/// Reads all that a contact may need without waiting for the contact test. Histories are read only for pairs that were in contact.
 #[cube]
 #[inline(always)]
 pub(crate) fn fetch<C: Real, R: Real>(
     word: u32,
-    remembered: usize,
+    stride: usize,
     history: &mut [R],
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    #[comptime] kind: Kind,
+    #[comptime] kind: ContactKernelConfig,
 ) -> Neighbor<C, R> {
     let place = word & 0x7fff_ffffu32;
-    let touched = word >> 31u32;
+    let in_contact = word >> 31u32;
     let there = position[place as usize];
     let moving = velocity[place as usize];
     let mut turning = Vector3::<R>::zero();
@@ -248,28 +248,28 @@ pub(crate) fn fetch<C: Real, R: Real>(
     let mut contact_radius = R::new(0.0);
     if kind.frictional {
         turning = xyz::<R>(spin[place as usize]);
-        if touched == 1u32 {
-            force.x = history[remembered];
-            force.y = history[remembered + 32usize];
-            force.z = history[remembered + 64usize];
+        if in_contact == 1u32 {
+            force.x = history[stride];
+            force.y = history[stride + 32usize];
+            force.z = history[stride + 64usize];
             if kind.numbers != 3usize {
-                contact_radius = history[remembered + 96usize];
+                contact_radius = history[stride + 96usize];
             }
         }
     }
     Neighbor::<C, R> {
         place,
-        touched,
+        in_contact,
         position: xyz::<C>(there),
         reach: last::<C>(there),
         velocity: xyz::<R>(moving),
         mass: last::<R>(moving),
         spin: turning,
-        memory: Memory::<R> { force, contact_radius },
+        stored_history: ContactHistory::<R> { force, contact_radius },
     }
 }
 
-/// Adds what a neighbor does to a grain, and writes what their contact remembers.
+/// Adds the force of a neighbor to a grain, and writes their contact history.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -278,44 +278,44 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     neighbor: &Neighbor<C, R>,
     coefficients: &Coefficients<R>,
     entry: usize,
-    remembered: usize,
+    stride: usize,
     list: &mut [u32],
     history: &mut [R],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     dt: R,
     overlap_limit: R,
-    all: &mut Load<R>,
-    #[comptime] kind: Kind,
+    all: &mut ContactLoad<R>,
+    #[comptime] kind: ContactKernelConfig,
 ) {
     let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
     let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
         let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind.sides);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
-        let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, coefficients, dt);
-        if neighbor.touched == 0u32 {
+        let outcome = frictional_pair_contact::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.stored_history, coefficients, dt);
+        if neighbor.in_contact == 0u32 {
             list[entry] = neighbor.place | 0x8000_0000u32;
         }
-        history[remembered] = outcome.memory.force.x;
-        history[remembered + 32usize] = outcome.memory.force.y;
-        history[remembered + 64usize] = outcome.memory.force.z;
+        history[stride] = outcome.history.force.x;
+        history[stride + 32usize] = outcome.history.force.y;
+        history[stride + 64usize] = outcome.history.force.z;
         if kind.numbers == 4usize {
-            history[remembered + 96usize] = outcome.memory.contact_radius;
+            history[stride + 96usize] = outcome.history.contact_radius;
         }
         take::<R>(&outcome, allowed, all);
         slip::<C, R>(&outcome, &image, sides, all, kind.sides);
-        all.touches += R::new(1.0);
-    } else if neighbor.touched == 1u32 {
+        all.contacts += R::new(1.0);
+    } else if neighbor.in_contact == 1u32 {
         list[entry] = neighbor.place;
     }
 }
 
-/// Adds a contact's force, torque and power to those of a grain.
+/// Adds the force, torque and power of a contact to those of a grain.
 #[cube]
 #[inline(always)]
-fn take<R: Real>(outcome: &Outcome<R>, allowed: R, all: &mut Load<R>) {
+fn take<R: Real>(outcome: &ContactForces<R>, allowed: R, all: &mut ContactLoad<R>) {
     let half = R::new(0.5);
-    // Each of the two grains books half of the contact's work.
+    // Each of the two grains adds half of the contact's work to the ledger.
     all.normal_power += half * outcome.normal_power;
     all.tangential_power += half * outcome.tangential_power;
     all.damping_power += half * outcome.damping_power;
@@ -324,78 +324,84 @@ fn take<R: Real>(outcome: &Outcome<R>, allowed: R, all: &mut Load<R>) {
     all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
 }
 
-/// Books half of the power that sides put in which slide: the force on the grain at the velocity of its neighbor's image over its neighbor's.
+/// Adds half of the power supplied by sliding sides: the force on the grain times the velocity of its neighbor's image relative to the neighbor.
 #[cube]
 #[inline(always)]
-fn slip<C: Coordinate<R>, R: Real>(outcome: &Outcome<R>, image: &Image<C>, sides: &Sides<C, R>, all: &mut Load<R>, #[comptime] kind: u32) {
+fn slip<C: Coordinate<R>, R: Real>(
+    outcome: &ContactForces<R>,
+    image: &Image<C>,
+    sides: &PeriodicBoundaries<C, R>,
+    all: &mut ContactLoad<R>,
+    #[comptime] kind: u32,
+) {
     if comptime!(kind == 2) {
         all.side_power += R::new(0.5) * C::near(image.passed) * outcome.force.dot(&sides.slide);
     }
 }
 
-/// As [`resolve()`], where contacts are compound: also of a neighbor that held the grain a step ago.
+/// As [`resolve()`], for extended contacts. Includes neighbors that were connected to the grain a step ago.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn resolve_compound<C: Coordinate<R>, R: Real>(
+fn resolve_extended<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     neighbor: &Neighbor<C, R>,
     coefficients: &Coefficients<R>,
     table: &[R],
     row: usize,
     entry: usize,
-    remembered: usize,
+    stride: usize,
     list: &mut [u32],
     history: &mut [R],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     dt: R,
     overlap_limit: R,
-    all: &mut Load<R>,
-    #[comptime] kind: Kind,
+    all: &mut ContactLoad<R>,
+    #[comptime] kind: ContactKernelConfig,
 ) {
     let zero = R::new(0.0);
     let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
     let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
-    if depth > C::new(0.0) || neighbor.touched == 1u32 {
+    if depth > C::new(0.0) || neighbor.in_contact == 1u32 {
         let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind.sides);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
-        let mut imprint = Imprint::<R> {
+        let mut extended_history = ExtendedHistory::<R> {
             rolling: Vector3::<R>::zero(),
             twisting: zero,
             largest_overlap: zero,
             holds: zero,
         };
-        if neighbor.touched == 1u32 {
-            imprint.rolling.x = history[remembered + 128usize];
-            imprint.rolling.y = history[remembered + 160usize];
-            imprint.rolling.z = history[remembered + 192usize];
-            imprint.twisting = history[remembered + 224usize];
-            imprint.largest_overlap = history[remembered + 256usize];
-            imprint.holds = history[remembered + 288usize];
+        if neighbor.in_contact == 1u32 {
+            extended_history.rolling.x = history[stride + 128usize];
+            extended_history.rolling.y = history[stride + 160usize];
+            extended_history.rolling.z = history[stride + 192usize];
+            extended_history.twisting = history[stride + 224usize];
+            extended_history.largest_overlap = history[stride + 256usize];
+            extended_history.holds = history[stride + 288usize];
         }
-        let result = stick_together::<R>(
+        let result = extended_contact::<R>(
             &pair,
             &grain.spin,
             &neighbor.spin,
-            &neighbor.memory,
-            &imprint,
+            &neighbor.stored_history,
+            &extended_history,
             coefficients,
-            &supplement::<R>(table, row),
+            &extended_coefficients::<R>(table, row),
             dt,
         );
-        if result.imprint.holds > zero {
+        if result.extended_history.holds > zero {
             list[entry] = neighbor.place | 0x8000_0000u32;
-            history[remembered] = result.outcome.memory.force.x;
-            history[remembered + 32usize] = result.outcome.memory.force.y;
-            history[remembered + 64usize] = result.outcome.memory.force.z;
-            history[remembered + 96usize] = result.outcome.memory.contact_radius;
-            history[remembered + 128usize] = result.imprint.rolling.x;
-            history[remembered + 160usize] = result.imprint.rolling.y;
-            history[remembered + 192usize] = result.imprint.rolling.z;
-            history[remembered + 224usize] = result.imprint.twisting;
-            history[remembered + 256usize] = result.imprint.largest_overlap;
-            history[remembered + 288usize] = result.imprint.holds;
-            all.touches += R::new(1.0);
+            history[stride] = result.outcome.history.force.x;
+            history[stride + 32usize] = result.outcome.history.force.y;
+            history[stride + 64usize] = result.outcome.history.force.z;
+            history[stride + 96usize] = result.outcome.history.contact_radius;
+            history[stride + 128usize] = result.extended_history.rolling.x;
+            history[stride + 160usize] = result.extended_history.rolling.y;
+            history[stride + 192usize] = result.extended_history.rolling.z;
+            history[stride + 224usize] = result.extended_history.twisting;
+            history[stride + 256usize] = result.extended_history.largest_overlap;
+            history[stride + 288usize] = result.extended_history.holds;
+            all.contacts += R::new(1.0);
         } else {
             list[entry] = neighbor.place;
         }
@@ -405,33 +411,33 @@ fn resolve_compound<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Adds what a smooth neighbor does to a grain.
+/// Adds the normal force of a smooth neighbor to a grain.
 #[cube]
 #[inline(always)]
 pub fn push_on<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     neighbor: &Neighbor<C, R>,
     coefficients: &Coefficients<R>,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     overlap_limit: R,
-    all: &mut Load<R>,
+    all: &mut ContactLoad<R>,
     #[comptime] kind: u32,
 ) {
     let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind);
     let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
         let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind);
-        let outcome = push_apart::<R>(&pair, coefficients);
+        let outcome = normal_pair_contact::<R>(&pair, coefficients);
         slip::<C, R>(&outcome, &image, sides, all, kind);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
         all.normal_power += R::new(0.5) * outcome.normal_power;
         all.force = all.force.plus(&outcome.force);
         all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
-        all.touches += R::new(1.0);
+        all.contacts += R::new(1.0);
     }
 }
 
-/// A grain and a neighbor that touches it.
+/// A grain and a neighbor in contact.
 #[cube]
 #[inline(always)]
 pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(
@@ -439,7 +445,7 @@ pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(
     neighbor: &Neighbor<C, R>,
     image: &Image<C>,
     depth: C,
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] kind: u32,
 ) -> Pair<R> {
     let mut velocity = grain.velocity.minus(&neighbor.velocity);
@@ -457,7 +463,7 @@ pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Place 0 where all grains are of one material, so that one read serves all.
+/// Index 0 if all grains have one material, so that one read serves all.
 #[cube]
 #[inline(always)]
 pub fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
@@ -468,8 +474,8 @@ pub fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
     place
 }
 
-/// The coefficients of a pair: the grain's own where all are of one material. Laws that the kernel is compiled for are constants, so
-/// nothing is left of the others.
+/// Coefficients of a pair; the grain's own if all grains have one material. If the kernel is compiled for certain laws, their codes are constants,
+/// and the compiler removes all other laws.
 #[cube]
 #[inline(always)]
 pub fn of_pair<R: Real>(
@@ -478,7 +484,7 @@ pub fn of_pair<R: Real>(
     own_row: u32,
     material: &[u32],
     j: usize,
-    #[comptime] kind: Kind,
+    #[comptime] kind: ContactKernelConfig,
 ) -> Coefficients<R> {
     let mut pair = Coefficients::<R> {
         normal_stiffness: own.normal_stiffness,

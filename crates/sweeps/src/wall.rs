@@ -1,26 +1,27 @@
-//! Contacts between grains and walls: planes, triangles, mantles, disks and spheres.
+//! Contacts between grains and walls: planes, triangles, frustums, disks and spheres.
 //!
-//! The contact points of a sphere with a surface of several elements are the local minima of the distance from its center. Each element but
-//! the infinite plane has one such point. Where elements meet – triangles along an edge or at a corner, a mantle and its cap along the rim –
-//! it is one only if it is the nearest point of every element that holds it; this counts faces, edges and corners once, and a ball that
-//! rolls over coplanar triangles feels one face at a time.
+//! The contact points of a sphere with a surface of several elements are the local minima of the distance from its center. Each element except the
+//! infinite plane has one nearest point. Elements meet along edges, at corners, or at the rim of a cylinder and its cap. There, a point is a contact
+//! only if it is the nearest point of every element that contains it. This counts faces, edges and corners once. A ball that rolls over coplanar
+//! triangles has one contact at a time.
 
 use crate::cells::{cell_index, cell_number};
-use crate::contact::{Stored, Tally};
-use crate::views::{
-    FRUSTUM, PLANE, SPHERE, add, coefficients, imprint_at, load, memory_at, recall, recalled_imprint, store, store_imprint, supplement,
+use crate::contact::{PowerSums, Stored};
+use crate::layout::{
+    FRUSTUM, PLANE, SPHERE, add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, recall, store,
+    store_extended_history, stored_extended_history,
 };
 use cubecl::prelude::*;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{
-    Approach, Closeness, Memory, Touch, interact, no_response, normal_energy, press, rub, spring_energy, stored_in_joint,
-    tangential_stiffness,
+    ContactHistory, ContactPair, ExtendedPair, RelativeMotion, frictional_contact, interact, no_response, normal_contact, normal_energy,
+    spring_energy, stored_in_joint, tangential_stiffness,
 };
 use seixo_laws::motion::inertia;
 use seixo_laws::wall::{nearest_on_frustum, nearest_on_sphere, nearest_on_triangle};
 use seixo_laws::{Coordinate, Real, Vector3, between, larger, near_vector, widened};
 
-/// The point nearest to x of the element whose record starts at `e`, of any kind but the plane.
+/// The point nearest to x of the element whose record starts at `e`; any kind except the plane.
 #[cube]
 #[inline(always)]
 pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> Vector3<C> {
@@ -39,7 +40,7 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
     nearest
 }
 
-/// The normal towards a center x of the element whose record starts at `e`, at its point nearest to x.
+/// The normal towards a center x of the element whose record starts at `e`, at its nearest point `point`.
 #[cube]
 #[inline(always)]
 pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
@@ -56,7 +57,7 @@ pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
     normal
 }
 
-/// Velocity of a wall's surface at a point with this normal \[m/s\]: the wall's own, and along the surface that of a belt or a roller.
+/// Velocity of a wall's surface at a point with this normal \[m/s\]: that of the wall, plus the tangential velocity of a moving surface.
 #[cube]
 #[inline(always)]
 pub(crate) fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
@@ -72,17 +73,18 @@ pub(crate) fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usi
     velocity
 }
 
-/// Velocity of a grain's surface relative to the wall's where it touches \[m/s\], from that of its center, its spin, and how far the center is.
+/// Velocity of a grain's surface relative to the wall's at the contact \[m/s\]. `relative` is the velocity of its center relative to the wall's, and
+/// `distance` is that of the center from the contact point \[m\].
 #[cube]
 #[inline(always)]
-pub(crate) fn velocity_at_touch<R: Real>(relative: &Vector3<R>, spin: &Vector3<R>, distance: R, normal: &Vector3<R>) -> Vector3<R> {
+pub(crate) fn contact_velocity<R: Real>(relative: &Vector3<R>, spin: &Vector3<R>, distance: R, normal: &Vector3<R>) -> Vector3<R> {
     relative.minus(&spin.times(distance).cross(normal))
 }
 
-/// Wall elements nearer to grain i than `skin`: planes first, then the others that its cell of the walls' own grid lists.
+/// Wall elements nearer to grain i than `skin`: planes first, then those listed in the grain's cell of the wall grid.
 ///
-/// `grid` is a record of [`crate::cells::GRID`] numbers whose last three are the far corner; outside of it there are planes only.
-/// Counts the elements, and writes them to `list` from `at` on when `fill`.
+/// `grid` is a record of [`crate::cells::GRID`] numbers whose last three are the far corner. Outside of it there are planes only. Counts the elements
+/// and, with `fill`, writes them to `list` from index `at` on.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn elements_near<C: Real>(
@@ -139,23 +141,23 @@ pub(crate) fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, e
     (material[i] * materials + C::whole(walls[w + 9usize])) as usize
 }
 
-/// Distance of a grain's center at which an element of a wall of this material may still act on it.
+/// Largest distance of a grain's center at which an element of a wall of this material may act on it.
 #[cube]
 #[inline(always)]
-fn reach_of<C: Coordinate<R>, R: Real>(reach: C, table: &[R], row: usize, #[comptime] compound: bool) -> C {
+fn reach_of<C: Coordinate<R>, R: Real>(reach: C, table: &[R], row: usize, #[comptime] is_extended: bool) -> C {
     let mut all = reach;
-    if compound {
-        all += C::wide(longest_gap::<R>(C::near(reach), &supplement::<R>(table, row)));
+    if is_extended {
+        all += C::wide(longest_gap::<R>(C::near(reach), &extended_coefficients::<R>(table, row)));
     }
     all
 }
 
-/// A grain near a wall, as compound contacts see it: the wall is flat, heavy and does not give.
+/// A grain near a wall, for extended contacts: the wall is flat, rigid and of infinite mass.
 #[cube]
 #[inline(always)]
-pub(crate) fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closeness<R> {
-    Closeness::<R> {
-        touch: Touch::<R> {
+pub(crate) fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> ExtendedPair<R> {
+    ExtendedPair::<R> {
+        contact: ContactPair::<R> {
             overlap,
             contact_radius: R::root(radius * larger::<R>(overlap, R::new(0.0))),
             effective_mass: mass,
@@ -168,8 +170,8 @@ pub(crate) fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Closenes
 
 /// Contacts of grain i with the wall elements in its row `first..end` of the list.
 ///
-/// `touches` is scratch with one record of [`crate::views::TOUCH`] numbers per entry of the part, and afterwards holds the force on the grain per
-/// element. A contact that wanders from one element of a wall to the next takes its history along.
+/// `wall_contacts` is a scratch buffer with one record of [`crate::layout::WALL_CONTACT`] numbers per entry of the part; afterwards it holds the force on
+/// the grain per element. A contact that moves from one element of a wall to the next keeps its history.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -183,7 +185,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     elements: &[C],
     walls: &[C],
     history: &mut [R],
-    touches: &mut [C],
+    wall_contacts: &mut [C],
     position: &[C],
     velocity: &[R],
     spin: &[R],
@@ -195,11 +197,11 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     dt: R,
     overlap_limit: R,
     #[comptime] frictional: bool,
-    #[comptime] compound: bool,
-) -> Tally<R> {
-    // Numbers that a contact remembers, and which of them tells that it remembers anything.
-    let numbers = comptime!(if compound { 12usize } else { 4usize });
-    let mark = comptime!(if compound { 9usize } else { 3usize });
+    #[comptime] is_extended: bool,
+) -> PowerSums<R> {
+    // Numbers of a contact history, and the index of the one that marks an existing contact.
+    let numbers = comptime!(if is_extended { 12usize } else { 4usize });
+    let mark = comptime!(if is_extended { 9usize } else { 3usize });
     let zero = R::new(0.0);
     let nothing = C::new(0.0);
     let x = load::<C>(position, i * 4usize);
@@ -207,8 +209,8 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     let radius = C::near(reach);
     let v = load::<R>(velocity, i * 4usize);
     let mass = velocity[i * 4usize + 3usize];
-    // Points closer than this are one: a share of the radius – more in single precision, which loses four digits to triangles that are much
-    // longer than wide –, and what coordinates cannot tell apart.
+    // Points closer than this are the same: a share of the radius, plus the resolution of coordinates. The share is larger in single precision, which
+    // loses four digits for triangles that are much longer than wide.
     let share = C::new(1.0e-6) + C::roundoff() * C::new(1.0e4);
     let near = reach * share + x.length() * C::roundoff() * C::new(16.0);
     for k in first..end {
@@ -224,41 +226,41 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             nearest = nearest_on_element::<C>(&x, elements, e);
             distance = x.minus(&nearest).length();
         }
-        store::<C>(touches, at, &nearest);
-        touches[at + 3usize] = distance;
-        touches[at + 7usize] = nothing;
+        store::<C>(wall_contacts, at, &nearest);
+        wall_contacts[at + 3usize] = distance;
+        wall_contacts[at + 7usize] = nothing;
         let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-        if distance < reach_of::<C, R>(reach, table, row, compound) {
-            touches[at + 7usize] = C::new(1.0);
+        if distance < reach_of::<C, R>(reach, table, row, is_extended) {
+            wall_contacts[at + 7usize] = C::new(1.0);
         }
-        if compound {
-            // What held a step ago and is out of reach now tears in this step, and the law books it.
+        if is_extended {
+            // A contact that held a step ago and is now out of range ruptures in this step; the law adds its energy to the ledger.
             if history[(k - list_first) * numbers + mark] > zero {
-                touches[at + 7usize] = C::new(1.0);
+                wall_contacts[at + 7usize] = C::new(1.0);
             }
         }
     }
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
-        if touches[at + 7usize] > nothing && elements[e + 9usize] != C::new(PLANE) {
-            let mine = recall::<C>(touches, at);
-            let distance = touches[at + 3usize];
+        if wall_contacts[at + 7usize] > nothing && elements[e + 9usize] != C::new(PLANE) {
+            let mine = recall::<C>(wall_contacts, at);
+            let distance = wall_contacts[at + 3usize];
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-            let bound = reach_of::<C, R>(reach, table, row, compound);
+            let bound = reach_of::<C, R>(reach, table, row, is_extended);
             for s in first..end {
                 let other = (s - list_first) * 8usize;
                 let o = list[s] as usize * 12usize;
-                if s != k && touches[other + 3usize] < bound && elements[o + 9usize] != C::new(PLANE) {
-                    let apart = mine.minus(&recall::<C>(touches, other)).length();
+                if s != k && wall_contacts[other + 3usize] < bound && elements[o + 9usize] != C::new(PLANE) {
+                    let apart = mine.minus(&recall::<C>(wall_contacts, other)).length();
                     if apart < near {
                         if s < k {
-                            touches[at + 7usize] = nothing;
+                            wall_contacts[at + 7usize] = nothing;
                         }
-                    } else if touches[other + 3usize] < distance {
+                    } else if wall_contacts[other + 3usize] < distance {
                         let on_other = nearest_on_element::<C>(&mine, elements, o);
                         if on_other.minus(&mine).length() < near {
-                            touches[at + 7usize] = nothing;
+                            wall_contacts[at + 7usize] = nothing;
                         }
                     }
                 }
@@ -266,7 +268,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         }
     }
     let mut push = Vector3::<R>::zero();
-    let mut turn = Vector3::<R>::zero();
+    let mut couple_sum = Vector3::<R>::zero();
     let mut normal_power = zero;
     let mut damping_power = zero;
     let mut tangential_power = zero;
@@ -277,14 +279,14 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         let h = (k - list_first) * numbers;
         let e = list[k] as usize * 12usize;
         let mut on_grain = Vector3::<R>::zero();
-        if touches[at + 7usize] > nothing {
+        if wall_contacts[at + 7usize] > nothing {
             let w = C::whole(elements[e + 10usize]) as usize * 24usize;
-            let distance = C::near(touches[at + 3usize]);
-            let point = recall::<C>(touches, at);
+            let distance = C::near(wall_contacts[at + 3usize]);
+            let point = recall::<C>(wall_contacts, at);
             let normal = normal_at::<C, R>(elements, e, &point, &x, distance);
-            let overlap = C::near(reach - touches[at + 3usize]);
+            let overlap = C::near(reach - wall_contacts[at + 3usize]);
             let close = close_to_wall::<R>(overlap, radius, mass);
-            let touch = &close.touch;
+            let touch = &close.contact;
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
             let pair = coefficients::<R>(table, row);
             let mut touched = R::new(1.0);
@@ -299,7 +301,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                         let other = (s - list_first) * 8usize;
                         let same = elements[list[s] as usize * 12usize + 10usize] == elements[e + 10usize];
                         let g = (s - list_first) * numbers;
-                        if same && touches[other + 7usize] == nothing && history[g + mark] > zero && history[h + mark] == zero {
+                        if same && wall_contacts[other + 7usize] == nothing && history[g + mark] > zero && history[h + mark] == zero {
                             #[unroll]
                             for c in 0..numbers {
                                 history[h + c] = history[g + c];
@@ -309,49 +311,49 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
                     }
                 }
                 let w_i = load::<R>(spin, i * 4usize);
-                let approach = Approach::<R> {
-                    velocity: velocity_at_touch::<R>(&relative, &w_i, distance, &normal),
+                let approach = RelativeMotion::<R> {
+                    velocity: contact_velocity::<R>(&relative, &w_i, distance, &normal),
                     twist: R::new(0.5) * w_i.plus(&wall_spin).dot(&normal),
                 };
-                let memory = Memory::<R> {
+                let contact_history = ContactHistory::<R> {
                     force: recall::<R>(history, h),
                     contact_radius: history[h + 3usize],
                 };
                 let mut couple = Vector3::<R>::zero();
                 let mut response = no_response::<R>();
-                if compound {
-                    let imprint = recalled_imprint::<R>(history, h);
+                if is_extended {
+                    let extended_history = stored_extended_history::<R>(history, h);
                     let turning = w_i.minus(&wall_spin);
                     let joint = interact::<R>(
                         &close,
                         &normal,
                         &approach,
                         &turning,
-                        &memory,
-                        &imprint,
+                        &contact_history,
+                        &extended_history,
                         &pair,
-                        &supplement::<R>(table, row),
+                        &extended_coefficients::<R>(table, row),
                         dt,
                     );
-                    store_imprint::<R>(history, h, &joint.imprint);
+                    store_extended_history::<R>(history, h, &joint.extended_history);
                     couple = joint.couple;
                     response = joint.response;
-                    touched = joint.imprint.holds;
+                    touched = joint.extended_history.holds;
                     if touched == zero {
-                        touches[at + 7usize] = nothing;
+                        wall_contacts[at + 7usize] = nothing;
                     }
                 } else {
-                    response = rub::<R>(touch, &normal, &approach, &memory, &pair, dt);
+                    response = frictional_contact::<R>(touch, &normal, &approach, &contact_history, &pair, dt);
                 }
-                store::<R>(history, h, &response.memory.force);
-                history[h + 3usize] = response.memory.contact_radius;
+                store::<R>(history, h, &response.history.force);
+                history[h + 3usize] = response.history.contact_radius;
                 normal_power += response.normal_power;
                 damping_power += response.damping_power;
                 tangential_power += response.tangential_power;
-                turn = turn.plus(&response.tangential.cross(&normal).times(distance)).plus(&couple);
+                couple_sum = couple_sum.plus(&response.tangential.cross(&normal).times(distance)).plus(&couple);
                 on_grain = normal.times(response.normal).plus(&response.tangential);
             } else {
-                let pressure = press::<R>(touch, relative.dot(&normal), &pair);
+                let pressure = normal_contact::<R>(touch, relative.dot(&normal), &pair);
                 normal_power += pressure.power;
                 on_grain = normal.times(pressure.force);
             }
@@ -359,22 +361,22 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             wall_power += on_grain.dot(&wall_velocity);
             force[slot * 4usize + 3usize] += touched;
         }
-        store::<C>(touches, at + 4usize, &widened::<C, R>(&on_grain));
+        store::<C>(wall_contacts, at + 4usize, &widened::<C, R>(&on_grain));
     }
     if frictional {
         for k in first..end {
             let h = (k - list_first) * numbers;
-            if touches[(k - list_first) * 8usize + 7usize] == nothing && history[h + mark] > zero {
+            if wall_contacts[(k - list_first) * 8usize + 7usize] == nothing && history[h + mark] > zero {
                 #[unroll]
                 for c in 0..numbers {
                     history[h + c] = zero;
                 }
             }
         }
-        add::<R>(torque, slot * 4usize, &turn);
+        add::<R>(torque, slot * 4usize, &couple_sum);
     }
     add::<R>(force, slot * 4usize, &push);
-    Tally::<R> {
+    PowerSums::<R> {
         normal_power,
         tangential_power,
         damping_power,
@@ -383,7 +385,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Energy stored in the contacts of grain i with the wall elements of its row; `touches` as [`walls_of()`] left it.
+/// Energy stored in the contacts of grain i with the wall elements of its row. `wall_contacts` is the result of [`walls_of()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -395,33 +397,39 @@ pub fn stored_in_walls_of<C: Coordinate<R>, R: Real>(
     elements: &[C],
     walls: &[C],
     history: &[R],
-    touches: &[C],
+    wall_contacts: &[C],
     position: &[C],
     material: &[u32],
     materials: u32,
     table: &[R],
     #[comptime] frictional: bool,
-    #[comptime] compound: bool,
+    #[comptime] is_extended: bool,
 ) -> Stored<R> {
     let radius = position[i * 4usize + 3usize];
     let mut normal = R::new(0.0);
     let mut tangential = R::new(0.0);
     for k in first..end {
-        if touches[k * 8usize + 7usize] > C::new(0.0) {
+        if wall_contacts[k * 8usize + 7usize] > C::new(0.0) {
             let row = row_of_wall::<C>(i, material, materials, elements, walls, list[k] as usize * 12usize);
             let pair = coefficients::<R>(table, row);
-            let overlap = C::near(radius - touches[k * 8usize + 3usize]);
+            let overlap = C::near(radius - wall_contacts[k * 8usize + 3usize]);
             let close = close_to_wall::<R>(overlap, C::near(radius), R::new(1.0));
-            if compound {
+            if is_extended {
                 let at = k * 12usize;
-                let memory = memory_at::<R>(history, at);
-                let hoard = stored_in_joint::<R>(&close, &memory, &imprint_at::<R>(history, at), &pair, &supplement::<R>(table, row));
+                let contact_history = contact_history_at::<R>(history, at);
+                let hoard = stored_in_joint::<R>(
+                    &close,
+                    &contact_history,
+                    &extended_history_at::<R>(history, at),
+                    &pair,
+                    &extended_coefficients::<R>(table, row),
+                );
                 normal += hoard.normal;
                 tangential += hoard.tangential;
             } else {
-                normal += normal_energy::<R>(&close.touch, &pair);
+                normal += normal_energy::<R>(&close.contact, &pair);
                 if frictional {
-                    let spring = tangential_stiffness::<R>(close.touch.contact_radius, &pair);
+                    let spring = tangential_stiffness::<R>(close.contact.contact_radius, &pair);
                     tangential += spring_energy::<R>(&load::<R>(history, k * 4usize), spring);
                 }
             }

@@ -1,14 +1,14 @@
-//! Wear of walls: the work of sliding of every touch.
+//! Wear of walls: the work of sliding of every wall contact.
 
-use crate::views::load;
-use crate::wall::{normal_at, velocity_at_touch, velocity_of_surface};
+use crate::layout::load;
+use crate::wall::{contact_velocity, normal_at, velocity_of_surface};
 use cubecl::prelude::*;
 use seixo_laws::wear::sliding_power;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Adds what grain i does in a step to the work of sliding of each entry of its row `first..end` \[J\].
+/// Adds the sliding work of grain i in a step to each entry of its row `first..end` \[J\].
 ///
-/// `touches` is as [`crate::wall::walls_of()`] left it; it and `work` begin at entry `list_first`.
+/// `wall_contacts` is the result of [`crate::wall::walls_of()`]; it and `work` begin at entry `list_first`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -20,7 +20,7 @@ pub fn wear_of<C: Coordinate<R>, R: Real>(
     list_first: usize,
     elements: &[C],
     walls: &[C],
-    touches: &[C],
+    wall_contacts: &[C],
     work: &mut [C],
     position: &[C],
     velocity: &[R],
@@ -36,15 +36,15 @@ pub fn wear_of<C: Coordinate<R>, R: Real>(
     }
     for k in first..end {
         let at = (k - list_first) * 8usize;
-        if touches[at + 7usize] > C::new(0.0) {
+        if wall_contacts[at + 7usize] > C::new(0.0) {
             let e = list[k] as usize * 12usize;
             let w = C::whole(elements[e + 10usize]) as usize * 24usize;
-            let point = load::<C>(touches, at);
-            let distance = C::near(touches[at + 3usize]);
-            let force = near_vector::<C, R>(&load::<C>(touches, at + 4usize));
+            let point = load::<C>(wall_contacts, at);
+            let distance = C::near(wall_contacts[at + 3usize]);
+            let force = near_vector::<C, R>(&load::<C>(wall_contacts, at + 4usize));
             let normal = normal_at::<C, R>(elements, e, &point, &x, distance);
             let relative = v.minus(&velocity_of_surface::<C, R>(walls, w, &point, &normal));
-            let sliding = velocity_at_touch::<R>(&relative, &w_i, distance, &normal);
+            let sliding = contact_velocity::<R>(&relative, &w_i, distance, &normal);
             work[k - list_first] += C::wide(sliding_power::<R>(&force, &sliding, &normal) * dt);
         }
     }

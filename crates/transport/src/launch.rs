@@ -1,14 +1,14 @@
-//! Whether a launcher of MPI started this process, which can be told without any library of MPI.
+//! Whether an MPI launcher started this process; this needs no MPI library.
 
 use std::env;
 use std::fmt;
 
-/// A launcher of MPI started this process, and others beside it.
+/// An MPI launcher started this process, and others beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The environment variable that tells.
+    /// The environment variable that shows it.
     pub variable: &'static str,
-    /// How many ranks it started, where that is told.
+    /// Number of ranks that it started, if known.
     pub ranks: Option<usize>,
 }
 
@@ -25,22 +25,22 @@ impl fmt::Display for Launch {
     }
 }
 
-/// Variables that tell the number of ranks: of Open MPI, of MPICH, Intel MPI and others that speak PMI, of MVAPICH2, and of Slurm's srun. Slurm's
-/// variables of a job say nothing: they are set where a script of a job calls a program once.
+/// Variables with the number of ranks: of Open MPI; of MPICH, Intel MPI and others with PMI; of MVAPICH2; and of Slurm's srun. The job variables of
+/// Slurm are no sign: they are also set where a job script calls a program once.
 const COUNTS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
-/// The variable of launchers that speak PMIx, which tells the rank alone.
+/// The variable of launchers with PMIx, which has the rank alone.
 const RANK: &str = "PMIX_RANK";
 
-/// The launcher that started this process as one of several ranks, if one did.
+/// The launcher that started this process as one of several ranks, if there is one.
 pub fn launched_by_mpi() -> Option<Launch> {
     launch(|name| env::var(name).ok())
 }
 
 fn launch(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
-    let told = COUNTS
+    let reported = COUNTS
         .into_iter()
         .find_map(|name| Some((name, variable(name)?.parse::<usize>().ok()?)));
-    match told {
+    match reported {
         Some((variable, ranks)) => (ranks > 1).then_some(Launch {
             variable,
             ranks: Some(ranks),
@@ -56,7 +56,7 @@ fn launch(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
 mod tests {
     use super::*;
 
-    /// What a process finds whose environment is this.
+    /// The result for a process with this environment.
     fn found(environment: &[(&str, &str)]) -> Option<(&'static str, Option<usize>)> {
         let value = |name: &str| {
             environment
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_are_told_by_their_variables() {
+    fn launchers_are_reported_by_their_variables() {
         let of_open_mpi = [("OMPI_COMM_WORLD_SIZE", "4"), ("OMPI_COMM_WORLD_RANK", "1"), ("PMIX_RANK", "1")];
         assert_eq!(found(&of_open_mpi), Some(("OMPI_COMM_WORLD_SIZE", Some(4))));
         assert_eq!(found(&[("PMI_SIZE", "2"), ("PMI_RANK", "0")]), Some(("PMI_SIZE", Some(2))));

@@ -1,4 +1,4 @@
-//! How domains reach each other: as threads of one process ([`Channels`]), or as ranks of MPI (`Mpi`, with the cargo feature `mpi`).
+//! Transport of messages between domains: threads of one process ([`Channels`]), or MPI ranks (`Mpi`, with the cargo feature `mpi`).
 
 mod launch;
 #[cfg(feature = "mpi")]
@@ -10,36 +10,36 @@ pub use launch::{Launch, launched_by_mpi};
 pub use ranks::{Mpi, end_job};
 pub use threads::Channels;
 
-/// How domains reach each other. Every domain calls the same verbs in the same order.
+/// Transport of messages between domains. All domains call the same methods in the same order.
 pub trait Transport: Send {
-    /// Which domain this is, from 0.
+    /// Rank of this domain, from 0.
     fn rank(&self) -> usize;
 
-    /// How many domains there are.
+    /// Number of domains.
     fn ranks(&self) -> usize;
 
-    /// Sends a message to another domain, or to this one; does not wait for it to be taken.
-    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Lost>;
+    /// Sends a message to another domain, or to this one; does not wait until it is received.
+    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Disconnected>;
 
     /// Waits for the next message of a domain. Messages between two domains arrive in their order.
-    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Lost>;
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Disconnected>;
 
-    /// Waits for all domains; every one gets what all gave, in the order of ranks. Messages on their way do not matter to it.
-    fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost>;
+    /// Waits for all domains and returns the messages of all, in the order of ranks. It is independent of sent messages that were not received yet.
+    fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Disconnected>;
 
-    /// Ends well: waits until all domains have come to this end. Nothing can be sent or received afterwards.
-    fn finish(&mut self) -> Result<(), Lost>;
+    /// Regular end: waits until all domains have called it. Afterwards nothing can be sent or received.
+    fn finish(&mut self) -> Result<(), Disconnected>;
 
-    /// Tells all others that this domain cannot go on, and why. With MPI, this ends the whole job, and does not return.
+    /// Notifies all others that this domain cannot continue, and why. With MPI, this ends the whole job, and does not return.
     fn fail(&mut self, why: &str);
 }
 
 /// A domain that cannot be reached any more, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("domain {rank} cannot be reached any more: {why}")]
-pub struct Lost {
-    /// Which domain it is.
+pub struct Disconnected {
+    /// Rank of the domain.
     pub rank: usize,
-    /// What became of it.
+    /// The reason.
     pub why: String,
 }

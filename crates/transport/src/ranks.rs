@@ -1,14 +1,14 @@
-//! Domains as ranks of MPI.
+//! Domains as MPI ranks.
 //!
-//! The crate `mpi` ends MPI while a panic unwinds, and then waits for ranks that wait for this one. So here MPI ends in [`Mpi::finish`] alone;
-//! before that, whatever goes wrong on one rank ends the whole job.
+//! The crate `mpi` finalizes MPI while a panic unwinds, and then waits for ranks that wait for this one. So here only [`Mpi::finish`] finalizes MPI;
+//! before that, any error on one rank ends the whole job.
 
 #![expect(
     unsafe_code,
     reason = "MPI reads messages after the call that sends them, which borrows cannot express"
 )]
 
-use crate::{Lost, Transport};
+use crate::{Disconnected, Transport};
 use mpi::datatype::PartitionMut;
 use mpi::environment::Universe;
 use mpi::request::{Request, StaticScope};
@@ -20,14 +20,14 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, mem, panic, slice, thread};
 
-/// Longest piece of a message \[bytes\]: MPI counts in 32 bits, so longer ones go in pieces; where all give something, it counts what all give.
+/// Longest piece of a message \[bytes\]. MPI counts in 32 bits, so longer messages are sent in pieces; in a gather, it counts the bytes of all ranks.
 const PIECE: usize = 1 << 26;
 
-/// This process as a rank of MPI.
+/// This process as an MPI rank.
 pub struct Mpi {
     rank: usize,
     ranks: usize,
-    /// MPI, which ends when this is dropped.
+    /// MPI, which is finalized when this is dropped.
     universe: Option<Universe>,
     under_way: Vec<UnderWay>,
 }
@@ -35,12 +35,12 @@ pub struct Mpi {
 /// A message that MPI may still read.
 struct UnderWay {
     message: Vec<u8>,
-    /// Of its pieces that were not sent when this was last asked.
+    /// Requests of the pieces that were not sent at the last check.
     requests: Vec<Request<'static, [u8]>>,
 }
 
-// SAFETY: a request is a handle that belongs to no thread: MPI is started such that any thread may use it as long as calls do not overlap, and only
-// the one `Mpi` of this process has requests, which it uses where it is borrowed mutably.
+// SAFETY: a request is a handle that belongs to no thread. MPI is started such that any thread may use it as long as calls do not overlap. Only the
+// one `Mpi` of this process has requests, and it uses them where it is borrowed mutably.
 unsafe impl Send for UnderWay {}
 
 impl UnderWay {
@@ -49,8 +49,8 @@ impl UnderWay {
             message,
             requests: Vec::new(),
         };
-        // SAFETY: the bytes stay where and as they are until MPI has read them: nothing changes the vector beside its requests, and nothing frees it
-        // before they are complete; an `Mpi` that goes before leaves both where they are.
+        // SAFETY: the bytes stay in place and unchanged until MPI has read them: nothing changes the vector beside its requests, and nothing frees it
+        // before they are complete. An `Mpi` that is dropped earlier leaves both in place.
         let bytes: &'static [u8] = unsafe { slice::from_raw_parts(sending.message.as_ptr(), sending.message.len()) };
         let world = SimpleCommunicator::world();
         let destination = world.process_at_rank(to as Rank);
@@ -63,24 +63,24 @@ impl UnderWay {
         sending
     }
 
-    /// Frees it if it is sent, or gives it back.
+    /// Frees the message if it is sent, or returns it.
     fn unless_sent(mut self) -> Option<UnderWay> {
         let requests = self.requests.into_iter();
         self.requests = requests.filter_map(|request| request.test().err()).collect();
         (!self.requests.is_empty()).then_some(self)
     }
 
-    /// Waits until it is sent.
+    /// Waits until the message is sent.
     fn wait(self) {
         self.requests.into_iter().for_each(Request::wait_without_status);
     }
 }
 
 impl Mpi {
-    /// Starts MPI, once in a process. Ends the job where ranks run different programs, or bring different digests of their scene.
+    /// Starts MPI, once in a process. Ends the job if ranks run different programs, or have different digests of their scene.
     ///
-    /// From here on, a panic on any thread ends the whole job, even one that would be caught. Any thread may send and receive, but MPI asks for the
-    /// thread that started it to [finish](Transport::finish).
+    /// From here on, a panic on any thread ends the whole job, even one that would be caught. Any thread may send and receive, but MPI requires that
+    /// the thread that started it [finishes](Transport::finish).
     pub fn start(scene: &[u8]) -> Mpi {
         let started = mpi::initialize_with_threading(Threading::Serialized);
         let world = SimpleCommunicator::world();
@@ -108,7 +108,7 @@ impl Mpi {
         this
     }
 
-    /// Ends the job unless all ranks bring the same bytes.
+    /// Ends the job unless all ranks have the same bytes.
     fn compare(&mut self, what: &str, remedy: &str, digest: &[u8]) {
         let digests = match self.gather(digest.to_vec()) {
             Ok(digests) => digests,
@@ -122,20 +122,20 @@ impl Mpi {
             self.say(&format!("rank {other} {what} than rank 0 ({there} and {here}); {remedy}"));
             end(2)
         }
-        // The end comes from rank 0. Were it to come from here, that message could be lost.
-        stand_by()
+        // Rank 0 ends the job. If this rank did, the message of rank 0 could be lost.
+        wait_for_end()
     }
 
-    /// A line to the error stream; where that is gone, the exit code has to do.
+    /// Writes a line to the error stream; if that is closed, the exit code must suffice.
     fn say(&self, what: &str) {
-        tell(&format!("error: rank {} of {}: {what}\n", self.rank, self.ranks));
+        write_line(&format!("error: rank {} of {}: {what}\n", self.rank, self.ranks));
     }
 
     fn end_job_on_panic(&self) {
         let (rank, ranks) = (self.rank, self.ranks);
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            tell(&format!("error: rank {rank} of {ranks} panicked:\n"));
+            write_line(&format!("error: rank {rank} of {ranks} panicked:\n"));
             report(panic);
             if is_running() {
                 end(1)
@@ -159,17 +159,17 @@ impl Transport for Mpi {
         self.ranks
     }
 
-    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Lost> {
+    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Disconnected> {
         self.tidy();
         self.under_way.push(UnderWay::start(message, to));
         Ok(())
     }
 
-    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Lost> {
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Disconnected> {
         self.tidy();
         let world = SimpleCommunicator::world();
         let source = world.process_at_rank(from as Rank);
-        // Each receives what a probe found, and the tag tells how many pieces are left.
+        // Each call receives the message that a probe found; the tag is the number of pieces that remain.
         let (mut message, mut status) = source.receive_vec::<u8>();
         while status.tag() > 0 {
             let (piece, of_piece) = source.receive_vec::<u8>();
@@ -179,9 +179,9 @@ impl Transport for Mpi {
         Ok(message)
     }
 
-    fn gather(&mut self, mut message: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost> {
+    fn gather(&mut self, mut message: Vec<u8>) -> Result<Vec<Vec<u8>>, Disconnected> {
         self.tidy();
-        // Where nothing is allocated, a vector points to 1, which Open MPI takes for MPI_IN_PLACE.
+        // An empty vector without allocation points to address 1, which Open MPI takes for MPI_IN_PLACE.
         message.reserve(1);
         let world = SimpleCommunicator::world();
         let mut lengths = vec![0_u64; self.ranks];
@@ -211,7 +211,7 @@ impl Transport for Mpi {
         Ok(whole)
     }
 
-    fn finish(&mut self) -> Result<(), Lost> {
+    fn finish(&mut self) -> Result<(), Disconnected> {
         if let Some(universe) = self.universe.take() {
             mem::take(&mut self.under_way).into_iter().for_each(UnderWay::wait);
             SimpleCommunicator::world().barrier();
@@ -227,26 +227,26 @@ impl Transport for Mpi {
 }
 
 impl Drop for Mpi {
-    /// Without [`finish`](Transport::finish), MPI goes on, and may go on reading: the other ranks still count on this one, until the process ends and
-    /// the job with it.
+    /// Without [`finish`](Transport::finish), MPI continues and may still read messages: the other ranks depend on this one until the process ends,
+    /// and the job with it.
     fn drop(&mut self) {
         mem::forget(self.universe.take());
         mem::forget(mem::take(&mut self.under_way));
     }
 }
 
-/// Ends all ranks of the job with this exit code, for a process that is about to end without the others: they would wait for it. Does nothing where
-/// MPI does not run.
+/// Ends all ranks of the job with this exit code, for a process that is about to end without the others: they would wait for it. Does nothing if MPI
+/// is not running.
 pub fn end_job(code: u8) {
     if is_running() {
         let world = SimpleCommunicator::world();
-        tell(&format!("rank {} of {} ends the job\n", world.rank(), world.size()));
+        write_line(&format!("rank {} of {} ends the job\n", world.rank(), world.size()));
         end(i32::from(code))
     }
 }
 
-/// Writes a line to the error stream in one piece: in several, what MPI says of the end could come between.
-fn tell(line: &str) {
+/// Writes a line to the error stream in one piece: otherwise the messages of MPI about the end could come in between.
+fn write_line(line: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
@@ -259,26 +259,26 @@ fn end(code: i32) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     // A second thread would return from `MPI_Abort`, and abort this process before the job ends as it should.
     if IS_ENDING.swap(true, Ordering::Relaxed) {
-        stand_by();
+        wait_for_end();
     }
     SimpleCommunicator::world().abort(code)
 }
 
-/// Waits for the end that another thread or rank has called for.
-fn stand_by() -> ! {
+/// Waits for the end that another thread or rank has requested.
+fn wait_for_end() -> ! {
     loop {
         thread::park();
     }
 }
 
-/// A digest of the program's own file.
+/// A digest of the executable.
 fn program() -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(env::current_exe()?)?)?;
     Ok(hasher.finalize())
 }
 
-/// The beginning of a digest, for people.
+/// The beginning of a digest, for display.
 fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

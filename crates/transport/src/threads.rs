@@ -1,29 +1,30 @@
 //! Domains as threads of one process.
 
-use crate::{Lost, Transport};
+use crate::{Disconnected, Transport};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
-/// What one domain holds of the channels between the threads of a process.
+/// The end of one domain of the channels between the threads of a process.
 ///
-/// As soon as a domain is lost, every call of every other one returns who it was: one that [failed](Transport::fail), or whose channels were dropped
-/// before it [finished](Transport::finish), as they are when the thread that owns them panics. Where they outlive the thread, their owner has to tell.
+/// As soon as a domain is lost, every call of every other one returns its rank. A domain is lost if it [failed](Transport::fail), or if its channels
+/// were dropped before it [finished](Transport::finish), as after a panic of the thread that owns them. If the channels outlive the thread, their
+/// owner must call `fail`.
 pub struct Channels {
     rank: usize,
-    /// Lead to the inbox of each domain, its own included.
-    outboxes: Vec<Sender<Letter>>,
-    inbox: Receiver<Letter>,
-    /// What came before it was asked for: by verb, by sender, in its order.
+    /// Senders to the inbox of each domain, its own included.
+    outboxes: Vec<Sender<InboxItem>>,
+    inbox: Receiver<InboxItem>,
+    /// Messages that arrived before they were requested: by verb, by sender, in their order.
     waiting: [Vec<VecDeque<Vec<u8>>>; 2],
-    /// The first loss that was heard of.
-    lost: Option<Lost>,
-    /// Whether the others know how this domain ended.
+    /// The first loss that was received.
+    lost: Option<Disconnected>,
+    /// Whether the others were notified of the end of this domain.
     is_over: bool,
 }
 
-/// What lies in an inbox: a message, or that somebody is lost.
-type Letter = Result<Message, Lost>;
+/// An item of an inbox: a message, or the loss of a domain.
+type InboxItem = Result<Message, Disconnected>;
 
 struct Message {
     verb: Verb,
@@ -31,7 +32,7 @@ struct Message {
     bytes: Vec<u8>,
 }
 
-/// What a message was given to; those of one verb never stand in the way of those of the other.
+/// The method that a message belongs to; messages of one never block those of the other.
 #[derive(Clone, Copy)]
 enum Verb {
     Send,
@@ -53,16 +54,16 @@ impl Channels {
         ends.collect()
     }
 
-    /// Opens what lies in the inbox; an error if somebody is lost.
-    fn look(&mut self) -> Result<(), Lost> {
-        while let Ok(letter) = self.inbox.try_recv() {
-            self.open(letter);
+    /// Takes the next item of the inbox; an error if a domain is lost.
+    fn open_message(&mut self) -> Result<(), Disconnected> {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.open(message);
         }
         self.lost.clone().map_or(Ok(()), Err)
     }
 
-    fn open(&mut self, letter: Letter) {
-        match letter {
+    fn open(&mut self, message: InboxItem) {
+        match message {
             Ok(Message { verb, from, bytes }) => self.waiting[verb as usize][from].push_back(bytes),
             Err(lost) => {
                 self.lost.get_or_insert(lost);
@@ -70,27 +71,27 @@ impl Channels {
         }
     }
 
-    fn post(&mut self, verb: Verb, to: usize, bytes: Vec<u8>) -> Result<(), Lost> {
+    fn post(&mut self, verb: Verb, to: usize, bytes: Vec<u8>) -> Result<(), Disconnected> {
         let from = self.rank;
         if self.outboxes[to].send(Ok(Message { verb, from, bytes })).is_ok() {
             return Ok(());
         }
-        // Who is gone has said why, unless all was well.
-        self.look()?;
-        Err(Lost {
+        // A domain that ended has sent its reason, unless it ended regularly.
+        self.open_message()?;
+        Err(Disconnected {
             rank: to,
             why: "it has finished".to_owned(),
         })
     }
 
-    fn next(&mut self, verb: Verb, from: usize) -> Result<Vec<u8>, Lost> {
+    fn next(&mut self, verb: Verb, from: usize) -> Result<Vec<u8>, Disconnected> {
         loop {
-            self.look()?;
+            self.open_message()?;
             if let Some(bytes) = self.waiting[verb as usize][from].pop_front() {
                 return Ok(bytes);
             }
-            let letter = self.inbox.recv().expect("an inbox stays open, for its owner has a way to it, too");
-            self.open(letter);
+            let message = self.inbox.recv().expect("an inbox stays open, for its owner has a way to it, too");
+            self.open(message);
         }
     }
 }
@@ -104,24 +105,24 @@ impl Transport for Channels {
         self.outboxes.len()
     }
 
-    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Lost> {
-        self.look()?;
+    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Disconnected> {
+        self.open_message()?;
         self.post(Verb::Send, to, message)
     }
 
-    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Lost> {
+    fn receive(&mut self, from: usize) -> Result<Vec<u8>, Disconnected> {
         self.next(Verb::Send, from)
     }
 
-    fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Lost> {
-        self.look()?;
+    fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Disconnected> {
+        self.open_message()?;
         for to in 0..self.ranks() {
             self.post(Verb::Gather, to, message.clone())?;
         }
         (0..self.ranks()).map(|from| self.next(Verb::Gather, from)).collect()
     }
 
-    fn finish(&mut self) -> Result<(), Lost> {
+    fn finish(&mut self) -> Result<(), Disconnected> {
         self.gather(Vec::new())?;
         self.is_over = true;
         Ok(())
@@ -129,11 +130,11 @@ impl Transport for Channels {
 
     fn fail(&mut self, why: &str) {
         self.is_over = true;
-        // One that fails because of another is no cause: the others hear of that one, whose own letter may come later.
+        // A domain that fails because of another is not the cause: the others receive the loss of that one, perhaps later.
         let (rank, why) = (self.rank, why.to_owned());
-        let lost = self.lost.get_or_insert(Lost { rank, why });
+        let lost = self.lost.get_or_insert(Disconnected { rank, why });
         for outbox in &self.outboxes {
-            // Nobody is left to tell where an inbox is gone.
+            // A closed inbox has no receiver to notify.
             let _ = outbox.send(Err(lost.clone()));
         }
     }

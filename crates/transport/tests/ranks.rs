@@ -1,6 +1,6 @@
-//! Domains as ranks of MPI: this program starts itself with Open MPI's `mpirun`, as ranks that send, gather, and come to their ends in good ways and bad.
+//! Domains as MPI ranks: this program starts itself with Open MPI's `mpirun`, as ranks that send and gather, and end regularly or with errors.
 //!
-//! `SEIXO_TRIALS` is how often each bad end is tried.
+//! `SEIXO_TRIALS` is the number of trials of each error.
 
 use seixo_transport::{Mpi, Transport, launched_by_mpi};
 use std::fs::{self, File, OpenOptions};
@@ -11,13 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
-/// How long a job may go on once one of its ranks is gone.
+/// Longest duration of a job after one of its ranks is lost.
 const SOON: Duration = Duration::from_secs(5);
-/// How long any job may take, on a busy machine too.
+/// Longest duration of any job, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The first argument of a rank.
 const RANK: &str = "as-a-rank";
-/// All ranks on this machine, talking through its loopback, for root in a container too.
+/// All ranks on this machine, with messages through its loopback, for root in a container too.
 const MPIRUN: &str = "--allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 --mca btl self,tcp --mca btl_tcp_if_include lo";
 
 fn main() {
@@ -28,15 +28,15 @@ fn main() {
     }
 }
 
-/// A program that `mpirun` starts, this many times.
+/// A program that `mpirun` starts, and the number of its ranks.
 type Part = (PathBuf, usize);
 
-/// What became of a job.
+/// Result of a job.
 struct Job {
     folder: TempDir,
-    /// Exit code of `mpirun`; none where a signal ended it.
+    /// Exit code of `mpirun`; none if a signal ended it.
     code: Option<i32>,
-    /// All that was printed.
+    /// The whole output.
     said: String,
     ended: SystemTime,
 }
@@ -48,7 +48,7 @@ impl Job {
         let path = folder.path().join("said");
         let said = File::create(&path).unwrap();
         let mut command = Command::new("mpirun");
-        // Jobs that start at once fail over the folder that Open MPI makes for all jobs of a user.
+        // Jobs that start at the same time fail, as Open MPI makes one folder for all jobs of a user.
         command.env("TMPDIR", folder.path());
         for (k, (program, ranks)) in parts.iter().enumerate() {
             if k > 0 {
@@ -95,13 +95,13 @@ impl Job {
         }
     }
 
-    /// Soon after one rank was gone, so was the job, and no rank is left.
+    /// Soon after one rank was lost, the job ended, and no rank is left.
     fn must_end_soon(&self) {
         let died = fs::metadata(self.folder.path().join("died")).unwrap().modified().unwrap();
         let took = self.ended.duration_since(died).unwrap_or_default();
         assert!(took < SOON, "the job went on for {took:?}\n{}", self.said);
         let ranks = fs::read_to_string(self.folder.path().join("ranks")).unwrap();
-        // Who is dead but was not asked for its exit code yet is a zombie.
+        // A rank that ended, but whose exit code was not read yet, is a zombie.
         let state = |rank: &str| fs::read_to_string(format!("/proc/{rank}/stat"));
         let is_running = |rank: &str| state(rank).is_ok_and(|state| !state.contains(") Z "));
         while ranks.lines().any(is_running) {
@@ -152,11 +152,11 @@ fn jobs() {
     println!("ranks refuse different programs");
 }
 
-/// What a rank does.
+/// Work of a rank.
 fn rank(task: &str, folder: &Path) {
     let mut ranks = OpenOptions::new().create(true).append(true).open(folder.join("ranks")).unwrap();
     ranks.write_all(format!("{}\n", id()).as_bytes()).unwrap();
-    let launch = launched_by_mpi().expect("mpirun tells");
+    let launch = launched_by_mpi().expect("mpirun sets its variables");
     let is_second = std::env::var("OMPI_COMM_WORLD_RANK").is_ok_and(|rank| rank == "1");
     let mut mpi = Mpi::start(if task == "other-scene" && is_second { b"b" } else { b"a" });
     assert_eq!(launch.ranks, Some(mpi.ranks()));
@@ -168,18 +168,18 @@ fn rank(task: &str, folder: &Path) {
     // All are at work when it happens.
     mpi.gather(Vec::new()).unwrap();
     if mpi.rank() != 1 {
-        let told = if mpi.rank() == 0 {
+        let reported = if mpi.rank() == 0 {
             mpi.receive(1).map(drop)
         } else {
             mpi.gather(Vec::new()).map(drop)
         };
-        panic!("nothing could come, but it was {told:?}");
+        panic!("nothing could come, but it was {reported:?}");
     }
     File::create(folder.join("died")).unwrap();
     match task {
         "panic" => panic!("meant"),
         "panic-beside" => {
-            // Nobody looks what became of that thread, and this one waits as the other ranks do.
+            // The panic of that thread is not observed, and this thread waits as the other ranks do.
             thread::spawn(|| panic!("meant"));
             mpi.receive(0).map(drop).unwrap();
         }
@@ -201,14 +201,14 @@ fn rank(task: &str, folder: &Path) {
     panic!("survived {task}");
 }
 
-/// Sends messages of all sizes around the ring, to all, and in between gathers.
+/// Sends messages of all sizes around the ring and to all, with gathers in between.
 fn exchange(mpi: &mut Mpi) {
     let (rank, ranks) = (mpi.rank(), mpi.ranks());
     let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
-    // 70 MB are longer than a piece, and much for four.
+    // 70 MB are longer than a piece, and four times that is much.
     let lengths = [0, 1, 1_000, 100_000, 10_000_000, 70_000_000];
     for &length in &lengths[..if ranks == 2 { 6 } else { 5 }] {
-        // All send before anybody receives, which would hang if sending waited; and a short message may not overtake a long one.
+        // All send before any receives, which would hang if sending waited; and a short message may not overtake a long one.
         mpi.send(next, message(rank, length)).unwrap();
         mpi.send(next, message(rank, 3)).unwrap();
         let all = mpi.gather(message(rank, rank * length / 100)).unwrap();
@@ -223,7 +223,7 @@ fn exchange(mpi: &mut Mpi) {
         );
     }
     if ranks == 2 {
-        // Of one there are three pieces, of the other two.
+        // One message has three pieces, the other has two.
         let length = |from: usize| 140_000_000 - from * 70_000_000;
         let all = mpi.gather(message(rank, length(rank))).unwrap();
         assert!(
@@ -239,7 +239,7 @@ fn exchange(mpi: &mut Mpi) {
     }
 }
 
-/// Bytes that tell who sent them, without a period that a lost piece could hide in.
+/// Bytes that depend on the sender, without a period that could hide a lost piece.
 fn message(from: usize, length: usize) -> Vec<u8> {
     let seed = from as u64 + 1;
     (0..length as u64)

@@ -1,12 +1,12 @@
-//! Domains as threads: messages keep their order, and who is lost is told to all others, with its rank and its reason.
+//! Domains as threads: messages keep their order, and all others receive the rank and the reason of a lost domain.
 
-use seixo_transport::{Channels, Lost, Transport};
+use seixo_transport::{Channels, Disconnected, Transport};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const DOMAINS: usize = 8;
-/// How long the others may wait for the news that a domain is lost.
+/// Longest time until the others receive the loss of a domain.
 const SOON: Duration = Duration::from_secs(1);
 
 /// Runs a program in all domains, each on a thread, and waits for all.
@@ -23,7 +23,7 @@ fn run(program: impl Fn(&mut Channels) + Clone + Send + 'static) {
     }
 }
 
-/// Bytes that tell who sent them, and as which of his messages; as many as that.
+/// Bytes that depend on the sender and the number of the message; that number is also their count.
 fn message(from: usize, number: usize) -> Vec<u8> {
     let mark = [from as u8, number as u8, (number >> 8) as u8];
     mark.into_iter().cycle().take(number).collect()
@@ -39,7 +39,7 @@ fn messages_of_two_domains_arrive_in_their_order() {
                 domain.send(to, message(rank, number)).unwrap();
             }
         }
-        // Those of the last wait behind those of all others, and some have come by then.
+        // The messages of the last domain wait behind those of all others; some have arrived by then.
         for from in (0..DOMAINS).rev() {
             for number in 0..500 {
                 assert_eq!(domain.receive(from).unwrap(), message(from, number));
@@ -56,7 +56,7 @@ fn all_get_what_all_gave_while_messages_are_on_their_way() {
         for round in 0..200 {
             let (next, before) = ((rank + 1) % DOMAINS, (rank + DOMAINS - 1) % DOMAINS);
             domain.send(next, message(rank, round)).unwrap();
-            // Some give nothing, and all give differently much.
+            // Some messages are empty, and all have different lengths.
             let all = domain.gather(message(rank, rank * round)).unwrap();
             let given: Vec<_> = (0..DOMAINS).map(|from| message(from, from * round)).collect();
             assert_eq!(all, given);
@@ -66,33 +66,33 @@ fn all_get_what_all_gave_while_messages_are_on_their_way() {
     });
 }
 
-/// What a domain was told, and by when.
-type News = (usize, Result<(), Lost>, Instant);
+/// The result that a domain received, and when.
+type News = (usize, Result<(), Disconnected>, Instant);
 
-/// Lets a domain wait for what never comes: a message of the one that will be lost, one of a domain that itself waits, or all.
-fn wait(mut domain: Channels, culprit: usize, tell: &Sender<News>) {
+/// Lets a domain wait in vain: for a message of the lost domain, for one of a domain that itself waits, or for all.
+fn wait(mut domain: Channels, culprit: usize, sender: &Sender<News>) {
     let rank = domain.rank();
-    let told = match rank % 3 {
+    let reported = match rank % 3 {
         0 => domain.receive(culprit).map(drop),
         1 => domain.receive((rank + 1) % DOMAINS).map(drop),
         _ => domain.gather(Vec::new()).map(drop),
     };
-    // Nobody listens any more where the test has failed.
-    let _ = tell.send((rank, told, Instant::now()));
+    // If the test has failed, the receiver is gone.
+    let _ = sender.send((rank, reported, Instant::now()));
 }
 
-/// One domain is lost in its own way, now before and now after the others have come to wait: all others hear of it, soon, with rank and reason.
+/// One domain is lost in this way, before or after the others wait: all others soon receive the loss, with rank and reason.
 fn lose_one(way: fn(Channels), why: &str) {
     for trial in 0..50 {
         let culprit = trial % DOMAINS;
-        let (tell, told) = channel();
+        let (sender, reported) = channel();
         let mut lost = None;
         for domain in Channels::all(DOMAINS) {
             if domain.rank() == culprit {
                 lost = Some(domain);
             } else {
-                let tell = tell.clone();
-                thread::spawn(move || wait(domain, culprit, &tell));
+                let sender = sender.clone();
+                thread::spawn(move || wait(domain, culprit, &sender));
             }
         }
         let lost = lost.unwrap();
@@ -101,16 +101,16 @@ fn lose_one(way: fn(Channels), why: &str) {
             thread::sleep(delay);
             way(lost);
         });
-        // A panic is meant to end that thread.
+        // The panic of that thread is intended.
         let _ = end.join();
         let when = Instant::now();
         for _ in 1..DOMAINS {
-            let (rank, told, at) = told.recv_timeout(SOON).expect("a domain waits on");
-            let expected = Lost {
+            let (rank, reported, at) = reported.recv_timeout(SOON).expect("a domain waits on");
+            let expected = Disconnected {
                 rank: culprit,
                 why: why.to_owned(),
             };
-            assert_eq!(told, Err(expected), "domain {rank} in trial {trial}");
+            assert_eq!(reported, Err(expected), "domain {rank} in trial {trial}");
             assert!(at.saturating_duration_since(when) < SOON, "domain {rank} in trial {trial}");
         }
     }
@@ -122,7 +122,7 @@ fn a_domain_that_panics_frees_all_others() {
 }
 
 #[test]
-fn a_domain_that_fails_tells_why() {
+fn a_domain_that_fails_reports_why() {
     lose_one(|mut domain| domain.fail("the disk is full"), "the disk is full");
 }
 
@@ -132,12 +132,12 @@ fn a_domain_that_leaves_early_is_lost() {
 }
 
 #[test]
-fn after_a_loss_every_call_tells_it() {
+fn after_a_loss_every_call_reports_it() {
     let mut domains = Channels::all(3);
     domains[0].send(2, vec![1]).unwrap();
     domains[1].fail("grain 7 is not finite");
     let mut last = domains.pop().unwrap();
-    let lost = Lost {
+    let lost = Disconnected {
         rank: 1,
         why: "grain 7 is not finite".to_owned(),
     };
@@ -145,18 +145,18 @@ fn after_a_loss_every_call_tells_it() {
     assert_eq!(last.receive(0), Err(lost.clone()));
     assert_eq!(last.gather(Vec::new()), Err(lost.clone()));
     assert_eq!(last.finish(), Err(lost.clone()));
-    // One that goes because of it is not blamed.
+    // A domain that ends as a consequence is not named as the cause.
     drop(last);
     assert_eq!(domains[0].receive(2), Err(lost.clone()));
     assert!(lost.to_string().contains("domain 1") && lost.to_string().contains("grain 7"));
 }
 
 #[test]
-fn who_finishes_late_hears_of_no_loss() {
+fn who_finishes_late_receives_no_loss() {
     for trial in 0..50 {
         run(move |domain| {
             let rank = domain.rank();
-            // In each trial others are the last.
+            // In each trial other domains are the last.
             thread::sleep(Duration::from_millis(((rank + trial) % DOMAINS / 3) as u64));
             domain.send((rank + 1) % DOMAINS, vec![rank as u8]).unwrap();
             domain.receive((rank + DOMAINS - 1) % DOMAINS).unwrap();

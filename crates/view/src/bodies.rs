@@ -1,4 +1,4 @@
-//! Bodies that were made from meshes: their surfaces, in place of the spheres with which they touch.
+//! Surfaces of bodies that were made from meshes, drawn in place of their spheres.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,25 @@ use crate::{
     render::Pane,
 };
 
-/// Surfaces of bodies, and in place of which grains they are.
+/// Surfaces of bodies, and the grains that they replace.
 pub struct Surfaces {
-    /// Their triangles.
+    /// Triangles of the surfaces.
     panes: Vec<Pane>,
-    /// Places among the grains of those that the bodies carry.
+    /// Indices of the grains that belong to the bodies.
     carried: Vec<usize>,
 }
 
-/// What the grains of a body are colored by.
+/// Colors of the grains of a body.
 #[derive(Default)]
 struct Shades {
-    /// Sum of their places on a scale, and how many have one.
+    /// Sum of their palette indices on a scale, and the number of grains on the scale.
     sum: u64,
     count: u64,
     first: Option<u8>,
 }
 
 impl Surfaces {
-    /// Those of bodies, beside grains with these ids and colors: on a scale a body has the mean of what its grains have, else the color of the first.
+    /// Surfaces of bodies, colored by the grains with these ids. On a scale, a body gets the mean of its grains, otherwise the color of the first.
     pub fn of(bodies: &VtkBodies, id: &[u32], coloring: &Coloring) -> Surfaces {
         let mut carriers = bodies.carried.clone();
         carriers.sort_unstable();
@@ -69,7 +69,7 @@ impl Surfaces {
         }
     }
 
-    /// Their triangles, in place of those of the balls that are these grains: see [`crate::Snapshot::balls`].
+    /// Triangles of the surfaces. Hides the grains of the bodies in `balls`: see [`crate::Snapshot::balls`].
     pub fn in_place_of(self, balls: &mut [[f32; 4]]) -> Vec<Pane> {
         for place in self.carried {
             balls[place][3] = -balls[place][3].abs();

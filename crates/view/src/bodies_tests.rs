@@ -6,14 +6,14 @@ use seixo_engine::{BondSnapshot, PeriodicCell};
 use seixo_files::vtk::{self, Field, VtkBodies};
 
 use crate::{
-    Few, PictureOptions, Shown, SmoothMesh, Snapshot, camera::Camera, canvas::Canvas, color::Rgb, picture, picture_tests::run_folder,
-    render::render,
+    PictureOptions, PreviewParts, Shown, SmoothMesh, Snapshot, camera::Camera, canvas::Canvas, color::Rgb, picture,
+    picture_tests::run_folder, render::render,
 };
 
 const SIDE: u32 = 256;
 const FOCAL: f64 = 300.0;
 
-/// Five units in front of the origin.
+/// A camera five units in front of the origin.
 fn camera() -> Camera {
     Camera {
         eye: DVec3::new(0.0, 0.0, -5.0),
@@ -25,12 +25,12 @@ fn camera() -> Camera {
     }
 }
 
-/// By 45° about the upright axis.
+/// Rotates by 45° about the vertical axis.
 fn turned([x, y, z]: [f64; 3]) -> [f64; 3] {
     [FRAC_1_SQRT_2 * (x + z), y, FRAC_1_SQRT_2 * (z - x)]
 }
 
-/// A cube of this half side about the origin.
+/// A cube with this half side, centered at the origin.
 fn cube(half: f64) -> SmoothMesh {
     let mut triangles = Vec::new();
     for (axis, side) in [0, 1, 2].into_iter().flat_map(|axis| [(axis, -half), (axis, half)]) {
@@ -45,7 +45,7 @@ fn cube(half: f64) -> SmoothMesh {
     SmoothMesh::new(&triangles)
 }
 
-/// A body that carries grains with these ids, seen as the cube, turned.
+/// A body of grains with these ids, with the cube as its rotated surface.
 fn cube_of(half: f64, carried: &[u32], time: f64) -> VtkBodies {
     let mesh = cube(half);
     VtkBodies {
@@ -58,7 +58,7 @@ fn cube_of(half: f64, carried: &[u32], time: f64) -> VtkBodies {
     }
 }
 
-/// A run folder of one frame: spheres in the corners of the cube, and one out of it, which are a body.
+/// A run folder with one frame: one body of spheres at the corners of the cube and one sphere outside.
 fn folder_of_a_cube() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().suffix(".out").tempdir().unwrap();
     let fields = folder.path().join("fields");
@@ -89,7 +89,7 @@ fn drawn(snapshot: &Snapshot) -> Canvas {
     render(&snapshot.stage(&snapshot.scenery()), &[], &camera(), (SIDE, SIDE)).unwrap()
 }
 
-/// Whether something is seen at a pixel, in front of a background that is the same along rows.
+/// Whether a pixel shows an object. The background is constant along rows.
 fn is_covered(image: &Canvas, x: u32, y: u32) -> bool {
     let pixel = |x: u32| -> Rgb {
         let at = 3 * (y * image.width + x) as usize;
@@ -107,16 +107,16 @@ fn a_body_is_seen_as_the_mesh_that_it_was_made_from() {
     let (mesh, spheres) = (read(folder.path(), true), read(folder.path(), false));
     let [of_mesh, of_spheres] = [&mesh, &spheres].map(drawn);
     let area = (0..SIDE * SIDE).filter(|at| is_covered(&of_mesh, at % SIDE, at / SIDE)).count();
-    // Turned by 45° it shows an edge, and is bounded by two that are farther away: two trapezoids. A pixel that is covered in part counts.
+    // Rotated by 45°, the cube shows a near edge and two far edges: two trapezoids. A partly covered pixel counts.
     let [near, far] = [FOCAL / (5.0 - 2.0 * FRAC_1_SQRT_2), FOCAL / 5.0];
     let expected = 2.0 * (2.0 * FRAC_1_SQRT_2 * far) * (near + far);
     assert!((area as f64 / expected - 1.0).abs() < 0.025, "{area} px, not {expected}");
-    // The spheres leave its middle free, and one is out of it.
+    // The spheres leave the middle of the cube free; one sphere is outside.
     for (place, is_seen) in [([128, 128], [true, false]), ([128, 71], [true, true]), ([242, 128], [false, true])] {
         let found = [&of_mesh, &of_spheres].map(|image| is_covered(image, place[0], place[1]));
         assert_eq!(found, is_seen, "at {place:?}");
     }
-    // Both have the same place in the picture, and the same spheres to pick.
+    // Both fill the same part of the picture and have the same spheres to pick.
     assert_eq!(mesh.in_view(&mesh.scenery()), spheres.in_view(&spheres.scenery()));
     assert_eq!((&mesh.id, mesh.shown, mesh.seen()), (&spheres.id, 9, spheres.seen()));
     assert!(mesh.balls.iter().all(|ball| ball[3] < 0.0) && spheres.balls.iter().all(|ball| ball[3] > 0.0));
@@ -153,19 +153,19 @@ fn a_body_has_the_mean_color_of_its_grains_on_a_scale_and_else_that_of_the_first
 }
 
 #[test]
-fn of_particles_at_a_glance_those_are_left_out_that_a_body_carries() {
-    let few = Few {
+fn previews_leave_out_particles_that_a_body_carries() {
+    let parts = PreviewParts {
         id: vec![9, 7, 8, 7, 9],
         places: vec![[0.0, 0.0, 0.0, 0.5]; 5],
         values: vec![1.0; 5],
         field: ("speed", "m/s"),
         grains: 3,
         bodies: Some(cube_of(1.0, &[7, 9], 0.0)),
-        ..Few::default()
+        ..PreviewParts::default()
     };
-    let seen = Snapshot::of_few(few, &PictureOptions::default(), 0);
+    let seen = Snapshot::of_preview(parts, &PictureOptions::default(), 0);
     let radii: Vec<f32> = seen.balls.iter().map(|ball| ball[3]).collect();
-    // Particles of fluids are numbered by themselves.
+    // Fluid particles have their own numbering.
     assert_eq!(radii, [-0.5, -0.5, 0.5, 0.5, 0.5]);
     assert_eq!(seen.bodies.len(), 12);
 }
@@ -184,7 +184,7 @@ fn fluids_and_bodies_stay_where_bonds_stand_for_grains() {
         bending: 0.0,
         torsion: 0.0,
         energy: 1e-6,
-        used: 0.5,
+        utilization: 0.5,
     };
     fs::write(fields.join("bonds_000001.vtp"), vtk::bonds(&[bond], 0.01)).unwrap();
     let options = |shown: Shown, has_meshes: bool| PictureOptions {
@@ -208,7 +208,7 @@ fn fluids_and_bodies_stay_where_bonds_stand_for_grains() {
     let water = vtk::fluid(&fluid, 0.001, &PeriodicCell::open(), 0.01);
     fs::write(fields.join("fluid_000001.vtp"), water).unwrap();
     assert!(picture(folder.path(), &options(Shown::Bonds, true)).unwrap() != with_body);
-    // Contacts would be hidden inside.
+    // Contacts would be hidden inside the body.
     for (shown, panes, drops) in [(Shown::Bonds, 12, 9), (Shown::Contacts, 0, 0)] {
         let seen = Snapshot::read(folder.path(), &options(shown, true)).unwrap();
         let scenery = seen.scenery();

@@ -1,4 +1,4 @@
-//! Bonds of a frame as rods, and the places where bonds broke as marks.
+//! Bonds of a frame as rods, and bond breaks as marks.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use crate::{
     render::Rod,
 };
 
-/// Names of all that bonds can be colored by.
-pub const FIELDS: [&str; 8] = ["used", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
+/// Names of all fields for the color of bonds.
+pub const FIELDS: [&str; 8] = ["utilization", "tension", "shear", "bending", "torsion", "energy", "force", "kind"];
 /// Radius of a rod over the length of its bond.
 const THICKNESS: f64 = 0.12;
-/// The same where rods only show what is around the marks.
+/// The same for rods that only give context to the marks.
 const THINNESS: f64 = 0.04;
 /// Radius of a mark over the mean radius of the grains.
 const MARK: f64 = 0.35;
 
-/// Bonds as rods, and what their colors mean: the share of the strength that is used, or another field of theirs.
+/// Bonds as rods with their coloring: the used share of the strength, or another field.
 pub fn rods(bonds: &VtkBonds, options: &PictureOptions) -> Result<(Coloring, Vec<Rod>), ViewError> {
-    let (values, name, unit) = values_of(bonds, options.field.as_deref().unwrap_or("used"))?;
+    let (values, name, unit) = values_of(bonds, options.field.as_deref().unwrap_or("utilization"))?;
     let coloring = if name == "kind" {
         Coloring::classes(&values, name)
     } else {
@@ -35,7 +35,7 @@ pub fn rods(bonds: &VtkBonds, options: &PictureOptions) -> Result<(Coloring, Vec
     Ok((coloring, rods))
 }
 
-/// Bonds as thin rods without a meaning of their colors.
+/// Bonds as thin rods in one color without meaning.
 pub fn plain_rods(bonds: &VtkBonds) -> Vec<Rod> {
     bonds.ends.iter().map(|ends| rod(ends, THINNESS, color::BOND)).collect()
 }
@@ -49,7 +49,7 @@ fn rod(ends: &[[f64; 3]; 2], thickness: f64, color: Rgb) -> Rod {
     }
 }
 
-/// The values of a field of bonds, with what the legend calls it and its unit.
+/// The values of a bond field, its name in the legend and its unit.
 fn values_of<'a>(bonds: &'a VtkBonds, field: &str) -> Result<(Vec<f64>, &'a str, &'static str), ViewError> {
     if field == "force" {
         let force = bonds.force.iter().map(|&force| DVec3::from(force).length());
@@ -66,7 +66,7 @@ fn values_of<'a>(bonds: &'a VtkBonds, field: &str) -> Result<(Vec<f64>, &'a str,
         });
     };
     let (name, unit) = match name.as_str() {
-        "used" => ("strength used", ""),
+        "utilization" => ("utilization", ""),
         "tension" | "shear" => (name.as_str(), "N"),
         "bending" | "torsion" => (name.as_str(), "N m"),
         "energy" => (name.as_str(), "J"),
@@ -75,18 +75,18 @@ fn values_of<'a>(bonds: &'a VtkBonds, field: &str) -> Result<(Vec<f64>, &'a str,
     Ok((values.clone(), name, unit))
 }
 
-/// Where bonds broke, and how.
+/// Places and modes of bond breaks.
 #[derive(Debug, PartialEq)]
-pub struct Cracks {
-    /// Names of the modes, by their numbers.
+pub struct BondBreaks {
+    /// Names of the modes, indexed by number.
     pub modes: Vec<String>,
     /// Place \[m\] and mode of every break.
     pub breaks: Vec<(DVec3, usize)>,
 }
 
-impl Cracks {
-    /// What broke up to this time \[s\], from the table of a run.
-    pub fn until(run_folder: &Path, time: f64) -> Result<Cracks, ViewError> {
+impl BondBreaks {
+    /// Bond breaks up to this time \[s\], from the table of a run.
+    pub fn until(run_folder: &Path, time: f64) -> Result<BondBreaks, ViewError> {
         let path = run_folder.join("bonds.csv");
         if !path.exists() {
             return Err(ViewError::NoBonds { path });
@@ -118,16 +118,16 @@ impl Cracks {
             }
             Ok(())
         })?;
-        Ok(Cracks { modes, breaks })
+        Ok(BondBreaks { modes, breaks })
     }
 
-    /// Center and radius of a mark for each \[m\].
+    /// Center and radius of a mark for each break \[m\].
     pub fn marks(&self, grains: &VtkPoints) -> Vec<(DVec3, f64)> {
         let mean_radius = grains.radius.iter().sum::<f64>() / grains.radius.len().max(1) as f64;
         self.breaks.iter().map(|&(center, _)| (center, MARK * mean_radius)).collect()
     }
 
-    /// The colors of the marks and what they mean: all modes in every frame, so that a series of pictures has one legend.
+    /// Colors of the marks and their legend. It lists all modes in every frame, so that a series of pictures has one legend.
     pub fn coloring(&self) -> Coloring {
         let class = |(mode, name): (usize, &String)| (name.clone(), color::distinct(mode));
         Coloring {
@@ -141,7 +141,7 @@ impl Cracks {
     }
 }
 
-/// The names in a column's name such as `mode (0 tension; 1 shear)`.
+/// The names in a column header such as `mode (0 tension; 1 shear)`.
 fn names_in(column: &str) -> Vec<String> {
     let inside = column.split_once('(').map_or("", |(_, inside)| inside.trim_end_matches(')'));
     let names = inside.split("; ").filter_map(|numbered| numbered.split_once(' '));

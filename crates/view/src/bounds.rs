@@ -1,4 +1,4 @@
-//! Lowest and highest of what lies somewhere.
+//! Bounds of spheres.
 
 use crate::SHARE;
 use rayon::prelude::*;
@@ -6,18 +6,18 @@ use rayon::prelude::*;
 /// Center and radius of a ball \[m\].
 pub type Ball = [f32; 4];
 
-/// Lowest and highest of each of the four numbers of balls \[m\]; radii without their signs.
+/// Lowest and highest value of each of the four numbers of balls \[m\]; radii without sign.
 pub type Bounds = [Ball; 2];
 
-/// Those of no ball.
+/// Bounds of no ball.
 pub const NOTHING: Bounds = [[f32::INFINITY; 4], [f32::NEG_INFINITY; 4]];
 
-/// Whether all numbers of a ball are numbers.
+/// Whether all numbers of a ball are finite.
 pub fn is_somewhere(ball: &Ball) -> bool {
     ball.iter().all(|number| number.is_finite())
 }
 
-/// Those of all of which these are bounds.
+/// Bounds that contain both.
 pub fn joined([low, high]: Bounds, [lower, higher]: Bounds) -> Bounds {
     [
         std::array::from_fn(|axis| low[axis].min(lower[axis])),
@@ -25,7 +25,7 @@ pub fn joined([low, high]: Bounds, [lower, higher]: Bounds) -> Bounds {
     ]
 }
 
-/// Those of the balls that count.
+/// Bounds of the balls for which `counts` holds.
 pub fn of(balls: &[Ball], counts: impl Fn(&Ball) -> bool + Sync) -> Bounds {
     let of_share = |share: &[Ball]| {
         let counted = share.iter().filter(|ball| counts(ball));

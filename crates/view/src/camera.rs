@@ -1,8 +1,8 @@
-//! The camera: where it stands, what it sees, where a point lands in the picture.
+//! The camera: its position, its view, and the projection of points.
 
 use glam::DVec3;
 
-/// Angle of view over the height of the frame \[rad\]: a long lens, so that near grains do not dwarf far ones.
+/// Angle of view over the height of the frame \[rad\]: a long lens, so that near grains do not look much larger than far ones.
 const FIELD_OF_VIEW: f64 = 0.40;
 
 /// A rectangle of the picture \[px\], y downwards.
@@ -17,13 +17,13 @@ pub struct Frame {
 /// A perspective camera. View coordinates are right, up, and depth along the optical axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
-    /// Where it stands \[m\].
+    /// Position \[m\].
     pub eye: DVec3,
     /// Unit vectors to the right, upwards and into the scene.
     pub axes: [DVec3; 3],
     /// Pixels per unit of tangent.
     pub focal: f64,
-    /// Where the optical axis meets the picture \[px\].
+    /// Point where the optical axis meets the picture \[px\].
     pub center: [f64; 2],
     /// Nearest depth that is drawn \[m\].
     pub near: f64,
@@ -54,11 +54,10 @@ impl Camera {
         }
     }
 
-    /// The camera that sees all these balls (center, radius), from the direction `from`, as large as they fit in the frame.
+    /// The camera that sees all these balls (center, radius) from the direction `from`, as large as the frame allows.
     ///
-    /// A ball is inside the frame when it is on the inner side of the four planes through the eye and the edges of the
-    /// frame; with tangents t of the half angles each plane gives one linear inequality for the eye, so the nearest eye
-    /// is known in closed form.
+    /// A ball is inside the frame if it is on the inner side of the four planes through the eye and the edges of the frame. With the tangents t of
+    /// the half angles, each plane gives one linear inequality for the eye. So the nearest eye follows in closed form.
     pub fn framing(balls: impl Iterator<Item = (DVec3, f64)>, from: DVec3, frame: Frame) -> Camera {
         let [right, up, forward] = axes(from);
         let focal = focal_length(frame);
@@ -94,13 +93,13 @@ impl Camera {
     }
 }
 
-/// Direction of length 1 of a cut, and how far from this point along it things are drawn \[m\].
-pub fn cut_from([x, y, z, far]: [f64; 4], point: DVec3) -> (DVec3, f64) {
+/// Unit normal of a clip plane, and the distance from this point along it up to which things are drawn \[m\].
+pub fn clip_plane([x, y, z, far]: [f64; 4], point: DVec3) -> (DVec3, f64) {
     let direction = DVec3::new(x, y, z).normalize_or_zero();
     (direction, far - direction.dot(point))
 }
 
-/// Right, up and forward of a camera that looks from this direction.
+/// Right, up and forward vectors of a camera that looks from this direction.
 fn axes(from: DVec3) -> [DVec3; 3] {
     let forward = -from.normalize();
     let vertical = if forward.z.abs() > 0.999 { DVec3::Y } else { DVec3::Z };

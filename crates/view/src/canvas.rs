@@ -1,4 +1,4 @@
-//! An image in memory and what is drawn over the rendered scene.
+//! An image in memory with drawing operations.
 
 use crate::{ViewError, color::Rgb};
 
@@ -13,7 +13,7 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// Lays `color` over a pixel with this opacity; outside of the image nothing happens.
+    /// Blends `color` over a pixel with this opacity; ignores pixels outside of the image.
     pub fn blend(&mut self, x: i64, y: i64, color: Rgb, opacity: f32) {
         if (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y) {
             let at = 3 * (y as usize * self.width as usize + x as usize);
@@ -24,7 +24,7 @@ impl Canvas {
         }
     }
 
-    /// Fills the rectangle between two corners \[px\]; edges between pixels come out soft.
+    /// Fills the rectangle between two corners \[px\]; edges between pixels are antialiased.
     pub fn fill(&mut self, [left, top]: [f32; 2], [right, bottom]: [f32; 2], color: Rgb) {
         let cover = |pixel: i64, low: f32, high: f32| (high.min(pixel as f32 + 1.0) - low.max(pixel as f32)).clamp(0.0, 1.0);
         for y in top.floor().max(0.0) as i64..bottom.ceil().min(self.height as f32) as i64 {

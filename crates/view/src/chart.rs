@@ -1,4 +1,4 @@
-//! Charts: curves in stacked panels over one axis, bars, and bars of time in lanes; drawn alike as SVG and as PNG.
+//! Charts as SVG and PNG: curves in stacked panels over one axis, bars, and time bars in lanes.
 
 use std::sync::OnceLock;
 
@@ -20,27 +20,27 @@ use crate::{
 
 /// Width of every chart.
 const WIDTH: f64 = 1200.0;
-/// Drawing units per unit of length: backends know whole numbers only, curves need finer ones.
+/// Drawing units per unit of length: backends take integers only, and curves need finer coordinates.
 const FINE: f64 = 4.0;
-/// More points than this along the width of a curve cannot be told apart.
+/// Most columns along the width of a curve; more cannot be distinguished.
 const COLUMNS: usize = 1000;
-/// Height between panels.
+/// Vertical distance of panels.
 const GAP: f64 = 64.0;
 const GRID: Rgb = [226, 230, 235];
 
 /// Curves over one horizontal axis.
 pub struct Chart {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// Quantity and unit of the horizontal axis.
     pub horizontal: String,
-    /// From the top down.
+    /// Panels from top to bottom.
     pub panels: Vec<Panel>,
-    /// Whether both axes are logarithmic: all numbers must be positive.
+    /// Whether both axes are logarithmic; all numbers must then be positive.
     pub is_logarithmic: bool,
 }
 
-/// Curves of one unit.
+/// Curves that share a unit.
 pub struct Panel {
     /// Quantity and unit of the vertical axis.
     pub vertical: String,
@@ -50,23 +50,23 @@ pub struct Panel {
     pub curves: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-/// One bar for each row.
+/// Horizontal bars, one per row.
 pub struct Bars {
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// Name, length and what is written behind the bar.
+    /// Name, length, and the text behind the bar.
     pub rows: Vec<(String, f64, String)>,
 }
 
 /// Bars in lanes over one horizontal axis that begins at zero.
 pub struct Lanes {
-    /// What it shows.
+    /// Title.
     pub title: String,
     /// Quantity and unit of the horizontal axis.
     pub horizontal: String,
-    /// Where the axis ends.
+    /// End of the axis.
     pub length: f64,
-    /// From the top down: names, and what is in them.
+    /// Names and bars of the lanes, from top to bottom.
     pub lanes: Vec<(String, Vec<Bar>)>,
     /// Names and colors of the kinds of bars.
     pub kinds: Vec<(String, Rgb)>,
@@ -74,22 +74,22 @@ pub struct Lanes {
 
 /// A bar in a lane.
 pub struct Bar {
-    /// Which of the kinds.
+    /// Index of its kind.
     pub kind: usize,
-    /// Where it begins and ends along the axis.
+    /// Start and end along the axis.
     pub from: f64,
     pub to: f64,
 }
 
-/// Something that can be drawn on a sheet.
+/// A drawing on a sheet.
 pub trait Drawing {
-    /// Height of the sheet it needs.
+    /// Height of the sheet that it needs.
     fn height(&self) -> f64;
     /// Draws it.
     fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError>;
 }
 
-/// The drawing as a file.
+/// Encodes the drawing as a file.
 pub fn encode(drawing: &impl Drawing, format: ChartFormat) -> Result<Vec<u8>, ViewError> {
     static FONT: OnceLock<()> = OnceLock::new();
     FONT.get_or_init(|| drop(register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT)));
@@ -101,7 +101,7 @@ pub fn encode(drawing: &impl Drawing, format: ChartFormat) -> Result<Vec<u8>, Vi
                 area: SVGBackend::with_string(&mut text, size).into_drawing_area(),
                 sink: 0.0,
             })?;
-            // The fine units stay inside; outside the chart has its proper size.
+            // The fine units stay inside; the outer size is that of the chart.
             let shown = format!(r#"width="{WIDTH}" height="{}""#, drawing.height());
             Ok(text
                 .replacen(&format!(r#"width="{}" height="{}""#, size.0, size.1), &shown, 1)
@@ -126,10 +126,10 @@ fn fine(length: f64) -> i32 {
     (length * FINE).round() as i32
 }
 
-/// What charts are drawn on.
+/// Drawing surface of charts.
 pub struct Sheet<B: DrawingBackend> {
     area: DrawingArea<B, Shift>,
-    /// How far text sinks below its place, as a part of its size: the bitmap backend sets it too high.
+    /// Downward shift of text as a fraction of its size: the bitmap backend places text too high.
     sink: f64,
 }
 
@@ -146,7 +146,7 @@ impl<B: DrawingBackend> Sheet<B> {
             .map_err(failed)
     }
 
-    /// A line of text; `at` is its middle height and the end that `align` names.
+    /// Draws a line of text; `at` gives its middle height and the end that `align` names.
     fn text(&self, at: [f64; 2], size: f64, (color, align): (Rgb, HPos), text: &str) -> Result<(), ViewError> {
         let color = rgb(color);
         let style = TextStyle::from(("sans-serif", size * FINE * 1.24).into_font())
@@ -157,7 +157,7 @@ impl<B: DrawingBackend> Sheet<B> {
             .map_err(failed)
     }
 
-    /// Names behind their colors, one below the other, from the left end and the middle height of the first color on.
+    /// Draws color samples with their names behind, one below the other. The given point is the left end and middle height of the first sample.
     fn legend<'a>(&self, [left, top]: [f64; 2], thickness: f64, entries: impl Iterator<Item = (&'a str, Rgb)>) -> Result<(), ViewError> {
         for (index, (name, shade)) in entries.enumerate() {
             let y = top + 24.0 * index as f64;
@@ -176,7 +176,7 @@ fn failed<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) ->
     ViewError::Encoding(error.to_string())
 }
 
-/// A range with room at both ends, from zero where that is near.
+/// A range with margins at both ends; it starts at zero if the values are near zero.
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
@@ -225,7 +225,7 @@ impl Axis {
         }
     }
 
-    /// How far along the axis a number stands, from 0 to 1.
+    /// Relative position of a number along the axis, from 0 to 1.
     fn part(&self, value: f64) -> f64 {
         if self.is_logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -235,7 +235,7 @@ impl Axis {
     }
 }
 
-/// The highest and lowest point of each of many columns, in order.
+/// The highest and lowest point of each column, in the order of the points.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() <= 3 * COLUMNS {
         return points.to_vec();
@@ -367,7 +367,7 @@ impl Drawing for Lanes {
             let (middle, half) = (top + (index as f64 + 0.5) * pitch, 0.36 * pitch);
             sheet.text([left - 12.0, middle], 16.0, (color::INK, HPos::Right), name)?;
             for bar in bars {
-                // What is too short to be seen is drawn as a line.
+                // Draw a very short bar as a line.
                 let (begin, end) = (across(bar.from), across(bar.to).max(across(bar.from) + 0.5));
                 sheet.rectangle([begin, middle - half], [end, middle + half], self.kinds[bar.kind].1)?;
             }

@@ -1,4 +1,4 @@
-//! Colors of values: a perceptually even scale for numbers, distinct hues for names.
+//! Colors: a perceptually uniform scale for numbers, and distinct hues for names.
 
 /// An sRGB color.
 pub type Rgb = [u8; 3];
@@ -16,13 +16,13 @@ pub const WALL: Rgb = [126, 143, 163];
 /// An edge of a wall.
 pub const EDGE: Rgb = [70, 82, 98];
 
-/// A bond that has no color of its own.
+/// A bond without a color of its own.
 pub const BOND: Rgb = [176, 184, 194];
-/// What is too small to have a color of its own.
+/// Classes that are too small for a color of their own.
 pub const OTHERS: Rgb = [205, 210, 216];
 
-/// The viridis scale, dark at 0 and bright at 1: M. Zucker's sixth-degree fit (public domain) of the table by
-/// S. van der Walt and N. Smith, evenly stepped to the eye and readable with any color vision.
+/// The viridis scale, dark at 0 and bright at 1: M. Zucker's sixth-degree fit (public domain) of the table by S. van der Walt and N. Smith. It is
+/// perceptually uniform and readable with any color vision.
 pub fn viridis(value: f64) -> Rgb {
     const TERMS: [[f64; 3]; 7] = [
         [0.277_727_327_2, 0.005_407_344_5, 0.334_099_805_3],
@@ -40,7 +40,7 @@ pub fn viridis(value: f64) -> Rgb {
     })
 }
 
-/// Distinct colors, in the order in which to use them; repeats after twelve.
+/// Distinct colors in order of use; repeats after twelve.
 pub fn distinct(index: usize) -> Rgb {
     const HUES: [Rgb; 12] = [
         [46, 105, 168],
@@ -59,7 +59,7 @@ pub fn distinct(index: usize) -> Rgb {
     HUES[index % HUES.len()]
 }
 
-/// The color of a fluid beside what has other colors: as [`distinct`], but pale.
+/// The color of a fluid beside colored grains: a pale version of [`distinct`].
 pub fn fluid(index: usize) -> Rgb {
     distinct(index).map(|channel| ((3 * u16::from(channel) + 2 * 255) / 5) as u8)
 }

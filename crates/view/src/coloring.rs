@@ -1,4 +1,4 @@
-//! From the fields of a frame to the colors of its grains and the legend that explains them.
+//! Colors of grains from the fields of a frame, and their legend.
 
 use std::{
     cmp::Reverse,
@@ -9,32 +9,32 @@ use rayon::prelude::*;
 use seixo_files::vtk::VtkPoints;
 
 use crate::{
-    Parts, PictureOptions, SHARE, Shown, ViewError,
+    PictureOptions, SHARE, Shown, SnapshotParts, ViewError,
     color::{self, Rgb},
-    fluid::Balls,
-    scenery::some_of,
+    fluid::SphereSet,
+    scene_bounds::some_of,
 };
 
-/// Fragments that have colors of their own: with all others as many as a legend holds.
-const MOST_FRAGMENTS: usize = 11;
+/// Fragments with a color of their own; with the class of all others they fill a legend.
+const MAX_FRAGMENTS: usize = 11;
 
-/// Colors of a scale of numbers in a palette.
+/// Number of colors of a scale in a palette.
 pub const SCALE: usize = 240;
-/// Place in a palette of what has no number.
+/// Palette index for items without a value.
 pub const OTHERS: u8 = 240;
-/// Place in a palette of the first of the colors of fluids beside what has other colors.
+/// Palette index of the first color of fluids beside colored grains.
 const FLUIDS: u8 = 241;
-/// How many of these there are.
-const MOST_FLUIDS: u8 = 12;
+/// Number of colors of fluids.
+const MAX_FLUIDS: u8 = 12;
 
-/// The colors of all grains, or of what else is colored, and what they mean. What has no number has the color of others.
+/// Colors of grains or other items, and their meaning. Items without a value have the color of others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coloring {
     /// At most 256 colors.
     pub palette: Vec<Rgb>,
-    /// Place in the palette of each.
+    /// Palette index of each item.
     pub shade: Vec<u8>,
-    /// What the legend says.
+    /// Contents of the legend.
     pub legend: Legend,
 }
 
@@ -49,7 +49,7 @@ pub enum Legend {
         unit: String,
         /// Values at the ends.
         range: (f64, f64),
-        /// Whether some grains have values below and above them.
+        /// Whether some grains have values below and above the range.
         goes_on: [bool; 2],
     },
     /// One color per class.
@@ -70,13 +70,13 @@ impl Default for Legend {
     }
 }
 
-/// The colors of a scale, that of others, and those of fluids.
+/// The colors of a scale, the color of others, and the colors of fluids.
 fn palette(of_scale: impl Fn(usize) -> Rgb) -> Vec<Rgb> {
-    let fluids = (0..MOST_FLUIDS).map(|number| color::fluid(number.into()));
+    let fluids = (0..MAX_FLUIDS).map(|number| color::fluid(number.into()));
     (0..SCALE).map(of_scale).chain([color::OTHERS]).chain(fluids).collect()
 }
 
-/// The place in a palette of a value on a scale.
+/// The palette index of a value on a scale.
 pub fn shade_of(value: f64, (low, high): (f64, f64)) -> u8 {
     if value.is_nan() {
         OTHERS
@@ -86,12 +86,12 @@ pub fn shade_of(value: f64, (low, high): (f64, f64)) -> u8 {
 }
 
 impl Coloring {
-    /// The color of the one at this place.
+    /// The color of the item at this index.
     pub fn color(&self, place: usize) -> Rgb {
         self.palette[usize::from(self.shade[place])]
     }
 
-    /// The colors that the options ask for.
+    /// The colors that the options request.
     pub fn of(grains: &VtkPoints, options: &PictureOptions) -> Result<Coloring, ViewError> {
         let has_velocity = grains.scalars.iter().any(|(name, _, _)| name == "velocity");
         let field = options.field.as_deref().unwrap_or(if has_velocity { "speed" } else { "radius" });
@@ -101,20 +101,20 @@ impl Coloring {
             "fragment" => Coloring::fragments(&values, field),
             _ => Coloring::scaled(&values, field, unit, options.range),
         };
-        coloring.tell_fluids_apart(grains, &values);
+        coloring.color_fluids(grains, &values);
         Ok(coloring)
     }
 
-    /// Colors without a meaning: gray for grains, and a pale one for each fluid.
+    /// Colors without meaning: gray for grains and a pale color for each fluid.
     pub fn plain(points: &VtkPoints) -> Coloring {
         let values = vec![f64::NAN; points.id.len()];
         let mut coloring = Coloring::scaled(&values, "", "", Some((0.0, 1.0)));
-        coloring.tell_fluids_apart(points, &values);
+        coloring.color_fluids(points, &values);
         coloring
     }
 
-    /// Gives each fluid a color of its own where the field is one of grains.
-    fn tell_fluids_apart(&mut self, points: &VtkPoints, values: &[f64]) {
+    /// Gives each fluid its own color if the field exists for grains only.
+    fn color_fluids(&mut self, points: &VtkPoints, values: &[f64]) {
         let Some((_, fluids, _)) = points.scalars.iter().find(|(name, ..)| name == "fluid") else {
             return;
         };
@@ -122,7 +122,7 @@ impl Coloring {
         let lacking = self.shade.iter_mut().zip(fluids).zip(values).filter(|(_, value)| value.is_nan());
         for ((shade, &fluid), _) in lacking {
             if let Some(number) = whole_number(fluid) {
-                *shade = FLUIDS + (number.rem_euclid(i64::from(MOST_FLUIDS))) as u8;
+                *shade = FLUIDS + (number.rem_euclid(i64::from(MAX_FLUIDS))) as u8;
                 seen.insert(number);
             }
         }
@@ -134,7 +134,7 @@ impl Coloring {
         }
     }
 
-    /// A color for each whole number.
+    /// A color for each integer.
     pub fn classes(values: &[f64], name: &str) -> Coloring {
         let whole: Vec<Option<i64>> = values.iter().map(|&value| whole_number(value)).collect();
         let mut known: Vec<i64> = whole.iter().flatten().copied().collect();
@@ -152,7 +152,7 @@ impl Coloring {
         }
     }
 
-    /// A color for each of the numbers that most grains have, and one for all others.
+    /// A color for each of the most frequent numbers, and one for all others.
     fn fragments(values: &[f64], name: &str) -> Coloring {
         let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
         for number in values.iter().filter_map(|&value| whole_number(value)) {
@@ -160,8 +160,8 @@ impl Coloring {
         }
         let mut numbers: Vec<(i64, usize)> = counts.into_iter().collect();
         numbers.sort_by_key(|&(_, count)| Reverse(count));
-        let has_others = numbers.len() > MOST_FRAGMENTS;
-        numbers.truncate(MOST_FRAGMENTS);
+        let has_others = numbers.len() > MAX_FRAGMENTS;
+        numbers.truncate(MAX_FRAGMENTS);
         let ranks: BTreeMap<i64, usize> = numbers.iter().zip(0..).map(|(&(number, _), rank)| (number, rank)).collect();
         let rank = |value: f64| ranks.get(&whole_number(value)?);
         let shade = |&value: &f64| rank(value).map_or(OTHERS, |&rank| rank as u8);
@@ -177,7 +177,7 @@ impl Coloring {
         }
     }
 
-    /// Colors on a scale; without a range the scale leaves out the highest and lowest few of a thousand values.
+    /// Colors on a scale. Without a range, the scale leaves out the lowest and highest 0.2 % of the values.
     pub fn scaled(values: &[f64], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
         let range = range.unwrap_or_else(|| range_of(values));
         let goes_on = [
@@ -198,10 +198,10 @@ impl Coloring {
 }
 
 impl Coloring {
-    /// As [`Coloring::scaled`], of very many numbers in a moment: the ends of the scale follow from some of them.
-    pub fn of_few(values: &[f32], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
-        const MOST: usize = 1 << 16;
-        let some: Vec<f64> = some_of(values.iter(), MOST).map(|&value| f64::from(value)).collect();
+    /// As [`Coloring::scaled`], for very many numbers: a sample of them sets the ends of the scale.
+    pub fn of_preview(values: &[f32], name: &str, unit: &str, range: Option<(f64, f64)>) -> Coloring {
+        const MAX: usize = 1 << 16;
+        let some: Vec<f64> = some_of(values.iter(), MAX).map(|&value| f64::from(value)).collect();
         let Coloring { legend, palette, .. } = Coloring::scaled(&some, name, unit, range);
         let Legend::Scale { range, .. } = legend else {
             return Coloring::default();
@@ -217,7 +217,7 @@ pub fn scale() -> Vec<Rgb> {
     palette(|place| color::viridis(place as f64 / (SCALE - 1) as f64))
 }
 
-/// The ends of a scale for these values: the highest and lowest few of a thousand are left out.
+/// The ends of a scale for these values, without the lowest and highest 0.2 %.
 pub fn range_of(values: &[f64]) -> (f64, f64) {
     let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let last = finite.len().saturating_sub(1);
@@ -237,7 +237,7 @@ pub fn range_of(values: &[f64]) -> (f64, f64) {
     }
 }
 
-/// The whole number that a value stands for, if it is one at all.
+/// The integer that a value stands for; `None` for NaN.
 fn whole_number(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
 }
@@ -257,7 +257,7 @@ pub fn unit_of(name: &str) -> &'static str {
     }
 }
 
-/// Names of all that points can be colored by.
+/// Names of all fields for the color of points.
 pub fn fields_of(points: &VtkPoints) -> Vec<String> {
     let mut fields: Vec<String> = Vec::new();
     for (name, _, width) in &points.scalars {
@@ -273,21 +273,21 @@ pub fn fields_of(points: &VtkPoints) -> Vec<String> {
     fields
 }
 
-impl Parts {
-    /// Names of all that particles can be colored by.
+impl SnapshotParts {
+    /// Names of all fields for the color of particles.
     pub fn fields(self) -> Vec<String> {
-        fields_of(&Balls::of_both(self.grains, self.fluid).points)
+        fields_of(&SphereSet::of_both(self.grains, self.fluid).points)
     }
 }
 
 impl PictureOptions {
-    /// Refuses a field of particles that is not among those there are.
+    /// Checks that the field of particles exists.
     ///
     /// # Errors
-    /// If it is not.
+    /// If it does not exist.
     pub fn check_field(&self, fields: &[String]) -> Result<(), ViewError> {
         let is_of_particles = matches!(self.shown, Shown::Grains | Shown::Surface | Shown::Smooth);
-        // The length of a velocity has a name of its own.
+        // The magnitude of the velocity has its own name.
         let is_there = |field: &str| {
             fields
                 .iter()
@@ -303,7 +303,7 @@ impl PictureOptions {
     }
 }
 
-/// The values of a field by name, with its unit.
+/// The values of a field by name, and its unit.
 fn values_of(grains: &VtkPoints, field: &str) -> Result<(Vec<f64>, &'static str), ViewError> {
     let asked = if field == "speed" { "velocity" } else { field };
     if asked == "radius" {
@@ -372,7 +372,7 @@ mod tests {
         };
         let names: Vec<&str> = classes.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["0", "1", "fluid 0", "fluid 1"]);
-        // Grains are of no fluid.
+        // Grains belong to no fluid.
         assert_eq!([0, 1].map(|place| of("fluid").color(place)), [color::OTHERS; 2]);
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of the frames of a run that belong together: one camera that sees all of them, and one scale of colors.
+//! A series of pictures of a run with one camera for all frames and one color scale.
 
 use std::path::{Path, PathBuf};
 
@@ -9,37 +9,37 @@ use crate::{
     camera::Camera,
     canvas::Canvas,
     coloring::Legend,
-    render::Studio,
-    scenery::some_of,
+    render::Renderer,
+    scene_bounds::some_of,
     snapshot::{FROM, frame_of},
 };
 
-/// Directions in which what sticks out farthest is kept in view.
+/// Number of directions in which the outermost places are kept.
 const DIRECTIONS: usize = 512;
-/// Places of all frames that are kept, until those are left out that do not stick out.
-const MOST_PLACES: usize = 1 << 16;
+/// Most places of all frames that are kept before they are reduced to the outermost ones.
+const MAX_PLACES: usize = 1 << 16;
 
-/// Draws frames of a run folder that belong together.
+/// Draws frames of a run folder as one series.
 pub struct Film {
     folder: PathBuf,
     options: PictureOptions,
-    studio: Studio,
+    studio: Renderer,
     frames: Vec<(usize, f64)>,
     damaged: Vec<ViewError>,
-    /// What is in view at any time: centers and radii \[m\].
+    /// Centers and radii of everything in view at any time \[m\].
     in_view: Vec<(DVec3, f64)>,
 }
 
 impl Film {
-    /// The pictures of these frames, but for those that are damaged. All are looked through, to know where things will be and between which values.
+    /// Prepares the pictures of these frames; skips damaged frames. Reads all frames first, to find the camera and the color range for the series.
     ///
     /// # Errors
-    /// If all are damaged, a frame lacks what is to be shown, or there is nothing to draw with.
+    /// If all frames are damaged, a frame lacks the requested contents, or there is no graphics adapter.
     pub fn new(folder: &Path, options: PictureOptions, frames: &[usize]) -> Result<Film, ViewError> {
         options.check()?;
         let mut film = Film {
             folder: folder.to_owned(),
-            studio: Studio::offscreen()?,
+            studio: Renderer::offscreen()?,
             frames: Vec::new(),
             damaged: Vec::new(),
             in_view: Vec::new(),
@@ -56,7 +56,7 @@ impl Film {
             };
             film.frames.push((frame, snapshot.time));
             film.in_view.extend(outermost(snapshot.in_view(&snapshot.scenery())));
-            if film.in_view.len() > MOST_PLACES {
+            if film.in_view.len() > MAX_PLACES {
                 film.in_view = outermost(std::mem::take(&mut film.in_view));
             }
             if let Legend::Scale { range, .. } = snapshot.coloring.legend {
@@ -74,22 +74,22 @@ impl Film {
         Ok(film)
     }
 
-    /// The frames, with their simulated times \[s\].
+    /// The frames with their simulated times \[s\].
     pub fn frames(&self) -> &[(usize, f64)] {
         &self.frames
     }
 
-    /// What is wrong with those that are left out.
+    /// Errors of the skipped frames.
     pub fn damaged(&self) -> &[ViewError] {
         &self.damaged
     }
 
-    /// Direction from the scene to the camera, unless a picture has its own.
+    /// Direction from the scene to the camera, for pictures without their own direction.
     pub fn view(&self) -> [f64; 3] {
         self.options.view.unwrap_or(FROM.to_array())
     }
 
-    /// The picture of a frame, from a direction of its own if one is given.
+    /// The picture of a frame, from its own direction if one is given.
     ///
     /// # Errors
     /// As [`Film::new`].
@@ -103,24 +103,24 @@ impl Film {
     fn read(&self, frame: usize) -> Result<Snapshot, ViewError> {
         let options = PictureOptions {
             frame: Some(frame),
-            // Which fluid is which has no range.
+            // The colors of fluids have no range.
             range: self
                 .options
                 .range
-                .filter(|_| self.options.shown != Shown::Cracks { has_bonds: false }),
+                .filter(|_| self.options.shown != Shown::BondBreaks { has_bonds: false }),
             ..self.options.clone()
         };
         Snapshot::read(&self.folder, &options)
     }
 }
 
-/// Of many balls those that stick out farthest in many directions: what frames these frames all.
+/// The balls that extend farthest in each of many directions: a camera that frames these frames all.
 fn outermost(balls: Vec<(DVec3, f64)>) -> Vec<(DVec3, f64)> {
     if balls.len() <= DIRECTIONS {
         return balls;
     }
     let directions = (0..DIRECTIONS).map(|k| {
-        // Evenly over the sphere (Fibonacci's lattice).
+        // Evenly distributed over the sphere (Fibonacci lattice).
         let z = 1.0 - (2.0 * k as f64 + 1.0) / DIRECTIONS as f64;
         let (sine, cosine) = (k as f64 * 2.399_963_229_728_653).sin_cos();
         let across = (1.0 - z * z).sqrt();

@@ -1,4 +1,4 @@
-//! Fluids beside the grains of a frame: particles as balls, or their free surface.
+//! Fluids of a frame beside its grains: particles as balls, or their free surface.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -9,23 +9,23 @@ use seixo_files::vtk::{VtkFluid, VtkPoints, read_fluid, read_grains};
 
 use crate::{ViewError, picture::beside};
 
-/// What a frame consists of.
-pub struct Balls {
-    /// Grains, and behind them particles of fluids, whose radius is half their spacing, or the vertices of their surface instead.
+/// The spheres of a frame.
+pub struct SphereSet {
+    /// Grains, followed by fluid particles, whose radius is half their spacing, or by the vertices of the fluid surface instead.
     pub points: VtkPoints,
-    /// How many of them are grains.
+    /// Number of grains.
     pub grains: usize,
-    /// How many particles of fluids there are.
+    /// Number of fluid particles.
     pub particles: usize,
-    /// Triangles of the surface: for each corner its place among the points, and its normal.
+    /// Triangles of the surface: for each corner its index among the points, and its normal.
     pub surface: Vec<[(usize, DVec3); 3]>,
 }
 
-/// When the files of grains and of fluids were written, and their bytes; `None` of one that is not there.
+/// Modification times and sizes \[bytes\] of the files of grains and fluids; `None` for a missing file.
 pub type Stamp = [Option<(SystemTime, u64)>; 2];
 
-impl Balls {
-    /// What tells other tables from those of now, of the frame that has this file.
+impl SphereSet {
+    /// Stamp of the frame with this file. It changes when the tables change.
     pub fn stamp(file: &Path) -> Stamp {
         ["grains", "fluid"].map(|kind| {
             let known = beside(file, kind).metadata().ok()?;
@@ -33,16 +33,16 @@ impl Balls {
         })
     }
 
-    /// Those of the frame that has this file.
-    pub fn read(file: &Path) -> Result<Balls, ViewError> {
+    /// Reads the frame with this file.
+    pub fn read(file: &Path) -> Result<SphereSet, ViewError> {
         let path = beside(file, "fluid");
         let fluid = path.exists().then(|| read_fluid(&path)).transpose()?;
         let particles = fluid.as_ref().map_or(0, |fluid| fluid.particles.id.len());
-        Balls::of(file, fluid.map(VtkFluid::points), particles)
+        SphereSet::of(file, fluid.map(VtkFluid::points), particles)
     }
 
-    /// Those of the frame that has this file, with the surface of its fluids.
-    pub fn with_surface(file: &Path) -> Result<Balls, ViewError> {
+    /// Reads the frame with this file, with the surface of its fluids.
+    pub fn with_surface(file: &Path) -> Result<SphereSet, ViewError> {
         let path = beside(file, "fluid");
         if !path.exists() {
             return Err(ViewError::NoFluid { path });
@@ -51,35 +51,35 @@ impl Balls {
         let found = free_surface(&fluid.particles, fluid.spacing, &fluid.cell, &SurfaceOptions::default());
         let surface = found.map_err(|source| ViewError::Surface { path, source })?;
         let particles = fluid.particles.id.len();
-        // A vertex is a point, where a particle is a ball.
+        // A vertex is a point of radius 0, while a particle is a ball.
         let vertices = VtkFluid {
             time: fluid.time,
             spacing: 0.0,
             cell: fluid.cell,
             particles: surface.vertices,
         };
-        let mut balls = Balls::of(file, Some(vertices.points()), particles)?;
+        let mut balls = SphereSet::of(file, Some(vertices.points()), particles)?;
         let (first, normals) = (balls.grains, surface.normals);
         let corner = |vertex: u32| (first + vertex as usize, DVec3::from(normals[vertex as usize]));
         balls.surface = surface.triangles.iter().map(|triangle| triangle.map(corner)).collect();
         Ok(balls)
     }
 
-    /// The grains beside a file, and these points behind them.
-    fn of(file: &Path, fluid: Option<VtkPoints>, particles: usize) -> Result<Balls, ViewError> {
+    /// The grains of the frame with this file, followed by these points.
+    fn of(file: &Path, fluid: Option<VtkPoints>, particles: usize) -> Result<SphereSet, ViewError> {
         let path = beside(file, "grains");
         let grains = path.exists().then(|| read_grains(&path)).transpose()?;
-        Ok(Balls::joined(grains, fluid, particles))
+        Ok(SphereSet::joined(grains, fluid, particles))
     }
 
-    /// Grains and fluids as they are in a simulation.
-    pub fn of_both(grains: Option<VtkPoints>, fluid: Option<VtkFluid>) -> Balls {
+    /// Grains and fluids of a simulation.
+    pub fn of_both(grains: Option<VtkPoints>, fluid: Option<VtkFluid>) -> SphereSet {
         let particles = fluid.as_ref().map_or(0, |fluid| fluid.particles.id.len());
-        Balls::joined(grains, fluid.map(VtkFluid::points), particles)
+        SphereSet::joined(grains, fluid.map(VtkFluid::points), particles)
     }
 
-    fn joined(grains: Option<VtkPoints>, fluid: Option<VtkPoints>, particles: usize) -> Balls {
-        Balls {
+    fn joined(grains: Option<VtkPoints>, fluid: Option<VtkPoints>, particles: usize) -> SphereSet {
+        SphereSet {
             grains: grains.as_ref().map_or(0, |grains| grains.id.len()),
             points: match (grains, fluid) {
                 (Some(grains), Some(fluid)) => joined(grains, fluid),
@@ -91,7 +91,7 @@ impl Balls {
     }
 }
 
-/// Grains and particles of fluids in one table; a field that the ones have is not a number for the others if they lack it.
+/// Grains and fluid particles in one table. Where one kind lacks a field of the other, its values are NaN.
 fn joined(mut grains: VtkPoints, fluid: VtkPoints) -> VtkPoints {
     let counts = [grains.id.len(), fluid.id.len()];
     for (name, values, width) in &mut grains.scalars {

@@ -1,33 +1,33 @@
-//! Pictures, films and plots of a run folder, and windows and pages on what runs.
+//! Pictures, films and plots of a run folder, and windows and pages that show a running simulation.
 //!
-//! [`picture()`] renders one frame of grains, bodies, fluids or their surface and walls, or of contacts, bonds and cracks, to a PNG; [`map()`] draws a field on a plane; [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any
-//! [`Chart`].
+//! [`picture()`] renders one frame to a PNG: grains, bodies, fluids or their surface, and walls, or contacts, bonds and cracks. [`map()`] draws a
+//! field on a plane. [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any [`Chart`].
 
-mod aboard;
-mod board;
 mod bodies;
 mod bonds;
 mod bounds;
 mod camera;
 mod canvas;
 mod chart;
-mod closely;
 mod color;
 mod coloring;
-mod drawer;
 mod error;
 mod film;
 mod fluid;
+mod frame_source;
+mod gpu_particles;
 pub mod live;
 mod map;
-mod pace;
+mod offscreen;
+mod overlay;
 mod page;
+mod particle_details;
 mod picture;
 mod plot;
 mod render;
+mod run_speed;
 mod scale;
-mod scenery;
-mod show;
+mod scene_bounds;
 mod snapshot;
 mod surface;
 mod text;
@@ -35,38 +35,38 @@ mod trace;
 mod video;
 mod window;
 
-/// Balls, numbers or triangles that one thread takes at a time: fewer are not worth another one.
+/// Number of balls, numbers or triangles per task; smaller tasks are not worth another thread.
 const SHARE: usize = 1 << 16;
 
-pub use aboard::{Aboard, Graphics, Memory, Piece};
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
-pub use drawer::Drawer;
 pub use error::ViewError;
 pub use film::Film;
+pub use frame_source::{FrameSource, PATIENCE, Particle, ParticleDetails, Recording};
+pub use gpu_particles::{GpuParticles, Graphics, Memory, Piece};
 pub use live::Live;
 pub use map::{Map, map};
-pub use pace::IN_TIME;
+pub use offscreen::OffscreenRenderer;
 pub use page::{Page, bytes_of_frame};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frames, frame_of, frames_of, picture};
 pub use plot::{ChartFormat, Charts, curves, plot};
-pub use show::{Details, PATIENCE, Particle, Recording, Show};
-pub use snapshot::{Few, Parts, Snapshot};
+pub use run_speed::IN_TIME;
+pub use snapshot::{PreviewParts, Snapshot, SnapshotParts};
 pub use surface::SmoothMesh;
 pub use video::Video;
 pub use window::{Display, KEYS};
 
 #[cfg(test)]
-mod aboard_tests;
-#[cfg(test)]
 mod bodies_tests;
+#[cfg(test)]
+mod gpu_particles_tests;
+#[cfg(test)]
+mod outliers_tests;
 #[cfg(test)]
 mod page_tests;
 #[cfg(test)]
 mod picture_tests;
 #[cfg(test)]
 mod plot_tests;
-#[cfg(test)]
-mod strays_tests;
 #[cfg(test)]
 mod surface_tests;

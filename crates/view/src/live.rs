@@ -1,9 +1,9 @@
-//! A simulation that runs, and who looks at it: the run is asked for snapshots, and waits for nobody.
+//! A running simulation and its viewers: viewers request snapshots, and the run does not wait for them.
 
-mod desk;
-mod reins;
+mod requests;
+mod run_control;
 
-pub use reins::{Controls, Drawn, Hand, Status};
+pub use run_control::{DraggedGrain, RunControl, Status, UserAction};
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,142 +12,147 @@ use std::time::{Duration, Instant};
 
 use crate::{
     Graphics, PictureOptions, Snapshot, ViewError,
-    show::{Details, PATIENCE, Particle, Show},
+    frame_source::{FrameSource, PATIENCE, Particle, ParticleDetails},
 };
-use desk::{Desk, Found, Fresh, Shelf};
+use requests::{CacheLookup, FreshResponse, ResponseCache, ViewerRequests};
 
-/// Nobody is shown a frame that is older than this once the run has gone on \[s\].
+/// Oldest frame that is shown while the run continues \[s\].
 const OLDEST_FRAME: Duration = Duration::from_millis(100);
-/// The same of details, for which the run has to be looked at as a whole: who follows a particle has that done twice a second \[s\].
+/// Oldest details that are shown while the run continues \[s\]. Details need the full state of the run; a followed particle requests them twice a
+/// second.
 const OLDEST_DETAILS: Duration = Duration::from_millis(500);
 
-/// What somebody wants to know of a simulation that runs.
+/// A request to a running simulation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// What is to be seen of it, in this way.
+pub enum ViewerRequest {
+    /// A frame with these options.
     Frame(Box<PictureOptions>),
-    /// A particle, closely.
-    Details(Particle),
+    /// Details of a particle.
+    ParticleDetails(Particle),
 }
 
-/// What becomes a snapshot on the thread of who looks, so that it costs the run no time.
-pub type Making = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
-/// The same of what is known of a particle.
-pub type MakingDetails = Box<dyn FnOnce() -> Result<Details, ViewError> + Send>;
+/// Job that makes a snapshot on the viewer's thread, so that it costs the run no time.
+pub type SnapshotJob = Box<dyn FnOnce() -> Result<Snapshot, ViewError> + Send>;
+/// Job that makes the details of a particle on the viewer's thread.
+pub type DetailsJob = Box<dyn FnOnce() -> Result<ParticleDetails, ViewError> + Send>;
 
-/// The meeting place of a simulation that runs and those who look at it.
+/// Exchange between a running simulation and its viewers.
 ///
-/// What the run was like is told by a number that is another one for each of its states: its steps, and one more for all that was done to it by hand.
+/// A number identifies each state of the run: the number of steps plus the number of changes by user actions.
 pub struct Live {
     title: String,
     folder: PathBuf,
-    controls: Controls,
-    /// Whether viewers may go on looking when the run is over.
+    controls: RunControl,
+    /// Whether viewers may stay when the run is over.
     stays: bool,
     is_gone: AtomicBool,
-    desk: Mutex<Desk>,
+    viewer_requests: Mutex<ViewerRequests>,
     put: Condvar,
     graphics: OnceLock<Graphics>,
 }
 
 impl Live {
-    /// One that a run into this folder will serve, when it is over, too, if it stays.
+    /// Prepares viewers for a run into this folder. With `stays`, they may look at it after its end, too.
     pub fn new(title: String, folder: PathBuf, stays: bool) -> Live {
         Live {
             stays,
             is_gone: AtomicBool::new(false),
             title,
             folder,
-            controls: Controls::default(),
-            desk: Mutex::default(),
+            controls: RunControl::default(),
+            viewer_requests: Mutex::default(),
             put: Condvar::new(),
             graphics: OnceLock::new(),
         }
     }
 
-    /// Lets snapshots lie on this device, for who draws there.
+    /// Lets snapshots lie on this GPU, for drawing there.
     pub fn draw_on(&self, graphics: Graphics) {
         self.graphics.get_or_init(|| graphics);
     }
 
-    /// The reins.
-    pub fn reins(&self) -> &Controls {
+    /// The run control.
+    pub fn run_control(&self) -> &RunControl {
         &self.controls
     }
 
-    /// Whether viewers may go on looking when the run is over.
+    /// Whether viewers may stay when the run is over.
     pub fn stays(&self) -> bool {
         self.stays
     }
 
-    /// Says that nobody answers any more. For who runs the simulation.
+    /// Notes that the run has stopped answering. Called by the run.
     pub fn leave(&self) {
         self.is_gone.store(true, Ordering::Relaxed);
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn viewer_requests(&self) -> MutexGuard<'_, ViewerRequests> {
+        self.viewer_requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What somebody waits for who does not know the state of this number, in which the simulation is now; nothing where nobody looks. For who runs it.
-    pub fn requests(&self, number: u64) -> Vec<Request> {
-        let (frames, details) = self.desk().take_wanted(number);
-        let frames = frames.into_iter().map(|options| Request::Frame(Box::new(options)));
-        frames.chain(details.into_iter().map(Request::Details)).collect()
+    /// Pending requests of viewers that have not seen the current state, which has this number. Empty if there are no viewers. Called by the run.
+    pub fn requests(&self, number: u64) -> Vec<ViewerRequest> {
+        let (frames, details) = self.viewer_requests().take_requests(number);
+        let frames = frames.into_iter().map(|options| ViewerRequest::Frame(Box::new(options)));
+        frames.chain(details.into_iter().map(ViewerRequest::ParticleDetails)).collect()
     }
 
-    /// Answers a request for a frame, with one of the state of this number. For who runs the simulation.
-    pub fn put_frame(&self, options: &PictureOptions, number: u64, making: Making) {
-        self.desk().frames().put(options.clone(), number, making);
+    /// Answers a request for a frame with a snapshot of the state of this number. Called by the run.
+    pub fn answer_frame(&self, options: &PictureOptions, number: u64, making: SnapshotJob) {
+        self.viewer_requests().frames().put(options.clone(), number, making);
         self.put.notify_all();
     }
 
-    /// Answers a request for details. For who runs the simulation.
-    pub fn put_details(&self, particle: Particle, number: u64, making: MakingDetails) {
-        self.desk().details().put(particle, number, making);
+    /// Answers a request for details. Called by the run.
+    pub fn answer_details(&self, particle: Particle, number: u64, making: DetailsJob) {
+        self.viewer_requests().details().put(particle, number, making);
         self.put.notify_all();
     }
 
-    /// What there is, or comes if it is asked for, and not after too long.
+    /// Looks up an answer; if there is none, requests it and waits, at most [`PATIENCE`].
     fn find<K: Clone + PartialEq, M, T: Clone>(
         &self,
-        shelf: fn(&mut Desk) -> &mut Shelf<K, M, T>,
+        cache: fn(&mut ViewerRequests) -> &mut ResponseCache<K, M, T>,
         what: &K,
         (seen, oldest): (Option<u64>, Duration),
-    ) -> Option<Found<M, T>> {
+    ) -> Option<CacheLookup<M, T>> {
         let since = Instant::now();
-        let mut desk = self.desk();
+        let mut viewer_requests = self.viewer_requests();
         let mut is_asked = false;
         loop {
-            let now = desk.now;
-            let shelf = shelf(&mut desk);
-            if let Some(found) = shelf.find(what, seen, Fresh { now, since, oldest }) {
+            let now = viewer_requests.now;
+            let cache = cache(&mut viewer_requests);
+            if let Some(found) = cache.find(what, seen, FreshResponse { now, since, oldest }) {
                 return Some(found);
             }
             if !is_asked {
-                shelf.want(what, seen);
+                cache.want(what, seen);
                 is_asked = true;
             }
             let left = PATIENCE.checked_sub(since.elapsed())?;
-            desk = self.put.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
+            viewer_requests = self
+                .put
+                .wait_timeout(viewer_requests, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
-    /// Keeps what was made of an answer for others who ask for it.
+    /// Stores a finished answer for other viewers that request the same.
     fn keep<K: Clone + PartialEq, M, T: Clone>(
         &self,
-        shelf: fn(&mut Desk) -> &mut Shelf<K, M, T>,
+        cache: fn(&mut ViewerRequests) -> &mut ResponseCache<K, M, T>,
         (what, number): (&K, u64),
         made: Result<T, ViewError>,
     ) -> Result<T, String> {
         let made = made.map_err(|error| error.to_string());
-        shelf(&mut self.desk()).put_made(what, number, made.clone());
+        cache(&mut self.viewer_requests()).store_answer(what, number, made.clone());
         self.put.notify_all();
         made
     }
 }
 
-/// What makes a snapshot another: not its size, nor from where it is looked at.
+/// The options that determine a snapshot; the size and the view direction do not.
 fn asked(options: &PictureOptions) -> PictureOptions {
     let PictureOptions {
         shown,
@@ -165,7 +170,7 @@ fn asked(options: &PictureOptions) -> PictureOptions {
     }
 }
 
-impl Show for Live {
+impl FrameSource for Live {
     fn title(&self) -> String {
         self.title.clone()
     }
@@ -178,7 +183,7 @@ impl Show for Live {
         Some(self.folder.clone())
     }
 
-    fn controls(&self) -> Option<&Controls> {
+    fn controls(&self) -> Option<&RunControl> {
         Some(&self.controls)
     }
 
@@ -186,34 +191,34 @@ impl Show for Live {
         self.graphics.get()
     }
 
-    fn is_gone(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
     }
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
         let options = asked(options);
-        let made = match self.find(Desk::frames, &options, (seen, OLDEST_FRAME)) {
+        let made = match self.find(ViewerRequests::frames, &options, (seen, OLDEST_FRAME)) {
             None => return Ok(None),
-            Some(Found::Made(made)) => made,
-            Some(Found::Raw(make, number)) => {
+            Some(CacheLookup::Made(made)) => made,
+            Some(CacheLookup::Raw(make, number)) => {
                 if seen.is_some() {
-                    // Who looks on has the next one taken while this one is made.
-                    self.desk().frames().want(&options, Some(number));
+                    // This viewer keeps watching: request the next frame while this one is being made.
+                    self.viewer_requests().frames().want(&options, Some(number));
                 }
-                self.keep(Desk::frames, (&options, number), make().map(Arc::new))
+                self.keep(ViewerRequests::frames, (&options, number), make().map(Arc::new))
             }
         };
         made.map(Some).map_err(|cause| ViewError::Live { cause })
     }
 
-    fn details(&self, _: u64, particle: Particle) -> Result<Details, ViewError> {
-        // While it stands still no later answer would follow.
-        let is_still = self.controls.stands_still() || self.controls.status().is_over;
+    fn details(&self, _: u64, particle: Particle) -> Result<ParticleDetails, ViewError> {
+        // While the run is paused, no newer answer would follow.
+        let is_still = self.controls.is_stopped() || self.controls.status().is_over;
         let oldest = if is_still { Duration::ZERO } else { OLDEST_DETAILS };
-        let made = match self.find(Desk::details, &particle, (None, oldest)) {
+        let made = match self.find(ViewerRequests::details, &particle, (None, oldest)) {
             None => Err("the simulation has not answered yet: its steps take longer than that".to_owned()),
-            Some(Found::Made(made)) => made,
-            Some(Found::Raw(make, number)) => self.keep(Desk::details, (&particle, number), make()),
+            Some(CacheLookup::Made(made)) => made,
+            Some(CacheLookup::Raw(make, number)) => self.keep(ViewerRequests::details, (&particle, number), make()),
         };
         made.map_err(|cause| ViewError::Live { cause })
     }

@@ -1,43 +1,43 @@
-//! A field on a plane as a picture: colors, a color bar, axes.
+//! A picture of a field on a plane, with color bar and axes.
 
 use crate::{
     ViewError,
-    board::Board,
     canvas::Canvas,
     color,
     coloring::{Coloring, Legend},
-    text::Pen,
+    overlay::Overlay,
+    text::TextWriter,
 };
 
-/// Numbers at the points of a regular grid on a plane, and what they are.
+/// Values at the points of a regular grid on a plane, with their meaning.
 #[derive(Clone, Debug)]
 pub struct Map<'a> {
     /// Title.
     pub title: &'a str,
     /// Time \[s\].
     pub time: f64,
-    /// Which plane, in words.
+    /// Description of the plane.
     pub plane: &'a str,
-    /// Names of the axes, to the right and upwards.
+    /// Names of the horizontal and vertical axis.
     pub axes: [&'a str; 2],
     /// The first point \[m\].
     pub origin: [f64; 2],
-    /// Distance of neighboring points \[m\].
+    /// Grid spacing \[m\].
     pub spacing: f64,
-    /// Points to the right and upwards.
+    /// Number of points in horizontal and vertical direction.
     pub points: [usize; 2],
-    /// A number for each point, those to the right first; what is not a number is left blank.
+    /// One value per point, row by row; NaN is left blank.
     pub values: &'a [f64],
     /// Name of the field.
     pub field: &'a str,
-    /// Its unit; empty for a pure number.
+    /// Unit of the field; empty for a dimensionless number.
     pub unit: &'a str,
-    /// Values at the ends of the color scale; `None` = from the values.
+    /// Range of the color scale; `None` = range of the values.
     pub range: Option<(f64, f64)>,
 }
 
 impl Map<'_> {
-    /// The value at a place, counted in spacings from the first point: between points, of what is near and a number.
+    /// The interpolated value at a position in grid spacings from the first point. Only finite values of the four nearest points count.
     fn at(&self, [x, y]: [f64; 2]) -> Option<f64> {
         let base = [x, y].map(|place| place.floor());
         let (mut sum, mut weights) = (0.0, 0.0);
@@ -52,7 +52,7 @@ impl Map<'_> {
                 weights += weight;
             }
         }
-        // The edge of what is blank runs halfway between points.
+        // The edge of a blank area runs halfway between points.
         (weights >= 0.5).then_some(sum / weights)
     }
 }
@@ -63,7 +63,7 @@ pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
     if let Some((low, high)) = map.range.filter(|(low, high)| !(low < high && (high - low).is_finite())) {
         return Err(ViewError::Range(low, high));
     }
-    let pen = Pen::new()?;
+    let pen = TextWriter::new()?;
     let mut canvas = Canvas {
         width: size.0,
         height: size.1,
@@ -75,7 +75,7 @@ pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
     let Legend::Scale { range: (low, high), .. } = coloring.legend else {
         return Ok(Vec::new());
     };
-    // Each point stands for the square around it; both axes have the same scale.
+    // Each point represents the square around it; both axes have the same scale.
     let extent = map.points.map(|points| points as f64 * map.spacing);
     let (room, corner) = ([width - 380.0 * unit, height - 270.0 * unit], [130.0 * unit, 160.0 * unit]);
     let scale = (room[0] / extent[0]).min(room[1] / extent[1]);
@@ -91,7 +91,7 @@ pub fn map(map: &Map, size: (u32, u32)) -> Result<Vec<u8>, ViewError> {
             canvas.blend(column, row, shade, 1.0);
         }
     }
-    let mut board = Board {
+    let mut board = Overlay {
         canvas: &mut canvas,
         pen: &pen,
         unit: unit as f32,
@@ -135,7 +135,7 @@ mod tests {
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
         let mut pixels = vec![0; 600 * 480 * 3];
         reader.next_frame(&mut pixels).unwrap();
-        // Left, right, top and bottom of what has this color, the legend on the right left out.
+        // Left, right, top and bottom of the pixels with this color, without the legend on the right.
         let bounds = |color: [u8; 3]| {
             let places = (0..600 * 480).filter(|k| k % 600 < 440 && pixels[3 * k..3 * k + 3] == color);
             places.fold([usize::MAX, 0, usize::MAX, 0], |[left, right, top, bottom], k| {

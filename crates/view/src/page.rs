@@ -1,10 +1,10 @@
-//! A page for browsers on this machine, or at the other end of an SSH tunnel: what a show has to show, turned by hand, frame after frame.
+//! A page for browsers on this machine, or at the other end of an SSH tunnel. It shows the frames of a source in 3D.
 
-mod door;
-mod letter;
+mod connection_limits;
+mod frame_encoder;
+mod frame_request;
+mod frame_writer;
 mod server;
-mod wire;
-mod wish;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -18,28 +18,28 @@ use tokio::{
     runtime::{Builder, Runtime},
 };
 
-use crate::{Snapshot, ViewError, show::Show};
-pub(crate) use door::{Deadlines, Door};
+use crate::{Snapshot, ViewError, frame_source::FrameSource};
+pub(crate) use connection_limits::{ConnectionLimits, ConnectionTimeouts};
+use frame_encoder::FrameContext;
+use frame_request::FrameRequest;
 pub(crate) use server::router;
 #[cfg(test)]
-pub(crate) use server::{Known, answer};
-use wire::Around;
-use wish::Wish;
+pub(crate) use server::{PageOptions, answer};
 
-/// A server on 127.0.0.1 that shows frames to browsers, for as long as it lives. It has threads of its own, answers only those who know its
-/// address with the token in it, reads nothing but the show, and writes nothing.
+/// A server on 127.0.0.1 that shows frames to browsers while it exists. It has its own threads, answers only requests with its token, reads only the
+/// frame source, and writes nothing.
 pub struct Page {
-    /// Always there until the page is dropped.
+    /// `Some` until the drop.
     runtime: Option<Runtime>,
     address: String,
 }
 
 impl Page {
-    /// Opens a page of `show` at this port of 127.0.0.1, 0 = any that is free.
+    /// Opens a page of `show` at this port of 127.0.0.1; 0 = any free port.
     ///
     /// # Errors
-    /// If the port is taken or not allowed, or the system has no threads or random numbers to give.
-    pub fn open(show: Arc<dyn Show>, port: u16) -> Result<Page, ViewError> {
+    /// If the port is in use or not allowed, or the system cannot provide threads or random numbers.
+    pub fn open(show: Arc<dyn FrameSource>, port: u16) -> Result<Page, ViewError> {
         let failed = |source| ViewError::Listen {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)).to_string(),
             source,
@@ -50,7 +50,7 @@ impl Page {
         let address = format!("http://{}/?token={token}", listener.local_addr().map_err(&failed)?);
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
-            .max_blocking_threads(server::MOST_CLIENTS)
+            .max_blocking_threads(server::MAX_CLIENTS)
             .thread_name("page")
             .enable_all()
             .build()
@@ -60,14 +60,14 @@ impl Page {
             TcpListener::from_std(listener).map_err(&failed)?
         };
         let router = router(show, &token);
-        runtime.spawn(async move { serve(Door::new(listener, Deadlines::USUAL), router).await });
+        runtime.spawn(async move { serve(ConnectionLimits::new(listener, ConnectionTimeouts::DEFAULT), router).await });
         Ok(Page {
             runtime: Some(runtime),
             address,
         })
     }
 
-    /// The address to open in a browser: `http://127.0.0.1:PORT/?token=TOKEN`. Whoever knows it may look.
+    /// The address to open in a browser: `http://127.0.0.1:PORT/?token=TOKEN`. Anyone with this address may view the page.
     pub fn address(&self) -> String {
         self.address.clone()
     }
@@ -90,10 +90,14 @@ fn token() -> std::io::Result<String> {
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Bytes that a page is sent of a snapshot when it has seen none before.
+/// Size of the message for a snapshot to a page that has seen none before \[bytes\].
 ///
 /// # Errors
-/// If its spheres cannot be brought here.
+/// If its spheres cannot be downloaded.
 pub fn bytes_of_frame(snapshot: &Snapshot) -> Result<usize, ViewError> {
-    Ok(wire::encode(snapshot.here()?, &Wish::default(), &Around::default(), None).0.len())
+    Ok(
+        frame_encoder::encode(snapshot.here()?, &FrameRequest::default(), &FrameContext::default(), None)
+            .0
+            .len(),
+    )
 }

@@ -1,9 +1,9 @@
-//! Pages: who may look, what is sent, and that nobody disturbs others, whatever is asked.
+//! Tests of pages: access control, contents of messages, and independence of clients for any requests.
 
 mod frames;
-mod noise;
+mod malformed_requests;
 mod parts;
-// Links are made as on Unix.
+// Symbolic links are created as on Unix.
 #[cfg(unix)]
 mod outside;
 
@@ -24,7 +24,7 @@ use tower::ServiceExt;
 use tungstenite::{Message, WebSocket, client};
 
 use crate::{
-    Details, Particle, PictureOptions, Show, Snapshot, ViewError,
+    FrameSource, Particle, ParticleDetails, PictureOptions, Snapshot, ViewError,
     coloring::{Coloring, Legend},
     page::{Page, router},
 };
@@ -33,7 +33,7 @@ use frames::read;
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const HOST: &str = "127.0.0.1:8000";
 
-/// What seems random and is the same each time: Marsaglia's xorshift.
+/// Pseudo-random numbers with a fixed sequence: Marsaglia's xorshift.
 struct Dice(u64);
 
 impl Dice {
@@ -60,9 +60,9 @@ impl Dice {
 /// Frames in memory.
 struct Fake(Vec<Arc<Snapshot>>);
 
-impl Show for Fake {
-    fn details(&self, number: u64, particle: Particle) -> Result<Details, ViewError> {
-        Ok(Details {
+impl FrameSource for Fake {
+    fn details(&self, number: u64, particle: Particle) -> Result<ParticleDetails, ViewError> {
+        Ok(ParticleDetails {
             values: vec![("frame".to_owned(), number.to_string())],
             touching: particle.is_grain.then_some(3),
             contacts: vec!["grain 5: 1 N".to_owned(); usize::from(particle.is_grain)],
@@ -122,11 +122,11 @@ fn heap(number: u64, count: usize) -> Snapshot {
     }
 }
 
-fn show(snapshots: impl IntoIterator<Item = Snapshot>) -> Arc<dyn Show> {
+fn show(snapshots: impl IntoIterator<Item = Snapshot>) -> Arc<dyn FrameSource> {
     Arc::new(Fake(snapshots.into_iter().map(Arc::new).collect()))
 }
 
-/// A page that is open, its host with the port, and where it answers to sockets.
+/// An open page, its host with port, and the path of its socket.
 fn opened(snapshots: impl IntoIterator<Item = Snapshot>) -> (Page, String, String) {
     let page = Page::open(show(snapshots), 0).unwrap();
     let address = page.address();
@@ -161,7 +161,7 @@ fn answer(socket: &mut WebSocket<TcpStream>) -> Message {
     }
 }
 
-/// The first line of the answer to these bytes, as far as it comes, and the connection.
+/// The first line of the answer to these bytes, as far as it arrives, and the connection.
 fn first_line(host: &str, request: &str) -> (String, TcpStream) {
     let mut stream = connected(host);
     stream.write_all(request.as_bytes()).unwrap();
@@ -173,7 +173,7 @@ fn first_line(host: &str, request: &str) -> (String, TcpStream) {
     (String::from_utf8(line).unwrap().trim().to_owned(), stream)
 }
 
-/// The status of the answer to a request for a socket, and the connection.
+/// The status of the answer to a WebSocket request, and the connection.
 fn knock(host: &str, live: &str, origin: Option<&str>) -> (u16, TcpStream) {
     let origin = origin.map_or(String::new(), |origin| format!("Origin: {origin}\r\n"));
     let request = format!(
@@ -196,7 +196,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// What a router answers in this process.
+/// The answer of a router in this process.
 fn answered(router: &Router, method: &str, target: &str, headers: &[(&str, &str)]) -> (StatusCode, HeaderMap, String) {
     let request = request(method, target, headers).unwrap();
     runtime().block_on(async {
@@ -325,13 +325,13 @@ fn nothing_is_written_and_no_file_is_read() {
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
         assert!(body.contains("There is nothing here"), "{body}");
     }
-    // A socket is no page.
+    // The socket path serves no page.
     let (status, ..) = answered(&router, "GET", &format!("/live?token={TOKEN}"), &[("host", HOST)]);
     assert!(status.is_client_error(), "{status}");
 }
 
 #[test]
-fn who_asks_and_never_reads_keeps_nobody_from_frames() {
+fn who_asks_and_never_reads_keeps_no_one_from_frames() {
     let (page, host, live) = opened([heap(0, 200_000)]);
     let mut stalled = socket(&host, &live);
     for _ in 0..100 {
@@ -354,7 +354,7 @@ fn who_asks_and_never_reads_keeps_nobody_from_frames() {
 }
 
 #[test]
-fn wrong_requests_are_told_so() {
+fn wrong_requests_are_reported() {
     let (_page, host, live) = opened([heap(0, 5), heap(1, 5)]);
     let mut socket = socket(&host, &live);
     let is_error =
@@ -415,7 +415,7 @@ fn wrong_requests_are_told_so() {
     assert_eq!(read(&asked(&mut socket, "frame - - 18446744073709551615 - - - -")).number, 1);
     assert_eq!(asked(&mut socket, "frame - - 0 0 - - -"), Message::text("nothing 2"));
 
-    // What is too long is not even read.
+    // A message that is too long is not even read.
     socket.send(Message::text("frame ".repeat(1000))).ok();
     let end = Instant::now() + Duration::from_secs(20);
     while socket.read().is_ok() {
@@ -439,7 +439,7 @@ fn sockets_open_to_their_own_page_and_to_sixteen_at_once() {
     ] {
         assert_eq!(knock(&host, target, origin.as_deref()).0, expected, "{target} {origin:?}");
     }
-    // Those above have left, which the page may hear of a little later.
+    // The connections above have closed, which the page may notice a little later.
     let end = Instant::now() + Duration::from_secs(20);
     let mut inside = Vec::new();
     while inside.len() < 16 {

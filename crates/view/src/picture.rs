@@ -1,79 +1,84 @@
-//! One frame of a run folder as a picture: the scene in perspective, a legend, a scale bar, title and time.
+//! One frame of a run folder as a picture: the scene in perspective with legend, scale bar, title and time.
+
+mod legend_labels;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
+use seixo_files::scene_names::SceneNames;
 use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_walls};
 
 use crate::{
     ViewError,
     bodies::Surfaces,
-    bonds::{self, Cracks},
+    bonds::{self, BondBreaks},
     coloring::{Coloring, Legend, fields_of},
-    fluid::Balls,
-    render::{Pane, Rod, Studio},
-    scenery::Surroundings,
-    snapshot::{Parts, Snapshot},
+    fluid::SphereSet,
+    render::{Pane, Renderer, Rod},
+    scene_bounds::SceneBox,
+    snapshot::{Snapshot, SnapshotParts},
 };
 
-/// What stands for the grains.
+/// View of the grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
-    /// The grains themselves, and particles of fluids.
+    /// The grains and fluid particles.
     #[default]
     Grains,
     /// The grains, and the free surface of fluids instead of their particles.
     Surface,
-    /// The grains, and of particles of fluids what the eye sees of a surface over them: smoothed in the picture, so that it takes no time.
+    /// The grains, and the visible part of the surface of fluids, smoothed in screen space, which takes no time.
     Smooth,
-    /// Their contacts: rods whose thickness and color follow the normal force.
+    /// The contacts as rods; thickness and color follow the normal force.
     Contacts,
-    /// Of their contacts, the links of force chains.
+    /// The contacts that are links of force chains.
     ForceChains,
-    /// Their bonds: rods colored by a field of theirs.
+    /// The bonds as rods, colored by one of their fields.
     Bonds,
-    /// Marks where bonds broke until then, colored by how they did.
-    Cracks {
-        /// Whether the bonds that hold are drawn around them, thin and gray.
+    /// Marks where bonds broke up to the time of the frame, colored by mode.
+    BondBreaks {
+        /// Whether the intact bonds are drawn around them, thin and gray.
         has_bonds: bool,
     },
-    /// The walls alone, colored by a field of theirs.
+    /// The walls alone, colored by one of their fields.
     Walls,
 }
 
 impl Shown {
-    /// Whether fluids and bodies are drawn beside what stands for the grains. Most contacts are inside of them, and would be hidden.
+    /// Whether fluids and bodies are drawn beside the bonds or marks. Most contacts lie inside of them and would be hidden.
     fn is_among_others(self) -> bool {
-        matches!(self, Shown::Bonds | Shown::Cracks { .. })
+        matches!(self, Shown::Bonds | Shown::BondBreaks { .. })
     }
 }
 
-/// What to show of a run, and from where.
+/// Contents and view of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureOptions {
-    /// Frame, counted from 0; `None` = the last one.
+    /// Frame index from 0; `None` = the last one.
     pub frame: Option<usize>,
     /// Width and height \[px\].
     pub size: (u32, u32),
-    /// Grains, or what stands for them.
+    /// View of the grains.
     pub shown: Shown,
-    /// Field to color grains and particles of fluids by, where they have it; of a vector its magnitude, or a component as in `force_z`. Grains that lack it
-    /// are gray, fluids have a pale color each. `None` = speed, or radius without it, and where a surface is shown, a color for each fluid. Of walls
-    /// `wear_depth`, or `worn_volume`. Of bonds `used`, the share of their strength, or `tension`, `shear`, `bending`, `torsion`, `energy`,
-    /// `force`, `kind`.
+    /// Field for the color; `None` = automatic.
+    ///
+    /// Grains and fluid particles are colored by the field if they have it; a vector gives its magnitude, or a component as in `force_z`. Grains
+    /// without the field are gray; fluids without it have a pale color each. Automatic is speed, or radius without velocities, and one color per
+    /// fluid if a surface is shown. Walls have `wear_depth` or `worn_volume`. Bonds have `used`, the share of their strength, or `tension`, `shear`,
+    /// `bending`, `torsion`, `energy`, `force`, `kind`.
     pub field: Option<String>,
-    /// Values at the ends of the color scale, in SI units; `None` = from the values of the frame.
+    /// Values at the ends of the color scale in SI units; `None` = from the values of the frame.
     pub range: Option<(f64, f64)>,
-    /// Direction from the scene to the camera; `None` = from the front, a little from the side and above.
+    /// Direction from the scene to the camera; `None` = from the front, slightly from the side and above.
     pub view: Option<[f64; 3]>,
-    /// A direction and how far along it \[m\]: what lies beyond is not drawn, walls excepted.
+    /// Clip plane: a direction and a distance along it \[m\] beyond which nothing is drawn except walls.
     pub cut: Option<[f64; 4]>,
     /// Whether walls are drawn.
     pub has_walls: bool,
-    /// Whether bodies that were made from meshes are drawn as these, and not as the spheres with which they touch.
+    /// Whether bodies from meshes are drawn as meshes instead of their contact spheres.
     pub has_meshes: bool,
-    /// Title; `None` = the name of the run folder.
+    /// Title; `None` = the title of the scene in pictures and films, the name of the run folder in windows and on pages.
     pub title: Option<String>,
 }
 
@@ -94,12 +99,12 @@ impl Default for PictureOptions {
     }
 }
 
-/// The file of the grains of a frame, counted from 0; of the last one if none is named.
+/// The grain file of a frame, by index from 0; of the last frame for `None`.
 pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
     chosen(frames(run_folder, "grains_")?, frame).map(|(path, _)| path)
 }
 
-/// One of these frames, counted from 0, and its number; the last if none is named.
+/// One of these frames, by index from 0, and its number; the last one for `None`.
 fn chosen(mut frames: Vec<PathBuf>, frame: Option<usize>) -> Result<(PathBuf, usize), ViewError> {
     let last = frames.len() - 1;
     let index = frame.unwrap_or(last);
@@ -109,7 +114,7 @@ fn chosen(mut frames: Vec<PathBuf>, frame: Option<usize>) -> Result<(PathBuf, us
     Ok((frames.swap_remove(index), index))
 }
 
-/// The file of the contacts of a frame, of which this is the file of the grains.
+/// The contact file of the frame with this grain file.
 pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewError> {
     let path = run_folder.join("contacts").join(file_name(grains).replace("grains_", "contacts_"));
     if path.exists() {
@@ -119,7 +124,7 @@ pub fn contacts_of(run_folder: &Path, grains: &Path) -> Result<PathBuf, ViewErro
     }
 }
 
-/// The file of the bonds of a frame, of which this is the file of the grains.
+/// The bond file of the frame with this grain file.
 pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
     let path = beside(grains, "bonds");
     if path.exists() {
@@ -129,7 +134,7 @@ pub fn bonds_of(grains: &Path) -> Result<PathBuf, ViewError> {
     }
 }
 
-/// The files of the fluids of all frames, in order.
+/// The fluid files of all frames, in order.
 pub fn fluid_frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     frames(run_folder, "fluid_").map_err(|error| match error {
         ViewError::NoFrames { folder } if frame_of(&folder, None).is_ok() => ViewError::NoFluid { path: folder },
@@ -141,10 +146,10 @@ pub fn fluid_frames(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
 pub fn picture(run_folder: &Path, options: &PictureOptions) -> Result<Vec<u8>, ViewError> {
     options.check()?;
     let snapshot = Snapshot::read(run_folder, options)?;
-    snapshot.draw(&Studio::offscreen()?, options)?.png()
+    snapshot.draw(&Renderer::offscreen()?, options)?.png()
 }
 
-/// The files that stand for the frames of a run, in order: those of grains, or of fluids where there are none.
+/// The files that define the frames of a run, in order: grain files, or fluid files if there are no grains.
 pub fn frames_of(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     match frames(run_folder, "grains_") {
         Err(ViewError::NoFrames { .. }) => frames(run_folder, "fluid_"),
@@ -152,33 +157,37 @@ pub fn frames_of(run_folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     }
 }
 
-/// What a run folder is called.
+/// Name of a run folder.
 pub fn name_of(run_folder: &Path) -> String {
     let name = run_folder.canonicalize().unwrap_or_else(|_| run_folder.to_path_buf());
     name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 impl Snapshot {
-    /// A frame of a run folder.
+    /// Reads a frame of a run folder.
     ///
     /// # Errors
-    /// If the folder does not have it, it cannot be read, or it lacks what is to be shown.
+    /// If the frame does not exist, cannot be read, or lacks the requested contents.
     pub fn read(run_folder: &Path, options: &PictureOptions) -> Result<Snapshot, ViewError> {
-        Snapshot::read_by(run_folder, options, |file| Balls::read(file).map(Arc::new))
+        let options = PictureOptions {
+            title: options.title.clone().or_else(|| SceneNames::read(run_folder).title),
+            ..options.clone()
+        };
+        Snapshot::read_by(run_folder, &options, |file| SphereSet::read(file).map(Arc::new))
     }
 
-    /// The same, of what `tables` reads or knows of the frame that has a file.
+    /// As [`Snapshot::read`]; `tables` provides the tables of the frame with a given file.
     ///
     /// # Errors
     /// As [`Snapshot::read`].
     pub(crate) fn read_by(
         run_folder: &Path,
         options: &PictureOptions,
-        tables: impl FnOnce(&Path) -> Result<Arc<Balls>, ViewError>,
+        tables: impl FnOnce(&Path) -> Result<Arc<SphereSet>, ViewError>,
     ) -> Result<Snapshot, ViewError> {
         let (path, number) = &chosen(frames_of(run_folder)?, options.frame)?;
         let balls = match options.shown {
-            Shown::Surface => Arc::new(Balls::with_surface(path)?),
+            Shown::Surface => Arc::new(SphereSet::with_surface(path)?),
             _ => tables(path)?,
         };
         let walls_path = beside(path, "walls");
@@ -195,49 +204,59 @@ impl Snapshot {
             _ => None,
         };
         let bonds = match options.shown {
-            Shown::Bonds | Shown::Cracks { has_bonds: true } => Some(read_bonds(&bonds_of(path)?)?),
+            Shown::Bonds | Shown::BondBreaks { has_bonds: true } => Some(read_bonds(&bonds_of(path)?)?),
             _ => None,
         };
         let cracks = match options.shown {
-            Shown::Cracks { .. } => Some(Cracks::until(run_folder, balls.points.time)?),
+            Shown::BondBreaks { .. } => Some(BondBreaks::until(run_folder, balls.points.time)?),
             _ => None,
         };
         let options = PictureOptions {
             title: options.title.clone().or_else(|| Some(name_of(run_folder))),
             ..options.clone()
         };
-        Snapshot::of((&balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)
+        let snapshot = Snapshot::of((&balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)?;
+        Ok(snapshot.labeled(run_folder))
     }
 
-    /// What is to be seen of a simulation that runs into a folder.
+    /// Names groups, materials and fluids in the legend, if it has a color for each.
+    fn labeled(mut self, run_folder: &Path) -> Snapshot {
+        if matches!(self.coloring.legend, Legend::Classes { .. }) {
+            legend_labels::label(&mut self.coloring.legend, &SceneNames::read(run_folder));
+        }
+        self
+    }
+
+    /// A snapshot of a simulation that runs into a folder.
     ///
     /// # Errors
-    /// If the parts lack what is to be shown.
-    pub fn of_parts(run_folder: &Path, parts: Parts, options: &PictureOptions, number: u64) -> Result<Snapshot, ViewError> {
+    /// If the parts lack the requested contents.
+    pub fn of_parts(run_folder: &Path, parts: SnapshotParts, options: &PictureOptions, number: u64) -> Result<Snapshot, ViewError> {
         let cracks = match options.shown {
-            Shown::Cracks { .. } => Some(Cracks::until(run_folder, parts.time)?),
+            Shown::BondBreaks { .. } => Some(BondBreaks::until(run_folder, parts.time)?),
             _ => None,
         };
-        let balls = Balls::of_both(parts.grains, parts.fluid);
-        Snapshot::of(
+        let balls = SphereSet::of_both(parts.grains, parts.fluid);
+        let snapshot = Snapshot::of(
             (&balls, parts.bodies, parts.walls),
             (parts.contacts, parts.bonds, cracks),
             options,
             number,
-        )
+        )?;
+        Ok(snapshot.labeled(run_folder))
     }
 
-    /// What is to be seen of these grains, fluids, bodies and walls, and of what stands for them.
+    /// A snapshot of these grains, fluids, bodies and walls, and of contacts, bonds or bond breaks.
     ///
     /// # Errors
-    /// If they lack the field to color them by.
+    /// If they lack the field for the color.
     pub(crate) fn of(
-        (balls, bodies, file): (&Balls, Option<VtkBodies>, VtkWalls),
-        (contacts, bonds, cracks): (Option<VtkContacts>, Option<VtkBonds>, Option<Cracks>),
+        (balls, bodies, file): (&SphereSet, Option<VtkBodies>, VtkWalls),
+        (contacts, bonds, cracks): (Option<VtkContacts>, Option<VtkBonds>, Option<BondBreaks>),
         options: &PictureOptions,
         number: u64,
     ) -> Result<Snapshot, ViewError> {
-        let Balls {
+        let SphereSet {
             points,
             surface,
             grains,
@@ -280,8 +299,8 @@ impl Snapshot {
         let skin = surface.iter().map(of_skin).collect();
         let place = |(&center, &radius): (&[f64; 3], &f64)| (DVec3::from(center), radius);
         let all = || points.position.iter().zip(&points.radius).map(place);
-        // Half way to a stray far away all others would lose digits.
-        let origin = Surroundings::of(all()).map_or(DVec3::ZERO, |around| around.center());
+        // The origin must not lie halfway to an outlier, since all other positions would lose digits.
+        let origin = SceneBox::of(all()).map_or(DVec3::ZERO, |around| around.center());
         let ball = |(center, radius): (DVec3, f64)| (center - origin).as_vec3().extend(radius as f32).to_array();
         let mut balls: Vec<[f32; 4]> = all().map(ball).collect();
         let shown = match options.shown {
@@ -315,13 +334,13 @@ impl Snapshot {
             balls,
             id: points.id.clone(),
             walls,
-            aboard: None,
+            gpu_particles: None,
             extent: OnceLock::new(),
         })
     }
 }
 
-/// The triangles of walls that have a field, by their places in the file, and what their colors mean.
+/// The triangles of walls that have a field, with their indices in the file, and their coloring.
 fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(usize, Pane)>), ViewError> {
     let asked = options.field.as_deref().unwrap_or("wear_depth");
     let Some((name, values)) = file.fields.iter().find(|(name, _)| name == asked) else {
@@ -335,7 +354,7 @@ fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(
         "worn_volume" => "m³",
         _ => "",
     };
-    // Not a number: a wall that does not have it.
+    // NaN marks a wall without the field.
     let chosen: Vec<usize> = (0..values.len()).filter(|&index| values[index].is_finite()).collect();
     let shown: Vec<f64> = chosen.iter().map(|&index| values[index]).collect();
     let coloring = Coloring::scaled(&shown, name, unit, options.range);
@@ -344,12 +363,12 @@ fn colored(file: &VtkWalls, options: &PictureOptions) -> Result<(Coloring, Vec<(
     Ok((coloring, panes))
 }
 
-/// Share of the mean radius that the rod of the strongest force has.
+/// Radius of the rod of the strongest force, over the mean radius of the grains.
 const THICKEST: f64 = 0.45;
-/// Share of that which the thinnest rods keep, so that they are seen at all.
+/// Least radius of a rod over that of the strongest force, so that it remains visible.
 const THINNEST: f64 = 0.03;
 
-/// Contacts as rods, and what their colors mean.
+/// Contacts as rods, with their coloring.
 fn rods(contacts: &VtkContacts, grains: &VtkPoints, shown: Shown, range: Option<(f64, f64)>) -> (Coloring, Vec<Rod>) {
     let chosen: Vec<usize> = (0..contacts.ends.len())
         .filter(|&i| shown == Shown::Contacts || contacts.is_in_chain[i])
@@ -401,7 +420,7 @@ pub(crate) fn beside(file: &Path, kind: &str) -> PathBuf {
     file.with_file_name(format!("{kind}_{number}"))
 }
 
-/// The files of a kind in a run folder, in order.
+/// The files of one kind in a run folder, in order.
 fn frames(run_folder: &Path, kind: &str) -> Result<Vec<PathBuf>, ViewError> {
     let fields = run_folder.join("fields");
     let mut frames = Vec::new();

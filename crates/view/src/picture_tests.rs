@@ -6,13 +6,13 @@ use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
-    Film, PictureOptions, Recording, Show, Shown, ViewError,
-    bonds::Cracks,
+    Film, FrameSource, PictureOptions, Recording, Shown, ViewError,
+    bonds::BondBreaks,
     camera::{Camera, Frame},
     canvas::Canvas,
     color::{GROUND, Rgb, SKY},
     picture,
-    render::{Balls, Rod, Stage, render},
+    render::{RenderScene, Rod, SphereBatch, render},
 };
 
 const RED: Rgb = [200, 60, 40];
@@ -20,7 +20,7 @@ const BLUE: Rgb = [40, 80, 200];
 const FOCAL: f64 = 300.0;
 const SIDE: u32 = 256;
 
-/// Five units in front of the origin.
+/// A camera five units in front of the origin.
 fn camera() -> Camera {
     let center = [f64::from(SIDE) / 2.0; 2];
     Camera {
@@ -37,16 +37,16 @@ fn image(spheres: &[(DVec3, Rgb)], walls: &[[DVec3; 3]]) -> Canvas {
     let places: Vec<[f32; 4]> = spheres.iter().map(|(center, _)| center.as_vec3().extend(1.0).to_array()).collect();
     let palette: Vec<Rgb> = spheres.iter().map(|&(_, color)| color).collect();
     let shade: Vec<u8> = (0..palette.len() as u8).collect();
-    let balls = Balls {
+    let balls = SphereBatch {
         places: &places,
         shade: &shade,
         palette: &palette,
-        ..Balls::default()
+        ..SphereBatch::default()
     };
-    let stage = Stage {
+    let stage = RenderScene {
         balls,
         walls,
-        ..Stage::default()
+        ..RenderScene::default()
     };
     render(&stage, &[], &camera(), (SIDE, SIDE)).unwrap()
 }
@@ -88,9 +88,9 @@ fn a_rod_reaches_from_end_to_end_and_is_as_thick_as_it_is() {
         color: RED,
     };
     let shown = |rods: Vec<Rod>| {
-        let stage = Stage {
+        let stage = RenderScene {
             rods: &rods,
-            ..Stage::default()
+            ..RenderScene::default()
         };
         render(&stage, &[], &camera(), (SIDE, SIDE)).unwrap()
     };
@@ -98,7 +98,7 @@ fn a_rod_reaches_from_end_to_end_and_is_as_thick_as_it_is() {
     let background = |x: u32, y: u32| is_near(pixel(&image, x, y), pixel(&image, 0, y), 3);
     let row: Vec<u32> = (1..SIDE).filter(|&x| !background(x, 128)).collect();
     let column: Vec<u32> = (1..SIDE).filter(|&y| !background(128, y)).collect();
-    // Round ends 1.2 from the middle, seen from 5; sides at ±0.2.
+    // The round ends are 1.2 from the middle, seen from a distance of 5; the sides are at ±0.2.
     let [half_length, half_width] = [
         FOCAL * (f64::atan(1.0 / 5.0) + f64::asin(0.2 / f64::hypot(5.0, 1.0))).tan(),
         FOCAL * f64::asin(0.2 / 5.0).tan(),
@@ -112,7 +112,7 @@ fn a_rod_reaches_from_end_to_end_and_is_as_thick_as_it_is() {
         );
     }
     assert!(is_near(pixel(&image, 128, 128), RED, 8), "{:?}", pixel(&image, 128, 128));
-    // From its end it is a disk; aslant it is all there, too.
+    // Seen from its end, a rod is a disk; seen obliquely, it is complete, too.
     let image = shown(vec![
         rod([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]),
         rod([[0.5, -0.5, -1.0], [1.0, 1.0, 1.5]]),
@@ -270,7 +270,7 @@ fn fluids_are_drawn_beside_grains_and_alone() {
     };
     let wet = picture(folder.path(), &small(Shown::Grains)).unwrap();
     assert!(wet != dry);
-    // Grains have no density and fluids no group: they are there all the same.
+    // Grains have no density and fluids no group; both are drawn all the same.
     for field in ["density", "group", "fluid", "pressure"] {
         assert!(picture(folder.path(), &of(field)).unwrap() != wet, "{field}");
     }
@@ -350,7 +350,7 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
         )
         .is_ok()
     );
-    // A film leaves it out, unless there is nothing else.
+    // A film skips the damaged frame, unless there is no other.
     let film = Film::new(folder.path(), small.clone(), &[0, 1]).unwrap();
     assert_eq!(film.frames().iter().map(|(frame, _)| *frame).collect::<Vec<_>>(), [0]);
     assert!(film.damaged()[0].to_string().contains("grains_000001.vtp"), "{:?}", film.damaged());
@@ -380,7 +380,7 @@ fn a_recording_without_some_of_its_frames_is_numbered_by_those_that_are_there() 
 const BREAKS: &str = "time [s],first,second,x [m],y [m],z [m],energy [J],kind (0 glue),mode (0 tension; 1 bending; 2 shear)\n";
 const EARLY: &str = "0.004,0,1,0.001,0.002,0.004,1e-6,0.0,2.0\n";
 
-/// As [`run_folder`], with bonds in the last frame, and two that broke: one before it, one after.
+/// As [`run_folder`], with bonds in the last frame and two bond breaks, one before it and one after.
 fn bonded_folder() -> tempfile::TempDir {
     let folder = run_folder();
     let bonds: Vec<BondSnapshot> = (0..18)
@@ -394,7 +394,7 @@ fn bonded_folder() -> tempfile::TempDir {
             bending: 1e-3,
             torsion: 0.0,
             energy: 1e-6,
-            used: 0.05 * f64::from(first),
+            utilization: 0.05 * f64::from(first),
         })
         .collect();
     fs::write(folder.path().join("fields/bonds_000001.vtp"), vtk::bonds(&bonds, 0.01)).unwrap();
@@ -422,16 +422,18 @@ fn bonds_are_drawn_by_any_field_of_theirs() {
         field: Some(field.to_owned()),
         ..small(Shown::Bonds)
     };
-    assert!(picture(folder.path(), &of("used")).unwrap() == plain);
+    assert!(picture(folder.path(), &of("utilization")).unwrap() == plain);
     for field in ["tension", "bending", "force", "kind"] {
         assert!(picture(folder.path(), &of(field)).unwrap() != plain, "{field}");
     }
     let unknown = refusal(folder.path(), of("strain")).to_string();
     assert!(
-        ["\"strain\"", "used", "torsion", "kind"].iter().all(|word| unknown.contains(word)),
+        ["\"strain\"", "utilization", "torsion", "kind"]
+            .iter()
+            .all(|word| unknown.contains(word)),
         "{unknown}"
     );
-    // The first frame was written without.
+    // The first frame was written without bonds.
     let first = PictureOptions {
         frame: Some(0),
         ..small(Shown::Bonds)
@@ -446,13 +448,13 @@ fn bonds_are_drawn_by_any_field_of_theirs() {
 #[test]
 fn cracks_are_those_until_the_frame_and_colored_by_how_they_broke() {
     let folder = bonded_folder();
-    let cracks = Cracks::until(folder.path(), 0.01).unwrap();
+    let cracks = BondBreaks::until(folder.path(), 0.01).unwrap();
     assert_eq!(cracks.modes, ["tension", "bending", "shear"]);
     assert_eq!(cracks.breaks, [(DVec3::new(0.001, 0.002, 0.004), 2)]);
-    assert!(Cracks::until(folder.path(), 0.0).unwrap().breaks.is_empty());
-    assert_eq!(Cracks::until(folder.path(), 0.02).unwrap().breaks.len(), 2);
+    assert!(BondBreaks::until(folder.path(), 0.0).unwrap().breaks.is_empty());
+    assert_eq!(BondBreaks::until(folder.path(), 0.02).unwrap().breaks.len(), 2);
 
-    let drawn = |has_bonds: bool| picture(folder.path(), &small(Shown::Cracks { has_bonds })).unwrap();
+    let drawn = |has_bonds: bool| picture(folder.path(), &small(Shown::BondBreaks { has_bonds })).unwrap();
     let alone = drawn(false);
     assert!(alone != drawn(true), "bonds are among them");
     write_breaks(folder.path(), EARLY);
@@ -466,11 +468,11 @@ fn cracks_are_those_until_the_frame_and_colored_by_how_they_broke() {
         ("0.004,0\n", "cell 9"),
     ] {
         write_breaks(folder.path(), lines);
-        let refused = refusal(folder.path(), small(Shown::Cracks { has_bonds: false })).to_string();
+        let refused = refusal(folder.path(), small(Shown::BondBreaks { has_bonds: false })).to_string();
         assert!(refused.contains("bonds.csv:2") && refused.contains(phrase), "{refused}");
     }
     fs::remove_file(folder.path().join("bonds.csv")).unwrap();
-    let missing = refusal(folder.path(), small(Shown::Cracks { has_bonds: true }));
+    let missing = refusal(folder.path(), small(Shown::BondBreaks { has_bonds: true }));
     assert!(matches!(missing, ViewError::NoBonds { .. }), "{missing}");
 }
 

@@ -1,4 +1,4 @@
-//! The tables of a run folder as charts: energies, probes, time per pass, and what CPU and GPU were at when.
+//! The tables of a run folder as charts: energies, probes, time per pass, and the passes of CPU and GPU over time.
 
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use crate::{
 /// Which charts to draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charts {
-    /// All there is something for.
+    /// All charts with data.
     #[default]
     All,
     /// The energy ledger.
@@ -24,7 +24,7 @@ pub enum Charts {
     Probes,
     /// Time per pass.
     Profile,
-    /// What CPU and GPU were at, of a run on both at the same time.
+    /// The passes of CPU and GPU over time, for a heterogeneous run.
     Trace,
 }
 
@@ -39,7 +39,7 @@ pub enum ChartFormat {
 }
 
 impl ChartFormat {
-    /// The end of a file name.
+    /// The file extension.
     pub fn extension(self) -> &'static str {
         match self {
             ChartFormat::Svg => "svg",
@@ -48,7 +48,7 @@ impl ChartFormat {
     }
 }
 
-/// The charts of a run folder, each with a name for its file.
+/// The charts of a run folder, each with a file name.
 pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Vec<(String, Vec<u8>)>, ViewError> {
     let run = run_folder.canonicalize().map_err(ViewError::io(run_folder))?;
     let run = run.file_stem().unwrap_or_default().to_string_lossy();
@@ -90,7 +90,7 @@ pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Ve
     }
 }
 
-/// Curves of one quantity over another as a chart: names of both with their units, and the points of each curve with its name.
+/// A chart of curves of one quantity over another. `horizontal` and `vertical` are their names with units; `curves` are named lists of points.
 ///
 /// # Errors
 /// If the chart cannot be encoded.
@@ -115,7 +115,7 @@ pub fn curves(
     encode(&chart, format)
 }
 
-/// The ledger over time; `None` before it has a line.
+/// The energy ledger over time; `None` if it has no rows.
 fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError> {
     let path = run_folder.join("energies.csv");
     if !path.exists() {
@@ -125,7 +125,7 @@ fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError>
     Ok(table.has_rows().then(|| energy_chart(table, format!("{run} · energies"))))
 }
 
-/// Probes with their names, those that have a line.
+/// The probes that have rows, with their names.
 fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewError> {
     let mut charts = Vec::new();
     for path in probes(&run_folder.join("probes"))? {
@@ -139,7 +139,7 @@ fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewE
     Ok(charts)
 }
 
-/// Energies and probes of a run, as far as it went.
+/// Energies and probes of a run so far.
 pub(crate) fn charts_of(run_folder: &Path) -> Result<Vec<Chart>, ViewError> {
     let run = crate::picture::name_of(run_folder);
     let probes = probes_of(run_folder, &run)?;
@@ -149,13 +149,13 @@ pub(crate) fn charts_of(run_folder: &Path) -> Result<Vec<Chart>, ViewError> {
         .collect())
 }
 
-/// Names, seconds and words of the passes of a run, once it has written them.
+/// Names, seconds and descriptions of the passes of a run; empty before the run has written them.
 pub(crate) fn seconds_of(run_folder: &Path) -> Result<Vec<(String, f64, String)>, ViewError> {
     let path = run_folder.join("profile.csv");
     if path.exists() { profile_rows(&path) } else { Ok(Vec::new()) }
 }
 
-/// The tables of the probes, by name.
+/// The probe tables, sorted by name.
 fn probes(folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     if !folder.exists() {
         return Ok(Vec::new());
@@ -170,7 +170,7 @@ fn probes(folder: &Path) -> Result<Vec<PathBuf>, ViewError> {
     Ok(paths)
 }
 
-/// Numbers in named columns; the first is the time.
+/// Numbers in named columns; the first column is the time.
 struct Table {
     columns: Vec<Column>,
 }
@@ -231,7 +231,7 @@ impl Column {
     }
 }
 
-/// Calls `use_line` with the number and the cells of each line; a last line that was cut off is left out.
+/// Calls `use_line` with the number and the cells of each line; ignores an incomplete last line.
 pub(crate) fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) -> Result<(), String>) -> Result<(), ViewError> {
     let mut reader = BufReader::new(File::open(path).map_err(ViewError::io(path))?);
     let mut text = String::new();
@@ -251,7 +251,7 @@ pub(crate) fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) ->
     Ok(())
 }
 
-/// Columns of one unit as curves over the time; non-finite values are left out.
+/// Columns of one unit as curves over time; non-finite values are left out.
 fn panel(name: &str, times: &[f64], columns: &[Column], height: f64) -> Panel {
     let unit = columns.first().map_or("", |column| &column.unit);
     let (factor, unit) = scale::readable(columns.iter().map(Column::extent).fold(0.0, f64::max), unit);
@@ -267,7 +267,7 @@ fn panel(name: &str, times: &[f64], columns: &[Column], height: f64) -> Panel {
     }
 }
 
-/// The times in a unit that reads well, and the name of the axis.
+/// The times in a readable unit, and the name of the axis.
 fn time_axis(table: &mut Table) -> (Vec<f64>, String) {
     let mut time = table.columns.remove(0);
     let (factor, unit) = scale::readable(time.extent(), &time.unit);
@@ -275,10 +275,10 @@ fn time_axis(table: &mut Table) -> (Vec<f64>, String) {
     (time.values, scale::with_unit(&time.name, &unit))
 }
 
-/// All terms of the ledger, and what the balance misses on a scale of its own.
+/// All terms of the energy ledger, and the residual on its own scale.
 ///
-/// The potential of gravity counts from an arbitrary height, which can dwarf every other term: it is shown as its change
-/// since the start, and the initial energy without it, which leaves the balance as it is.
+/// The gravitational potential counts from an arbitrary height and can dwarf every other term. So it is shown as its change since the start, and the
+/// initial energy without it, which does not change the residual.
 fn energy_chart(mut table: Table, title: String) -> Chart {
     let (times, horizontal) = time_axis(&mut table);
     let residual = table.take("residual");
@@ -308,7 +308,7 @@ fn energy_chart(mut table: Table, title: String) -> Chart {
     }
 }
 
-/// What a column is a component of: `contact` of `contact xx`, `share` of `share 3`; nothing where its name is all there is.
+/// The quantity of which a column is a component: `contact` for `contact xx`, `share` for `share 3`; empty for other names.
 fn whole_of(column: &Column) -> &str {
     let is_component = |word: &str| {
         let is_axis = (1..=2).contains(&word.len()) && word.chars().all(|c| matches!(c, 'x' | 'y' | 'z'));

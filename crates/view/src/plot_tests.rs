@@ -8,7 +8,7 @@ use crate::{
     plot,
 };
 
-/// A run folder with a ledger, one probe of two units and a profile.
+/// A run folder with an energy ledger, a probe with two units, and a profile.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::Builder::new().prefix("hopper").suffix(".out").tempdir().unwrap();
     let mut energies = format!("time [s],{}\n", Ledger::NAMES.join(","));
@@ -117,15 +117,16 @@ fn all_charts_are_also_images() {
     }
 }
 
-/// Nine steps of ten milliseconds each: a GPU is at fluids for eight, a CPU at contacts from the second to the fifth, and at motion when the GPU is done.
+/// A trace of nine steps of ten milliseconds each. The GPU computes fluids for eight; the CPU computes contacts from the second to the fifth, and
+/// motion after the GPU.
 fn trace() -> String {
-    let mut table = String::from("step,where,pass,from [s],to [s]\n");
+    let mut table = String::from("step,processor,pass,start [s],end [s]\n");
     for step in 1..=9 {
         for (place, pass, from, to) in [
             ("cpu", "contacts", 1, 5),
             ("gpu", "fluids", 0, 8),
             ("cpu", "waiting", 5, 8),
-            ("cpu", "advance", 8, 10),
+            ("cpu", "integration", 8, 10),
         ] {
             let [from, to] = [from, to].map(|time| 1e-3 * f64::from(10 * step + time));
             table += &format!("{step},{place},{pass},{from},{to}\n");
@@ -134,7 +135,7 @@ fn trace() -> String {
     table
 }
 
-/// Of the row of an image that has most of a color left of the legend: its number, and where bars of that color begin and end \[px\].
+/// The image row with most pixels of a color left of the legend: its number, and start and end of the bars of that color \[px\].
 fn bars(rgb: &[u8], width: usize, shade: Rgb) -> (usize, Vec<[f64; 2]>) {
     let rows = rgb.chunks_exact(3 * width).map(|row| {
         let pixels = &row.as_chunks::<3>().0[..width - 430];
@@ -184,7 +185,15 @@ fn a_trace_shows_what_gpu_and_cpu_were_at_in_a_few_steps_from_its_middle() {
 
     let files = plot(folder.path(), Charts::Trace, ChartFormat::Svg).unwrap();
     let text = String::from_utf8(files[0].1.clone()).unwrap();
-    for label in ["GPU", "CPU", "fluids", "contacts", "waiting", "advance", "time [ms] · steps 3 to 6"] {
+    for label in [
+        "GPU",
+        "CPU",
+        "fluids",
+        "contacts",
+        "waiting",
+        "integration",
+        "time [ms] · steps 3 to 6",
+    ] {
         assert!(text.contains(&format!("{label}\n</text>")), "{label} is missing");
     }
     assert!(text.contains("at work together for 40 % of the time"));
@@ -193,16 +202,16 @@ fn a_trace_shows_what_gpu_and_cpu_were_at_in_a_few_steps_from_its_middle() {
 #[test]
 fn a_damaged_trace_is_named_with_line_and_value() {
     let folder = folder();
-    for (row, told) in [
+    for (row, reported) in [
         ("4,tpu,fluids,0,1", "\"tpu\""),
         ("-4,gpu,fluids,0,1", "\"-4\""),
         ("4,gpu,fluids,0,inf", "\"inf\""),
         ("4,gpu,fluids,2,1", "fluids ends at 1 s, before it begins"),
-        ("4,gpu,fluids,2", "belong here"),
+        ("4,gpu,fluids,2", "expected step, processor"),
     ] {
         fs::write(folder.path().join("trace.csv"), format!("{}{row}\n", trace())).unwrap();
         let message = plot(folder.path(), Charts::Trace, ChartFormat::Svg).unwrap_err().to_string();
-        assert!(message.contains("trace.csv:38") && message.contains(told), "{message}");
+        assert!(message.contains("trace.csv:38") && message.contains(reported), "{message}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Round numbers for people: ticks, lengths of scale bars, prefixes of units.
+//! Round numbers for readers: ticks, scale bars, unit prefixes.
 
 /// The largest 1, 2 or 5 times a power of ten that is at most `value` (> 0).
 pub fn round_below(value: f64) -> f64 {
@@ -24,8 +24,8 @@ pub fn ticks(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
     ((first..=last).take(most + 1).map(|i| i as f64 * step).collect(), step)
 }
 
-/// The unit in which a scale reads well, and round numbers along it, at most `most` of them plus one, each with its part of the way from the low end;
-/// none where the scale has no length.
+/// A readable unit for a scale, and round numbers along it, at most `most` plus one, each with its relative position from the low end. Without
+/// numbers if the scale has no length.
 pub fn marks((low, high): (f64, f64), unit: &str, most: usize) -> (String, Vec<(f64, String)>) {
     let (factor, unit) = readable(low.abs().max(high.abs()), unit);
     if low >= high || !(high - low).is_finite() {
@@ -36,7 +36,7 @@ pub fn marks((low, high): (f64, f64), unit: &str, most: usize) -> (String, Vec<(
     (unit, values.into_iter().map(mark).collect())
 }
 
-/// Numbers 1, 2 and 5 times a power of ten inside `low..=high` (> 0), or the powers alone where these are many.
+/// Numbers 1, 2 and 5 times a power of ten inside `low..=high` (> 0), or only the powers if there are many.
 pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let digits: &[f64] = if high / low > 1e4 { &[1.0] } else { &[1.0, 2.0, 5.0] };
@@ -45,14 +45,14 @@ pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A number with as many decimals as `step` has.
+/// A number with as many decimals as `step`.
 pub fn number(value: f64, step: f64) -> String {
     let decimals = (-step.log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
     let text = format!("{:.decimals$}", if value == 0.0 { 0.0 } else { value });
     text.replace('-', "\u{2212}")
 }
 
-/// A number with this many digits that count, trailing zeros left out.
+/// A number with this many significant digits, without trailing zeros.
 pub fn digits(value: f64, count: i32) -> String {
     if !value.is_finite() {
         let word = if value.is_nan() { "NaN" } else { "∞" };
@@ -71,7 +71,7 @@ pub fn digits(value: f64, count: i32) -> String {
     }
 }
 
-/// A count with its thousands set apart.
+/// A count with thousands separators.
 pub fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -84,7 +84,7 @@ pub fn count(value: usize) -> String {
     text
 }
 
-/// The factor and the unit in which values up to `extent` read well: 0.0024 m/s → 1000, "mm/s".
+/// The factor and the unit that make values up to `extent` readable: 0.0024 m/s → 1000, "mm/s".
 pub fn readable(extent: f64, unit: &str) -> (f64, String) {
     const PREFIXES: [(i32, &str); 9] = [
         (-12, "p"),
@@ -117,7 +117,7 @@ pub fn readable(extent: f64, unit: &str) -> (f64, String) {
     }
 }
 
-/// The factor with which [`readable`] comes from one unit to another; `None` where it never does.
+/// The factor from a unit to one that [`readable`] returns for it; `None` if it never does.
 pub fn factor_to(readable_unit: &str, unit: &str) -> Option<f64> {
     (-4..=4).find_map(|power| {
         let (factor, known) = readable(1.5 * 1000f64.powi(power), unit);
@@ -125,7 +125,7 @@ pub fn factor_to(readable_unit: &str, unit: &str) -> Option<f64> {
     })
 }
 
-/// A length that is round and fills a fifth of the room or less, where a pixel is `meters` wide: in pixels, and in words.
+/// A round length that fills at most a fifth of the room, where a pixel is `meters` wide: in pixels, and as text.
 pub fn bar(meters: f64, room: f64) -> (f64, String) {
     let length = round_below(0.2 * room * meters);
     let (factor, unit) = readable(length, "m");
@@ -133,7 +133,7 @@ pub fn bar(meters: f64, room: f64) -> (f64, String) {
     (length / meters, format!("{} {unit}", number(value, round_below(value))))
 }
 
-/// A quantity as `name [unit]`, or the bare name for a number without one.
+/// A quantity as `name [unit]`, or only the name for a dimensionless number.
 pub fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() || unit == "-" {
         name.to_string()

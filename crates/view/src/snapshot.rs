@@ -1,4 +1,4 @@
-//! A frame in memory, and how it becomes a finished picture.
+//! A frame in memory, and its finished picture.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,120 +7,120 @@ use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkFluid, VtkPoints, Vt
 
 use crate::{
     PictureOptions, Shown, ViewError,
-    aboard::{Aboard, Piece},
-    board::Board,
     bodies::Surfaces,
     camera::{Camera, Frame},
     canvas::Canvas,
     coloring::{Coloring, Legend},
-    render::{Balls, PICTURE, Pane, Rod, Shot, Stage, Studio},
+    gpu_particles::{GpuParticles, Piece},
+    overlay::Overlay,
+    render::{PICTURE, Pane, RenderOptions, RenderScene, Renderer, Rod, SphereBatch},
     scale,
-    scenery::{Extent, Scenery},
-    text::Pen,
+    scene_bounds::{Extent, SceneGeometry},
+    text::TextWriter,
 };
 
-/// Everything that is to be seen at a time.
+/// All visible contents at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// Which frame of a recording this is, counted from 0; of a simulation that runs its steps, and one more for all that was done to it by hand.
+    /// Index of the frame in a recording, from 0. For a running simulation the number of steps plus the number of changes by user actions.
     pub number: u64,
     /// Title.
     pub title: String,
     /// Time \[s\].
     pub time: f64,
-    /// Names of what grains and fluids can be colored by.
+    /// Names of the fields for the color of grains and fluids.
     pub fields: Vec<String>,
-    /// Colors of the balls, of the marks, of the rods, or of the panes.
+    /// Colors of the balls, the marks, the rods or the panes.
     pub coloring: Coloring,
-    /// Where those are of the marks or the rods, colors of the balls, of which the particles of fluids are drawn beside, as a smoothed surface.
+    /// Colors of the balls if `coloring` is that of marks or rods. Fluid particles are then drawn beside them as a smoothed surface.
     pub beside: Option<Coloring>,
-    /// How many of the balls are drawn, from the first on; the others only give the picture its bounds.
+    /// Number of balls drawn, from the first on; the others only count for the bounds.
     pub shown: usize,
-    /// Whether of the particles of fluids a smoothed surface is drawn.
+    /// Whether fluid particles are drawn as a smoothed surface.
     pub is_smooth: bool,
-    /// Contacts, or bonds.
+    /// Contacts or bonds.
     pub rods: Vec<Rod>,
-    /// Marks where bonds broke, where these are shown: places relative to the origin and radii \[m\].
+    /// Marks of bond breaks, if shown: positions relative to the origin, and radii \[m\].
     pub marks: Option<Vec<[f32; 4]>>,
     /// The middle of the scene \[m\].
     pub origin: DVec3,
-    /// Center relative to the origin and radius of each grain, and behind them of each particle of fluid, or vertex of its surface \[m\]. Minus the radius of
-    /// spheres of bodies that are drawn as surfaces: these give the picture its bounds and can be picked, and are not drawn themselves.
+    /// Center relative to the origin and radius of each grain, followed by each fluid particle or vertex of the fluid surface \[m\]. The radius is
+    /// negative for spheres of bodies that are drawn as surfaces: they count for the bounds and can be picked, but are not drawn.
     pub balls: Vec<[f32; 4]>,
-    /// The id of each.
+    /// Id of each ball.
     pub id: Vec<u32>,
-    /// How many grains there are.
+    /// Number of grains.
     pub grains: usize,
-    /// How many particles of fluids there are.
+    /// Number of fluid particles.
     pub particles: usize,
     /// Triangles of the surface of fluids.
     pub skin: Vec<Pane>,
-    /// Triangles of the surfaces of bodies that were made from meshes.
+    /// Triangles of the surfaces of bodies from meshes.
     pub bodies: Vec<Pane>,
-    /// Triangles of walls that show a field.
+    /// Triangles of walls, colored by a field.
     pub panes: Vec<Pane>,
     /// Corners of the other triangles of each wall \[m\].
     pub walls: Vec<Vec<[DVec3; 3]>>,
-    /// All balls, where they lie on a device: then those above are some of them, and have no ids.
-    pub aboard: Option<Arc<Aboard>>,
-    /// Where the balls are, once somebody asked: see [`Snapshot::extent()`].
+    /// All balls, if they lie on a GPU: then the balls above are a sample of them, without ids.
+    pub gpu_particles: Option<Arc<GpuParticles>>,
+    /// Bounds of the balls, computed on demand: see [`Snapshot::extent()`].
     pub extent: OnceLock<Extent>,
 }
 
-/// What snapshots are made of.
+/// Data of which a snapshot is made.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct SnapshotParts {
     /// Time \[s\].
     pub time: f64,
-    /// Grains, where there may be any.
+    /// Grains, if there may be any.
     pub grains: Option<VtkPoints>,
-    /// Fluids, where there are any.
+    /// Fluids, if there are any.
     pub fluid: Option<VtkFluid>,
     /// Walls.
     pub walls: VtkWalls,
-    /// Surfaces of bodies that were made from meshes, where there are any.
+    /// Surfaces of bodies from meshes, if there are any.
     pub bodies: Option<VtkBodies>,
-    /// Contacts, where they are to be shown.
+    /// Contacts, if they are shown.
     pub contacts: Option<VtkContacts>,
-    /// Bonds, where they are to be shown.
+    /// Bonds, if they are shown.
     pub bonds: Option<VtkBonds>,
 }
 
-/// What snapshots are made of where neither contacts nor bonds are looked at, and grains have one number each.
+/// Data of a snapshot without contacts and bonds, with one value per particle.
 #[derive(Clone, Debug, Default)]
-pub struct Few {
+pub struct PreviewParts {
     /// Time \[s\].
     pub time: f64,
-    /// Ids of grains, then of particles of fluids.
+    /// Ids of grains, then of fluid particles.
     pub id: Vec<u32>,
-    /// From where places are counted \[m\].
+    /// Origin of positions \[m\].
     pub origin: [f64; 3],
-    /// Centers from there, and radii \[m\].
+    /// Centers relative to the origin, and radii \[m\].
     pub places: Vec<[f32; 4]>,
-    /// A number of each.
+    /// A value for each.
     pub values: Vec<f32>,
-    /// Its name and unit.
+    /// Name and unit of the values.
     pub field: (&'static str, &'static str),
-    /// How many are grains.
+    /// Number of grains.
     pub grains: usize,
     /// Walls.
     pub walls: VtkWalls,
-    /// Surfaces of bodies that were made from meshes, where there are any and they are to be shown.
+    /// Surfaces of bodies from meshes, if there are any and they are shown.
     pub bodies: Option<VtkBodies>,
-    /// Names of all that they could be colored by.
+    /// Names of all fields for the color.
     pub fields: Vec<String>,
 }
 
 impl Snapshot {
-    /// What is to be seen of these.
-    pub fn of_few(mut few: Few, options: &PictureOptions, number: u64) -> Snapshot {
-        let (name, unit) = few.field;
-        let coloring = Coloring::of_few(&few.values, name, unit, options.range);
-        let grains = few.id.get(..few.grains).unwrap_or_default();
-        let surfaces = few.bodies.as_ref().map(|bodies| Surfaces::of(bodies, grains, &coloring));
-        let panes = surfaces.map_or_else(Vec::new, |surfaces| surfaces.in_place_of(&mut few.places));
-        let mut walls = vec![Vec::new(); few.walls.names.len()];
-        for (corners, wall) in few.walls.triangles.iter().zip(&few.walls.wall) {
+    /// A snapshot of these data.
+    pub fn of_preview(mut parts: PreviewParts, options: &PictureOptions, number: u64) -> Snapshot {
+        let (name, unit) = parts.field;
+        let coloring = Coloring::of_preview(&parts.values, name, unit, options.range);
+        let grains = parts.id.get(..parts.grains).unwrap_or_default();
+        let surfaces = parts.bodies.as_ref().map(|bodies| Surfaces::of(bodies, grains, &coloring));
+        let panes = surfaces.map_or_else(Vec::new, |surfaces| surfaces.in_place_of(&mut parts.places));
+        let mut walls = vec![Vec::new(); parts.walls.names.len()];
+        for (corners, wall) in parts.walls.triangles.iter().zip(&parts.walls.wall) {
             if let Some(wall) = walls.get_mut(*wall as usize) {
                 wall.push(corners.map(DVec3::from));
             }
@@ -128,16 +128,16 @@ impl Snapshot {
         Snapshot {
             number,
             title: options.title.clone().unwrap_or_default(),
-            time: few.time,
-            fields: few.fields,
+            time: parts.time,
+            fields: parts.fields,
             coloring,
-            shown: few.places.len(),
+            shown: parts.places.len(),
             is_smooth: options.shown == Shown::Smooth,
-            origin: few.origin.into(),
-            grains: few.grains,
-            particles: few.places.len() - few.grains,
-            id: few.id,
-            balls: few.places,
+            origin: parts.origin.into(),
+            grains: parts.grains,
+            particles: parts.places.len() - parts.grains,
+            id: parts.id,
+            balls: parts.places,
             bodies: panes,
             walls,
             ..Snapshot::default()
@@ -145,39 +145,45 @@ impl Snapshot {
     }
 }
 
-/// From where pictures are taken, unless somebody wishes otherwise.
+/// Default direction from the scene to the camera.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
 
 impl Snapshot {
-    /// The finished picture, with legend, scale and heading.
-    pub fn draw(&self, studio: &Studio, options: &PictureOptions) -> Result<Canvas, ViewError> {
+    /// The finished picture with legend, scale bar and heading.
+    pub fn draw(&self, studio: &Renderer, options: &PictureOptions) -> Result<Canvas, ViewError> {
         let scenery = self.scenery();
         let from = options.view.map_or(FROM, DVec3::from);
         let camera = Camera::framing(self.in_view(&scenery).into_iter(), from, frame_of(options.size));
         self.draw_from(studio, options, &scenery, &camera)
     }
 
-    /// As [`Snapshot::draw`], with a camera that stands already.
-    pub fn draw_from(&self, studio: &Studio, options: &PictureOptions, scenery: &Scenery, camera: &Camera) -> Result<Canvas, ViewError> {
-        let pen = Pen::new()?;
+    /// As [`Snapshot::draw`], with a given camera.
+    pub fn draw_from(
+        &self,
+        studio: &Renderer,
+        options: &PictureOptions,
+        scenery: &SceneGeometry,
+        camera: &Camera,
+    ) -> Result<Canvas, ViewError> {
+        let pen = TextWriter::new()?;
         let here = self.on(&studio.painter)?;
         let floors = if options.has_walls {
             scenery.floors(camera.eye)
         } else {
             Vec::new()
         };
-        let shot = Shot {
+        let shot = RenderOptions {
             cut: options.cut,
             has_walls: options.has_walls,
-            ..Shot::new(camera, &floors)
+            ..RenderOptions::new(camera, &floors)
         };
         let mut canvas = studio.painter.guarded(|| {
-            let props = studio.load(&here.stage(scenery), None);
+            let buffers = studio.load(&here.stage(scenery), None);
             let targets = studio.targets(options.size, studio.detail(options.size, 2));
             let picture = studio.painter.image(options.size, PICTURE);
-            studio.picture(&props, &shot, &targets, &picture)
+            studio.picture(&buffers, &shot, &targets, &picture)
         })?;
-        let mut board = Board {
+        let mut board = Overlay {
             canvas: &mut canvas,
             pen: &pen,
             unit: unit(options.size) as f32,
@@ -188,7 +194,7 @@ impl Snapshot {
         Ok(canvas)
     }
 
-    /// What there is, in words.
+    /// Description of the contents.
     pub fn seen(&self) -> String {
         let mut seen = match (self.grains, self.particles) {
             (0, particles) if particles > 0 => counted(particles, "particle"),
@@ -201,55 +207,57 @@ impl Snapshot {
         seen
     }
 
-    /// What stands in front of a camera.
-    pub fn stage<'a>(&'a self, scenery: &'a Scenery) -> Stage<'a> {
+    /// The scene for the renderer.
+    pub fn stage<'a>(&'a self, scenery: &'a SceneGeometry) -> RenderScene<'a> {
         let Coloring { palette, shade, legend } = &self.coloring;
-        let part = |from: usize, to: usize| Balls {
+        let part = |from: usize, to: usize| SphereBatch {
             places: &self.balls[from..to],
             shade: &shade[from..to],
             palette,
             bounds: Some(self.extent().bounds),
-            ..Balls::default()
+            ..SphereBatch::default()
         };
         let ends = match legend {
             Legend::Scale { range: (low, high), .. } => [*low, *high],
             Legend::Classes { .. } => [0.0, 1.0],
         };
-        let lying = |aboard: &'a [Piece]| Balls {
+        let lying = |gpu_particles: &'a [Piece]| SphereBatch {
             palette,
-            aboard,
+            on_gpu: gpu_particles,
             ends,
-            ..Balls::default()
+            ..SphereBatch::default()
         };
-        let beside = self.beside.as_ref().map_or_else(Balls::default, |colors| Balls {
+        let beside = self.beside.as_ref().map_or_else(SphereBatch::default, |colors| SphereBatch {
             places: &self.balls[self.grains..],
             shade: &colors.shade[self.grains..],
             palette: &colors.palette,
             bounds: Some(self.extent().bounds),
-            ..Balls::default()
+            ..SphereBatch::default()
         });
-        let (balls, water) = match (&self.aboard, &self.marks) {
-            (Some(aboard), _) => {
-                let (grains, fluids) = aboard.pieces.split_at(aboard.pieces.partition_point(|piece| !piece.is_fluid));
+        let (balls, water) = match (&self.gpu_particles, &self.marks) {
+            (Some(gpu_particles), _) => {
+                let (grains, fluids) = gpu_particles
+                    .pieces
+                    .split_at(gpu_particles.pieces.partition_point(|piece| !piece.is_fluid));
                 if self.is_smooth {
                     (lying(grains), lying(fluids))
                 } else {
-                    (lying(&aboard.pieces), Balls::default())
+                    (lying(&gpu_particles.pieces), SphereBatch::default())
                 }
             }
             (None, Some(places)) => (
-                Balls {
+                SphereBatch {
                     places,
                     shade,
                     palette,
-                    ..Balls::default()
+                    ..SphereBatch::default()
                 },
                 beside,
             ),
             (None, None) if self.is_smooth => (part(0, self.grains), part(self.grains, self.shown.max(self.grains))),
             (None, None) => (part(0, self.shown), beside),
         };
-        Stage {
+        RenderScene {
             origin: self.origin,
             balls,
             water,
@@ -266,7 +274,7 @@ impl Snapshot {
     }
 }
 
-/// Length of a thousandth of the height of a picture, or of what fits in its width \[px\].
+/// Length of a thousandth of the height of a picture, or less for a narrow picture \[px\].
 fn unit(size: (u32, u32)) -> f64 {
     let [width, height] = [size.0, size.1].map(f64::from);
     height.min(width / 1.25) / 1000.0
@@ -281,7 +289,7 @@ pub fn frame_of(size: (u32, u32)) -> Frame {
     }
 }
 
-/// A number of things in words.
+/// A count with its noun.
 fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", scale::count(count))

@@ -1,13 +1,13 @@
-//! Triangles of walls and bodies as a surface: smooth normals where it bends gently, edges where it is sharp or ends.
+//! Triangles of walls and bodies as a surface, with smooth normals at gentle bends and edges at sharp bends and boundaries.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use glam::DVec3;
 
-/// Cosine of the angle between neighboring triangles from which on their common side is an edge.
+/// Cosine of the angle between neighboring triangles below which their common side is an edge.
 const SHARP: f64 = 0.82;
-/// Distance at which corners still meet, over the size of the scene: they may be written with few digits.
+/// Distance at which corners count as equal, over the size of the scene: files may contain few digits.
 const NEAR: f64 = 1e-6;
 
 /// Corners and edges of a set of triangles.
@@ -15,19 +15,19 @@ const NEAR: f64 = 1e-6;
 pub struct Surface {
     /// Position and unit normal of the three corners of each triangle.
     pub triangles: Vec<[(DVec3, DVec3); 3]>,
-    /// Sides that are sharp or belong to one triangle only.
+    /// Sides that are sharp or belong to only one triangle.
     pub edges: Vec<[DVec3; 2]>,
     seams: Seams,
 }
 
 impl Surface {
-    /// The surface of these triangles; those without an area are left out.
+    /// The surface of these triangles, without those of zero area.
     pub fn new(triangles: &[[DVec3; 3]]) -> Surface {
         Surface::default().moved(triangles)
     }
 
-    /// The surface of these triangles, which may be those of this one elsewhere: then what meets is known, which takes longest to find. Walls that come to
-    /// touch others on their way do not become one with them.
+    /// The surface of these triangles. If they are those of this surface, moved, its topology is reused, which takes longest to compute. Walls that
+    /// touch others on their way are not merged with them.
     pub fn moved(self, triangles: &[[DVec3; 3]]) -> Surface {
         let flat: Vec<Flat> = triangles.iter().filter_map(Flat::of).collect();
         let sizes = flat.iter().flat_map(|flat| flat.corners).map(|corner| corner.abs().max_element());
@@ -59,7 +59,7 @@ impl Surface {
     }
 }
 
-/// A triangle that has an area, and its unit normal.
+/// A triangle of nonzero area with its unit normal.
 struct Flat {
     corners: [DVec3; 3],
     normal: DVec3,
@@ -72,22 +72,22 @@ impl Flat {
     }
 }
 
-/// What meets in a set of triangles.
+/// Topology of a set of triangles.
 #[derive(Default)]
 struct Seams {
-    /// The vertex at each corner.
+    /// Vertex index of each corner.
     vertices: Vec<[u32; 3]>,
-    /// Triangles by vertices, and where those of each vertex begin.
+    /// Triangles grouped by vertex, and the start of each group.
     around: Vec<u32>,
     begins: Vec<usize>,
     sides: Vec<Side>,
 }
 
-/// A side of triangles.
+/// A side of one or more triangles.
 struct Side {
-    /// The corner of the first triangle that has it, from which it goes to the next one: three times the triangle, and which of the three.
+    /// Start of the side in its first triangle: three times the triangle plus the corner from which it leads to the next corner.
     start: u32,
-    /// The last other triangle that has it.
+    /// The last other triangle with this side.
     last: Option<u32>,
 }
 
@@ -144,13 +144,13 @@ impl Seams {
         }
     }
 
-    /// The triangles around a vertex.
+    /// The triangles at a vertex.
     fn around(&self, vertex: u32) -> &[u32] {
         let vertex = vertex as usize;
         &self.around[self.begins[vertex]..self.begins[vertex + 1]]
     }
 
-    /// Whether all that meets here meets in these triangles, too.
+    /// Whether the topology also holds for these triangles.
     fn hold(&self, flat: &[Flat], near: f64) -> bool {
         let mut places = vec![DVec3::NAN; self.begins.len()];
         let mut meets = |vertex: u32, corner: DVec3| {
@@ -165,25 +165,25 @@ impl Seams {
     }
 }
 
-/// A mesh with normals that are smooth where it bends gently.
+/// A mesh with normals that are smooth at gentle bends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SmoothMesh {
-    /// Vertices: corners that have place and normal in common are one.
+    /// Vertices; corners with equal position and normal share one.
     pub position: Vec<[f64; 3]>,
-    /// Unit normals at these.
+    /// Unit normals at the vertices.
     pub normal: Vec<[f64; 3]>,
-    /// Triangles, by their vertices.
+    /// Triangles as vertex indices.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl SmoothMesh {
-    /// That of these triangles; those without an area are left out.
+    /// The mesh of these triangles, without those of zero area.
     pub fn new(triangles: &[[[f64; 3]; 3]]) -> SmoothMesh {
         let corners: Vec<[DVec3; 3]> = triangles.iter().map(|corners| corners.map(DVec3::from)).collect();
         let (mut mesh, mut known) = (SmoothMesh::default(), HashMap::new());
         for corners in Surface::new(&corners).triangles {
             let triangle = corners.map(|(corner, normal)| {
-                // Normals that differ by rounding are one.
+                // Normals that differ only by rounding are equal.
                 let rounded = normal.as_vec3().to_array().map(f32::to_bits);
                 *known.entry((corner.to_array().map(f64::to_bits), rounded)).or_insert_with(|| {
                     mesh.position.push(corner.to_array());
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use glam::DQuat;
 
-    /// Two plates with a side in common, bent by so much \[rad\].
+    /// Two plates with a common side, bent by this angle \[rad\].
     fn hinge(angle: f64) -> Vec<[DVec3; 3]> {
         let (sine, cosine) = angle.sin_cos();
         let end = DVec3::new(-cosine, 0.5, sine);
@@ -229,7 +229,7 @@ mod tests {
                 .collect();
             surface = surface.moved(&turned);
             assert_eq!((surface.triangles.len(), surface.edges.len()), (12, 12));
-            // Faces are flat: their normals are those of the box.
+            // The faces are flat: their normals are those of the box.
             let along = surface.triangles.iter().flatten().map(|&(_, normal)| about.inverse() * normal);
             along.for_each(|normal| assert!((normal.abs().max_element() - 1.0).abs() < 1e-12, "{normal}"));
             assert_same(&surface, &Surface::new(&turned));

@@ -10,7 +10,7 @@ use crate::{
     camera::Camera,
     color::Rgb,
     fluid_frames, picture,
-    render::{Pane, Stage, render},
+    render::{Pane, RenderScene, render},
 };
 
 const RED: Rgb = [200, 60, 40];
@@ -30,9 +30,9 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
     };
     let corners = [DVec3::new(-9.0, -9.0, 0.0), DVec3::new(9.0, -9.0, 0.0), DVec3::new(0.0, 9.0, 0.0)];
     let middle = |pane: Pane| {
-        let stage = Stage {
+        let stage = RenderScene {
             panes: &[pane],
-            ..Stage::default()
+            ..RenderScene::default()
         };
         let image = render(&stage, &[], &camera, (side, side)).unwrap();
         let at = 3 * (64 * side + 64) as usize;
@@ -41,7 +41,7 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
     let is_near = |a: Rgb, b: Rgb, most: u8| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= most);
     let flat = middle(Pane::flat(corners, RED));
     assert!(is_near(flat, RED, 8), "{flat:?}");
-    // Normals may be given on either side, and corners in either order.
+    // Normals may point to either side, and corners may have either order.
     let [a, b, c] = corners;
     for corners in [[a, b, c], [a, c, b]] {
         for normal in [DVec3::Z, -DVec3::Z] {
@@ -57,7 +57,7 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
         ..Pane::flat(corners, RED)
     });
     assert!(mixed[0] < RED[0] - 20 && mixed[2] > RED[2] + 20 && mixed[2] < BLUE[2], "{mixed:?}");
-    // Where normals lean away from the light, it is darker, although the triangle is the same.
+    // Normals that point away from the light make the same triangle darker.
     let aslant = middle(Pane {
         normals: [DVec3::new(0.8, -0.3, -0.5).normalize(); 3],
         ..Pane::flat(corners, RED)
@@ -77,7 +77,7 @@ fn vertices_of_a_mesh_are_one_where_it_bends_gently_and_several_at_edges() {
         [&gentle, &sharp].map(|mesh| (mesh.position.len(), mesh.triangles.len())),
         [(4, 2), (6, 2)]
     );
-    // Half way between the normals of both sides.
+    // Halfway between the normals of both sides.
     let [x, _, z] = gentle.normal[0];
     assert!(
         (x.abs() / z.abs() - 10.0_f64.to_radians().tan()).abs() < 1e-12,
@@ -86,7 +86,7 @@ fn vertices_of_a_mesh_are_one_where_it_bends_gently_and_several_at_edges() {
     );
 }
 
-/// A run folder of one frame: a ball of two fluids, one above the other, and with `has_grains` a grain beside it.
+/// A run folder with one frame: a ball of two fluids, one above the other, and with `has_grains` a grain beside it.
 fn run_folder(has_grains: bool) -> tempfile::TempDir {
     let folder = tempfile::Builder::new().suffix(".out").tempdir().unwrap();
     let fields = folder.path().join("fields");
@@ -128,7 +128,7 @@ fn options(field: Option<&str>) -> PictureOptions {
     }
 }
 
-/// The pixels of a picture, left of its legend: where they are, and their colors.
+/// The pixels of a picture left of its legend, with positions and colors.
 fn pixels(bytes: Vec<u8>) -> Vec<([u32; 2], Rgb)> {
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
     let mut rgb = vec![0; (3 * SIZE.0 * SIZE.1) as usize];
@@ -142,7 +142,7 @@ fn pixels(bytes: Vec<u8>) -> Vec<([u32; 2], Rgb)> {
 fn a_ball_of_fluids_is_drawn_as_a_disk_without_gaps() {
     let folder = run_folder(false);
     let drawn = pixels(picture(folder.path(), &options(None)).unwrap());
-    // The first of the distinct colors is blue, the second orange; text and background are gray.
+    // The first distinct color is blue, the second orange; text and background are gray.
     let blue = |color: Rgb| i32::from(color[2]) > i32::from(color[0]) + 25;
     let orange = |color: Rgb| i32::from(color[0]) > i32::from(color[2]) + 25;
     let disk: Vec<[u32; 2]> = drawn
@@ -155,8 +155,8 @@ fn a_ball_of_fluids_is_drawn_as_a_disk_without_gaps() {
         f64::from(ends[1] - ends[0] + 1)
     });
     assert!(height > 120.0 && (width / height - 1.0).abs() < 0.05, "{width} × {height}");
-    // Of the area of an ellipse: balls beside each other would leave gaps at the rim, a hole would be missing. The last three pixels before the rim
-    // are too dark to tell a color.
+    // Share of the area of an ellipse: separate balls would leave gaps at the rim, and a hole would be missing. The last three pixels at the rim are
+    // too dark to classify their color.
     let filled = disk.len() as f64 / (0.25 * std::f64::consts::PI * width * height);
     assert!((0.88..1.05).contains(&filled), "{filled}");
     // The upper half is the second fluid, the lower one the first.
@@ -177,7 +177,7 @@ fn a_surface_is_colored_by_a_field_and_drawn_beside_grains() {
     let folder = run_folder(false);
     let of = |field: Option<&str>| picture(folder.path(), &options(field)).unwrap();
     let shaded = pixels(of(Some("pressure")));
-    // Viridis: yellow where the pressure is high, at the bottom, and violet at the top.
+    // Viridis: yellow at high pressure, at the bottom, and violet at the top.
     let yellowness = |low: u32, high: u32| {
         let rows: Vec<f64> = shaded
             .iter()
@@ -202,7 +202,7 @@ fn a_surface_is_colored_by_a_field_and_drawn_beside_grains() {
     let with_grain = run_folder(true);
     let beside = picture(with_grain.path(), &options(None)).unwrap();
     assert!(beside != of(None));
-    // The grain has no fluid: it is gray, and right of the ball.
+    // The grain belongs to no fluid: it is gray, to the right of the ball.
     let grays = pixels(beside).into_iter().filter(|([x, y], color)| {
         let [least, most] = [color.iter().min(), color.iter().max()].map(Option::unwrap);
         (200..260).contains(x) && (110..140).contains(y) && most - least < 25 && *most < 238

@@ -1,40 +1,40 @@
-//! Lines of text, drawn with the fonts that the program carries.
+//! Lines of text in built-in fonts.
 
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use epaint_default_fonts::UBUNTU_LIGHT;
 
 use crate::{ViewError, canvas::Canvas, color::Rgb};
 
-/// Which end of a line of text its position gives.
+/// Alignment of a line of text at its position.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Align {
-    /// The text begins there.
+    /// The text begins at the position.
     Left,
-    /// The text is centered there.
+    /// The text is centered at the position.
     Center,
 }
 
-/// How a line of text looks.
+/// Style of a line of text.
 #[derive(Clone, Copy)]
 pub struct Style {
     /// Height of the line \[px\].
     pub size: f32,
     /// Color of the glyphs.
     pub color: Rgb,
-    /// What the position means.
+    /// Meaning of the position.
     pub align: Align,
 }
 
-/// A pen that writes in one font.
-pub struct Pen {
+/// A writer with one font.
+pub struct TextWriter {
     font: FontRef<'static>,
 }
 
-impl Pen {
-    /// The pen of all pictures.
-    pub fn new() -> Result<Pen, ViewError> {
+impl TextWriter {
+    /// The writer for all pictures.
+    pub fn new() -> Result<TextWriter, ViewError> {
         let font = FontRef::try_from_slice(UBUNTU_LIGHT).map_err(|error| ViewError::Encoding(error.to_string()))?;
-        Ok(Pen { font })
+        Ok(TextWriter { font })
     }
 
     /// Width of a line \[px\].
@@ -53,7 +53,7 @@ impl Pen {
             if let Some(outline) = self.font.outline_glyph(glyph) {
                 let corner = outline.px_bounds().min;
                 outline.draw(|column, row, coverage| {
-                    // A light face thins out on a white ground; a gamma on its coverage keeps the strokes dark.
+                    // A light font looks thin on white; a gamma on its coverage keeps the strokes dark.
                     let opacity = coverage.clamp(0.0, 1.0).powf(0.65);
                     canvas.blend(
                         corner.x as i64 + i64::from(column),
@@ -66,7 +66,7 @@ impl Pen {
         }
     }
 
-    /// The glyphs of a line, each with where it begins and ends.
+    /// The glyphs of a line with start and end of each.
     fn placed(&self, text: &str, size: f32) -> impl Iterator<Item = (ab_glyph::GlyphId, [f32; 2])> {
         let font = self.font.as_scaled(PxScale::from(size));
         let mut end = 0.0;

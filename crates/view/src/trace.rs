@@ -1,4 +1,4 @@
-//! The trace of a run on CPU and GPU: what either was at and when, and how much of the time both were at work.
+//! The trace of a heterogeneous run: the passes of CPU and GPU over time, and the share of time in which both worked.
 
 use std::path::Path;
 
@@ -10,23 +10,23 @@ use crate::{
     scale,
 };
 
-/// The words of the table for where a pass was, each with the name of its lane, from the top down.
+/// The names of places in the table, each with the name of its lane, from top to bottom.
 const LANES: [(&str, &str); 2] = [("gpu", "GPU"), ("cpu", "CPU")];
-/// Places of the two among them.
+/// Indices of the two lanes.
 const GPU: usize = 0;
 const CPU: usize = 1;
-/// The word for a CPU that does nothing but wait for a GPU.
+/// The name of the pass in which the CPU only waits for the GPU.
 const WAITING: &str = "waiting";
-/// Steps that are drawn: of more, single passes could not be told apart.
+/// Number of steps drawn; with more, single passes could not be distinguished.
 const STEPS_SHOWN: u64 = 4;
 
-/// A stretch of wall time that a pass took.
+/// Wall time of one pass.
 pub struct Span {
     step: u64,
-    /// Its place among the lanes.
+    /// Index of its lane.
     lane: usize,
     pass: String,
-    /// When it began and ended \[s\].
+    /// Start and end \[s\].
     from: f64,
     to: f64,
 }
@@ -34,7 +34,7 @@ pub struct Span {
 impl Span {
     fn read(cells: &[&str]) -> Result<Span, String> {
         let [step, place, pass, from, to] = cells else {
-            return Err("a step, where it was, a pass, and when that began and ended belong here".to_owned());
+            return Err("expected step, processor, pass, start and end".to_owned());
         };
         let lane = LANES.iter().position(|(word, _)| word == place);
         let span = Span {
@@ -68,7 +68,7 @@ pub fn spans(path: &Path) -> Result<Vec<Span>, ViewError> {
     Ok(spans)
 }
 
-/// A few steps from the middle of a trace that is not empty; the title tells how much of all its time both were at work.
+/// A few steps from the middle of a nonempty trace. The title gives the share of time in which both worked.
 pub fn lanes(spans: &[Span], run: &str) -> Lanes {
     let first = spans[spans.len() / 2].step.saturating_sub(STEPS_SHOWN / 2);
     let of_steps = |span: &&Span| (first..=first.saturating_add(STEPS_SHOWN - 1)).contains(&span.step);
@@ -100,7 +100,7 @@ pub fn lanes(spans: &[Span], run: &str) -> Lanes {
     }
 }
 
-/// The time in which both a GPU and the CPU were at work, over that in which either was at something; to wait is no work.
+/// Time in which both GPU and CPU worked, over the time in which either was busy; waiting is not work.
 fn share_of_overlap(spans: &[Span]) -> f64 {
     let mut edges = Vec::with_capacity(2 * spans.len());
     for span in spans {
@@ -142,15 +142,18 @@ mod tests {
         assert_eq!(share(&[fluids]), 0.0);
         assert_eq!(share(&[fluids, ("cpu", "contacts", 1.0, 5.0)]), 1.0);
         assert_eq!(share(&[("cpu", "contacts", 0.0, 2.0), fluids]), 0.2);
-        // One after the other, with a break between in which nobody is at anything.
-        assert_eq!(share(&[fluids, ("cpu", "contacts", 5.0, 6.0), ("cpu", "advance", 8.0, 9.0)]), 0.0);
+        // One after the other, with an idle gap between.
+        assert_eq!(
+            share(&[fluids, ("cpu", "contacts", 5.0, 6.0), ("cpu", "integration", 8.0, 9.0)]),
+            0.0
+        );
         let inside = ("cpu", "contacts", 2.0, 3.0);
         assert_eq!(share(&[fluids, inside]), 0.25);
-        assert_eq!(share(&[fluids, inside, ("cpu", "advance", 7.0, 11.0)]), 0.125);
-        // A CPU that waits is not at work, whatever else it did before.
+        assert_eq!(share(&[fluids, inside, ("cpu", "integration", 7.0, 11.0)]), 0.125);
+        // A waiting CPU does not work, whatever it did before.
         assert_eq!(share(&[fluids, inside, ("cpu", "waiting", 3.0, 5.0)]), 0.25);
         assert_eq!(share(&[fluids, ("cpu", "waiting", 1.0, 5.0)]), 0.0);
-        // Spans of one place that overlap count once.
-        assert_eq!(share(&[fluids, inside, inside, fluids, ("cpu", "walls", 2.5, 3.0)]), 0.25);
+        // Overlapping spans of one lane count once.
+        assert_eq!(share(&[fluids, inside, inside, fluids, ("cpu", "wall contacts", 2.5, 3.0)]), 0.25);
     }
 }

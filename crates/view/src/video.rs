@@ -1,4 +1,4 @@
-//! Pictures as a video: AV1 in an MP4 file, which browsers and players show without more.
+//! Videos: AV1 in an MP4 file, which browsers and players support directly.
 
 use std::{fmt::Display, io::Write};
 
@@ -10,20 +10,20 @@ use rav1e::prelude::{
 
 use crate::{ViewError, canvas::Canvas};
 
-/// How coarse colors and shapes may become, of 255: flat surfaces and thin letters stay clean.
+/// Quantizer, up to 255; flat areas and thin letters stay clean.
 const QUANTIZER: usize = 80;
-/// How little time is spent on making the file small, of 10.
+/// Speed of the encoder, up to 10; a fast encoder makes larger files.
 const SPEED: u8 = 9;
-/// Seconds between pictures that need no others, to which players can jump.
+/// Seconds between key frames, to which players can jump.
 const SECONDS_TO_JUMP: u64 = 2;
-/// Pixels of a tile. Threads encode one each, and how many there are follows from the size alone: files are the same bits on any number of cores.
+/// Pixels per tile. Each thread encodes one tile. The number of tiles depends on the size only, so files are identical for any number of cores.
 const PIXELS_OF_TILE: usize = 160_000;
-/// Tiles at most: so many are allowed at the sizes that players know.
-const MOST_TILES: usize = 32;
-/// What the encoder puts before each picture, and an MP4 file leaves out, since it knows where pictures begin.
+/// Most tiles; allowed for all sizes that players support.
+const MAX_TILES: usize = 32;
+/// Temporal delimiter that the encoder writes before each picture. MP4 files leave it out, since they store where pictures begin.
 const TEMPORAL_DELIMITER: [u8; 2] = [0x12, 0x00];
 
-/// A video in the making: takes pictures one by one, and writes them to `W` when it is finished.
+/// A video under construction: takes pictures one by one, and writes them to `W` at the end.
 pub struct Video<W: Write> {
     encoder: Context<u8>,
     file: Muxer<W>,
@@ -37,7 +37,7 @@ fn failed(cause: impl Display) -> ViewError {
 }
 
 impl<W: Write> Video<W> {
-    /// A video without pictures yet, of this width and height \[px\], to be written to `to`.
+    /// An empty video of this width and height \[px\] that will be written to `to`.
     ///
     /// # Errors
     /// If a side is odd: two by two pixels share a color.
@@ -56,7 +56,7 @@ impl<W: Write> Video<W> {
     /// Appends a picture.
     ///
     /// # Errors
-    /// If it has another size than the video.
+    /// If its size differs from that of the video.
     pub fn add(&mut self, picture: &Canvas) -> Result<(), ViewError> {
         let (width, height) = self.size;
         if (picture.width, picture.height) != self.size {
@@ -76,10 +76,10 @@ impl<W: Write> Video<W> {
         self.take()
     }
 
-    /// Encodes what is still waited for, writes the file and hands back what it was written to.
+    /// Encodes the remaining pictures, writes the file and returns its writer.
     ///
     /// # Errors
-    /// If there are fewer than two pictures: how long one is shown follows from the next.
+    /// If there are fewer than two pictures: the duration of a picture follows from the next one.
     pub fn finish(mut self) -> Result<W, ViewError> {
         if self.pictures < 2 {
             return Err(failed(format_args!("a film needs two pictures or more, not {}", self.pictures)));
@@ -90,7 +90,7 @@ impl<W: Write> Video<W> {
         Ok(self.file.into_writer())
     }
 
-    /// Puts aside what the encoder has ready.
+    /// Writes the finished packets of the encoder.
     fn take(&mut self) -> Result<(), ViewError> {
         loop {
             match self.encoder.receive_packet() {
@@ -111,13 +111,13 @@ impl<W: Write> Video<W> {
     }
 }
 
-/// An encoder of pictures of this width and height \[px\].
+/// An encoder for pictures of this width and height \[px\].
 fn encoder((width, height): (u32, u32), frames_per_second: u32) -> Result<Context<u8>, ViewError> {
     if !width.is_multiple_of(2) || !height.is_multiple_of(2) {
         return Err(ViewError::FilmSize { width, height });
     }
     let mut speed_settings = SpeedSettings::from_preset(SPEED);
-    // Nothing cuts from scene to scene here, and looking for cuts takes time.
+    // There are no scene cuts here, and the search for them takes time.
     speed_settings.scene_detection_mode = SceneDetectionSpeed::None;
     let (width, height) = (width as usize, height as usize);
     let interval = SECONDS_TO_JUMP * u64::from(frames_per_second);
@@ -126,7 +126,7 @@ fn encoder((width, height): (u32, u32), frames_per_second: u32) -> Result<Contex
         height,
         time_base: Rational::new(1, u64::from(frames_per_second)),
         chroma_sample_position: ChromaSamplePosition::Vertical,
-        // Players take the curve of BT.709 for that of sRGB, which pictures have, and know no other as well.
+        // Pictures are sRGB. Players treat the BT.709 curve as sRGB, and no other curve is supported as well.
         color_description: Some(ColorDescription {
             color_primaries: ColorPrimaries::BT709,
             transfer_characteristics: TransferCharacteristics::BT709,
@@ -136,28 +136,28 @@ fn encoder((width, height): (u32, u32), frames_per_second: u32) -> Result<Contex
         max_key_frame_interval: interval,
         low_latency: true,
         quantizer: QUANTIZER,
-        tiles: (width * height).div_ceil(PIXELS_OF_TILE).min(MOST_TILES),
+        tiles: (width * height).div_ceil(PIXELS_OF_TILE).min(MAX_TILES),
         speed_settings,
         ..EncoderConfig::default()
     };
     Config::new().with_encoder_config(settings).new_context().map_err(failed)
 }
 
-/// Share of red in the brightness, by BT.709.
+/// Weight of red in the luma of BT.709.
 const RED: f32 = 0.2126;
-/// Share of blue.
+/// Weight of blue.
 const BLUE: f32 = 0.0722;
 
-/// Brightness of a color, from 0 to 255 as its parts.
+/// Luma of a color, from 0 to 255 like its components.
 fn brightness([red, green, blue]: [f32; 3]) -> f32 {
     RED * red + (1.0 - RED - BLUE) * green + BLUE * blue
 }
 
-/// The planes Y', Cb and Cr of a picture of even sides by BT.709, in limited range; of the last two each value stands for two by two pixels, and lies
-/// halfway down the left two, where players expect it.
+/// The planes Y', Cb and Cr of a picture with even sides, by BT.709 in limited range. A value of Cb or Cr belongs to two by two pixels and lies
+/// midway between the left two, where players expect it.
 fn planes(picture: &Canvas) -> [Vec<u8>; 3] {
     let pixels = picture.rgb.as_chunks::<3>().0;
-    // Halves become a half, so that cutting off the rest rounds.
+    // An offset of 0.5 makes the truncation round.
     let luma = |pixel: &[u8; 3]| (16.5 + 219.0 / 255.0 * brightness(pixel.map(f32::from))) as u8;
     let (mut blues, mut reds) = (Vec::with_capacity(pixels.len() / 4), Vec::with_capacity(pixels.len() / 4));
     let width = picture.width as usize;
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// A bright square on a dark ground, on its way to the right.
+    /// A bright square on a dark background that moves to the right.
     fn scene(number: u32) -> Canvas {
         let mut picture = plain(SIZE, [30, 40, 60]);
         let left = 4.0 + 3.0 * number as f32;
@@ -204,7 +204,7 @@ mod tests {
         u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
     }
 
-    /// What the first box of each of these names holds, each inside the one before.
+    /// Contents of the first box of each of these names, each inside the previous one.
     fn inside<'a>(bytes: &'a [u8], path: &[&str]) -> &'a [u8] {
         let Some((name, further)) = path.split_first() else {
             return bytes;
@@ -246,7 +246,7 @@ mod tests {
         picture.fill([4.0, 0.0], [8.0, 2.0], [0, 0, 255]);
         let [luma, blue, _] = planes(&picture);
         assert_eq!(luma, [[16, 16, 16, 16, 32, 32, 32, 32]; 2].concat());
-        // The third lies on the first blue column, with one black neighbor: three quarters of the way.
+        // The third value lies on the first blue column, with one black neighbor: three quarters of the way.
         assert_eq!(blue, [128, 128, 212, 240]);
     }
 
@@ -261,7 +261,7 @@ mod tests {
             for path in [&["moov", "mvhd"] as &[_], &["moov", "trak", "mdia", "mdhd"]] {
                 let head = inside(&bytes, path);
                 let (scale, duration) = (f64::from(number(head, 12)), f64::from(number(head, 16)));
-                // Half a tick for where the last picture begins, and one for how long it is shown: as long as the one before.
+                // Half a tick for the start of the last picture, and one for its duration, which equals the previous one.
                 assert!(
                     (duration - seconds * scale).abs() <= 1.5,
                     "{path:?}: {duration} of {scale} a second"
@@ -273,7 +273,7 @@ mod tests {
             let lengths: Vec<u32> = (0..12).map(|sample| number(sizes, 12 + 4 * sample)).collect();
             let samples = inside(&bytes, &["mdat"]);
             assert_eq!(lengths.iter().sum::<u32>() as usize, samples.len());
-            // The first begins with the header of the sequence; none has a delimiter.
+            // The first sample begins with the sequence header; none has a delimiter.
             assert_eq!(samples[0] >> 3, 1);
             let mut at = 0;
             for length in lengths {

@@ -1,7 +1,8 @@
-//! A window on a recording, or on a simulation that runs.
+//! A window on a recording or a running simulation.
 
-mod bar;
+mod camera_path;
 mod choices;
+mod control_bar;
 mod drawn;
 mod gui;
 mod legend;
@@ -9,7 +10,6 @@ mod loader;
 mod marks;
 mod orbit;
 mod panel;
-mod path;
 mod pick;
 mod picked;
 mod plots;
@@ -29,20 +29,20 @@ use winit::{
 };
 
 use crate::{
-    PictureOptions, Show, ViewError,
-    render::{Painter, adapters},
+    FrameSource, PictureOptions, ViewError,
+    render::{RenderDevice, adapters},
 };
 use drawn::Drawn;
-use loader::{Loader, News};
+use loader::{Loader, LoaderEvent};
 use panel::Panel;
 
-/// What can be done in a window: with what, and what that does.
+/// Controls of a window: keys and gestures with their effects.
 pub const KEYS: [(&str, &str); 14] = [
     ("drag", "turns"),
     ("Shift or the right button", "moves"),
     ("the wheel", "zooms"),
     ("F", "frames everything"),
-    ("a click", "picks a particle and tells its fields and contacts"),
+    ("a click", "picks a particle and shows its fields and contacts"),
     ("Ctrl and drag", "draws the grain that was picked along"),
     ("Space", "plays or pauses"),
     ("an arrow key", "goes a frame on or back, or of a run that stands still a step on"),
@@ -54,38 +54,38 @@ pub const KEYS: [(&str, &str); 14] = [
     ("Q", "quits"),
 ];
 
-/// A display on which a window can be opened, and an adapter that draws.
+/// A display for a window, and a graphics adapter.
 pub struct Display {
-    events: EventLoop<News>,
+    events: EventLoop<LoaderEvent>,
     options: PictureOptions,
 }
 
 impl Display {
-    /// That of this machine, for a window in which things are looked at in this way first.
+    /// The display of this machine, for a window with these initial options.
     ///
     /// # Errors
-    /// If there is no display, nothing to draw with, or nothing can be looked at in this way.
+    /// If there is no display or no graphics adapter, or the options are invalid.
     pub fn open(options: &PictureOptions) -> Result<Display, ViewError> {
         options.check()?;
         let events = EventLoop::with_user_event().build().map_err(|error| no_display(&error))?;
-        pollster::block_on(Painter::adapter(&wgpu::Instance::new(adapters()), None))?;
+        pollster::block_on(RenderDevice::adapter(&wgpu::Instance::new(adapters()), None))?;
         Ok(Display {
             events,
             options: options.clone(),
         })
     }
 
-    /// Shows it in a window, until somebody closes that. Once the window is there with all that it draws with, `opened` is called; never if that fails.
+    /// Shows the source in a window until the window is closed. Calls `opened` once the window and its graphics are ready, and never if that fails.
     ///
     /// # Errors
     /// If no window can be opened, or the device fails.
-    pub fn show(self, show: Arc<dyn Show>, opened: impl FnOnce() + 'static) -> Result<(), ViewError> {
+    pub fn show(self, show: Arc<dyn FrameSource>, opened: impl FnOnce() + 'static) -> Result<(), ViewError> {
         let Display { events, options } = self;
-        let news = events.create_proxy();
+        let loader_events = events.create_proxy();
         let mut app = App {
             title: format!("Seixo – {}", show.title()),
-            // A window that was closed needs nothing any more.
-            loader: Loader::new(&show, move |one| news.send_event(one).is_ok(), &options),
+            // A closed window needs no more events.
+            loader: Loader::new(&show, move |one| loader_events.send_event(one).is_ok(), &options),
             proxy: events.create_proxy(),
             size: options.size,
             panel: Panel::new(show, &options),
@@ -99,7 +99,7 @@ impl Display {
     }
 }
 
-/// What winit says, without the place in its source.
+/// The error of winit, without the position in its source.
 fn no_display(error: &impl std::fmt::Display) -> ViewError {
     let text = error.to_string();
     let inner = text.split_once(".rs:").and_then(|(_, behind)| behind.split_once(": "));
@@ -111,18 +111,18 @@ fn no_display(error: &impl std::fmt::Display) -> ViewError {
 struct App {
     title: String,
     loader: Loader,
-    proxy: EventLoopProxy<News>,
+    proxy: EventLoopProxy<LoaderEvent>,
     panel: Panel,
     size: (u32, u32),
-    /// Who waits for the window.
+    /// Callback for the open window.
     opened: Option<Box<dyn FnOnce()>>,
-    /// When panels are to be drawn anew.
+    /// Time of the next redraw of panels.
     due: Option<Instant>,
     drawn: Option<Drawn>,
     failed: Option<ViewError>,
 }
 
-impl ApplicationHandler<News> for App {
+impl ApplicationHandler<LoaderEvent> for App {
     fn resumed(&mut self, events: &ActiveEventLoop) {
         if self.drawn.is_some() {
             return;
@@ -136,19 +136,19 @@ impl ApplicationHandler<News> for App {
         }
     }
 
-    fn user_event(&mut self, events: &ActiveEventLoop, news: News) {
-        if matches!(news, News::Gone) {
+    fn user_event(&mut self, events: &ActiveEventLoop, loader_events: LoaderEvent) {
+        if matches!(loader_events, LoaderEvent::AdvanceResult) {
             return events.exit();
         }
         let Some(drawn) = &mut self.drawn else { return };
-        match news {
-            News::Frame(snapshot) => drawn.arrived = Some(snapshot),
-            News::Details(details) => self.panel.details = Some(details),
-            News::Plots(charts, passes) => (self.panel.charts, self.panel.passes) = (charts, passes),
-            News::Gone => {}
-            News::Failed(message) => self.panel.failed(message),
-            News::Repaint(after) if after.is_zero() => {}
-            News::Repaint(after) => {
+        match loader_events {
+            LoaderEvent::Frame(snapshot) => drawn.arrived = Some(snapshot),
+            LoaderEvent::ParticleDetails(details) => self.panel.details = Some(details),
+            LoaderEvent::Plots(charts, passes) => (self.panel.charts, self.panel.passes) = (charts, passes),
+            LoaderEvent::AdvanceResult => {}
+            LoaderEvent::Failed(message) => self.panel.failed(message),
+            LoaderEvent::Repaint(after) if after.is_zero() => {}
+            LoaderEvent::Repaint(after) => {
                 let when = Instant::now().checked_add(after);
                 self.due = [self.due, when].into_iter().flatten().min();
                 return;
@@ -178,7 +178,7 @@ impl ApplicationHandler<News> for App {
                     events.exit();
                 }
             }
-            event => drawn.hear(&event, &mut self.panel, is_taken),
+            event => drawn.handle_event(&event, &mut self.panel, is_taken),
         }
         if let Some(drawn) = &self.drawn {
             drawn.window.request_redraw();
@@ -206,7 +206,7 @@ impl App {
         events.exit();
     }
 
-    /// Does what a key stands for, once while it is held, but for those that go on and back; says whether that is to close the window.
+    /// Performs the action of a key, once per press except for the arrow keys. Returns whether to close the window.
     fn press(&mut self, key: &Key, is_repeated: bool) -> bool {
         let panel = &mut self.panel;
         match key {
@@ -216,14 +216,18 @@ impl App {
             Key::Named(NamedKey::Space) => panel.play_or_pause(),
             Key::Named(NamedKey::Home) => panel.go_to(0),
             Key::Named(NamedKey::End) => panel.go_to(usize::MAX),
-            Key::Character(letter) => match &*letter.to_lowercase() {
+            Key::Character(character) => match &*character.to_lowercase() {
                 "q" => return true,
                 "f" => {
                     if let Some(drawn) = &mut self.drawn {
                         drawn.frame_all();
                     }
                 }
-                "k" => panel.path.keeps = true,
+                "k" => {
+                    if let Some(drawn) = &self.drawn {
+                        drawn.keep_view(&mut panel.path);
+                    }
+                }
                 "v" => panel.path.fly_or_stay(),
                 "w" => panel.options.has_walls ^= true,
                 "s" => panel.saves = true,

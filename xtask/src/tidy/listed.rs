@@ -1,6 +1,6 @@
 //! Modules that are listed, and paths and links that exist.
 
-use super::{Page, Violation};
+use super::{Page, Violation, prose};
 
 /// The page that draws the crates and their edges.
 const MAP: &str = "ARCHITECTURE.md";
@@ -128,23 +128,16 @@ fn check_paths(page: &Page, paths: &[String], found: &mut Vec<Violation>) {
         None => paths.iter().any(|known| known == path || known.ends_with(&format!("/{path}"))),
     };
     let has_checked_quotes = home.is_some() || page.path == MAP || page.path.starts_with("docs/design/");
-    let mut is_fenced = false;
-    for (k, line) in page.text.lines().enumerate() {
+    for (number, line) in prose::without_code(&page.text) {
         let mut say = |what: String, remedy: &'static str| {
             found.push(Violation {
                 path: page.path.clone(),
-                line: k + 1,
+                line: number,
                 rule: 11,
                 what,
                 remedy,
             });
         };
-        if line.starts_with("```") {
-            is_fenced = !is_fenced;
-        }
-        if is_fenced {
-            continue;
-        }
         if has_checked_quotes {
             for path in quoted_paths(line).filter(|path| !exists(path)) {
                 say(format!("`{path}` does not exist"), "name a path that exists");

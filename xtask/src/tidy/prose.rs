@@ -15,9 +15,6 @@ const ABBREVIATIONS: &[&str] = &["al.", "cf.", "ch.", "e.g.", "eq.", "fig.", "i.
 /// Where every work that is cited stands once.
 const BIBLIOGRAPHY: &str = "docs/bibliography.md";
 
-/// Words that a reader of this field does not know in our meaning, each with the one to use.
-const WORDS: &str = include_str!("words.tsv");
-
 /// What the pages for readers come to.
 pub struct Measures {
     /// Pages.
@@ -29,12 +26,12 @@ pub struct Measures {
 }
 
 /// Whether a page is for readers: those of the root and of `docs`.
-fn is_read(path: &str) -> bool {
+pub fn is_read(path: &str) -> bool {
     path.ends_with(".md") && (path.starts_with("docs/") || !path.contains('/'))
 }
 
-/// Checks all pages and comments.
-pub fn check(pages: &[Page], found: &mut Vec<Violation>) -> Measures {
+/// Checks all pages, and the citations in comments.
+pub fn check(pages: &[Page], sources: &[Source], found: &mut Vec<Violation>) -> Measures {
     let known: BTreeSet<&str> = pages
         .iter()
         .filter(|page| page.path == BIBLIOGRAPHY)
@@ -43,27 +40,29 @@ pub fn check(pages: &[Page], found: &mut Vec<Violation>) -> Measures {
         .map(|(key, _)| key)
         .collect();
     let (mut count, mut words, mut sentences, mut longest_page) = (0, 0, 0, 0);
-    for page in pages {
-        let mut say = |line: usize, what: String, remedy: &'static str| {
-            found.push(Violation {
-                path: page.path.clone(),
-                line,
-                rule: 14,
-                what,
-                remedy,
-            });
-        };
-        let source = page.path.ends_with(".rs").then(|| Source::new(&page.path, &page.text));
-        let comments = source.map(|source| source.comments);
-        let lines = comments.unwrap_or_else(|| (1..).zip(page.text.lines().map(str::to_owned)).collect());
-        for (line, text) in &lines {
-            for key in cited(text).filter(|key| !known.contains(key.as_str())) {
-                say(*line, format!("[{key}] is not in {BIBLIOGRAPHY}"), "add the work there");
-            }
+    let mut say = |path: &str, line: usize, what: String, remedy: &'static str| {
+        found.push(Violation {
+            path: path.to_owned(),
+            line,
+            rule: 14,
+            what,
+            remedy,
+        });
+    };
+    let of_comments = sources.iter().flat_map(|source| {
+        let lines = source.comments.iter();
+        lines.map(|(line, text)| (source.path.as_str(), *line, text.as_str()))
+    });
+    let of_pages = pages.iter().filter(|page| !page.path.ends_with(".rs")).flat_map(|page| {
+        let lines = (1..).zip(page.text.lines());
+        lines.map(|(line, text)| (page.path.as_str(), line, text))
+    });
+    for (path, line, text) in of_comments.chain(of_pages) {
+        for key in cited(text).filter(|key| !known.contains(key.as_str())) {
+            say(path, line, format!("[{key}] is not in {BIBLIOGRAPHY}"), "add the work there");
         }
-        if !is_read(&page.path) {
-            continue;
-        }
+    }
+    for page in pages.iter().filter(|page| is_read(&page.path)) {
         count += 1;
         if LISTS.contains(&page.path.as_str()) {
             continue;
@@ -71,13 +70,11 @@ pub fn check(pages: &[Page], found: &mut Vec<Violation>) -> Measures {
         let length = page.text.split_whitespace().count();
         longest_page = longest_page.max(length);
         if length > LONGEST_PAGE {
-            say(1, format!("{length} words, {LONGEST_PAGE} are allowed"), "split the page");
-        }
-        for (line, word, better) in private_words(&page.text) {
             say(
-                line,
-                format!("`{word}` is no word of the field; use \"{better}\""),
-                "GLOSSARY.md has the terms",
+                &page.path,
+                1,
+                format!("{length} words, {LONGEST_PAGE} are allowed"),
+                "split the page",
             );
         }
         for (line, length) in lengths(&page.text) {
@@ -85,6 +82,7 @@ pub fn check(pages: &[Page], found: &mut Vec<Violation>) -> Measures {
             sentences += 1;
             if length > LONGEST_SENTENCE {
                 say(
+                    &page.path,
                     line,
                     format!("a sentence of {length} words, {LONGEST_SENTENCE} are allowed"),
                     "make it two",
@@ -117,7 +115,7 @@ fn cited(line: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The lines of a page with their numbers; those of code are empty.
-fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     (1..).zip(text.lines()).map(move |(line, text)| {
         let is_fence = text.trim_start().starts_with("```");
@@ -165,30 +163,6 @@ fn lengths(text: &str) -> Vec<(usize, usize)> {
     all
 }
 
-/// Words of a page that have a better one, each with its line; code and targets of links are left out.
-fn private_words(text: &str) -> Vec<(usize, &'static str, &'static str)> {
-    let words: Vec<(&str, &str)> = WORDS.lines().filter_map(|line| line.split_once('\t')).collect();
-    let mut found = Vec::new();
-    for (line, text) in without_code(text) {
-        let plain: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
-        let shown: Vec<&str> = plain
-            .split("](")
-            .enumerate()
-            .map(|(k, part)| part.split_once(')').filter(|_| k > 0).map_or(part, |(_, rest)| rest))
-            .collect();
-        let spaced: String = shown
-            .join(" ")
-            .to_lowercase()
-            .chars()
-            .map(|c| if c.is_alphanumeric() || "-'_".contains(c) { c } else { ' ' })
-            .collect();
-        let spaced = format!(" {} ", spaced.split_whitespace().collect::<Vec<_>>().join(" "));
-        let is_there = |(word, _): &&(&str, &str)| spaced.contains(&format!(" {} ", word.to_lowercase()));
-        found.extend(words.iter().filter(is_there).map(|&(word, better)| (line, word, better)));
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::page;
@@ -203,10 +177,6 @@ mod tests {
                 "docs/a.md",
                 &format!("Short.\n\n{long}\nSee [Silva 2010, eq. 2.11] and [Unknown 1999; Silva 2010].\n"),
             ),
-            page(
-                "docs/c.md",
-                "The lists are made anew, by `anew` and [x](anew.md).\nThey are rebuilt.\n",
-            ),
             page("docs/b.md", &"One two three.\n".repeat(LONGEST_PAGE)),
             page(
                 "crates/a/src/lib.rs",
@@ -214,20 +184,14 @@ mod tests {
             ),
         ];
         let mut found = Vec::new();
-        let measures = check(&pages, &mut found);
+        let sources = [Source::new(&pages[3].path, &pages[3].text)];
+        let measures = check(&pages, &sources, &mut found);
         let said: Vec<(&str, usize)> = found.iter().map(|one| (one.path.as_str(), one.line)).collect();
         assert_eq!(
             said,
-            [
-                ("docs/a.md", 4),
-                ("docs/a.md", 3),
-                ("docs/c.md", 1),
-                ("docs/c.md", 1),
-                ("docs/b.md", 1),
-                ("crates/a/src/lib.rs", 1)
-            ],
+            [("crates/a/src/lib.rs", 1), ("docs/a.md", 4), ("docs/a.md", 3), ("docs/b.md", 1)],
             "{found:?}"
         );
-        assert_eq!(measures.pages, 4);
+        assert_eq!(measures.pages, 3);
     }
 }

@@ -10,6 +10,8 @@ pub struct Source {
     pub code: String,
     /// Comments with the number of their line, from 1; a block comment gives one entry a line.
     pub comments: Vec<(usize, String)>,
+    /// String literals in the same form.
+    pub literals: Vec<(usize, String)>,
 }
 
 /// A function's head.
@@ -24,7 +26,7 @@ impl Source {
     /// Reads a file's text.
     pub fn new(path: &str, text: &str) -> Source {
         let mut code = String::with_capacity(text.len());
-        let mut comments: Vec<(usize, String)> = Vec::new();
+        let (mut comments, mut literals) = (Vec::new(), Vec::new());
         let mut line = 1;
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
@@ -34,9 +36,8 @@ impl Source {
                 Kind::Code => code.push(first),
                 Kind::Comment | Kind::Literal => {
                     code.extend(token.chars().map(|c| if c == '\n' { '\n' } else { ' ' }));
-                    if kind == Kind::Comment {
-                        comments.extend(token.split('\n').enumerate().map(|(k, part)| (line + k, part.trim().to_owned())));
-                    }
+                    let kept = if kind == Kind::Comment { &mut comments } else { &mut literals };
+                    kept.extend(token.split('\n').enumerate().map(|(k, part)| (line + k, part.trim().to_owned())));
                 }
             }
             line += token.matches('\n').count();
@@ -47,6 +48,7 @@ impl Source {
             lines: text.lines().map(str::to_owned).collect(),
             code,
             comments,
+            literals,
         }
     }
 
@@ -211,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_and_comments_are_told_apart() {
+    fn code_and_comments_are_distinguished() {
         let text = "let a = \"// no \\\" comment\"; // yes\nlet b = r#\"x\" unsafe\"#; /* two\nlines /* nested */ */ let c = 'x'; let d: &'a str = '\\'';";
         let source = Source::new("x.rs", text);
         assert_eq!(

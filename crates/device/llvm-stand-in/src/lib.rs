@@ -1,9 +1,9 @@
-//! Stands in for the crate `cubecl-llvm` 0.11.3.
+//! Stand-in for the crate `cubecl-llvm` 0.11.3.
 //!
-//! `cubecl-cuda` can compile kernels in two ways: as CUDA C++ by NVIDIA's own compiler, which it loads when the program runs, or
-//! by LLVM through `cubecl-llvm`, whose build downloads a whole LLVM. Seixo takes the first way (cargo feature `cuda-cpp`), but
-//! `cubecl-cuda` names items of the second one in any case. These are those items, and nothing else: building needs no network,
-//! and asking for the second way is an error that says so. To be looked at again with every new version of CubeCL.
+//! `cubecl-cuda` can compile kernels in two ways. It can compile CUDA C++ with NVIDIA's compiler, which it loads at run time. Or it can compile with
+//! LLVM through `cubecl-llvm`, whose build downloads a whole LLVM. Seixo takes the first way (cargo feature `cuda-cpp`), but `cubecl-cuda` names
+//! items of the second way in any case. This crate holds those items and nothing else: the build needs no network, and a request for the second way
+//! returns an error that says so. Check this crate with every new version of CubeCL.
 
 use cubecl_core::Compiler;
 use cubecl_core::ir::nvidia::SmArch;
@@ -14,16 +14,16 @@ use cubecl_runtime::kernel::BufferIOAttr;
 use std::ffi::c_char;
 use std::fmt;
 
-/// Code for NVIDIA's virtual machine.
+/// Code for NVIDIA's virtual machine (PTX).
 pub mod nvptx {
-    /// Which edition of that code a driver understands.
+    /// PTX version that a driver supports.
     pub mod ptx_version {
-        /// An edition; there is none, since none is ever written.
+        /// A PTX version; it has no values, since no PTX is written here.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum PtxVersion {}
 
         impl PtxVersion {
-            /// The edition for a driver.
+            /// The PTX version for a driver.
             pub fn for_driver(_driver: i32) -> Option<PtxVersion> {
                 None
             }
@@ -37,35 +37,35 @@ pub mod nvptx {
     }
 }
 
-/// What targets have in common.
+/// Items common to all targets.
 pub mod shared {
-    /// What a target cannot do.
+    /// Features that a target does not support.
     pub mod lowered_features {
         use cubecl_core::ir::DeviceProperties;
 
-        /// A kind of GPU.
+        /// Kind of GPU.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum GpuTarget {
-            /// NVIDIA's.
+            /// NVIDIA GPU.
             Nvptx,
         }
 
-        /// Takes away what LLVM could not compile; nothing is compiled by it.
+        /// Removes features that LLVM cannot compile; does nothing here.
         pub fn restrict_features(_properties: &mut DeviceProperties, _target: GpuTarget) {}
     }
 }
 
-/// What to compile for.
+/// Compilation target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LlvmTarget {
-    /// NVIDIA's GPUs.
+    /// NVIDIA GPUs.
     Nvptx,
 }
 
-/// The compiler that is not here.
+/// The LLVM compiler, which this build does not have.
 #[derive(Clone, Debug)]
 pub struct PlironCompiler {
-    /// What to compile for.
+    /// Compilation target.
     pub target: LlvmTarget,
 }
 
@@ -76,7 +76,7 @@ pub struct PlironOptions {
     pub arch: Option<()>,
     /// Architecture of an NVIDIA GPU.
     pub sm_arch: Option<SmArch>,
-    /// Edition of the code.
+    /// PTX version.
     pub ptx_version: Option<nvptx::ptx_version::PtxVersion>,
     /// Whether parameters are constants of the grid.
     pub grid_constants: bool,
@@ -87,15 +87,15 @@ pub struct PlironOptions {
 /// A kernel compiled for NVIDIA's virtual machine.
 #[derive(Clone, Debug)]
 pub struct NvptxModule {
-    /// Its code.
+    /// PTX code.
     pub ptx: Vec<c_char>,
-    /// Where it starts.
+    /// Name of the entry function.
     pub entrypoint: String,
-    /// Its text before the last translation.
+    /// Intermediate representation before the last translation.
     pub ir: String,
-    /// Memory that the units of a cube share \[bytes\].
+    /// Memory that the threads of a block share \[bytes\].
     pub shared_memory_size: usize,
-    /// What it does with each of its buffers.
+    /// Access to each buffer: read, write or both.
     pub io: Vec<BufferIOAttr>,
 }
 

@@ -1,6 +1,6 @@
 //! GPUs reached through wgpu: Vulkan, Metal or DirectX 12.
 
-use super::runtime::{Complaint, Runtime, configure};
+use super::runtime::{ApiError, Runtime, configure};
 use super::{Api, Description};
 use cubecl::device::Device;
 use cubecl::future::block_on;
@@ -9,10 +9,10 @@ use cubecl::wgpu::{RuntimeOptions, WgpuSetup, try_init_device};
 use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
 
-/// The APIs, the preferred first. One GPU may be reached by several.
+/// The APIs in order of preference. Several APIs may reach the same GPU.
 const BACKENDS: [Backends; 3] = [Backends::METAL, Backends::VULKAN, Backends::DX12];
 
-/// Kinds of adapters, the most capable first.
+/// Kinds of adapters in order of capability.
 const KINDS: [DeviceType; 5] = [
     DeviceType::DiscreteGpu,
     DeviceType::IntegratedGpu,
@@ -21,7 +21,7 @@ const KINDS: [DeviceType; 5] = [
     DeviceType::Cpu,
 ];
 
-/// All GPUs of the first API that has one; software only if none has.
+/// All GPUs of the first API with a hardware GPU; software only if no API has one.
 pub fn list() -> Result<Vec<Description>, String> {
     let adapters = &adapters().1;
     if adapters.is_empty() {
@@ -35,7 +35,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
     configure();
     let (instance, adapters) = adapters();
     let adapter = &adapters[description.index];
-    // Not what wgpu calls experimental: with ray tracing, drivers start parts that nobody needs here.
+    // Leave out experimental features of wgpu: with ray tracing, drivers start components that are not needed here.
     let features = adapter.features() - Features::all_experimental_mask() - Features::MAPPABLE_PRIMARY_BUFFERS;
     let (device, queue) = block_on(adapter.request_device(&DeviceDescriptor {
         required_features: features,
@@ -53,10 +53,10 @@ pub fn open(description: Description) -> Result<Runtime, String> {
     };
     let options = RuntimeOptions::try_default().map_err(|error| error.to_string())?;
     let client = Device::Wgpu(try_init_device(setup.clone(), options).map_err(|error| error.to_string())?).client();
-    let complaint = Arc::new(Complaint::default());
+    let complaint = Arc::new(ApiError::default());
     let notes = complaint.clone();
-    // CubeCL's own answer to an error outside of a call is a panic on its thread, which tells the user nothing. Leaving without a
-    // message has the same effect there – what was to be written counts as failed –, and the message goes into our error.
+    // By default CubeCL panics on its thread when an error occurs outside of a call, and the user sees no cause. Unwinding without a message has the
+    // same effect there: pending writes count as failed. The message goes into our error.
     device.on_uncaptured_error(Arc::new(move |error| {
         notes.note(error.to_string());
         resume_unwind(Box::new(error.to_string()))
@@ -73,7 +73,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
     })
 }
 
-/// All adapters, looked for once: loaders of Vulkan crash when instances come and go on several threads.
+/// All adapters, enumerated once: Vulkan loaders crash when several threads create and drop instances.
 pub fn adapters() -> &'static (Instance, Vec<Adapter>) {
     static ADAPTERS: OnceLock<(Instance, Vec<Adapter>)> = OnceLock::new();
     ADAPTERS.get_or_init(|| {

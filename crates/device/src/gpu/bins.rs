@@ -1,4 +1,4 @@
-//! Order by keys that change all the time.
+//! Sorting by keys that change often.
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
@@ -7,7 +7,7 @@ use super::sort::Grouping;
 use super::{Buffer, Gpu, GpuError, units};
 use cubecl::prelude::*;
 
-/// Brings the items of every key into their order – most have one or none – and empties its count for the next time.
+/// Sorts the items of every key, of which most keys have one or none, and clears its count for the next use.
 #[cube(launch_unchecked)]
 fn tidy_up(first: &[u32], items: &mut [u32], counts: &mut [u32], keys: u32) {
     if ABSOLUTE_POS < keys as usize {
@@ -34,48 +34,48 @@ fn tidy_up(first: &[u32], items: &mut [u32], counts: &mut [u32], keys: u32) {
     }
 }
 
-/// Brings items into the order of keys again and again, in room that is made once: ordering allocates nothing and cannot fail.
+/// Sorts items by key repeatedly, in memory that is allocated once. A sort allocates nothing and cannot fail.
 pub struct Bins {
     counts: Buffer<u32>,
-    turn: Buffer<u32>,
+    rank: Buffer<u32>,
     room: ScanRoom,
 }
 
 impl Bins {
-    /// Room for n items and so many keys.
+    /// Memory for n items and this many keys.
     ///
     /// # Errors
-    /// If there is no memory for that: 4 bytes per item and 4 per key.
+    /// If there is too little memory: 4 bytes per item and 4 per key.
     pub fn new(gpu: &Gpu, n: usize, keys: usize) -> Result<Bins, GpuError> {
         Ok(Bins {
             counts: gpu.zeros(keys, "counts of keys")?,
-            turn: gpu.buffer(n, "turns of items")?,
+            rank: gpu.buffer(n, "turns of items")?,
             room: gpu.scan_room(keys)?,
         })
     }
 
-    /// Keys there is room for.
+    /// Number of keys that fit.
     pub fn keys(&self) -> usize {
         self.counts.len()
     }
 
-    /// `items[first[k]..first[k + 1]]` become the items below n that have key k, in ascending order. Keys are below `keys`.
+    /// Makes `items[first[k]..first[k + 1]]` the items below n with key k, in ascending order. Keys are below `keys`.
     ///
-    /// Items of one key are ordered one after the other: fast where keys have few items.
+    /// One thread sorts the items of one key: fast if keys have few items.
     ///
     /// # Panics
-    /// If a buffer has fewer items than that.
+    /// If a buffer is shorter than required.
     pub fn fill(&self, gpu: &Gpu, key: &Buffer<u32>, n: usize, keys: usize, items: &Buffer<u32>, first: &Buffer<u32>) {
-        assert!(key.len() >= n && items.len() >= n && self.turn.len() >= n, "{n} items");
+        assert!(key.len() >= n && items.len() >= n && self.rank.len() >= n, "{n} items");
         assert!(first.len() > keys && self.keys() >= keys, "{keys} keys, room for {}", self.keys());
         let room = Grouping {
             counts: &self.counts,
-            turn: &self.turn,
+            rank: &self.rank,
             scan: &self.room,
         };
         gpu.group_by_key(key, n, keys, room, items, first);
         let (count, dim) = units(keys);
-        // SAFETY: firsts are read up to `keys`, counts written below; items stay between the firsts of their key.
+        // SAFETY: `first` is read up to `keys`, counts are written below it; items stay within the range of their key.
         unsafe {
             tidy_up::launch_unchecked(
                 gpu.client(),

@@ -1,4 +1,4 @@
-//! Memory of a GPU.
+//! GPU memory.
 
 #![allow(unsafe_code, reason = "launches take raw buffers")]
 
@@ -19,19 +19,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
-/// A queue beside that of all launches, which is number 0.
+/// A second stream; all launches use stream 0.
 const ASIDE: StreamId = StreamId { value: 1 };
 
-/// What is held, by everyone who shares a [`Gpu`].
+/// Memory accounting, shared by all clones of a [`Gpu`].
 #[derive(Default)]
 pub struct Account {
     held: AtomicU64,
     peak: AtomicU64,
-    /// Allocations until the one that is to fail; 0 = none is to.
+    /// Allocations until one fails on purpose; 0 = none fails.
     until_failure: AtomicU64,
 }
 
-/// Items in a GPU's memory. Dropped, it is free for others once no launch needs it any more.
+/// Items in GPU memory. After a drop, the memory is free once no launch needs it.
 pub struct Buffer<T> {
     handle: Handle,
     len: usize,
@@ -50,27 +50,26 @@ impl<T> Buffer<T> {
         self.len == 0
     }
 
-    /// For kernels that take `&[T]`, `&mut [T]` or, of `u32`, `&[Atomic<u32>]`. A launch takes a buffer once: its arguments must
-    /// not overlap.
+    /// Argument for kernels that take `&[T]`, `&mut [T]` or, for `u32`, `&[Atomic<u32>]`. Pass a buffer once per launch: arguments must not overlap.
     pub fn argument(&self) -> BufferArg {
         // SAFETY: the memory has room for this many items.
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
     }
 
-    /// For kernels that take `&[Vector<T, Const<4>>]` or the like: four items are one record.
+    /// Argument for kernels that take `&[Vector<T, Const<4>>]` or similar: four items are one record.
     ///
     /// # Panics
-    /// If the number of items is no multiple of four.
+    /// If the number of items is not a multiple of four.
     pub fn records(&self) -> BufferArg {
         assert!(self.len.is_multiple_of(4), "{} items are no records of four", self.len);
-        // SAFETY: the memory has room for four times this many items.
+        // SAFETY: the memory holds four times this many items.
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len / 4) }
     }
 
-    /// The memory of the first items.
+    /// The memory of the first `len` items.
     ///
     /// # Panics
-    /// If there are none, or not as many.
+    /// If `len` is zero or exceeds the number of items.
     pub(super) fn part(&self, len: usize) -> Handle {
         assert!((1..=self.len).contains(&len), "{len} of {} items", self.len);
         part_of(self, &(0..len))
@@ -102,19 +101,19 @@ fn copy_words(from: &[u32], to: &mut [u32], n: u32) {
 }
 
 impl Gpu {
-    /// Memory for `len` items, whose contents are undefined. `what` names it in errors.
+    /// Allocates memory for `len` items with undefined contents. `what` names it in errors.
     ///
     /// # Errors
     /// If there is not enough memory, or the device is lost.
     pub fn buffer<T: Pod>(&self, len: usize, what: &'static str) -> Result<Buffer<T>, GpuError> {
-        // Memory of its own, given back when freed: CubeCL's pools round up and keep.
+        // A dedicated allocation, released when freed: CubeCL's pools round sizes up and keep memory.
         self.allocate(len, what, |bytes| {
             let client = self.client();
             client.memory_dedicated_allocation((), |()| client.empty(bytes))
         })
     }
 
-    /// Memory that is needed for a moment, from CubeCL's pools, which are faster.
+    /// Allocates temporary memory from CubeCL's pools, which are faster.
     pub(super) fn scratch<T: Pod>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
         self.allocate(len, "intermediate results", |bytes| self.client().empty(bytes))
     }
@@ -131,7 +130,7 @@ impl Gpu {
         let refusal = |free| GpuError::OutOfMemory {
             what,
             needed: bytes as u64,
-            held: self.held(),
+            held: self.bytes_in_use(),
             free,
         };
         let countdown = |until: u64| until.checked_sub(1);
@@ -144,15 +143,14 @@ impl Gpu {
         let attempt = || {
             runtime.guard(|| {
                 let handle = request(bytes);
-                // CubeCL allocates later, on its own thread, and a launch on memory that could not be had is skipped without a word:
-                // ask at once.
+                // CubeCL allocates later on its own thread and silently skips a launch whose memory could not be allocated. So check now.
                 runtime.client.check([&handle]).map(|()| handle)
             })
         };
         let retry = |_| {
-            // A device that is lost has no memory either, but that is not the reason.
+            // A lost device also fails to allocate, but then lack of memory is not the cause.
             runtime.wait()?;
-            // Pools keep what nobody uses any more.
+            // Pools keep unused memory.
             runtime.guard(|| runtime.client.memory_cleanup())?;
             attempt().map_err(|_| match runtime.description.api {
                 Api::Cuda => refusal(cuda::free(&runtime.description)),
@@ -162,7 +160,7 @@ impl Gpu {
         Ok(self.adopt(attempt().or_else(retry)?, len))
     }
 
-    /// Memory of this GPU with room for so many items.
+    /// Wraps memory of this GPU for `len` items.
     pub(super) fn adopt<T>(&self, handle: Handle, len: usize) -> Buffer<T> {
         let account = &self.account;
         let buffer = Buffer {
@@ -176,7 +174,7 @@ impl Gpu {
         buffer
     }
 
-    /// Memory for `len` items, all of whose bits are zero.
+    /// Allocates memory for `len` items with all bits zero.
     ///
     /// # Errors
     /// As [`Gpu::buffer`].
@@ -196,7 +194,7 @@ impl Gpu {
         unsafe { clear::launch_unchecked(self.client(), count, dim, buffer.argument()) };
     }
 
-    /// Memory with these items.
+    /// Allocates memory and copies these items into it.
     ///
     /// # Errors
     /// As [`Gpu::buffer`].
@@ -206,19 +204,19 @@ impl Gpu {
         Ok(buffer)
     }
 
-    /// Replaces all items, after the launches so far and before later ones.
+    /// Replaces all items, after all launches so far and before later ones.
     ///
     /// # Panics
-    /// If there are not as many items as the buffer has.
+    /// If the number of items differs from that of the buffer.
     pub fn write<T: Pod>(&self, to: &Buffer<T>, items: &[T]) {
         assert_eq!(items.len(), to.len, "a buffer is written as a whole");
         self.write_part(to, 0, items);
     }
 
-    /// Replaces the items from place `start` on, as [`Gpu::write`].
+    /// Replaces the items from index `start` on, as [`Gpu::write`].
     ///
     /// # Panics
-    /// If there are more items than the buffer has from there.
+    /// If the items do not fit into the buffer from there.
     pub fn write_part<T: Pod>(&self, to: &Buffer<T>, start: usize, items: &[T]) {
         let part = start..start + items.len();
         assert!(part.end <= to.len, "{part:?} of {} items", to.len);
@@ -228,7 +226,7 @@ impl Gpu {
         }
     }
 
-    /// Makes a buffer longer, if it is shorter than this; it keeps what it holds.
+    /// Enlarges a buffer to `len` items if it is shorter; keeps its contents.
     ///
     /// # Errors
     /// As [`Gpu::buffer`].
@@ -241,37 +239,37 @@ impl Gpu {
         Ok(())
     }
 
-    /// Copies the first items of a buffer to the beginning of another.
+    /// Copies the first `len` items of a buffer to the beginning of another.
     ///
     /// # Panics
-    /// If one of them has fewer items.
+    /// If either buffer is shorter.
     pub fn copy<T: Pod>(&self, from: &Buffer<T>, len: usize, to: &Buffer<T>) {
         assert!(from.len >= len && to.len >= len, "{len} items");
         if len > 0 {
             let words = len * size_of::<T>() / 4;
             let (count, dim) = units(words);
-            // SAFETY: the kernel compares its index with this number of words, which both have.
+            // SAFETY: the kernel compares its index with this number of words, which both buffers have.
             unsafe { copy_words::launch_unchecked(self.client(), count, dim, from.argument(), to.argument(), words as u32) };
         }
     }
 
-    /// All items, after the launches so far.
+    /// Downloads all items, after the launches so far.
     ///
     /// # Errors
-    /// If what was to compute them failed, or the device is lost.
+    /// If a kernel that computes them failed, or the device is lost.
     pub fn download<T: Pod>(&self, from: &Buffer<T>) -> Result<Vec<T>, GpuError> {
         self.download_later(from).wait()
     }
 
-    /// Queues a copy of all items: they are what the launches so far make of them, whatever is launched later.
+    /// Queues a download of all items, as the launches so far leave them. Later launches do not change the result.
     pub fn download_later<T: Pod>(&self, from: &Buffer<T>) -> Download<T> {
         self.download_part(from, 0..from.len)
     }
 
-    /// Queues a copy of some items, as [`Gpu::download_later`].
+    /// Queues a download of some items, as [`Gpu::download_later`].
     ///
     /// # Panics
-    /// If the buffer has no such items.
+    /// If the range exceeds the buffer.
     pub fn download_part<T: Pod>(&self, from: &Buffer<T>, part: Range<usize>) -> Download<T> {
         assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
         let handles = if part.is_empty() { Vec::new() } else { vec![part_of(from, &part)] };
@@ -281,36 +279,37 @@ impl Gpu {
         }
     }
 
-    fn queue_copies(&self, handles: Vec<Handle>) -> Coming {
+    fn queue_copies(&self, handles: Vec<Handle>) -> PendingCopies {
         let client = self.client().clone();
         let state = if handles.is_empty() {
             State::Here(Ok(Vec::new()))
         } else {
             let mut arrival: Arrival = Box::pin(async move { client.read_async(handles).await });
-            // The first poll queues the copy, see the test that launches after it.
+            // The first poll queues the copy; a test launches after it and checks that.
             let first = catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
             match first {
-                Ok(Poll::Pending) => State::Coming(arrival),
+                Ok(Poll::Pending) => State::PendingCopies(arrival),
                 Ok(Poll::Ready(bytes)) => State::Here(self.runtime.guard(|| bytes)),
                 Err(panic) => State::Here(self.runtime.guard(|| resume_unwind(panic))),
             }
         };
-        Coming {
+        PendingCopies {
             state,
             runtime: self.runtime.clone(),
         }
     }
 
-    /// Memory for what [`Copies::carry_off`] takes away, for which nobody waits: whoever reads what was to be in it hears of it if there was none.
+    /// Allocates a buffer for copies that [`Copies::carry_off`] downloads, without waiting for the allocation. If it fails, the download returns the
+    /// error.
     ///
     /// # Panics
-    /// If there are no items.
+    /// If `len` is zero.
     pub fn parcel<T: Pod>(&self, len: usize) -> Buffer<T> {
         assert!(len > 0, "an empty parcel");
         self.adopt(self.client().empty(len.saturating_mul(size_of::<T>())), len)
     }
 
-    /// Nothing yet to copy; see [`Copies`].
+    /// An empty list of copies; see [`Copies`].
     pub fn copies(&self) -> Copies {
         Copies {
             handles: Vec::new(),
@@ -319,16 +318,16 @@ impl Gpu {
     }
 
     /// Bytes in live buffers.
-    pub fn held(&self) -> u64 {
+    pub fn bytes_in_use(&self) -> u64 {
         self.account.held.load(Relaxed)
     }
 
-    /// The most bytes ever held.
+    /// Largest number of bytes held so far.
     pub fn peak(&self) -> u64 {
         self.account.peak.load(Relaxed)
     }
 
-    /// For tests: the k-th allocation from now fails as if memory were out; 1 is the next one, 0 none.
+    /// For tests: the k-th allocation from now fails as if memory were exhausted; 1 is the next one, 0 none.
     pub fn fail_allocation(&self, k: u64) {
         self.account.until_failure.store(k, Relaxed);
     }
@@ -340,26 +339,26 @@ fn part_of<T>(from: &Buffer<T>, part: &Range<usize>) -> Handle {
     from.handle.clone().offset_start(before as u64).offset_end(behind as u64)
 }
 
-/// Copies that are waited for once: a look at many buffers costs one wait.
+/// Downloads that share one wait: reading many buffers costs one wait.
 pub struct Copies {
     pub(super) handles: Vec<Handle>,
     pub(super) gpu: Gpu,
 }
 
-/// Claims items of [`Copies`] once they are here.
+/// Access to items of [`Copies`] once they have arrived.
 pub struct Ticket<T> {
     pub(super) index: Option<usize>,
     items: PhantomData<T>,
 }
 
-/// Items that are here.
+/// Downloaded items.
 pub struct Arrived(Vec<Bytes>);
 
 impl Copies {
     /// Adds some items of a buffer.
     ///
     /// # Panics
-    /// If the buffer has no such items.
+    /// If the range exceeds the buffer.
     pub fn add<T: Pod>(&mut self, from: &Buffer<T>, part: Range<usize>) -> Ticket<T> {
         assert!(part.start <= part.end && part.end <= from.len, "{part:?} of {} items", from.len);
         let index = (!part.is_empty()).then_some(self.handles.len());
@@ -369,25 +368,25 @@ impl Copies {
         Ticket { index, items: PhantomData }
     }
 
-    /// Copies everything, as the launches so far make it, and waits.
+    /// Copies everything, as the launches so far leave it, and waits.
     ///
     /// # Errors
-    /// If what was to compute it failed, or the device is lost.
+    /// If a kernel that computes it failed, or the device is lost.
     pub fn wait(self) -> Result<Arrived, GpuError> {
         self.gpu.queue_copies(self.handles).wait()
     }
 
-    /// Queues all copies, of memory that nobody writes any more, from any thread; CUDA makes them while later launches run.
-    pub fn carry_off(mut self) -> Coming {
+    /// Queues all copies from any thread. No launch may write their memory any more. With CUDA, the copies overlap with later launches.
+    pub fn carry_off(mut self) -> PendingCopies {
         match self.gpu.runtime.description.api {
             Api::Cuda => {
-                // A queue waits for another where it meets memory that was allocated there since it last did.
+                // A stream waits for another only if it reads memory allocated there since the last wait. This new buffer causes that wait.
                 self.add(&self.gpu.parcel::<u32>(1), 0..1);
                 ASIDE.executes(|| self.gpu.queue_copies(self.handles))
             }
-            // It has one queue.
+            // wgpu has one queue.
             Api::Wgpu => match self.gpu.runtime.setup.as_ref().filter(|_| !self.handles.is_empty()) {
-                Some(setup) => Coming {
+                Some(setup) => PendingCopies {
                     state: self.fetch(setup).map_or_else(|error| State::Here(Err(error)), State::Fetched),
                     runtime: self.gpu.runtime.clone(),
                 },
@@ -403,12 +402,12 @@ impl Arrived {
         self.make(ticket, <[T]>::to_vec)
     }
 
-    /// What is made of the items of a ticket, where they arrived.
+    /// Applies `make` to the items of a ticket without copying them.
     pub fn make<T: Pod, U>(&self, ticket: Ticket<T>, make: impl FnOnce(&[T]) -> U) -> U {
         let bytes: &[u8] = ticket.index.map_or(&[], |index| &self.0[index]);
         match bytemuck::try_cast_slice(bytes) {
             Ok(items) => make(items),
-            // Not where such items may be.
+            // The bytes are not aligned for this type.
             Err(_) => make(&bytemuck::pod_collect_to_vec::<u8, T>(bytes)),
         }
     }
@@ -417,22 +416,22 @@ impl Arrived {
 type Arrival = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, ServerError>> + Send>>;
 
 enum State {
-    Coming(Arrival),
+    PendingCopies(Arrival),
     Fetched(Fetch),
     Here(Result<Vec<Bytes>, GpuError>),
 }
 
-/// Copies on their way from a GPU.
-pub struct Coming {
+/// Pending downloads from a GPU.
+pub struct PendingCopies {
     state: State,
     runtime: Arc<Runtime>,
 }
 
-impl Coming {
-    /// Waits for them.
+impl PendingCopies {
+    /// Waits for the downloads.
     ///
     /// # Errors
-    /// If what was to compute them failed, there was no memory, or the device is lost.
+    /// If a kernel that computes them failed, memory could not be allocated, or the device is lost.
     pub fn wait(mut self) -> Result<Arrived, GpuError> {
         self.arrive().map(Arrived)
     }
@@ -440,22 +439,22 @@ impl Coming {
     fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {
         match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
             State::Here(parts) => parts,
-            State::Coming(arrival) => self.runtime.guard(|| block_on(arrival)),
+            State::PendingCopies(arrival) => self.runtime.guard(|| block_on(arrival)),
             State::Fetched(fetch) => fetch.wait(&self.runtime),
         }
     }
 }
 
-impl Drop for Coming {
-    /// Lets them arrive: CubeCL would take the memory that they arrive in for free, while the API still holds it.
+impl Drop for PendingCopies {
+    /// Waits for the copies: otherwise CubeCL would reuse their host memory while the API still writes to it.
     fn drop(&mut self) {
         let _ = self.arrive();
     }
 }
 
-/// Items on their way from a GPU.
+/// Pending download of items from a GPU.
 pub struct Download<T> {
-    coming: Coming,
+    coming: PendingCopies,
     items: PhantomData<T>,
 }
 
@@ -463,7 +462,7 @@ impl<T: Pod> Download<T> {
     /// Waits for the items.
     ///
     /// # Errors
-    /// If what was to compute them failed, or the device is lost.
+    /// If a kernel that computes them failed, or the device is lost.
     pub fn wait(self) -> Result<Vec<T>, GpuError> {
         let arrived = self.coming.wait()?;
         let index = (!arrived.0.is_empty()).then_some(0);

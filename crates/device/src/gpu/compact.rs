@@ -1,11 +1,11 @@
-//! Items brought together – those to keep, and those in an order –, and to places.
+//! Compaction, gather and scatter of items.
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
 use super::{Buffer, Gpu, GpuError, Word, units};
 use cubecl::prelude::*;
 
-/// Item n stands for the end.
+/// Index n stands for the end.
 #[cube(launch_unchecked)]
 fn place_kept(keep: &[u32], sums: &[u32], places: &mut [u32], kept: &mut [u32], n: u32) {
     let item = ABSOLUTE_POS as u32;
@@ -42,19 +42,19 @@ fn scatter_words<W: Word>(from: &[W], places: &[u32], to: &mut [W], n: u32, widt
 }
 
 impl Gpu {
-    /// `places[k]` becomes the index of the k-th of the first n items whose `keep` is 1 (the others' is 0), `kept[0]` their number.
+    /// Sets `places[k]` to the index of the k-th of the first n items whose `keep` is 1 (0 for the others), and `kept[0]` to their number.
     ///
     /// # Errors
     /// If there is no memory for n + 1 sums.
     ///
     /// # Panics
-    /// If a buffer has fewer items than that.
+    /// If a buffer is shorter than required.
     pub fn compact(&self, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
         assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
         let sums = self.scratch::<u32>(n + 1)?;
         self.exclusive_scan(keep, n, &sums)?;
         let (count, dim) = units(n + 1);
-        // SAFETY: items are read up to n; a kept item's sum is below its index, or equal.
+        // SAFETY: items are read up to n; the sum of a kept item is at most its index.
         unsafe {
             place_kept::launch_unchecked(
                 self.client(),
@@ -70,21 +70,21 @@ impl Gpu {
         Ok(())
     }
 
-    /// Brings n items of `width` words each into an order: item k of `to` becomes item `order[k]` of `from`.
+    /// Reorders n items of `width` words each: item k of `to` becomes item `order[k]` of `from`.
     ///
     /// # Panics
-    /// If a buffer is too short, or the words are more than an index of 32 bits can number. The order must name items of `from`.
+    /// If a buffer is too short, or a 32-bit index cannot number the words. All values of `order` must be indices of `from`.
     pub fn gather<W: Word>(&self, from: &Buffer<W>, order: &Buffer<u32>, n: usize, width: usize, to: &Buffer<W>) {
         assert!(order.len() >= n && to.len() >= n * width, "{n} items of {width} words");
         let are_records = width == 4 && from.len().is_multiple_of(4) && to.len().is_multiple_of(4);
         let (count, dim) = units(if are_records { n } else { n * width });
         if are_records {
-            // SAFETY: orders are read and records written below n; orders name records.
+            // SAFETY: `order` is read and records are written below n; `order` holds indices of records.
             unsafe {
                 gather_records::launch_unchecked::<W>(self.client(), count, dim, from.records(), order.argument(), to.records(), n as u32);
             }
         } else {
-            // SAFETY: orders are read below n, words written below n × width; orders name items.
+            // SAFETY: `order` is read below n, words are written below n × width; `order` holds indices of items.
             unsafe {
                 gather_words::launch_unchecked::<W>(
                     self.client(),
@@ -100,10 +100,10 @@ impl Gpu {
         }
     }
 
-    /// Brings n items of `width` words each to their places: item k of `from` becomes item `places[k]` of `to`, whose other items stay.
+    /// Scatters n items of `width` words each: item k of `from` becomes item `places[k]` of `to`. The other items of `to` stay unchanged.
     ///
     /// # Panics
-    /// If a buffer is too short, or the words are more than an index of 32 bits can number. The places must be of items of `to`, and differ.
+    /// If a buffer is too short, or a 32-bit index cannot number the words. All `places` must be distinct indices of `to`.
     pub fn scatter<W: Word>(&self, from: &Buffer<W>, places: &Buffer<u32>, n: usize, width: usize, to: &Buffer<W>) {
         assert!(places.len() >= n && from.len() >= n * width, "{n} items of {width} words");
         if n == 0 {

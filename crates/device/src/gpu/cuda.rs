@@ -1,4 +1,4 @@
-//! GPUs reached through CUDA, whose libraries are looked for when the program runs.
+//! GPUs through CUDA, whose libraries are loaded at run time.
 
 use super::Description;
 use super::runtime::Runtime;
@@ -24,9 +24,9 @@ mod present {
     use cubecl::device::Device;
     use cudarc::driver::{CudaContext, DriverError, result, sys};
 
-    /// All GPUs that the driver knows.
+    /// All GPUs that the driver lists.
     pub fn list() -> Result<Vec<Description>, String> {
-        // SAFETY: loading NVIDIA's libraries runs nothing but their own initialization.
+        // SAFETY: loading NVIDIA's libraries runs only their own initialization.
         let (has_driver, has_compiler) = unsafe { (sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
         if !has_driver {
             return Err("libcuda was not found; it comes with NVIDIA's driver".into());
@@ -54,7 +54,7 @@ mod present {
                 name: format!("{} (CUDA)", result::device::get_name(device)?),
                 is_software: false,
                 has_f64: true,
-                // SAFETY: the driver gave the device just now.
+                // SAFETY: the driver has just returned this device.
                 memory: Some(unsafe { result::device::total_mem(device)? } as u64),
             })
         };
@@ -77,7 +77,7 @@ mod present {
         })
     }
 
-    /// Memory that no program uses \[bytes\].
+    /// Free memory \[bytes\].
     pub fn free(description: &Description) -> Option<u64> {
         let context = CudaContext::new(description.index).ok()?;
         context.mem_get_info().ok().map(|(free, _)| free as u64)
@@ -90,17 +90,17 @@ mod absent {
 
     const REASON: &str = "this build has no CUDA (cargo feature cuda)";
 
-    /// None.
+    /// Returns the reason why there are no CUDA GPUs.
     pub fn list() -> Result<Vec<Description>, String> {
         Err(REASON.into())
     }
 
-    /// Refuses.
+    /// Returns the reason why CUDA is not available.
     pub fn open(_description: Description) -> Result<Runtime, String> {
         Err(REASON.into())
     }
 
-    /// Unknown.
+    /// Returns `None`.
     pub fn free(_description: &Description) -> Option<u64> {
         None
     }
@@ -108,27 +108,27 @@ mod absent {
 
 #[cfg(not(all(feature = "cuda", target_os = "linux")))]
 mod apart {
-    use super::super::lend::Lent;
+    use super::super::shared_buffer::SharedBuffer;
     use super::Description;
     use cubecl::client::Client;
     use cubecl::server::Handle;
     use cubecl::wgpu::WgpuSetup;
 
-    /// A device that draws from memory of CUDA: there is none.
+    /// A graphics device that shares memory with CUDA; this build has none.
     pub struct Interop {
-        /// Of nothing.
+        /// Never constructed.
         pub setup: WgpuSetup,
         never: std::convert::Infallible,
     }
 
     impl Interop {
-        /// None.
+        /// Returns `None`.
         pub fn open(_description: &Description) -> Result<Option<Interop>, String> {
             Ok(None)
         }
 
         /// Never called.
-        pub fn lend(&self, _client: &Client, _handles: &[Handle]) -> Result<Vec<Lent>, String> {
+        pub fn share(&self, _client: &Client, _handles: &[Handle]) -> Result<Vec<SharedBuffer>, String> {
             match self.never {}
         }
     }

@@ -1,4 +1,4 @@
-//! Copies that the processor reads, made by who waits for them: CubeCL's own keep the thread busy from which steps are launched.
+//! Downloads that the waiting thread performs. CubeCL's own downloads would block the thread that launches steps.
 
 use super::GpuError;
 use super::buffer::Copies;
@@ -8,13 +8,13 @@ use cubecl::wgpu::WgpuSetup;
 use cubecl::wgpu::wgpu;
 use std::sync::mpsc::{Receiver, channel};
 
-/// Copies of memory of wgpu, on their way.
+/// Pending copies of wgpu memory.
 pub struct Fetch {
     device: wgpu::Device,
     buffer: wgpu::Buffer,
     submitted: wgpu::SubmissionIndex,
     mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
-    /// Bytes of each.
+    /// Bytes of each copy.
     sizes: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Copies {
     /// Submits all copies.
     pub(super) fn fetch(&self, setup: &WgpuSetup) -> Result<Fetch, GpuError> {
         let runtime = &self.gpu.runtime;
-        let lent = self.lend_all(&self.handles)?;
+        let shared = self.share_all(&self.handles)?;
         runtime.guard(|| runtime.client.flush())?;
         let sizes: Vec<u64> = self.handles.iter().map(|handle| handle.size_in_used()).collect();
         runtime.guard(|| {
@@ -34,14 +34,14 @@ impl Copies {
             });
             let mut encoder = setup.device.create_command_encoder(&Default::default());
             let mut start = 0;
-            for (lent, &size) in lent.iter().zip(&sizes) {
-                encoder.copy_buffer_to_buffer(&lent.buffer, lent.part.start, &buffer, start, size);
+            for (shared, &size) in shared.iter().zip(&sizes) {
+                encoder.copy_buffer_to_buffer(&shared.buffer, shared.part.start, &buffer, start, size);
                 start += size;
             }
             let submitted = setup.queue.submit([encoder.finish()]);
-            let (told, mapped) = channel();
-            // Who waits no more need not hear of it.
-            buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(told.send(result)));
+            let (reported, mapped) = channel();
+            // The receiver may be gone; then the result is not needed.
+            buffer.map_async(wgpu::MapMode::Read, .., move |result| drop(reported.send(result)));
             Ok(Fetch {
                 device: setup.device.clone(),
                 buffer,
@@ -54,7 +54,7 @@ impl Copies {
 }
 
 impl Fetch {
-    /// Waits for them.
+    /// Waits for the copies.
     pub fn wait(self, runtime: &Runtime) -> Result<Vec<Bytes>, GpuError> {
         let arrive = || -> Result<Vec<Bytes>, String> {
             let polled = self.device.poll(wgpu::PollType::Wait {

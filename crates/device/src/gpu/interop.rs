@@ -1,11 +1,11 @@
-//! A device that draws on the card where CUDA computes, and memory that both reach.
+//! A Vulkan device on the card where CUDA computes, and memory that both can access.
 //!
-//! Such memory goes one way: Vulkan allocates it and gives it away, and CUDA takes it for its own (`VK_KHR_external_memory_fd` and
+//! Memory can be shared in one direction only: Vulkan allocates and exports it, and CUDA imports it (`VK_KHR_external_memory_fd` and
 //! `cuImportExternalMemory`).
 
 #![allow(unsafe_code, reason = "memory of Vulkan is made for CUDA by hand")]
 
-use super::lend::Lent;
+use super::shared_buffer::SharedBuffer;
 use super::{Description, adapter};
 use ash::khr::external_memory_fd;
 use ash::vk;
@@ -24,25 +24,25 @@ use std::fs::File;
 use std::os::fd::FromRawFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How Linux names memory that goes from one API to another.
+/// Handle type for memory shared between APIs on Linux.
 const OPAQUE: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
-/// Memory that is kept although nobody draws from it, in pieces.
-const MOST_FREE: usize = 8;
-/// Memory that is this many times as large as what is asked for is left to others.
+/// Most unused allocations that are kept for reuse.
+const MAX_FREE: usize = 8;
+/// An allocation is not reused for a request smaller than its size divided by this factor.
 const MUCH_LARGER: u64 = 4;
 
-/// A device of Vulkan on a card of CUDA.
+/// A Vulkan device on a CUDA card.
 pub struct Interop {
-    /// Through which pictures are drawn there.
+    /// Device and queue for drawing.
     pub setup: WgpuSetup,
     context: Arc<CudaContext>,
-    /// Of copies into memory of Vulkan.
+    /// CUDA stream for copies into Vulkan memory.
     stream: Arc<CudaStream>,
-    free: Arc<Mutex<Vec<Shelf>>>,
+    free: Arc<Mutex<Vec<SharedAllocation>>>,
 }
 
-/// Memory that both reach. What CUDA has of it goes first.
-struct Shelf {
+/// Memory that both APIs can access. The CUDA mapping is dropped first.
+struct SharedAllocation {
     mapped: Mapped,
     buffer: wgpu::Buffer,
 }
@@ -51,28 +51,28 @@ struct Mapped(MappedBuffer);
 
 // SAFETY: handles of CUDA's driver may be used by any thread, and cudarc makes their context current before it uses one.
 unsafe impl Send for Mapped {}
-// SAFETY: as above; all that it lends without being owned is its address.
+// SAFETY: as above; a shared reference gives access to the address only.
 unsafe impl Sync for Mapped {}
 
-/// A shelf that somebody draws from, and which is free for others afterwards.
-struct Taken {
-    /// Always there until this is dropped.
-    shelf: Option<Shelf>,
-    free: Arc<Mutex<Vec<Shelf>>>,
+/// An allocation in use for drawing. A drop makes it free for reuse.
+struct SharedAllocationGuard {
+    /// `Some` until the drop.
+    allocation: Option<SharedAllocation>,
+    free: Arc<Mutex<Vec<SharedAllocation>>>,
 }
 
-impl Drop for Taken {
+impl Drop for SharedAllocationGuard {
     fn drop(&mut self) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        free.extend(self.shelf.take());
-        if free.len() > MOST_FREE {
+        free.extend(self.allocation.take());
+        if free.len() > MAX_FREE {
             drop(free.remove(0));
         }
     }
 }
 
 impl Interop {
-    /// Starts Vulkan on the card of this description; `None` where Vulkan does not reach it, or gives no memory away.
+    /// Starts Vulkan on the card of this description. `None` if Vulkan does not reach it or cannot export memory.
     pub fn open(description: &Description) -> Result<Option<Interop>, String> {
         let context = CudaContext::new(description.index).map_err(|error| error.to_string())?;
         let place = place_of(&context)?;
@@ -105,68 +105,68 @@ impl Interop {
         }))
     }
 
-    /// Copies memory of this client, which whoever wrote it has left, to where it can be drawn from.
+    /// Copies memory of this client to memory that can be drawn from. No launch may still write the source.
     ///
     /// # Errors
-    /// If there is no memory, or one of both devices fails.
-    pub fn lend(&self, client: &Client, handles: &[Handle]) -> Result<Vec<Lent>, String> {
+    /// If there is no memory, or one of the devices fails.
+    pub fn share(&self, client: &Client, handles: &[Handle]) -> Result<Vec<SharedBuffer>, String> {
         self.context.bind_to_thread().map_err(|error| error.to_string())?;
-        let mut lent = Vec::with_capacity(handles.len());
+        let mut shared = Vec::with_capacity(handles.len());
         for handle in handles {
-            // Keeps the memory from being given to others until it is copied.
+            // Keeps the source memory from being reused before the copy.
             let held = client.get_resource::<<CudaRuntime as Runtime>::Server>(handle.clone());
             let held = held.map_err(|error| error.to_string())?;
             let (from, bytes) = (held.resource().ptr, held.resource().size);
-            let shelf = self.take(bytes)?;
-            // Whoever drew from it before it was free has submitted that, and is waited for.
+            let allocation = self.take(bytes)?;
+            // Earlier draws from this allocation were submitted before it became free; wait for them.
             let drawn = self.setup.device.poll(wgpu::PollType::wait_indefinitely());
             drawn.map_err(|error| error.to_string())?;
-            let (to, copying) = shelf.mapped.0.device_ptr(&self.stream);
-            // SAFETY: CubeCL holds what is read, in the context of the same card; what is written has room for it, and as it was taken from those that
-            // are free, nobody else knows it.
+            let (to, copying) = allocation.mapped.0.device_ptr(&self.stream);
+            // SAFETY: CubeCL holds the source, in the context of the same card. The destination is large enough, and nothing else uses it, since it
+            // was taken from the free list.
             let copied = unsafe { result::memcpy_dtod_async(to, from, bytes as usize, self.stream.cu_stream()) };
             drop(copying);
             copied.and_then(|()| self.stream.synchronize()).map_err(|error| error.to_string())?;
-            let buffer = shelf.buffer.clone();
-            let taken = Taken {
-                shelf: Some(shelf),
+            let buffer = allocation.buffer.clone();
+            let taken = SharedAllocationGuard {
+                allocation: Some(allocation),
                 free: self.free.clone(),
             };
-            lent.push(Lent::new(buffer, 0..bytes, taken));
+            shared.push(SharedBuffer::new(buffer, 0..bytes, taken));
         }
-        Ok(lent)
+        Ok(shared)
     }
 
-    /// Memory for so many bytes.
-    fn take(&self, bytes: u64) -> Result<Shelf, String> {
+    /// Takes a free allocation of suitable size, or makes one.
+    fn take(&self, bytes: u64) -> Result<SharedAllocation, String> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |shelf: &Shelf| (bytes..=MUCH_LARGER * bytes).contains(&shelf.buffer.size());
+        let fits = |allocation: &SharedAllocation| (bytes..=MUCH_LARGER * bytes).contains(&allocation.buffer.size());
         match free.iter().position(fits) {
             Some(known) => Ok(free.remove(known)),
             None => {
                 drop(free);
-                self.shelf(bytes)
+                self.allocate_shared(bytes)
             }
         }
     }
 
-    /// New memory for so many bytes.
-    fn shelf(&self, bytes: u64) -> Result<Shelf, String> {
+    /// Makes a new allocation of this size.
+    fn allocate_shared(&self, bytes: u64) -> Result<SharedAllocation, String> {
         let (buffer, file, size) = self.export(bytes)?;
-        // SAFETY: so many bytes were allocated.
+        // SAFETY: this many bytes were allocated.
         let imported = unsafe { self.context.import_external_memory(file, size) };
         let mapped = imported.and_then(|memory| memory.map_all()).map_err(|error| error.to_string())?;
-        Ok(Shelf {
+        Ok(SharedAllocation {
             mapped: Mapped(mapped),
             buffer,
         })
     }
 
-    /// A buffer with memory of its own, what CUDA takes that by, and its bytes.
+    /// A buffer with dedicated memory, the file descriptor for CUDA, and its size \[bytes\].
     fn export(&self, bytes: u64) -> Result<(wgpu::Buffer, File, u64), String> {
         let words = |error: vk::Result| error.to_string();
         let device = &self.setup.device;
-        // SAFETY: nothing of the device is destroyed here but what is made here.
+        // SAFETY: this function destroys only objects that it created.
         let hal = unsafe { device.as_hal::<Vulkan>() }.ok_or("the device that draws is not one of Vulkan")?;
         let (raw, instance) = (hal.raw_device(), hal.shared_instance().raw_instance());
         let mut for_others = vk::ExternalMemoryBufferCreateInfo::default().handle_types(OPAQUE);
@@ -174,9 +174,9 @@ impl Interop {
             .size(bytes)
             .usage(vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::TRANSFER_SRC)
             .push_next(&mut for_others);
-        // SAFETY: the description is that of a buffer which this device can have, with the extension that it was started with.
+        // SAFETY: the device supports this buffer, with the extension that it was started with.
         let buffer = unsafe { raw.create_buffer(&description, None) }.map_err(words)?;
-        // SAFETY: the buffer was made just now, and the physical device is that of the device.
+        // SAFETY: the buffer was just created; the physical device belongs to the device.
         let (needs, kinds) = unsafe {
             (
                 raw.get_buffer_memory_requirements(buffer),
@@ -193,17 +193,17 @@ impl Interop {
             .allocation_size(needs.size)
             .memory_type_index(kind)
             .push_next(&mut given);
-        // SAFETY: so much memory of a kind that the buffer takes; where there is none, the buffer, which nobody else knows, goes again.
+        // SAFETY: the size and memory type suit the buffer. If the allocation fails, the buffer, which is used nowhere else, is destroyed.
         let memory = unsafe {
             raw.allocate_memory(&asked, None).map_err(|error| {
                 raw.destroy_buffer(buffer, None);
                 error.to_string()
             })?
         };
-        // SAFETY: both were made just now, one for the other.
+        // SAFETY: both were just created for each other.
         let bound = unsafe { raw.bind_buffer_memory(buffer, memory, 0) };
-        // SAFETY: both are wgpu's from here on, which frees them when nobody uses them any more; the description is that of the buffer. What is in it is
-        // copied there before anybody draws from it.
+        // SAFETY: from here on wgpu owns both and frees them when they are unused. The description matches the buffer. The contents are copied there
+        // before anything is drawn from it.
         let buffer = unsafe {
             let whole = VulkanBuffer::from_raw_managed(buffer, memory, 0, needs.size);
             if let Err(error) = bound {
@@ -221,7 +221,7 @@ impl Interop {
             )
         };
         let handle = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(OPAQUE);
-        // SAFETY: the memory was allocated for that, and whoever asks owns the descriptor.
+        // SAFETY: the memory was allocated for export, and the caller owns the descriptor.
         let file = unsafe {
             let descriptor = external_memory_fd::Device::new(instance, raw).get_memory_fd(&handle);
             File::from_raw_fd(descriptor.map_err(words)?)
@@ -230,13 +230,13 @@ impl Interop {
     }
 }
 
-/// Where a card is on its bus, as Vulkan tells it, too.
+/// PCI bus ID of a card, which Vulkan reports in the same format.
 fn place_of(context: &CudaContext) -> Result<String, String> {
     let mut place = [0; 32];
-    // SAFETY: no more is written than there is room for.
-    let told = unsafe { sys::cuDeviceGetPCIBusId(place.as_mut_ptr(), place.len() as c_int, context.cu_device()) };
-    told.result().map_err(|error| error.to_string())?;
-    let bytes = place.map(|letter| letter as u8);
+    // SAFETY: the call writes at most `len` bytes.
+    let reported = unsafe { sys::cuDeviceGetPCIBusId(place.as_mut_ptr(), place.len() as c_int, context.cu_device()) };
+    reported.result().map_err(|error| error.to_string())?;
+    let bytes = place.map(|message| message as u8);
     let text = CStr::from_bytes_until_nul(&bytes).map_err(|error| error.to_string())?;
     Ok(text.to_string_lossy().into_owned())
 }

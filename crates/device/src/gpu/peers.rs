@@ -1,4 +1,4 @@
-//! From one GPU to another, and among several.
+//! Communication between GPUs.
 
 use super::{Buffer, Gpu, GpuError};
 use bytemuck::Pod;
@@ -7,28 +7,27 @@ use cubecl::server::ReduceOperation;
 use std::sync::Arc;
 
 impl Gpu {
-    /// Whether this and another are one GPU.
+    /// Whether both are the same GPU.
     pub fn is_same(&self, other: &Gpu) -> bool {
         Arc::ptr_eq(&self.runtime, &other.runtime)
     }
 
-    /// Whether items go to another GPU without the host: both are reached through CUDA, and NCCL was found.
+    /// Whether items can be copied to another GPU without the host: both use CUDA, and NCCL was found.
     pub fn reaches(&self, other: &Gpu) -> bool {
         let [api, other_api] = [self, other].map(|gpu| gpu.description().api);
         self.is_same(other) || api == other_api && self.client().has_device_transport()
     }
 
-    /// Copies the first items of a buffer into memory of another GPU, after the launches here so far and before later ones there. The host does not wait.
+    /// Copies the first items of a buffer to another GPU, after all launches here so far and before later ones there. The host does not wait.
     ///
-    /// Between two GPUs, copies come to an end in the order in which they were asked for. So if several threads ask for copies between several GPUs, each
-    /// GPU must meet them in one order that all agree on: else one waits for another for ever. What is copied must stay as it is until a later copy has
-    /// come from there.
+    /// Copies between two GPUs finish in the order in which they were requested. If several threads request copies between several GPUs, all must
+    /// agree on one order for each GPU: otherwise they deadlock. The source must not change until a later copy from that GPU has arrived.
     ///
     /// # Errors
     /// If there is no memory, or a device is lost.
     ///
     /// # Panics
-    /// If the buffer has fewer items, or none are asked for.
+    /// If `len` is zero or exceeds the buffer.
     pub fn copy_to<T: Pod>(&self, from: &Buffer<T>, len: usize, to: &Gpu) -> Result<Buffer<T>, GpuError> {
         if self.is_same(to) {
             let copied = self.scratch(len)?;
@@ -43,13 +42,13 @@ impl Gpu {
         Ok(to.adopt(arrived, len))
     }
 
-    /// Adds up the words of this GPU with as many that others give: each of `all`, with this one among them, gets the sums in place of its words. Launches
-    /// so far come before that, here and there, and later ones after it. The host does not wait.
+    /// Sums the words of several GPUs (all-reduce). `all` includes this GPU; each GPU gets the sums in place of its words. The sum runs after all
+    /// launches so far and before later ones, on every GPU. The host does not wait.
     ///
-    /// All have to ask for it, in one order with all copies between them: see [`Gpu::copy_to`].
+    /// All GPUs must call it, in one common order with all copies between them: see [`Gpu::copy_to`].
     ///
     /// # Errors
-    /// If a device is lost, or has no way to others but the host.
+    /// If a device is lost, or can reach the others only through the host.
     pub fn add_up(&self, words: &Buffer<u32>, all: &[Gpu]) -> Result<(), GpuError> {
         let handle = words.part(words.len());
         let devices = all.iter().map(|gpu| gpu.client().service_id().device).collect();

@@ -1,18 +1,18 @@
-//! Many numbers into one, in an order that is always the same.
+//! Reductions in a fixed order.
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
-use super::{Buffer, Gpu, GpuError, Number, UNITS, cubes};
+use super::{Buffer, Gpu, GpuError, Number, THREADS_PER_BLOCK, cubes};
 use cubecl::prelude::*;
 
-/// What numbers are folded into.
+/// Reduction operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fold {
-    /// Their sum; of none, 0.
+    /// Sum; 0 without values.
     Sum,
-    /// The smallest; of none, the largest finite number. What is not a number is passed over.
+    /// Minimum; the largest finite number without values. NaN is ignored.
     Smallest,
-    /// The largest; of none, the smallest finite number. What is not a number is passed over.
+    /// Maximum; the smallest finite number without values. NaN is ignored.
     Largest,
 }
 
@@ -35,7 +35,7 @@ fn joined<N: Number>(a: N, b: N, #[comptime] fold: Fold) -> N {
     result
 }
 
-/// Folds the numbers of every unit of a cube; the first unit has the result. All units of the cube must call it.
+/// Reduces the numbers of all threads of a block; the first thread has the result. All threads of the block must call it.
 #[cube]
 fn fold_cube<N: Number>(own: N, #[comptime] units: usize, #[comptime] fold: Fold) -> N {
     let mut shared = Shared::<[N]>::new_slice(units);
@@ -59,18 +59,18 @@ fn fold_blocks<N: Number>(values: &[N], results: &mut [N], neutral: N, n: u32, #
     if ABSOLUTE_POS < n as usize {
         own = joined::<N>(neutral, values[ABSOLUTE_POS], fold);
     }
-    let result = fold_cube::<N>(own, comptime!(UNITS as usize), fold);
+    let result = fold_cube::<N>(own, comptime!(THREADS_PER_BLOCK as usize), fold);
     if UNIT_POS == 0 && CUBE_POS < results.len() {
         results[CUBE_POS] = result;
     }
 }
 
-/// Units that share a segment.
+/// Threads per segment.
 const LANES: u32 = 64;
 
 #[cube(launch_unchecked)]
 fn sum_segments<N: Number>(values: &[N], first: &[u32], sums: &mut [N], zero: N, segments: u32, #[comptime] width: usize) {
-    // Cubes beyond the last segment have an empty one, so that all units meet at the same barriers.
+    // Blocks beyond the last segment have an empty one, so that all threads reach the same barriers.
     let mut start = 0u32;
     let mut end = 0u32;
     let is_there = CUBE_POS < segments as usize;
@@ -94,29 +94,28 @@ fn sum_segments<N: Number>(values: &[N], first: &[u32], sums: &mut [N], zero: N,
 }
 
 impl Gpu {
-    /// The first n values folded into one, in a buffer of one item. Blocks of 256 are folded in pairs, then their results, and so
-    /// on: the same bits every time.
+    /// Reduces the first n values into a buffer of one item. Blocks of 256 are reduced in pairs, then their results, and so on: bitwise reproducible.
     ///
     /// # Errors
-    /// If there is no memory for the results of blocks.
+    /// If there is no memory for the results of the blocks.
     ///
     /// # Panics
     /// If there are fewer than n values.
     pub fn fold<N: Number>(&self, values: &Buffer<N>, n: usize, fold: Fold) -> Result<Buffer<N>, GpuError> {
         assert!(values.len() >= n, "{n} of {} values", values.len());
-        let blocks = n.div_ceil(UNITS as usize).max(1);
+        let blocks = n.div_ceil(THREADS_PER_BLOCK as usize).max(1);
         let results = self.scratch::<N>(blocks)?;
         let neutral = match fold {
             Fold::Sum => N::from_int(0),
             Fold::Smallest => N::max_value(),
             Fold::Largest => N::min_value(),
         };
-        // SAFETY: values are read below n, results written below their number.
+        // SAFETY: values are read below n; results are written below their number.
         unsafe {
             fold_blocks::launch_unchecked::<N>(
                 self.client(),
                 cubes(blocks),
-                CubeDim::new_1d(UNITS),
+                CubeDim::new_1d(THREADS_PER_BLOCK),
                 values.argument(),
                 results.argument(),
                 neutral,
@@ -131,15 +130,15 @@ impl Gpu {
         }
     }
 
-    /// Sums the items of every segment: items `first[s]` to `first[s + 1]` of `values`, each of `width` numbers, go to the `width`
-    /// numbers of `sums` at s. 64 units share a segment, each adds every 64th item in turn, and their sums are added in pairs: the
-    /// same bits every time, whatever lies before the segment.
+    /// Sums the items of every segment. Items `first[s]` to `first[s + 1]` of `values`, each of `width` numbers, are added to the `width` numbers of
+    /// `sums` at s. 64 threads share a segment, each adds every 64th item in turn, and their sums are added in pairs. The result is bitwise
+    /// reproducible and does not depend on the position of the segment.
     ///
     /// # Panics
-    /// If there are fewer firsts or sums than segments need. The firsts must not exceed the number of items.
+    /// If `first` or `sums` is too short. The values of `first` must not exceed the number of items.
     pub fn sum_by_segment<N: Number>(&self, values: &Buffer<N>, width: usize, first: &Buffer<u32>, segments: usize, sums: &Buffer<N>) {
         assert!(first.len() > segments && sums.len() >= segments * width, "{segments} segments");
-        // SAFETY: firsts are read up to the number of segments, values between them, sums written below segments × width.
+        // SAFETY: `first` is read up to the number of segments, values between its entries; sums are written below segments × width.
         unsafe {
             sum_segments::launch_unchecked::<N>(
                 self.client(),

@@ -1,4 +1,4 @@
-//! A GPU that CubeCL runs, and its failures as errors.
+//! A GPU under CubeCL, and its failures as errors.
 
 use super::cuda::Interop;
 use super::{Client, Description, GpuError};
@@ -9,32 +9,32 @@ use cubecl::wgpu::WgpuSetup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// A GPU that was started.
+/// A started GPU.
 pub struct Runtime {
-    /// Which it is.
+    /// Its description.
     pub description: Description,
-    /// Where its work is queued.
+    /// Queue for its work.
     pub client: Client,
-    /// The largest buffer that the API takes \[bytes\].
+    /// Largest buffer that the API allows \[bytes\].
     pub largest: Option<u64>,
-    /// What the API complained about last, outside of any call.
-    pub complaint: Arc<Complaint>,
-    /// The device with its queue, where wgpu reaches it.
+    /// Last error of the API outside of any call.
+    pub complaint: Arc<ApiError>,
+    /// Device and queue, if it is reached through wgpu.
     pub setup: Option<WgpuSetup>,
-    /// What draws on the same card, where CUDA reaches it and somebody asked for that.
+    /// Graphics device on the same card, if CUDA is used and it was requested.
     pub interop: OnceLock<Option<Interop>>,
-    /// Takes the device away, where the API lets us.
+    /// Makes the device unusable, if the API supports that.
     pub lose: Option<Box<dyn Fn() + Send + Sync>>,
-    /// How often the client was asked for since all was handed on.
+    /// Calls of the client since the last flush.
     pub queued: Mutex<usize>,
 }
 
-/// The last message of an API that reports errors outside of calls.
+/// Last message of an API that reports errors outside of calls.
 #[derive(Default)]
-pub struct Complaint(Mutex<Option<String>>);
+pub struct ApiError(Mutex<Option<String>>);
 
-impl Complaint {
-    /// Notes a message.
+impl ApiError {
+    /// Stores a message.
     pub fn note(&self, message: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }
@@ -44,26 +44,26 @@ impl Complaint {
     }
 }
 
-/// Launches and writes after which all wait until they are handed on where a processor stands in for a GPU.
-/// CubeCL's queue holds 32; who finds it full turns in place for milliseconds, on a core that the kernels need.
-const MOST_QUEUED: usize = 24;
+/// Launches and writes between flushes on a software GPU. Each flush waits until they are submitted. CubeCL's queue holds 32 entries. A thread that
+/// finds it full spins for milliseconds, on a core that the kernels need.
+const MAX_QUEUED: usize = 24;
 
 impl Runtime {
-    /// Where to queue a launch or a write.
+    /// Client for a launch or a write.
     pub fn client(&self) -> &Client {
         if self.description.is_software {
             let mut queued = self.queued.lock().unwrap_or_else(PoisonError::into_inner);
             *queued += 1;
-            if *queued == MOST_QUEUED {
+            if *queued == MAX_QUEUED {
                 *queued = 0;
-                // What failed is told to whoever reads what was to be written.
+                // A failure is reported when the result is downloaded.
                 let _ = caught(|| self.client.flush());
             }
         }
         &self.client
     }
 
-    /// What draws on this card of CUDA, started when it is asked for first.
+    /// Graphics device on this CUDA card, started on the first call.
     pub fn interop(&self) -> Option<&Interop> {
         let open = || caught(|| Interop::open(&self.description)).and_then(|answer| answer).ok().flatten();
         self.interop.get_or_init(open).as_ref()
@@ -74,13 +74,13 @@ impl Runtime {
         self.guard(|| block_on(self.client.sync()))
     }
 
-    /// Turns errors and panics of CubeCL into errors of ours.
+    /// Converts errors and panics of CubeCL to errors of this crate.
     pub fn guard<T>(&self, body: impl FnOnce() -> Result<T, ServerError>) -> Result<T, GpuError> {
         let answer = caught(body).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
         answer.map_err(|cause| self.lost(cause))
     }
 
-    /// The device failed, and what the API complained about meanwhile.
+    /// Error of a failed device, with the last error of the API.
     pub fn lost(&self, cause: String) -> GpuError {
         GpuError::Lost {
             cause: match self.complaint.take() {
@@ -91,7 +91,7 @@ impl Runtime {
     }
 }
 
-/// Runs what may panic for reasons that lie in drivers; the panic's message is the error.
+/// Runs code that may panic because of a driver; returns the panic message as error.
 pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let text = payload.downcast_ref::<String>().map(String::as_str);
@@ -101,7 +101,7 @@ pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The root of a failure. CubeCL's messages begin with the calls that met it and carry backtraces of its own threads.
+/// Root cause of a failure. CubeCL's messages begin with the calls that failed and contain backtraces of its own threads.
 fn root(message: &str) -> String {
     let mut is_trace = false;
     let (_, root) = message.rsplit_once("Caused by:").unwrap_or(("", message));
@@ -114,11 +114,11 @@ fn root(message: &str) -> String {
     kept.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Settings of CubeCL for the whole process, before its first use: one queue for all threads, so that launches run in the order
-/// in which they were made, and no `cubecl.toml` that happens to lie in a folder above.
+/// Sets CubeCL's options for the whole process, before its first use. All threads use one queue, so that launches run in the order in which they were
+/// made. No `cubecl.toml` from a parent folder is read.
 pub fn configure() {
     let mut settings = CubeClRuntimeConfig::default();
     settings.streaming.policy = StreamPolicy::Single;
-    // It is set already when another GPU was opened before.
+    // It is set already if another GPU was opened before.
     let _ = CubeClRuntimeConfig::try_set(settings);
 }

@@ -1,32 +1,31 @@
-//! Sums of all before.
+//! Exclusive scan (prefix sum).
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
-use super::{Buffer, Gpu, GpuError, UNITS, cubes};
+use super::{Buffer, Gpu, GpuError, THREADS_PER_BLOCK, cubes};
 use cubecl::prelude::*;
 
-/// Items per unit.
+/// Items per thread.
 const ITEMS: usize = 8;
-/// Items per cube.
-const BLOCK: usize = ITEMS * UNITS as usize;
+/// Items per block of threads.
+const BLOCK: usize = ITEMS * THREADS_PER_BLOCK as usize;
 
-/// Where an item of a block stands in shared memory: such that units that read neighbors, and units that read items 8 apart, all read
-/// from different banks.
+/// Index in shared memory of an item of a block. Threads that read adjacent items, and threads that read items 8 apart, access different banks.
 #[cube]
 fn place_of(item: usize) -> usize {
     item + item / 32usize
 }
 
-/// Scans every block by itself; `totals` gets the sum of each. Items from `given` on count as 0.
+/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0.
 #[cube(launch_unchecked)]
 fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32) {
     let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
-    let mut shared = Shared::<[u32]>::new_slice(UNITS as usize);
+    let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
     let start = CUBE_POS * BLOCK;
     #[unroll]
     for k in 0..ITEMS {
-        let item = unit + k * UNITS as usize;
+        let item = unit + k * THREADS_PER_BLOCK as usize;
         let mut count = 0u32;
         if start + item < given as usize {
             count = counts[start + item];
@@ -45,7 +44,7 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
     shared[unit] = own;
     sync_cube();
     let mut reach = 1usize;
-    while reach < UNITS as usize {
+    while reach < THREADS_PER_BLOCK as usize {
         let mut left = 0u32;
         if unit >= reach {
             left = shared[unit - reach];
@@ -63,17 +62,17 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
     sync_cube();
     #[unroll]
     for k in 0..ITEMS {
-        let item = unit + k * UNITS as usize;
+        let item = unit + k * THREADS_PER_BLOCK as usize;
         if start + item < n as usize {
             sums[start + item] = block[place_of(item)];
         }
     }
-    if UNIT_POS == UNITS - 1 && CUBE_POS < totals.len() {
+    if UNIT_POS == THREADS_PER_BLOCK - 1 && CUBE_POS < totals.len() {
         totals[CUBE_POS] = first + own;
     }
 }
 
-/// Adds to every item what the blocks before its own sum up to.
+/// Adds to every item the sum of all earlier blocks.
 #[cube(launch_unchecked)]
 fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     let start = CUBE_POS * BLOCK + UNIT_POS as usize;
@@ -81,7 +80,7 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
         let base = bases[CUBE_POS];
         #[unroll]
         for k in 0..ITEMS {
-            let place = start + k * UNITS as usize;
+            let place = start + k * THREADS_PER_BLOCK as usize;
             if place < n as usize {
                 sums[place] += base;
             }
@@ -89,14 +88,14 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     }
 }
 
-/// Room for the sums of blocks, of blocks of blocks, and so on.
+/// Memory for the sums of blocks, of blocks of blocks, and so on.
 pub(super) struct ScanRoom {
     totals: Vec<Buffer<u32>>,
     bases: Vec<Buffer<u32>>,
 }
 
 impl Gpu {
-    /// `sums[k]` becomes the sum of the first k counts, `sums[n]` the sum of all n. Sums beyond 2³² wrap.
+    /// Sets `sums[k]` to the sum of the first k counts, and `sums[n]` to the sum of all n. Sums beyond 2³² wrap.
     ///
     /// # Errors
     /// If there is no memory for the sums of blocks, 4 bytes for every 2048 items.
@@ -108,7 +107,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Room to scan n counts.
+    /// Allocates memory to scan n counts.
     pub(super) fn scan_room(&self, n: usize) -> Result<ScanRoom, GpuError> {
         let (mut totals, mut bases) = (Vec::new(), Vec::new());
         let mut blocks = (n + 1).div_ceil(BLOCK);
@@ -122,19 +121,19 @@ impl Gpu {
         }
     }
 
-    /// As [`Gpu::exclusive_scan`], in room for as many counts or more.
+    /// As [`Gpu::exclusive_scan`], in memory for at least as many counts.
     pub(super) fn scan_in(&self, room: &ScanRoom, counts: &Buffer<u32>, n: usize, sums: &Buffer<u32>) {
         assert!(counts.len() >= n && sums.len() > n, "{n} counts, {} sums", sums.len());
         self.scan_level(room, 0, counts, n, sums, n + 1);
     }
 
-    /// Of the n items of `sums`, the counts of the first `given` are given; the rest count as 0.
+    /// Scans one level. The first `given` of the n counts are given; the rest count as 0.
     fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
         let totals = &room.totals[level];
         assert!(totals.len() >= blocks, "{blocks} blocks, room for {}", totals.len());
-        let dim = CubeDim::new_1d(UNITS);
-        // SAFETY: counts are read below `given`, sums written below n, totals below their number.
+        let dim = CubeDim::new_1d(THREADS_PER_BLOCK);
+        // SAFETY: counts are read below `given`, sums are written below n, totals below their number.
         unsafe {
             scan_blocks::launch_unchecked(
                 self.client(),
@@ -150,7 +149,7 @@ impl Gpu {
         if blocks > 1 {
             let bases = &room.bases[level];
             self.scan_level(room, level + 1, totals, blocks, bases, blocks);
-            // SAFETY: sums are written below n, bases read below their number.
+            // SAFETY: sums are written below n; bases are read below their number.
             unsafe {
                 add_to_blocks::launch_unchecked(self.client(), cubes(blocks), dim, sums.argument(), bases.argument(), n as u32);
             }

@@ -1,4 +1,4 @@
-//! Order by keys.
+//! Sorting by key.
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
@@ -6,25 +6,25 @@ use super::scan::ScanRoom;
 use super::{Buffer, Gpu, GpuError, units};
 use cubecl::prelude::*;
 
-/// Counts the items of every key; `turn` says how many of its key came before, in any order.
+/// Counts the items of every key. `rank` gets the number of items of the same key counted before, in any order.
 #[cube(launch_unchecked)]
-fn count_keys(key: &[u32], counts: &[Atomic<u32>], turn: &mut [u32], n: u32) {
+fn count_keys(key: &[u32], counts: &[Atomic<u32>], rank: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
-        turn[ABSOLUTE_POS] = counts[key[ABSOLUTE_POS] as usize].fetch_add(1u32);
+        rank[ABSOLUTE_POS] = counts[key[ABSOLUTE_POS] as usize].fetch_add(1u32);
     }
 }
 
-/// Brings items to the places of their key, in the order of their turns.
+/// Writes each item to the range of its key, at the offset `rank`.
 #[cube(launch_unchecked)]
-fn drop_in(key: &[u32], turn: &[u32], first: &[u32], items: &mut [u32], n: u32) {
+fn drop_in(key: &[u32], rank: &[u32], first: &[u32], items: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
-        items[(first[key[ABSOLUTE_POS] as usize] + turn[ABSOLUTE_POS]) as usize] = ABSOLUTE_POS as u32;
+        items[(first[key[ABSOLUTE_POS] as usize] + rank[ABSOLUTE_POS]) as usize] = ABSOLUTE_POS as u32;
     }
 }
 
-/// Brings items of one key into the order of their ids: each counts the smaller ones.
+/// Sorts the items of one key by id: each item counts the smaller ids.
 #[cube(launch_unchecked)]
-fn settle(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u32], n: u32) {
+fn sort_equal_keys_by_id(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u32], n: u32) {
     if ABSOLUTE_POS < n as usize {
         let item = items[ABSOLUTE_POS];
         let own = id[item as usize];
@@ -40,37 +40,37 @@ fn settle(key: &[u32], id: &[u32], first: &[u32], items: &[u32], order: &mut [u3
     }
 }
 
-/// What ordering writes.
+/// Outputs of a sort.
 #[derive(Clone, Copy)]
 pub struct Order<'a> {
-    /// Its k-th item becomes the index of the k-th item in order.
+    /// Entry k becomes the index of the k-th item in order.
     pub order: &'a Buffer<u32>,
-    /// First place of every key, and the number of items.
+    /// First place of every key; the last entry is the number of items.
     pub first: &'a Buffer<u32>,
-    /// Room for as many items, whose contents are lost.
+    /// Working memory for as many items; its contents are lost.
     pub room: &'a Buffer<u32>,
 }
 
-/// Room that grouping needs.
+/// Working memory for grouping.
 #[derive(Clone, Copy)]
 pub(super) struct Grouping<'a> {
     pub counts: &'a Buffer<u32>,
-    pub turn: &'a Buffer<u32>,
+    pub rank: &'a Buffer<u32>,
     pub scan: &'a ScanRoom,
 }
 
 impl Gpu {
-    /// Orders n items by key and then id. Keys are below `keys`, ids differ. The order is the same every time, although items are counted
-    /// in any order.
+    /// Sorts n items by key, then by id. Keys are below `keys`; ids are distinct. The order is deterministic, although items are counted in any
+    /// order.
     ///
-    /// Every item is compared with all of its key: fast where keys have few items – cells of a grid –, quadratic where one key has
-    /// all of them. Needs 4 bytes per key for a moment.
+    /// Every item is compared with all items of its key. This is fast if keys have few items (cells of a grid), and quadratic if one key has all
+    /// items. Needs 4 bytes per key temporarily.
     ///
     /// # Errors
     /// If there is no memory for that.
     ///
     /// # Panics
-    /// If a buffer has fewer items than that.
+    /// If a buffer is shorter than required.
     pub fn order_by_key(
         &self,
         key: &Buffer<u32>,
@@ -86,15 +86,15 @@ impl Gpu {
         self.clear(&counts);
         let grouping = Grouping {
             counts: &counts,
-            // The order is written last: until then there is room for the turns.
-            turn: order,
+            // `order` is written last; until then it holds the offsets.
+            rank: order,
             scan: &self.scan_room(keys)?,
         };
         self.group_by_key(key, n, keys, grouping, room, first);
         let (count, dim) = units(n);
-        // SAFETY: items are below n, keys below the last first, and as ids differ, first + smaller is below n.
+        // SAFETY: items are below n and keys below the last entry of `first`. As ids are distinct, first + smaller is below n.
         unsafe {
-            settle::launch_unchecked(
+            sort_equal_keys_by_id::launch_unchecked(
                 self.client(),
                 count,
                 dim,
@@ -109,14 +109,14 @@ impl Gpu {
         Ok(())
     }
 
-    /// Brings n items together by key, in any order within one: `items[first[k]..first[k + 1]]` become those of key k. Counts are zero before
-    /// and those of the items afterwards; turns are lost.
+    /// Groups n items by key, in any order within a key: `items[first[k]..first[k + 1]]` become those of key k. `counts` must be zero before;
+    /// afterwards it holds the counts of items. `rank` is overwritten.
     pub(super) fn group_by_key(
         &self,
         key: &Buffer<u32>,
         n: usize,
         keys: usize,
-        Grouping { counts, turn, scan }: Grouping,
+        Grouping { counts, rank, scan }: Grouping,
         items: &Buffer<u32>,
         first: &Buffer<u32>,
     ) {
@@ -129,19 +129,19 @@ impl Gpu {
                 dim,
                 key.argument(),
                 counts.argument(),
-                turn.argument(),
+                rank.argument(),
                 n as u32,
             );
         }
         self.scan_in(scan, counts, keys, first);
-        // SAFETY: items are read below n, firsts at keys; first + turn takes every value below n once.
+        // SAFETY: items are read below n, `first` at keys; first + turn takes every value below n once.
         unsafe {
             drop_in::launch_unchecked(
                 self.client(),
                 count,
                 dim,
                 key.argument(),
-                turn.argument(),
+                rank.argument(),
                 first.argument(),
                 items.argument(),
                 n as u32,

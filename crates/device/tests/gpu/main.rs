@@ -1,4 +1,4 @@
-//! The GPU part on whatever adapter there is; Mesa's software Vulkan will do. Without any, these tests fail.
+//! Tests of the GPU part on any adapter, such as Mesa's software Vulkan. Without an adapter these tests fail.
 
 #![allow(unsafe_code, reason = "kernels of the tests are launched with buffers of their sizes")]
 
@@ -11,18 +11,18 @@ mod sort;
 
 use seixo_device::gpu::Gpu;
 
-/// The first GPU, with an account of its own.
+/// The first GPU, with its own memory accounting.
 fn gpu() -> Gpu {
     Gpu::open(None).expect("a GPU; on a machine without one install mesa-vulkan-drivers")
 }
 
-/// Sizes at which blocks, cubes and levels begin and end.
+/// Sizes just below, at and above the size of a thread block or scan block.
 const SIZES: [usize; 10] = [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 100_003];
 
-/// More than 65,535 cubes of 256 units, and more than 2048 blocks of 2048 items.
+/// More than 65,535 thread blocks of 256 threads, and more than 2048 scan blocks of 2048 items.
 const MANY: usize = (1 << 24) + 1;
 
-/// Pseudo-random numbers, the same every time.
+/// Pseudo-random numbers with a fixed sequence per seed.
 fn random(seed: u64) -> impl FnMut() -> u32 {
     let mut state = seed;
     move || {

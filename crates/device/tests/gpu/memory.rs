@@ -10,7 +10,7 @@ fn add_one(words: &mut [u32]) {
     }
 }
 
-/// Reverses the numbers of every record; `lengths` gets how many records and words the kernel sees.
+/// Reverses the numbers of every record; `lengths` gets the numbers of records and words that the kernel sees.
 #[cube(launch_unchecked)]
 fn reverse_records<N: Number>(records: &[Vector<N, Const<4>>], words: &mut [N], lengths: &mut [u32]) {
     if ABSOLUTE_POS < records.len() {
@@ -68,7 +68,7 @@ fn records_are_vectors<N: Number>(number: impl Fn(usize) -> N) {
         let to = gpu.buffer::<N>(4 * n, "words").unwrap();
         let lengths = gpu.buffer::<u32>(2, "lengths").unwrap();
         let (count, dim) = units(n);
-        // SAFETY: the kernel compares its index with the number of records, of which both have the same.
+        // SAFETY: the kernel compares its index with the number of records, which both buffers share.
         unsafe {
             reverse_records::launch_unchecked::<N>(gpu.client(), count, dim, from.records(), to.argument(), lengths.argument());
         }
@@ -124,7 +124,7 @@ fn what_is_carried_off_is_what_the_launches_before_made_of_it() {
             add(&gpu, &second);
             let mut copies = gpu.copies();
             let tickets = (copies.add(&first, 0..1_000_000), copies.add(&second, 0..10));
-            // Whoever carries it off does so at some time, while the next is filled.
+            // Another thread downloads it at any time, while the next buffer is filled.
             seen.push(scope.spawn(move || {
                 let arrived = copies.carry_off().wait().unwrap();
                 let is_same = arrived.make(tickets.0, |words| words.iter().all(|&word| word == k));
@@ -141,11 +141,11 @@ fn what_is_carried_off_is_what_the_launches_before_made_of_it() {
 }
 
 #[test]
-fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
+fn what_is_shared_is_read_where_it_lies_and_stays_as_it_is() {
     let gpu = gpu();
     let setup = gpu.graphics().expect("a device that draws; with CUDA, NVIDIA's driver for Vulkan");
     let words = gpu.zeros::<u32>(100_000, "words").unwrap();
-    let mut lent = Vec::new();
+    let mut shared = Vec::new();
     for _ in 0..20 {
         let parcel = gpu.parcel::<u32>(100_000);
         gpu.copy(&words, 100_000, &parcel);
@@ -153,18 +153,18 @@ fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
         let ticket = copies.add(&parcel, 10..100_000);
         let mut others = gpu.copies();
         let beside = others.add(&parcel, 0..3);
-        let (parts, arrived) = copies.lend(&[&ticket], others).unwrap().unwrap();
-        assert_eq!(arrived.take(beside), vec![lent.len() as u32; 3]);
-        lent.extend(parts);
+        let (parts, arrived) = copies.share(&[&ticket], others).unwrap().unwrap();
+        assert_eq!(arrived.take(beside), vec![shared.len() as u32; 3]);
+        shared.extend(parts);
         drop((copies, parcel));
-        // What others are given meanwhile lies elsewhere.
+        // Memory allocated meanwhile does not overlap it.
         let other = gpu.parcel::<u32>(100_000);
         gpu.clear(&other);
         add(&gpu, &words);
     }
-    for (k, lent) in (0u32..).zip(&lent) {
-        let size = lent.part.end - lent.part.start;
-        assert!(size >= 4 * 99_990, "{:?}", lent.part);
+    for (k, shared) in (0u32..).zip(&shared) {
+        let size = shared.part.end - shared.part.start;
+        assert!(size >= 4 * 99_990, "{:?}", shared.part);
         let buffer = setup.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size,
@@ -172,7 +172,7 @@ fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
             mapped_at_creation: false,
         });
         let mut encoder = setup.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(&lent.buffer, lent.part.start, &buffer, 0, size);
+        encoder.copy_buffer_to_buffer(&shared.buffer, shared.part.start, &buffer, 0, size);
         setup.queue.submit([encoder.finish()]);
         buffer.map_async(wgpu::MapMode::Read, .., Result::unwrap);
         setup.device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
@@ -184,7 +184,7 @@ fn what_is_lent_is_read_where_it_lies_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_parcel_for_which_there_is_no_memory_harms_nobody_else() {
+fn a_parcel_for_which_there_is_no_memory_harms_no_one_else() {
     let gpu = gpu();
     let words = gpu.upload(&[1, 2, 3], "words").unwrap();
     let too_large = 1 << 40;
@@ -231,11 +231,11 @@ fn the_account_counts_live_bytes() {
     let sharing = gpu.clone();
     let a = gpu.buffer::<f64>(1000, "a").unwrap();
     let b = sharing.buffer::<u32>(10, "b").unwrap();
-    assert_eq!((gpu.held(), gpu.peak()), (8040, 8040));
+    assert_eq!((gpu.bytes_in_use(), gpu.peak()), (8040, 8040));
     drop(a);
-    assert_eq!((gpu.held(), gpu.peak()), (40, 8040));
+    assert_eq!((gpu.bytes_in_use(), gpu.peak()), (40, 8040));
     drop(b);
-    assert_eq!((sharing.held(), sharing.peak()), (0, 8040));
+    assert_eq!((sharing.bytes_in_use(), sharing.peak()), (0, 8040));
     let other = Gpu::open(None).unwrap();
     assert_eq!(other.peak(), 0, "whoever opens the GPU again has an account of their own");
 }
@@ -257,15 +257,15 @@ fn more_memory_than_there_is_is_an_error_and_the_device_goes_on() {
         }
     ));
     assert!(error.to_string().contains("17.6 TB are needed"), "{error}");
-    assert_eq!(gpu.held(), 400);
+    assert_eq!(gpu.bytes_in_use(), 400);
     add(&gpu, &before);
     assert_eq!(gpu.download(&before).unwrap(), [6; 100]);
 }
 
-/// Set where a test runs itself in a process of its own.
+/// Set when a test runs itself in its own process.
 const AGAIN: &str = "SEIXO_TEST_RUNS_AGAIN";
 
-/// Runs a test of this file again, in a process started by this line of the shell.
+/// Runs a test of this file again in a process that this shell line starts.
 #[cfg(unix)]
 fn run_again(test: &str, shell: &str) {
     let answer = std::process::Command::new("sh")
@@ -284,7 +284,7 @@ fn run_again(test: &str, shell: &str) {
 #[test]
 fn memory_taken_piece_by_piece_ends_in_an_error_and_comes_back() {
     let gpu = gpu();
-    // Software takes from the address space, which has no end.
+    // Software GPUs allocate from the address space, which has no limit.
     if gpu.description().is_software && std::env::var_os(AGAIN).is_none() {
         return run_again("memory_taken_piece_by_piece_ends_in_an_error_and_comes_back", "ulimit -v 16000000;");
     }
@@ -329,7 +329,7 @@ fn the_allocation_that_is_to_fail_fails() {
     };
     assert_eq!(error, expected);
     let c = gpu.upload(&[1u32, 2], "c").unwrap();
-    assert_eq!(gpu.held(), 52);
+    assert_eq!(gpu.bytes_in_use(), 52);
     drop((a, b, c));
 }
 
@@ -347,7 +347,7 @@ fn primitives_hand_on_every_failed_allocation() {
         first: &first,
         room: &room,
     };
-    let held = gpu.held();
+    let held = gpu.bytes_in_use();
     let all: [&dyn Fn() -> Result<(), GpuError>; 4] = [
         &|| gpu.exclusive_scan(&keys, n, &first),
         &|| gpu.compact(&keys, n, &order, &first),
@@ -358,7 +358,7 @@ fn primitives_hand_on_every_failed_allocation() {
         let failures = (1..).take_while(|&k| {
             gpu.fail_allocation(k);
             let answer = primitive();
-            assert_eq!(gpu.held(), held, "scratch is given back");
+            assert_eq!(gpu.bytes_in_use(), held, "scratch is given back");
             matches!(answer, Err(GpuError::OutOfMemory { .. }))
         });
         let failures = failures.count();
@@ -386,7 +386,7 @@ fn a_launch_that_cannot_be_shows_when_its_result_is_read_and_the_device_goes_on(
 }
 
 #[test]
-fn a_gpu_that_is_not_there_is_an_error_that_tells_what_is() {
+fn a_gpu_that_is_not_there_is_an_error_that_reports_what_is() {
     let found = list().found;
     let Err(error) = Gpu::open(Some((Api::Wgpu, 99))) else {
         panic!("it was opened")
@@ -397,7 +397,7 @@ fn a_gpu_that_is_not_there_is_an_error_that_tells_what_is() {
 }
 
 #[test]
-fn every_gpu_that_is_listed_opens_and_tells_its_name() {
+fn every_gpu_that_is_listed_opens_and_reports_its_name() {
     let listing = list();
     println!("{listing}");
     for description in &listing.found {
@@ -414,10 +414,10 @@ fn every_gpu_that_is_listed_opens_and_tells_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn without_a_driver_the_reasons_are_told() {
+fn without_a_driver_the_reasons_are_reported() {
     if std::env::var_os(AGAIN).is_none() {
         let nowhere = "VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent CUDA_VISIBLE_DEVICES=";
-        return run_again("without_a_driver_the_reasons_are_told", nowhere);
+        return run_again("without_a_driver_the_reasons_are_reported", nowhere);
     }
     let listing = list();
     assert_eq!(listing.found, []);

@@ -16,7 +16,7 @@ fn a_gpu_that_adds_up_alone_keeps_its_words() {
     let words = gpu.upload(&[3u32, 5, 7], "words").unwrap();
     match gpu.add_up(&words, std::slice::from_ref(&gpu)) {
         Ok(()) => assert_eq!(gpu.download(&words).unwrap(), [3, 5, 7]),
-        // Nothing but the host leads from such a GPU to others.
+        // Such a GPU can reach others only through the host.
         Err(refused) => assert!(refused.to_string().contains("no transport between its devices"), "{refused}"),
     }
 }

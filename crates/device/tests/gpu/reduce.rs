@@ -38,7 +38,7 @@ fn sums_are_right_to_rounding() {
 #[test]
 fn whole_numbers_are_summed_exactly_however_many() {
     let gpu = gpu();
-    // Sums below 2²⁴ have no rounding in single precision.
+    // Integer sums below 2²⁴ are exact in single precision.
     let values: Vec<f32> = (0..MANY).map(|k| f32::from(u8::from(k % 1000 == 999))).collect();
     assert_eq!(folded(&gpu, &values, Fold::Sum), (MANY / 1000) as f32);
     let values: Vec<f64> = (0..MANY / 2).map(|k| (k % 1000) as f64).collect();
@@ -77,7 +77,7 @@ fn what_is_not_a_number_hides_no_extreme() {
     assert!(folded(&gpu, &values, Fold::Sum).is_nan());
 }
 
-/// Sums of the segments of these lengths, each item of `width` numbers, and what they should be.
+/// Sums of segments of these lengths, with items of `width` numbers, and the expected sums.
 fn sums_of_segments(gpu: &Gpu, lengths: &[u32], width: usize, before: u32) -> (Vec<f64>, Vec<f64>) {
     let mut first = vec![before];
     lengths.iter().for_each(|&length| first.push(first[first.len() - 1] + length));

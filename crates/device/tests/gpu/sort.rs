@@ -1,7 +1,7 @@
 use crate::{MANY, SIZES, gpu, random, shuffled};
 use seixo_device::gpu::{Bins, Order};
 
-/// Order and firsts, computed twice.
+/// `order` and `first`, computed twice.
 fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
     let gpu = gpu();
     let (key, id) = (gpu.upload(key, "keys").unwrap(), gpu.upload(id, "ids").unwrap());
@@ -22,7 +22,7 @@ fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
     result
 }
 
-/// By key and id, with the sort of the standard library and, for the firsts, that of the CPU.
+/// Expected order by key and id from the standard library, and `first` from the CPU sort.
 fn expected(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
     let mut order: Vec<u32> = (0..key.len() as u32).collect();
     order.sort_unstable_by_key(|&item| (key[item as usize], id[item as usize]));

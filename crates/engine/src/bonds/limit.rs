@@ -1,46 +1,45 @@
-//! The time step that bonds allow.
+//! Longest time step for bonds.
 
-use super::plan::{Found, Standing};
-use crate::assemble::mass_of_sphere;
-use crate::world::{Bonded, Bonds, World};
-use seixo_laws::bond::{BondLaw, Span, beam};
+use super::plan::{BondCandidate, BondPositions};
+use crate::world::{Bonded, Bonds, World, mass_of_sphere};
+use seixo_laws::bond::{BondGeometry, BondLaw, beam};
 use seixo_laws::motion::inertia;
 use std::collections::HashMap;
 
-/// Share of the stable limit of undamped bonds, 2/ω, above which steps are refused: bounds of ω by rows are not sharp.
+/// Share of the stable limit of undamped bonds, 2/ω, above which steps are rejected: the bounds of ω by row sums are not sharp.
 const LIMIT_OF_PERIOD: f64 = 0.9;
 
-/// Share of space that equal spheres fill at most \[-\].
+/// Largest share of space that equal spheres fill \[-\].
 const DENSEST: f64 = 0.74;
 
-/// How close grains may be when they are bonded later, over the distance at which they touch \[-\].
+/// Smallest assumed distance of grains in bonds made later, over the sum of their radii \[-\].
 const CLOSEST: f64 = 0.9;
 
-/// Sums of a grain's row over its bonds: of springs and of dashpots, each of motion and of turning.
+/// Row sums of a grain over its bonds: of springs and of dashpots, each for translation and rotation.
 type Row = [[f64; 2]; 2];
 
-/// How stiff a bond is.
+/// Stiffness of a bond.
 struct Springs {
-    /// Along the axis \[N/m\].
+    /// Axial stiffness \[N/m\].
     axial: f64,
-    /// Across it \[N/m\].
+    /// Shear stiffness \[N/m\].
     shear: f64,
-    /// What couples motion across with turning \[N\].
+    /// Coupling of transverse displacement and rotation \[N\].
     lever: f64,
-    /// Against turns \[N m\].
+    /// Rotational stiffness \[N m\].
     turning: f64,
-    /// Of turns against each other \[N m\].
+    /// Coupling of the rotations of both grains \[N m\].
     couple: f64,
     damping_ratio: f64,
-    /// \[m\].
+    /// Length \[m\].
     length: f64,
 }
 
 impl Springs {
-    /// Those of a bond of this length and size of its cross-section \[m\].
+    /// Stiffness of a bond of this length and size of its cross-section \[m\].
     fn of(bonds: &Bonds, length: f64, size: f64) -> Springs {
-        let glue = bonds.glue();
-        let span = Span {
+        let bond_parameters = bonds.bond_parameters();
+        let span = BondGeometry {
             length,
             per_length: 1.0 / length,
             arm: 0.5 * length,
@@ -48,7 +47,7 @@ impl Springs {
             strength: 1.0,
         };
         let (axial, shear, lever, turning, couple) = if bonds.law == BondLaw::Point {
-            let stiffness = glue.axial * size * size / length;
+            let stiffness = bond_parameters.axial * size * size / length;
             (
                 stiffness,
                 stiffness,
@@ -57,7 +56,7 @@ impl Springs {
                 0.0,
             )
         } else {
-            let beam = beam::stiffness(&span, &glue);
+            let beam = beam::stiffness(&span, &bond_parameters);
             let swing = 2.0 * beam.swing;
             (
                 beam.axial,
@@ -73,12 +72,12 @@ impl Springs {
             lever,
             turning,
             couple,
-            damping_ratio: glue.damping_ratio,
+            damping_ratio: bond_parameters.damping_ratio,
             length,
         }
     }
 
-    /// Adds the bond to the row of a grain of this mass \[kg\] and radius \[m\], where the other has those `far` away.
+    /// Adds the bond to the row of a grain of this mass \[kg\] and radius \[m\]; `far` are those of the other grain.
     fn add_to(&self, row: &mut Row, [mass, radius]: [f64; 2], [far, far_radius]: [f64; 2]) {
         let length = self.length;
         let (moment, far_moment) = (inertia(mass, radius), inertia(far, far_radius));
@@ -96,7 +95,7 @@ impl Springs {
     }
 }
 
-/// The limit that a grain with this row sets \[s\].
+/// Limit of the time step for a grain with this row \[s\].
 fn limit_of(row: &Row) -> f64 {
     let [of_springs, of_dashpots] = row.map(|[of_motion, of_turning]| of_motion.max(of_turning));
     let pulse = of_springs.sqrt();
@@ -104,32 +103,33 @@ fn limit_of(row: &Row) -> f64 {
     LIMIT_OF_PERIOD * 2.0 / pulse * ((1.0 + share * share).sqrt() - share)
 }
 
-/// The stable limit of a time step that these bonds, of some of `all` kinds, set \[s\], and what sets it.
+/// Stable limit of the time step for these bonds, of some of `all` kinds \[s\], and its cause.
 ///
-/// ω² is below the largest sum of a row of √M⁻¹ K √M⁻¹ (Gershgorin): every bond of a grain adds its stiffness along and across, and what couples
-/// these with turns. Dashpots are added up in the same way, and lower the limit as that of an oscillator whose velocity is read half a step
+/// ω² is below the largest row sum of √M⁻¹ K √M⁻¹ (Gershgorin). Each bond of a grain adds its axial and shear stiffness and the coupling of
+/// these with rotations. Dashpots are summed in the same way. They lower the limit like that of an oscillator whose velocity is read half a step
 /// ahead, by √(1 + g²) − g with their sum over ω.
-pub(crate) fn limit_of_bonds(all: &[Bonds], standing: &Standing, found: &[Found]) -> Option<(f64, String)> {
-    let mut rows: Vec<Row> = vec![[[0.0; 2]; 2]; standing.id.len()];
+pub(crate) fn limit_of_bonds(all: &[Bonds], state: &BondPositions, found: &[BondCandidate]) -> Option<(f64, String)> {
+    let mut rows: Vec<Row> = vec![[[0.0; 2]; 2]; state.id.len()];
     for one in found {
         let springs = Springs::of(&all[one.kind], one.length, one.size);
         let [i, j] = one.pair;
         for (own, far) in [(i, j), (j, i)] {
-            let [own_numbers, far_numbers] = [own, far].map(|place| [standing.mass[place], standing.radius(place)]);
+            let [own_numbers, far_numbers] = [own, far].map(|place| [state.mass[place], state.radius(place)]);
             springs.add_to(&mut rows[own], own_numbers, far_numbers);
         }
     }
-    let limit = |one: &Found| limit_of(&rows[one.pair[0]]).min(limit_of(&rows[one.pair[1]]));
+    let limit = |one: &BondCandidate| limit_of(&rows[one.pair[0]]).min(limit_of(&rows[one.pair[1]]));
     let stiffest = found.iter().min_by(|a, b| limit(a).total_cmp(&limit(b)))?;
-    let [a, b] = stiffest.pair.map(|i| standing.id[i]);
+    let [a, b] = stiffest.pair.map(|i| state.id[i]);
     let name = &all[stiffest.kind].name;
     let cause = format!("the bonds {name} at grains {a} and {b}, {:.3e} m long", stiffest.length);
     Some((limit(stiffest), cause))
 }
 
-/// What bonds that are made later will most likely allow \[s\]: it cannot be known before their grains are where they will be. As if around the
-/// smallest grain there were as many like it as fit, in the densest packing, into a sphere that holds those within the tolerance – or as many as
-/// the pairs give a grain –, and all a little closer than touching.
+/// Probable limit of the time step for bonds that are made later \[s\]. The exact one depends on unknown positions of their grains.
+///
+/// It assumes that the smallest grain is bonded to as many equal ones as fit, in the densest packing, into a sphere of the tolerance, or to as many
+/// as the pairs give a grain. All are slightly closer than in contact.
 pub(crate) fn likely_limit(world: &World) -> Option<f64> {
     let grains = &world.grains;
     let limits = world.later.bonds.iter().filter_map(|&kind| world.bonds.get(kind)).map(|bonds| {
@@ -146,7 +146,7 @@ pub(crate) fn likely_limit(world: &World) -> Option<f64> {
                 (count, all.filter(|&i| times.contains_key(&grains.id[i])).collect())
             }
         };
-        // Grains that come later may be of any group.
+        // Grains that are added later may be of any group.
         let mut smallest = vec![f64::INFINITY; world.materials.len()];
         let now = members.iter().map(|&i| (grains.material[i], grains.radius[i]));
         let later = world.later.grains.iter().map(|kind| (kind.material, kind.radius[0]));

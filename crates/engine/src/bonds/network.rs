@@ -1,23 +1,22 @@
-//! The table of bonds, and their rows in the order of the grains.
+//! Table of the bonds, and their rows in the order of the grains.
 
-use super::Break;
-use super::plan::Found;
-use crate::contact_records::array;
+use super::BondBreak;
+use super::plan::BondCandidate;
 use crate::fields::{Fields, PART, parts};
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
-use crate::world::{Bonds, World};
+use crate::world::{Bonds, World, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
 use seixo_laws::bond::BreakMode;
-use seixo_sweeps::bonds::{BOND, BROKEN, BondTally, ENERGY, FIRST, GONE, apart_of, end_at, made_now, row_of};
-use seixo_sweeps::sides::{Sides, nearest_image};
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, REMOVED, apart_of, end_at, made_now, row_of};
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::collections::HashMap;
 
-/// Energies that bonds took \[J\].
+/// Energies dissipated by bonds \[J\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct BondWork {
     pub damping: f64,
@@ -26,11 +25,11 @@ pub(crate) struct BondWork {
 
 /// All bonds of a simulation: a table in the order in which they were made, and rows in the order of the grains.
 #[derive(Clone, Default)]
-pub(crate) struct Network {
-    pub glue: Vec<f64>,
-    /// Ids of the two grains of every bond, two words each.
+pub(crate) struct BondNetwork {
+    pub bond_parameters: Vec<f64>,
+    /// Ids of the two grains of each bond, two words each.
     pub ends: Vec<u32>,
-    /// Row of glue of every bond.
+    /// Index of the parameter row of each bond.
     pub kind: Vec<u32>,
     /// Records of all bonds.
     pub records: Vec<f64>,
@@ -39,36 +38,36 @@ pub(crate) struct Network {
     pub partner: Vec<u32>,
     pub bond_of_entry: Vec<u32>,
     pub entries: Vec<f64>,
-    pub tallies: Vec<BondTally>,
-    pub last: BondTally,
+    pub contact_power_sums: Vec<BondPowerSums>,
+    pub last: BondPowerSums,
     pub work: BondWork,
-    pub breaks: Vec<Break>,
+    pub breaks: Vec<BondBreak>,
 }
 
-/// Rows of glue of all kinds of bonds.
-fn glue_of(world: &World) -> Vec<f64> {
-    world.bonds.iter().flat_map(|bonds| row_of(&bonds.glue())).collect()
+/// Parameter rows of all kinds of bonds.
+fn bond_parameters_of(world: &World) -> Vec<f64> {
+    world.bonds.iter().flat_map(|bonds| row_of(&bonds.bond_parameters())).collect()
 }
 
-impl Network {
-    /// A network of the kinds of bonds of a world, of which none is made yet.
-    pub fn new(world: &World) -> Network {
-        Network {
-            glue: glue_of(world),
-            ..Network::default()
+impl BondNetwork {
+    /// A network with the kinds of bonds of a world, without bonds.
+    pub fn new(world: &World) -> BondNetwork {
+        BondNetwork {
+            bond_parameters: bond_parameters_of(world),
+            ..BondNetwork::default()
         }
     }
 
-    /// A network of the same kinds, of which none is made yet.
-    pub fn of_same_kinds(&self) -> Network {
-        Network {
-            glue: self.glue.clone(),
-            ..Network::default()
+    /// A network with the same kinds, without bonds.
+    pub fn of_same_kinds(&self) -> BondNetwork {
+        BondNetwork {
+            bond_parameters: self.bond_parameters.clone(),
+            ..BondNetwork::default()
         }
     }
 
-    /// Bonds what is to be bonded, of some of these kinds, as the grains stand in these fields.
-    pub fn add(&mut self, kinds: &[Bonds], found: &[Found], fields: &Fields, sides: (&Sides<f64, f64>, u32)) {
+    /// Adds the bonds of these pairs, of some of these kinds, at the positions of these fields.
+    pub fn add(&mut self, kinds: &[Bonds], found: &[BondCandidate], fields: &Fields, sides: (&PeriodicBoundaries<f64, f64>, u32)) {
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
         let mut of_kind = vec![0; kinds.len()];
         self.kind.iter().for_each(|&kind| of_kind[kind as usize] += 1);
@@ -77,7 +76,7 @@ impl Network {
             of_kind[one.kind] += 1;
             let ends = one
                 .ids
-                .map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.turn));
+                .map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.orientation));
             let apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
             let bonds = &kinds[one.kind];
             let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
@@ -88,14 +87,14 @@ impl Network {
         }
     }
 
-    /// Lets go of bonds of the table, which break in no mode; returns the elastic energy that they held \[J\], which is booked with that of breaks.
+    /// Removes bonds of the table, without a break mode. Returns their elastic energy \[J\], which is added to the ledger with that of breaks.
     pub fn dissolve(&mut self, bonds: &[usize]) -> f64 {
         let mut held = 0.0;
         for &bond in bonds {
-            self.records[bond * BOND + BROKEN] = GONE;
+            self.records[bond * BOND + BROKEN] = REMOVED;
             held += std::mem::take(&mut self.records[bond * BOND + ENERGY]);
         }
-        // The rows give back what they know: they must know it, too.
+        // The rows are stored back into the table later, so they need the change, too.
         for (k, &bond) in self.bond_of_entry.iter().enumerate() {
             for number in [BROKEN, ENERGY] {
                 self.entries[k * BOND + number] = self.records[bond as usize * BOND + number];
@@ -116,49 +115,49 @@ impl Network {
         [self.ends[2 * bond], self.ends[2 * bond + 1]]
     }
 
-    /// Places of the grains of a bond, if both are there.
+    /// Indices of the grains of a bond, if both exist.
     pub fn places<T: Copy>(&self, bond: usize, places: &HashMap<u32, T>) -> Option<[T; 2]> {
         let [first, second] = self.ids(bond);
         Some([*places.get(&first)?, *places.get(&second)?])
     }
 
-    /// Bonds that hold.
-    pub fn all_holding(&self) -> impl Iterator<Item = usize> + '_ {
+    /// Intact bonds.
+    pub fn intact_bonds(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
     }
 
-    /// Number of bonds that hold.
-    pub fn holding(&self) -> usize {
-        self.all_holding().count()
+    /// Number of intact bonds.
+    pub fn intact_count(&self) -> usize {
+        self.intact_bonds().count()
     }
 
-    /// By what bonds are ordered in rows: as they were made or, in a divisible world, by the ids of their grains. As the lower id is that of the first
-    /// one, each row is then in the order of the ids of partners.
-    pub fn rank(&self, bond: usize, is_divisible: bool) -> ([u32; 2], usize) {
-        (if is_divisible { self.ids(bond) } else { [0; 2] }, bond)
+    /// Sort key of bonds in rows: order of creation or, in a decomposition-invariant world, ids of the grains. The lower id is that of the first
+    /// grain, so each row is then in the order of the neighbors' ids.
+    pub fn rank(&self, bond: usize, is_decomposition_invariant: bool) -> ([u32; 2], usize) {
+        (if is_decomposition_invariant { self.ids(bond) } else { [0; 2] }, bond)
     }
 
-    /// Lists the bonds that hold in the order of these grains, in the rows of those that have one; those of grains that are gone are forgotten.
-    pub fn list(&mut self, id: &[u32], is_divisible: bool, has_row: impl Fn(u32) -> bool) {
-        self.take_back();
+    /// Lists the intact bonds in the order of these grains, in the rows of grains that have one; removes bonds of grains that no longer exist.
+    pub fn list(&mut self, id: &[u32], is_decomposition_invariant: bool, has_row: impl Fn(u32) -> bool) {
+        self.store_rows();
         let n = id.len();
         let places: HashMap<u32, u32> = id.iter().copied().zip(0..n as u32).collect();
         let (mut holding, mut gone) = (Vec::new(), Vec::new());
-        for bond in self.all_holding() {
+        for bond in self.intact_bonds() {
             match self.places(bond, &places) {
                 Some(ends) => holding.push((bond, ends)),
                 None => gone.push(bond),
             }
         }
-        // They take their energy along, once.
+        // The energy of removed bonds is subtracted once.
         for bond in gone {
             self.last.energy -= std::mem::take(&mut self.records[bond * BOND + ENERGY]);
-            self.records[bond * BOND + BROKEN] = GONE;
+            self.records[bond * BOND + BROKEN] = REMOVED;
         }
-        holding.sort_unstable_by_key(|&(bond, _)| self.rank(bond, is_divisible));
-        // A bond inside a part stands in the row of the earlier grain, one across parts in both; in a divisible world all stand in both.
+        holding.sort_unstable_by_key(|&(bond, _)| self.rank(bond, is_decomposition_invariant));
+        // A bond inside a part is in the row of the earlier grain, a bond across parts in both; in a decomposition-invariant world all are in both.
         let rows_of = |&(_, [i, j]): &(usize, [u32; 2])| {
-            let is_inside = !is_divisible && i as usize / PART == j as usize / PART;
+            let is_inside = !is_decomposition_invariant && i as usize / PART == j as usize / PART;
             let (early, late) = (i.min(j), i.max(j));
             let rows = [(early, has_row(early)), (late, !is_inside && has_row(late))];
             rows.into_iter().filter(|(_, is_there)| *is_there).map(|(i, _)| i)
@@ -184,18 +183,18 @@ impl Network {
         self.part_row.clear();
         self.part_row
             .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
-        self.tallies.resize(parts(n), BondTally::default());
+        self.contact_power_sums.resize(parts(n), BondPowerSums::default());
     }
 
-    /// Forgets the rows: another device has its own.
+    /// Stores and clears the rows; another device has its own.
     pub fn forget_rows(&mut self) {
-        self.take_back();
+        self.store_rows();
         (self.row, self.part_row, self.partner) = (Vec::new(), Vec::new(), Vec::new());
-        (self.bond_of_entry, self.entries, self.tallies) = (Vec::new(), Vec::new(), Vec::new());
+        (self.bond_of_entry, self.entries, self.contact_power_sums) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    /// Takes what became of the entries of the rows back into the table.
-    pub fn take_back(&mut self) {
+    /// Stores the entries of the rows into the table.
+    pub fn store_rows(&mut self) {
         for (k, &bond) in self.bond_of_entry.iter().enumerate() {
             let (entry, record) = (k * BOND, bond as usize * BOND);
             for number in [BROKEN, ENERGY] {
@@ -204,8 +203,8 @@ impl Network {
         }
     }
 
-    /// Notes what broke at this time, with grains at these positions between these sides.
-    pub fn note_breaks(&mut self, time: f64, position: &[f64], (sides, kind): (&Sides<f64, f64>, u32)) {
+    /// Records the breaks of this time, with grains at these positions and these periodic sides.
+    pub fn record_breaks(&mut self, time: f64, position: &[f64], (sides, kind): (&PeriodicBoundaries<f64, f64>, u32)) {
         let mut breaks = Vec::new();
         for i in 0..self.row.len() - 1 {
             for k in self.row[i] as usize..self.row[i + 1] as usize {
@@ -216,7 +215,7 @@ impl Network {
                 };
                 self.records[bond * BOND + BROKEN] = self.entries[k * BOND + BROKEN];
                 let j = (self.partner[k] & !FIRST) as usize;
-                // From the first one on, whichever of the two meets it.
+                // The vector is from the first grain to the second, in the row of either.
                 let [from, to] = if self.partner[k] & FIRST != 0 { [j, i] } else { [i, j] };
                 let here: Vector3<f64> = load(position, from * RECORD);
                 let apart = nearest_image::<f64, f64>(&load::<f64>(position, to * RECORD).minus(&here), sides, kind).apart;
@@ -226,7 +225,7 @@ impl Network {
         breaks.sort_unstable_by_key(|(bond, ..)| *bond);
         for (bond, place, mode, energy) in breaks {
             let (kind, grains) = (self.kind[bond], self.ids(bond));
-            self.breaks.push(Break {
+            self.breaks.push(BondBreak {
                 time,
                 kind,
                 grains,
@@ -237,32 +236,32 @@ impl Network {
         }
     }
 
-    /// Elastic energy of all bonds that hold \[J\].
+    /// Elastic energy of all intact bonds \[J\].
     pub fn energy(&self) -> f64 {
         self.last.energy
     }
 
-    /// Copies all that a continuation depends on into a checkpoint.
+    /// Copies all data needed to resume into a checkpoint.
     pub fn save(&mut self, to: &mut dyn Sections) {
-        self.take_back();
+        self.store_rows();
         to.put("bonds/ends", Column::U32(self.ends.clone()));
         to.put("bonds/kind", Column::U32(self.kind.clone()));
         to.put("bonds/record", Column::F64(self.records.clone()));
         to.put("bonds/ledger", Column::F64(self.ledger()));
     }
 
-    /// Energies that bonds took and hold \[J\], and the power that damping takes \[W\].
+    /// Energies dissipated and stored by bonds \[J\], and the power of damping \[W\].
     pub fn ledger(&self) -> Vec<f64> {
-        let BondTally { energy, damping_power, .. } = self.last;
+        let BondPowerSums { energy, damping_power, .. } = self.last;
         vec![self.work.damping, self.work.fracture, energy, damping_power]
     }
 
-    /// Reads bonds from a checkpoint; they are listed with the grains.
+    /// Reads bonds from a checkpoint; they are listed together with the grains.
     ///
     /// # Errors
-    /// If a section is missing or does not fit the others.
-    pub fn load(world: &World, state: &State) -> Result<Network, Refusal> {
-        let misfit = || Refusal::State {
+    /// If a section is missing or does not match the others.
+    pub fn load(world: &World, state: &State) -> Result<BondNetwork, WorldError> {
+        let misfit = || WorldError::State {
             what: "its bonds are not those of the scene, or incomplete".into(),
         };
         let (Some(Column::U32(ends)), Some(Column::U32(kind))) = (state.get("bonds/ends"), state.get("bonds/kind")) else {
@@ -278,30 +277,30 @@ impl Network {
         if ends.len() != 2 * kind.len() || records.len() != BOND * kind.len() || kind.iter().any(|&kind| kind >= kinds) {
             return Err(misfit());
         }
-        Ok(Network {
-            glue: glue_of(world),
+        Ok(BondNetwork {
+            bond_parameters: bond_parameters_of(world),
             ends: ends.clone(),
             kind: kind.clone(),
             records: records.clone(),
-            last: BondTally {
+            last: BondPowerSums {
                 energy,
                 damping_power,
-                ..BondTally::default()
+                ..BondPowerSums::default()
             },
             work: BondWork { damping, fracture },
-            ..Network::default()
+            ..BondNetwork::default()
         })
     }
 
-    /// Bytes that the table and the rows hold.
+    /// Memory of the table and the rows \[bytes\].
     pub fn bytes(&self) -> u64 {
         let words = self.ends.capacity() + self.kind.capacity() + self.row.capacity() + 2 * self.partner.capacity();
         (8 * (self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
     }
 }
 
-/// A strength over the nominal one, by Weibull's distribution of this modulus, of which 63.2 % are below the nominal one; the same for the same
-/// seed and number.
+/// A strength over the nominal one, from a Weibull distribution with this modulus, of which 63.2 % are below the nominal one. Equal seeds and numbers
+/// give equal values.
 fn scatter(modulus: f64, seed: u64, number: u64) -> f64 {
     let mut random = ChaCha12Rng::seed_from_u64(seed);
     random.set_stream(number);

@@ -1,25 +1,24 @@
-//! Which pairs are bonded.
+//! Selection of the pairs that are bonded.
 
-use crate::assemble::mass_of_sphere;
-use crate::refusal::Refusal;
+use crate::periodic::{kind_of, sides_of};
+use crate::refusal::WorldError;
 use crate::search::{Cells, pairs_within};
-use crate::sides::{kind_of, sides_of};
-use crate::world::{BondSize, Bonded, Bonds, Search, World};
+use crate::world::{BondSize, Bonded, Bonds, Search, World, mass_of_sphere};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
-use seixo_sweeps::sides::{Sides, nearest_image};
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A pair that is to be bonded, or is.
+/// A pair that is bonded or will be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
+pub(crate) struct BondCandidate {
     /// Index into [`World::bonds`].
     pub kind: usize,
     /// Ids of the grains, the lower one first.
     pub ids: [u32; 2],
-    /// Their places in the table of grains.
+    /// Their indices in the table of grains.
     pub pair: [usize; 2],
     /// Distance of the centers \[m\].
     pub length: f64,
@@ -27,30 +26,30 @@ pub(crate) struct Found {
     pub size: f64,
 }
 
-/// Grains as bonds find them, by their places in a table.
-pub(crate) struct Standing<'a> {
+/// Data of the grains for the selection of bonds, by their indices in a table.
+pub(crate) struct BondPositions<'a> {
     /// Ids.
     pub id: &'a [u32],
     /// Groups.
     pub group: &'a [u32],
     /// Centers and radii \[m\], a record each.
     pub position: Cow<'a, [f64]>,
-    /// Masses of the spheres alone \[kg\].
+    /// Masses of the single spheres \[kg\].
     pub mass: Vec<f64>,
-    /// Rigid bodies that carry them.
+    /// Indices of the rigid bodies that carry them.
     pub body: Vec<Option<usize>>,
-    /// Periodic sides, and which there are.
-    pub sides: (Sides<f64, f64>, u32),
+    /// Periodic sides, and which sides are periodic.
+    pub sides: (PeriodicBoundaries<f64, f64>, u32),
 }
 
-impl Standing<'_> {
+impl BondPositions<'_> {
     /// The grains of a world at time zero.
-    pub fn at_start(world: &World) -> Standing<'_> {
+    pub fn at_start(world: &World) -> BondPositions<'_> {
         let grains = &world.grains;
         let carrier = grains.carriers();
         let centers = grains.position.iter().zip(&grains.radius);
         let density_of = |i: usize| world.materials[grains.material[i] as usize].density;
-        Standing {
+        BondPositions {
             id: &grains.id,
             group: &grains.group,
             position: centers.flat_map(|(&[x, y, z], &radius)| [x, y, z, radius]).collect(),
@@ -60,19 +59,19 @@ impl Standing<'_> {
         }
     }
 
-    /// Radius of the grain at a place \[m\].
+    /// Radius of grain i \[m\].
     pub fn radius(&self, i: usize) -> f64 {
         self.position[i * RECORD + 3]
     }
 
-    /// x_j − x_i, to the nearest image where sides are periodic \[m\].
+    /// x_j − x_i for the nearest periodic image \[m\].
     fn across(&self, i: usize, j: usize) -> Vector3<f64> {
         let (sides, kind) = &self.sides;
         let at = |i: usize| load::<f64>(&self.position, i * RECORD);
         nearest_image::<f64, f64>(&at(j).minus(&at(i)), sides, *kind).apart
     }
 
-    /// Whether one rigid body carries both.
+    /// Whether the same rigid body carries both.
     fn is_one_body(&self, [i, j]: [usize; 2]) -> bool {
         self.body[i].is_some() && self.body[i] == self.body[j]
     }
@@ -101,22 +100,22 @@ impl Standing<'_> {
         apart.dot(&apart) < reach * reach
     }
 
-    /// The places of all grains, by their ids.
+    /// Indices of all grains, by their ids.
     fn places(&self) -> HashMap<u32, usize> {
         self.id.iter().copied().zip(0..).collect()
     }
 }
 
-/// The pairs that a world bonds at time zero, in the order of their kinds and ids.
-pub(crate) fn pairs_at_start(device: &Cpu, world: &World) -> Result<Vec<Found>, Refusal> {
+/// Pairs that are bonded at time zero, in the order of their kinds and ids.
+pub(crate) fn pairs_at_start(device: &Cpu, world: &World) -> Result<Vec<BondCandidate>, WorldError> {
     let kinds: Vec<usize> = (0..world.bonds.len()).filter(|kind| !world.later.bonds.contains(kind)).collect();
     if kinds.is_empty() {
         return Ok(Vec::new());
     }
-    pairs_to_bond(device, &Standing::at_start(world), (&world.bonds, &kinds), &HashMap::new())
+    pairs_to_bond(device, &BondPositions::at_start(world), (&world.bonds, &kinds), &HashMap::new())
 }
 
-/// Of the pairs of ids that are to be bonded by name later, those that bonds which nothing breaks join from the start, and of which kind these are.
+/// Pairs of ids of later bonds that unbreakable bonds connect from the start, and the kinds of these.
 pub(crate) fn joined_for_good(world: &World) -> HashMap<[u32; 2], usize> {
     let later = world.later.bonds.iter().filter_map(|&kind| match &world.bonds[kind].between {
         Bonded::Pairs(pairs) => Some(pairs),
@@ -127,8 +126,8 @@ pub(crate) fn joined_for_good(world: &World) -> HashMap<[u32; 2], usize> {
     if named.is_empty() {
         return joined;
     }
-    let standing = Standing::at_start(world);
-    let places = standing.places();
+    let state = BondPositions::at_start(world);
+    let places = state.places();
     let lasting = |kind: &usize| !world.later.bonds.contains(kind) && world.bonds[*kind].is_unbreakable();
     for kind in (0..world.bonds.len()).filter(lasting) {
         match &world.bonds[kind].between {
@@ -138,8 +137,8 @@ pub(crate) fn joined_for_good(world: &World) -> HashMap<[u32; 2], usize> {
                     let (Some(&i), Some(&j)) = (places.get(a), places.get(b)) else {
                         return false;
                     };
-                    let are_members = [i, j].iter().all(|&place| groups.contains(&standing.group[place]));
-                    i != j && are_members && !standing.is_one_body([i, j]) && standing.are_near([i, j], *tolerance)
+                    let are_members = [i, j].iter().all(|&place| groups.contains(&state.group[place]));
+                    i != j && are_members && !state.is_one_body([i, j]) && state.are_near([i, j], *tolerance)
                 };
                 joined.extend(named.iter().filter(is_joined).map(|&ids| (ids, kind)));
             }
@@ -153,33 +152,33 @@ pub(crate) fn lower_first([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// That bonds cannot be made, and why.
-pub(crate) fn refused(bonds: &Bonds, what: String) -> Refusal {
-    Refusal::Bond {
+/// Error of bonds that cannot be made, with the reason.
+pub(crate) fn refused(bonds: &Bonds, what: String) -> WorldError {
+    WorldError::Bond {
         name: bonds.name.clone(),
         what,
     }
 }
 
-/// That bonds of a kind find nothing to join.
-pub(crate) fn nothing_near(bonds: &Bonds) -> Refusal {
+/// Error of a kind of bonds without near pairs.
+pub(crate) fn nothing_near(bonds: &Bonds) -> WorldError {
     let what = "no two grains are near enough for it; give a larger tolerance, or grains that touch";
     refused(bonds, what.to_owned())
 }
 
-/// That a grain is missing that bonds of a kind join.
-pub(crate) fn missing(bonds: &Bonds, id: u32) -> Refusal {
+/// Error of a kind of bonds with a missing grain.
+pub(crate) fn missing(bonds: &Bonds, id: u32) -> WorldError {
     let what = format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is");
     refused(bonds, what)
 }
 
-/// That one rigid body carries both grains of a pair.
-pub(crate) fn in_one_body(bonds: &Bonds, [a, b]: [u32; 2]) -> Refusal {
+/// Error of a pair in the same rigid body.
+pub(crate) fn in_one_body(bonds: &Bonds, [a, b]: [u32; 2]) -> WorldError {
     refused(bonds, format!("it bonds grains {a} and {b}, which one rigid body carries"))
 }
 
-/// Notes that bonds of a kind of `all` join a pair of ids, the lower one first, unless that is one grain, or the pair is `known` to be joined.
-pub(crate) fn note_joined((all, kind): (&[Bonds], usize), ids: [u32; 2], known: &mut HashMap<[u32; 2], usize>) -> Result<(), Refusal> {
+/// Records that bonds of a kind of `all` connect a pair of ids, the lower one first. Rejects equal ids, and pairs that are `known` to be connected.
+pub(crate) fn record_joined((all, kind): (&[Bonds], usize), ids: [u32; 2], known: &mut HashMap<[u32; 2], usize>) -> Result<(), WorldError> {
     let [a, b] = ids;
     if a == b {
         return Err(refused(&all[kind], format!("it bonds grain {a} with itself")));
@@ -193,27 +192,27 @@ pub(crate) fn note_joined((all, kind): (&[Bonds], usize), ids: [u32; 2], known: 
     })
 }
 
-/// The pairs that bonds of some `kinds` of `all` join, in the order of these kinds and of ids. `joined` are the pairs of ids that are bonded
-/// already, the lower one first, and by which kind: where neighbors are joined, they are passed over.
+/// Pairs that bonds of some `kinds` of `all` connect, in the order of these kinds and of ids. `joined` contains the pairs of ids that are already
+/// bonded, the lower one first, and their kinds; bonds between neighbors omit them.
 pub(crate) fn pairs_to_bond(
     device: &Cpu,
-    standing: &Standing,
+    state: &BondPositions,
     (all, kinds): (&[Bonds], &[usize]),
     joined: &HashMap<[u32; 2], usize>,
-) -> Result<Vec<Found>, Refusal> {
+) -> Result<Vec<BondCandidate>, WorldError> {
     let mut found = Vec::new();
     let mut known = joined.clone();
-    let ids_of = |pair: &[usize; 2]| pair.map(|i| standing.id[i]);
+    let ids_of = |pair: &[usize; 2]| pair.map(|i| state.id[i]);
     for &kind in kinds {
         let bonds = &all[kind];
         let mut pairs = match &bonds.between {
             Bonded::Near { groups, tolerance } => {
-                let mut pairs = standing.near_pairs(device, groups, *tolerance);
-                pairs.retain(|pair| !standing.is_one_body(*pair));
+                let mut pairs = state.near_pairs(device, groups, *tolerance);
+                pairs.retain(|pair| !state.is_one_body(*pair));
                 pairs
             }
             Bonded::Pairs(ids) => {
-                let places = standing.places();
+                let places = state.places();
                 let place = |id: u32| {
                     let found = places.get(&id).copied();
                     found.ok_or_else(|| missing(bonds, id))
@@ -221,27 +220,27 @@ pub(crate) fn pairs_to_bond(
                 let pairs: Vec<[usize; 2]> = ids
                     .iter()
                     .map(|&[a, b]| Ok([place(a)?, place(b)?]))
-                    .collect::<Result<_, Refusal>>()?;
-                if let Some(pair) = pairs.iter().find(|pair| standing.is_one_body(**pair)) {
+                    .collect::<Result<_, WorldError>>()?;
+                if let Some(pair) = pairs.iter().find(|pair| state.is_one_body(**pair)) {
                     return Err(in_one_body(bonds, ids_of(pair)));
                 }
                 pairs
             }
         };
         for pair in &mut pairs {
-            pair.sort_unstable_by_key(|&i| standing.id[i]);
+            pair.sort_unstable_by_key(|&i| state.id[i]);
         }
         pairs.sort_unstable_by_key(ids_of);
         let finds_neighbors = matches!(bonds.between, Bonded::Near { .. });
         if finds_neighbors {
-            // Across narrow periodic sides a pair is found more than once.
+            // With a short period, a pair is found more than once.
             pairs.dedup();
         }
         if pairs.is_empty() {
             return Err(nothing_near(bonds));
         }
         if bonds.one_piece {
-            refuse_parts(bonds, standing, &pairs)?;
+            refuse_parts(bonds, state, &pairs)?;
         }
         if finds_neighbors {
             pairs.retain(|pair| !joined.contains_key(&ids_of(pair)));
@@ -251,16 +250,16 @@ pub(crate) fn pairs_to_bond(
         }
         for pair in pairs {
             let ids = ids_of(&pair);
-            note_joined((all, kind), ids, &mut known)?;
+            record_joined((all, kind), ids, &mut known)?;
             let [i, j] = pair;
-            let apart = standing.across(i, j);
+            let apart = state.across(i, j);
             let length = apart.dot(&apart).sqrt();
             if length <= 0.0 {
                 let [a, b] = ids;
                 return Err(refused(bonds, format!("it bonds grains {a} and {b}, which are in one place")));
             }
-            let size = bonds.size_between(standing.radius(i), standing.radius(j));
-            found.push(Found {
+            let size = bonds.size_between(state.radius(i), state.radius(j));
+            found.push(BondCandidate {
                 kind,
                 ids,
                 pair,
@@ -272,43 +271,43 @@ pub(crate) fn pairs_to_bond(
     Ok(found)
 }
 
-/// Most parts of a network that a message names.
-const MOST_NAMED: usize = 3;
+/// Largest number of parts of a network that a message names.
+const MAX_NAMED: usize = 3;
 
-/// Refuses bonds whose grains these pairs, and rigid bodies, do not join to one piece.
-fn refuse_parts(bonds: &Bonds, standing: &Standing, pairs: &[[usize; 2]]) -> Result<(), Refusal> {
+/// Rejects bonds whose grains are not connected by these pairs and by rigid bodies.
+fn refuse_parts(bonds: &Bonds, state: &BondPositions, pairs: &[[usize; 2]]) -> Result<(), WorldError> {
     let members: Vec<usize> = match &bonds.between {
-        Bonded::Near { groups, .. } => (0..standing.id.len()).filter(|&i| groups.contains(&standing.group[i])).collect(),
+        Bonded::Near { groups, .. } => (0..state.id.len()).filter(|&i| groups.contains(&state.group[i])).collect(),
         Bonded::Pairs(_) => {
             let named: HashSet<usize> = pairs.as_flattened().iter().copied().collect();
             named.into_iter().collect()
         }
     };
-    let mut roots: Vec<usize> = (0..standing.id.len()).collect();
+    let mut roots: Vec<usize> = (0..state.id.len()).collect();
     let mut first_of_body: HashMap<usize, usize> = HashMap::new();
     for &i in &members {
-        if let Some(body) = standing.body[i] {
+        if let Some(body) = state.body[i] {
             join(&mut roots, *first_of_body.entry(body).or_insert(i), i);
         }
     }
     for &[i, j] in pairs {
         join(&mut roots, i, j);
     }
-    // Of every part, how many grains it has and the lowest id among them.
+    // For each part, its number of grains and their lowest id.
     let mut parts: BTreeMap<usize, (usize, u32)> = BTreeMap::new();
     for &i in &members {
         let part = parts.entry(root_of(&mut roots, i)).or_insert((0, u32::MAX));
-        *part = (part.0 + 1, part.1.min(standing.id[i]));
+        *part = (part.0 + 1, part.1.min(state.id[i]));
     }
     if parts.len() < 2 {
         return Ok(());
     }
     let mut parts: Vec<(usize, u32)> = parts.into_values().collect();
     parts.sort_unstable_by_key(|&(count, id)| (std::cmp::Reverse(count), id));
-    let named = parts.iter().skip(1).take(MOST_NAMED);
+    let named = parts.iter().skip(1).take(MAX_NAMED);
     let named: Vec<String> = named.map(|(count, id)| format!("grain {id} (a piece of {count})")).collect();
-    let more = if parts.len() > 1 + MOST_NAMED { " and more" } else { "" };
-    Err(Refusal::Bond {
+    let more = if parts.len() > 1 + MAX_NAMED { " and more" } else { "" };
+    Err(WorldError::Bond {
         name: bonds.name.clone(),
         what: format!(
             "its {} grains are in {} pieces, not in one: {} hang together, apart from them are {}{more}; \
@@ -321,7 +320,7 @@ fn refuse_parts(bonds: &Bonds, standing: &Standing, pairs: &[[usize; 2]]) -> Res
     })
 }
 
-/// The grain that stands for the part to which grain i belongs.
+/// Root grain of the part that contains grain i.
 fn root_of(roots: &mut [usize], mut i: usize) -> usize {
     while roots[i] != i {
         roots[i] = roots[roots[i]];
@@ -330,14 +329,14 @@ fn root_of(roots: &mut [usize], mut i: usize) -> usize {
     i
 }
 
-/// Makes one part of those of two grains.
+/// Merges the parts of two grains.
 fn join(roots: &mut [usize], i: usize, j: usize) {
     let (i, j) = (root_of(roots, i), root_of(roots, j));
     roots[i.max(j)] = i.min(j);
 }
 
-/// Refuses bonds with numbers that cannot be simulated.
-pub(crate) fn check_bonds(world: &World) -> Result<(), Refusal> {
+/// Rejects bonds with numbers that cannot be simulated.
+pub(crate) fn check_bonds(world: &World) -> Result<(), WorldError> {
     for bonds in &world.bonds {
         let size = match bonds.size {
             BondSize::Share(size) | BondSize::Length(size) => size,
@@ -366,7 +365,7 @@ pub(crate) fn check_bonds(world: &World) -> Result<(), Refusal> {
             ),
         ];
         if let Some((what, value, _)) = flaws.into_iter().find(|(_, _, is_right)| !is_right) {
-            return Err(Refusal::Bond {
+            return Err(WorldError::Bond {
                 name: bonds.name.clone(),
                 what: format!("its {what} is {value}, which no bond can have"),
             });

@@ -1,33 +1,33 @@
-//! Incompressible fluids: the passes of their step.
+//! Incompressible fluids (DFSPH): the passes of their step.
 
 use super::Flow;
-use super::projector::{Constraint, Left, Projector, iterate};
-use super::shared::{Others, is_own_fluid};
+use super::halo::{Halo, is_own_fluid};
+use super::pressure_solver::{Constraint, IterationError, PressureSolver, iterate};
 use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
-use crate::simulation::Simulation;
+use crate::surroundings::Surroundings;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::dfsph;
-use seixo_sweeps::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
-use seixo_sweeps::fluid::{WALL, flowed, going, kicked, mass_at};
-use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::motion::{Moved, STILL};
-use seixo_sweeps::views::{RECORD, load, recall, store};
+use seixo_sweeps::dfsph::{density_error_of, density_rate_of, pressure_acceleration_of, pressure_corrected, viscous_force_of};
+use seixo_sweeps::fluid::{WALL, advanced, going, kicked, mass_at};
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::layout::{RECORD, load, recall, store};
+use seixo_sweeps::motion::{AT_REST, MotionReport};
 
 impl Flow {
-    /// Finds the forces of viscosities; with them and gravity, velocities go on as they would without pressures.
-    pub fn drag(&mut self, simulation: &Simulation) {
+    /// Computes viscous forces; with these and gravity, it predicts velocities without pressures.
+    pub fn viscous_forces_of(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
         let FluidFields {
             kind,
             position,
-            flow,
-            motion,
+            velocity_pressure: flow,
+            particle_velocity: motion,
             half_velocity,
-            rate,
-            copy,
+            force_density_rate: rate,
+            ghost: copy,
             ..
         } = &mut self.fields;
         let (kind, position, flow, motion, copy) = (&kind[..], &position[..], &flow[..], &motion[..], &copy[..]);
@@ -36,13 +36,14 @@ impl Flow {
             numbers(half_velocity, 3),
             numbers(&mut self.projector.moving, RECORD),
         );
-        simulation
+        surroundings
+            .context
             .device
             .run(parts(n), data, |part, (rate, half, moving): (Numbers, Numbers, Numbers)| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
                     let (slot, at) = (i - first, (i - first) * RECORD);
-                    let force = drag_of::<f64, f64>(
+                    let force = viscous_force_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
                         pairs.row[i + 1] - pairs.row[i],
@@ -71,32 +72,32 @@ impl Flow {
             });
     }
 
-    /// Finds the pressures that keep what is asked for, together with others that have parts of the fluid, and lets them push.
-    pub fn project<O: Others>(&mut self, simulation: &Simulation, constraint: Constraint, others: &mut O) -> Result<(), O::Lost> {
+    /// Solves for the pressures that satisfy a constraint, together with other subdomains of the fluid, and applies them.
+    pub fn project<O: Halo>(&mut self, surroundings: &Surroundings, constraint: Constraint, others: &mut O) -> Result<(), O::Lost> {
         if constraint.corrects() {
-            others.tell(self, |flow| vec![&mut flow.projector.moving])?;
+            others.exchange_columns(self, |flow| vec![&mut flow.projector.moving])?;
         }
-        self.crowd(simulation, constraint);
+        self.density_error(surroundings, constraint);
         let projection = self.plan.projection;
         let solved = iterate(constraint, &projection, |carry| -> Result<[f64; 2], O::Lost> {
-            others.tell(self, |flow| vec![&mut flow.projector.solving])?;
-            self.lean(simulation);
-            others.tell(self, |flow| vec![&mut flow.projector.moving])?;
-            let left = self.correct(simulation, carry);
+            others.exchange_columns(self, |flow| vec![&mut flow.projector.solving])?;
+            self.pressure_acceleration(surroundings);
+            others.exchange_columns(self, |flow| vec![&mut flow.projector.moving])?;
+            let left = self.correct(surroundings, carry);
             Ok(others.sum(left)?.mean())
         })?;
-        self.projector.solves.book(constraint, &solved);
-        self.push(simulation, constraint);
+        self.projector.solves.add_iterations(constraint, &solved);
+        self.push(surroundings, constraint);
         Ok(())
     }
 
-    /// Finds densities of the start.
-    pub fn begin_as_incompressible(&mut self, simulation: &Simulation) {
-        self.crowd(simulation, Constraint::Divergence);
+    /// Computes densities at the start.
+    pub fn begin_as_incompressible(&mut self, surroundings: &Surroundings) {
+        self.density_error(surroundings, Constraint::Divergence);
     }
 
-    /// Sums densities of particles of fluid up, and sets out for their pressures.
-    fn crowd(&mut self, simulation: &Simulation, constraint: Constraint) {
+    /// Sums the densities of fluid particles, and initializes the solution for their pressures.
+    fn density_error(&mut self, surroundings: &Surroundings, constraint: Constraint) {
         let n = self.fields.len();
         let (smoother, plan, corrects) = (self.smoother(), self.compiled_for, constraint.corrects());
         let relaxation = self.projector.relaxation();
@@ -104,23 +105,24 @@ impl Flow {
         let FluidFields {
             kind,
             position,
-            flow,
-            motion,
-            excess,
-            multipliers,
-            copy,
+            velocity_pressure: flow,
+            particle_velocity: motion,
+            density_error: excess,
+            pressures: multipliers,
+            ghost: copy,
             ..
         } = &mut self.fields;
         let (kind, position, motion, multipliers, copy) = (&kind[..], &position[..], &motion[..], &multipliers[..], &copy[..]);
-        let Projector { moving, solving, .. } = &mut self.projector;
+        let PressureSolver { moving, solving, .. } = &mut self.projector;
         let moving = if corrects { &moving[..] } else { &flow[..] };
         let data = (numbers(excess, 1), numbers(solving, RECORD));
-        simulation
+        surroundings
+            .context
             .device
             .run(parts(n), data, |part, (excess, solving): (Numbers, Numbers)| {
                 let (first, end) = part_range(part, n);
                 for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
-                    let found = crowd_of::<f64, f64>(
+                    let found = density_error_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
                         pairs.row[i + 1] - pairs.row[i],
@@ -137,7 +139,7 @@ impl Flow {
                         plan,
                     );
                     let warm = multipliers[2 * i + usize::from(!corrects)];
-                    let source = dfsph::source::<f64>(found.excess, found.swelling, stepping.dt, corrects);
+                    let source = dfsph::source::<f64>(found.excess, found.density_rate, stepping.dt, corrects);
                     let step = dfsph::step_of_pressure::<f64>(found.stiffness, relaxation, stepping.dt);
                     solving.items[(i - first) * RECORD..][..RECORD].copy_from_slice(&[warm, warm, source, step]);
                     excess.items[i - first] = found.excess.max(0.0);
@@ -145,20 +147,25 @@ impl Flow {
             });
     }
 
-    /// Finds the accelerations of particles of fluid by the pressures that are looked at, and keeps the two together.
-    fn lean(&mut self, simulation: &Simulation) {
+    /// Computes the accelerations of fluid particles by the extrapolated pressures, and stores both together.
+    fn pressure_acceleration(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
-        let FluidFields { kind, position, copy, .. } = &self.fields;
+        let FluidFields {
+            kind,
+            position,
+            ghost: copy,
+            ..
+        } = &self.fields;
         let (kind, position, copy) = (&kind[..], &position[..], &copy[..]);
-        let Projector { moving, solving, .. } = &mut self.projector;
+        let PressureSolver { moving, solving, .. } = &mut self.projector;
         let solving = &solving[..];
         let data = (numbers(moving, RECORD),);
-        simulation.device.run(parts(n), data, |part, (moving,): (Numbers,)| {
+        surroundings.context.device.run(parts(n), data, |part, (moving,): (Numbers,)| {
             let (first, end) = part_range(part, n);
             for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
-                let sum = lean_of::<f64, f64>(
+                let sum = pressure_acceleration_of::<f64, f64>(
                     i,
                     pairs.row[i] as usize,
                     pairs.row[i + 1] - pairs.row[i],
@@ -178,23 +185,29 @@ impl Flow {
         });
     }
 
-    /// One iteration for the pressures; returns what was left.
-    fn correct(&mut self, simulation: &Simulation, carry: f64) -> Left {
+    /// One iteration of the pressures; returns the remaining error.
+    fn correct(&mut self, surroundings: &Surroundings, carry: f64) -> IterationError {
         let n = self.fields.len();
         let (smoother, plan) = (self.smoother(), self.compiled_for);
         let (pairs, stepping) = (&self.pairs, &self.stepping);
-        let FluidFields { kind, position, copy, .. } = &self.fields;
+        let FluidFields {
+            kind,
+            position,
+            ghost: copy,
+            ..
+        } = &self.fields;
         let (kind, position, copy) = (&kind[..], &position[..], &copy[..]);
-        let Projector { moving, solving, left, .. } = &mut self.projector;
+        let PressureSolver { moving, solving, left, .. } = &mut self.projector;
         let moving = &moving[..];
         let data = (numbers(solving, RECORD), one_each(left));
-        simulation
+        surroundings
+            .context
             .device
-            .run(parts(n), data, |part, (solving, left): (Numbers, Strided<Left>)| {
+            .run(parts(n), data, |part, (solving, left): (Numbers, Strided<IterationError>)| {
                 let (first, end) = part_range(part, n);
-                let mut all = Left::default();
+                let mut all = IterationError::default();
                 for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
-                    let swelling = swelling_of::<f64, f64>(
+                    let density_rate = density_rate_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
                         pairs.row[i + 1] - pairs.row[i],
@@ -207,17 +220,17 @@ impl Flow {
                         plan,
                     );
                     let own = &mut solving.items[(i - first) * RECORD..][..RECORD];
-                    let next = dfsph::corrected::<f64>(own[0], own[1], own[2], own[3], swelling, stepping.dt, carry);
+                    let next = dfsph::corrected::<f64>(own[0], own[1], own[2], own[3], density_rate, stepping.dt, carry);
                     (own[0], own[1]) = (next.ahead, next.pressure);
-                    all.book(next.error, next.turn);
+                    all.add_iterations(next.error, next.overshoot);
                 }
                 left.items[0] = all;
             });
-        left.iter().fold(Left::default(), |all, part| all.plus(part))
+        left.iter().fold(IterationError::default(), |all, part| all.plus(part))
     }
 
-    /// Lets the pressures push fluid and walls whose error was found last, and books what forces took.
-    fn push(&mut self, simulation: &Simulation, constraint: Constraint) {
+    /// Applies the pressures with the last computed error to fluid and walls, and adds the work of forces to the ledger.
+    fn push(&mut self, surroundings: &Surroundings, constraint: Constraint) {
         let n = self.fields.len();
         let (smoother, plan, corrects) = (self.smoother(), self.compiled_for, constraint.corrects());
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
@@ -225,12 +238,12 @@ impl Flow {
         let FluidFields {
             kind,
             position,
-            flow,
-            motion,
+            velocity_pressure: flow,
+            particle_velocity: motion,
             half_velocity,
-            rate,
-            multipliers,
-            copy,
+            force_density_rate: rate,
+            pressures: multipliers,
+            ghost: copy,
             ..
         } = &mut self.fields;
         let (kind, position, motion, copy) = (&kind[..], &position[..], &motion[..], &copy[..]);
@@ -239,16 +252,17 @@ impl Flow {
             numbers(half_velocity, 3),
             numbers(rate, RECORD),
             numbers(multipliers, 2),
-            one_each(&mut self.tallies),
+            one_each(&mut self.contact_power_sums),
         );
-        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, FlowTally>);
-        simulation
+        type Data<'a> = (Numbers<'a>, Numbers<'a>, Numbers<'a>, Numbers<'a>, Strided<'a, FluidPowerSums>);
+        surroundings
+            .context
             .device
-            .run(parts(n), data, |part, (flow, half, rate, multipliers, tally): Data| {
+            .run(parts(n), data, |part, (flow, half, rate, multipliers, power_sums): Data| {
                 let (first, end) = part_range(part, n);
-                let mut took = FlowTally::default();
+                let mut took = FluidPowerSums::default();
                 for i in first..end {
-                    let sum = lean_of::<f64, f64>(
+                    let sum = pressure_acceleration_of::<f64, f64>(
                         i,
                         pairs.row[i] as usize,
                         pairs.row[i + 1] - pairs.row[i],
@@ -263,16 +277,16 @@ impl Flow {
                     );
                     let (slot, at) = (i - first, (i - first) * RECORD);
                     let volume = position[i * RECORD + 3];
-                    let felt: Vector3<f64> = recall(rate.items, at);
-                    // Viscosities have been at work before densities are corrected, and only then.
-                    let drag = if corrects { felt } else { Vector3::zero() };
+                    let coupled: Vector3<f64> = recall(rate.items, at);
+                    // Viscous forces were applied before the density correction, and only then.
+                    let drag = if corrects { coupled } else { Vector3::zero() };
                     if is_own_fluid(kind, copy, i) {
                         let mass = mass_at(media, kind[i] as usize);
                         let (before, kept) = (recall(flow.items, at), recall(half.items, 3 * slot));
-                        let now = pushed::<f64, f64>(&sum, &drag, &before, &kept, volume, mass, stepping.dt);
+                        let now = pressure_corrected::<f64, f64>(&sum, &drag, &before, &kept, volume, mass, stepping.dt);
                         store(half.items, 3 * slot, &now.kept);
                         store(flow.items, at, &now.velocity);
-                        store(rate.items, at, &felt.plus(&now.force));
+                        store(rate.items, at, &coupled.plus(&now.force));
                         let own = &mut multipliers.items[2 * slot..][..2];
                         own[usize::from(!corrects)] = moving[i * RECORD + 3];
                         flow.items[at + 3] = if corrects { own[0] } else { own[0] + own[1] };
@@ -280,7 +294,7 @@ impl Flow {
                         took.diffusive += now.projected;
                     } else if kind[i] & WALL != 0 {
                         let force = sum.times(volume);
-                        store(rate.items, at, &felt.plus(&force));
+                        store(rate.items, at, &coupled.plus(&force));
                         if plan.moving {
                             let surface = load::<f64>(motion, i * RECORD).times(stepping.dt);
                             let way = going(&surface, motion[i * RECORD + 3]);
@@ -291,13 +305,13 @@ impl Flow {
                         }
                     }
                 }
-                tally.items[0] = took;
+                power_sums.items[0] = took;
             });
         self.work = self.work.plus(&self.powers());
     }
 
-    /// Moves particles of fluid with their velocities.
-    pub fn drift(&mut self, simulation: &Simulation) {
+    /// Moves fluid particles with their velocities.
+    pub fn drift(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let stepping = &self.stepping;
         let FluidFields {
@@ -305,19 +319,20 @@ impl Flow {
             position,
             half_velocity,
             reference,
-            copy,
+            ghost: copy,
             ..
         } = &mut self.fields;
         let (kind, half_velocity, reference, copy) = (&kind[..], &half_velocity[..], &reference[..], &copy[..]);
         let data = (numbers(position, RECORD), one_each(&mut self.moves));
-        simulation
+        surroundings
+            .context
             .device
-            .run(parts(n), data, |part, (position, moves): (Numbers, Strided<Moved<f64>>)| {
+            .run(parts(n), data, |part, (position, moves): (Numbers, Strided<MotionReport<f64>>)| {
                 let (first, end) = part_range(part, n);
-                let mut all = STILL;
+                let mut all = AT_REST;
                 for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                     let at = (i - first) * RECORD;
-                    let now = flowed::<f64, f64>(
+                    let now = advanced::<f64, f64>(
                         &recall(position.items, at),
                         &load(half_velocity, 3 * i),
                         &load(reference, i * RECORD),

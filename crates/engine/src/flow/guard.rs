@@ -1,32 +1,31 @@
-//! Flags of a step of fluids become one error that names particle, place, step and likely cause; and what is refused of a wall that appears.
+//! Turns the flags of a fluid step into one error with particle, position, step and likely cause; rejects walls that appear in a fluid.
 
 use super::Flow;
-use crate::contact_records::array;
-use crate::guard::{Cause, InFluid, Stop};
-use crate::refusal::Refusal;
-use crate::simulation::Simulation;
-use crate::world::Leaving;
+use crate::guard::{FluidErrorCause, StepError, StepErrorCause};
+use crate::refusal::WorldError;
+use crate::surroundings::Surroundings;
+use crate::world::{LeavingPolicy, array};
 use seixo_laws::Vector3;
-use seixo_sweeps::fluid::{MOST_EXCESS, WALL, is_passing};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
-use seixo_sweeps::muller::{HOLD, beside_hold};
-use seixo_sweeps::views::{FRUSTUM, RECORD, load};
+use seixo_sweeps::fluid::{MAX_DENSITY_ERROR, WALL, is_passing};
+use seixo_sweeps::layout::{FRUSTUM, RECORD, load};
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
+use seixo_sweeps::muller::{CONTAINER_ELEMENT, container_surface_point};
 
-/// How near a particle of fluid may be to one of a wall that appears \[spacings\]. The first layer of a wall stands half a spacing behind its surface,
-/// so what is nearer is at the surface or behind it.
+/// Smallest distance of a fluid particle from a particle of a wall that appears \[spacings\]. The first layer of a wall is half a spacing behind its
+/// surface, so nearer fluid is at the surface or behind it.
 const NEAREST_TO_NEW_WALL: f64 = 0.6;
 
-/// How deep a particle may be behind a wall that appears and holds Müller's fluid \[spacings\]. Fluid that lies on a wall is behind it by rounding, or where
-/// two walls meet aslant; every wall puts back what is no deeper than this.
+/// Largest depth of a particle behind a wall that appears and contains Müller's fluid \[spacings\]. Fluid that rests on a wall is behind it by
+/// rounding, or where two walls form an oblique angle. Every wall pushes fluid back from up to this depth.
 const DEEPEST_IN_NEW_WALL: f64 = 0.1;
 
-/// How deep a place is in a wall that holds Müller's fluid by this container \[m\]; `None` if it is not.
+/// Depth of a position in a wall that contains Müller's fluid by these elements \[m\]; `None` if it is outside of the wall.
 ///
-/// A body is where a place is behind all of its elements. Around a vessel, which `is_around` the fluid, that is where it is behind one of them; beyond the
-/// `reach` of what has ends is fluid that was never inside.
+/// A position is inside a body if it is behind all elements of it. For a vessel, which `is_around` the fluid, one element suffices. Fluid beyond the
+/// `reach` of a finite vessel was never inside.
 fn depth_in(place: &Vector3<f64>, container: &[f64], is_around: bool, reach: f64) -> Option<f64> {
-    let mut depths = container.chunks_exact(HOLD).enumerate().map(|(k, hold)| {
-        let beside = beside_hold::<f64>(place, container, k * HOLD);
+    let mut depths = container.chunks_exact(CONTAINER_ELEMENT).enumerate().map(|(k, hold)| {
+        let beside = container_surface_point::<f64>(place, container, k * CONTAINER_ELEMENT);
         let depth = -beside.distance;
         let is_elsewhere = is_around && hold[9] == f64::from(FRUSTUM) && depth > reach;
         (depth > 0.0 && beside.within >= 0.0 && !is_elsewhere).then_some(depth)
@@ -38,8 +37,8 @@ fn depth_in(place: &Vector3<f64>, container: &[f64], is_around: bool, reach: f64
     }
 }
 
-/// Of particles that are by so much beyond a limit, the one to be named, and how many are: the lowest id of all that are or, where rounding lets
-/// none be, the one that is nearest to it. A number that is none is far beyond.
+/// For particles that exceed a limit by these amounts, the particle that the error names, and the number of particles: the lowest id of all that
+/// exceed it. If rounding hides the excess, it is the particle nearest to the limit. NaN is far beyond.
 fn named(of_fluid: impl Iterator<Item = usize>, id: &[u32], beyond: impl Fn(usize) -> f64) -> Option<(usize, usize)> {
     let by = |i: usize| Some(beyond(i)).filter(|by| !by.is_nan()).unwrap_or(f64::INFINITY);
     let all: Vec<(usize, f64)> = of_fluid.map(|i| (i, by(i))).collect();
@@ -50,9 +49,9 @@ fn named(of_fluid: impl Iterator<Item = usize>, id: &[u32], beyond: impl Fn(usiz
 }
 
 impl Flow {
-    /// The error that flags mean, if they mean one: whichever is raised leads to one, with a particle and its place.
-    pub fn stopped_by(&self, flags: u32, simulation: &Simulation) -> Option<Stop> {
-        let leaves = simulation.leaving() == Leaving::Error && flags & LEFT != 0;
+    /// The error that flags mean, if they mean one: any of these flags yields an error, with a particle and its position.
+    pub fn stopped_by(&self, flags: u32, surroundings: &Surroundings) -> Option<StepError> {
+        let leaves = surroundings.context.leaving() == LeavingPolicy::Error && flags & LEFT_DOMAIN != 0;
         if flags & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED) == 0 && !leaves {
             return None;
         }
@@ -60,7 +59,7 @@ impl Flow {
         let limit = self.stepping.stride_square.sqrt();
         let by_velocity = |i: usize| load::<f64>(&fields.half_velocity, 3 * i).length() * self.stepping.dt;
         let since_listed = |i: usize| self.place(i).minus(&load(&fields.reference, i * RECORD)).length();
-        // What walls moved counts as well, see [`seixo_sweeps::muller::settled`].
+        // Displacements by walls count as well, see [`seixo_sweeps::muller::contain`].
         let stride = |i: usize| by_velocity(i).max(if self.muller.is_some() { since_listed(i) } else { 0.0 });
         let [low, high] = [&self.stepping.domain_min, &self.stepping.domain_max].map(array);
         let outside = |x: [f64; 3]| [0, 1, 2].map(|axis| (low[axis] - x[axis]).max(x[axis] - high[axis]));
@@ -72,47 +71,47 @@ impl Flow {
             } else if leaves {
                 outside(array(&self.place(i))).into_iter().fold(f64::NEG_INFINITY, f64::max)
             } else {
-                fields.excess[i].abs() - f64::from(MOST_EXCESS)
+                fields.density_error[i].abs() - f64::from(MAX_DENSITY_ERROR)
             }
         };
-        let own = self.of_fluid().filter(|&i| !self.is_copy(i));
+        let own = self.of_fluid().filter(|&i| !self.is_ghost(i));
         let (worst, affected) = named(own, &fields.id, beyond)?;
         let cause = if flags & NOT_FINITE != 0 {
-            Cause::NotFinite
+            StepErrorCause::NotFinite
         } else if flags & TOO_FAST != 0 {
-            Cause::TooFast {
+            StepErrorCause::TooFast {
                 moved: stride(worst),
                 limit,
             }
         } else if leaves {
-            Cause::LeftDomain
+            StepErrorCause::LeftDomain
         } else {
-            Cause::TooCompressed {
-                excess: fields.excess[worst],
+            StepErrorCause::TooCompressed {
+                excess: fields.density_error[worst],
             }
         };
-        Some(Stop {
+        Some(StepError {
             grain: fields.id[worst],
             affected,
             position: array(&self.place(worst)),
-            velocity: array(&load(&fields.flow, worst * RECORD)),
-            cause: Cause::InFluid(Box::new(InFluid {
+            velocity: array(&load(&fields.velocity_pressure, worst * RECORD)),
+            cause: StepErrorCause::FluidErrorCause(Box::new(FluidErrorCause {
                 fluid: self.plan.kinds[fields.kind[worst] as usize].name.clone(),
                 cause,
             })),
-            step: simulation.steps,
-            time: simulation.time(),
+            step: surroundings.context.steps,
+            time: surroundings.context.time(),
         })
     }
 
-    /// Why walls that are new cannot be where they are, as there is a fluid.
-    pub fn fluid_in_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
+    /// Why new walls cannot be where they are, if there is fluid.
+    pub fn fluid_in_walls(&self, is_new: impl Fn(usize) -> bool, surroundings: &Surroundings) -> Option<WorldError> {
         let fields = &self.fields;
         let rows = if self.lists_once() { &self.before_walls } else { &self.pairs };
         let wall_of = |i: usize| (fields.kind[i] & !WALL) as usize;
         let limit = NEAREST_TO_NEW_WALL * self.plan.spacing;
         let mut nearest: Option<(f64, usize, usize)> = None;
-        let of_wall = |kind: u32| !is_passing(kind) && self.hulls.of_kind(kind).is_none();
+        let of_wall = |kind: u32| !is_passing(kind) && self.body_boundaries.of_kind(kind).is_none();
         let of_new = |i: &usize| of_wall(fields.kind[*i]) && is_new(wall_of(*i));
         for i in self.walls.iter().map(|&i| i as usize).filter(of_new) {
             for &j in rows.of(i) {
@@ -123,9 +122,9 @@ impl Flow {
                 }
             }
         }
-        nearest.map(|(distance, i, j)| Refusal::WallInFluid {
-            wall: simulation.walls.given[wall_of(i)].name.clone(),
-            time: simulation.time(),
+        nearest.map(|(distance, i, j)| WorldError::WallInFluid {
+            wall: surroundings.walls.given[wall_of(i)].name.clone(),
+            time: surroundings.context.time(),
             fluid: self.plan.kinds[fields.kind[j] as usize].name.clone(),
             id: fields.id[j],
             at: array(&self.place(j)),
@@ -134,13 +133,16 @@ impl Flow {
         })
     }
 
-    /// As [`Flow::fluid_in_walls`], of walls that hold fluid without particles.
-    pub fn fluid_behind_walls(&self, is_new: impl Fn(usize) -> bool, simulation: &Simulation) -> Option<Refusal> {
-        let (muller, walls) = (self.muller.as_ref()?, &simulation.walls);
+    /// As [`Flow::fluid_in_walls`], for walls that contain fluid without wall particles.
+    pub fn fluid_behind_walls(&self, is_new: impl Fn(usize) -> bool, surroundings: &Surroundings) -> Option<WorldError> {
+        let (muller, walls) = (self.muller.as_ref()?, surroundings.walls);
         let limit = DEEPEST_IN_NEW_WALL * self.plan.spacing;
         let mut deepest: Option<(f64, usize, usize)> = None;
         for wall in (0..walls.given.len()).filter(|&wall| is_new(wall)) {
-            let holds = muller.container.chunks_exact(HOLD).filter(|hold| hold[11] == wall as f64);
+            let holds = muller
+                .container
+                .chunks_exact(CONTAINER_ELEMENT)
+                .filter(|hold| hold[11] == wall as f64);
             let container: Vec<f64> = holds.flatten().copied().collect();
             if container.is_empty() {
                 continue;
@@ -152,23 +154,15 @@ impl Flow {
                 }
             }
         }
-        deepest.map(|(depth, wall, i)| Refusal::FluidBehindWall {
+        deepest.map(|(depth, wall, i)| WorldError::FluidBehindWall {
             wall: walls.given[wall].name.clone(),
-            time: simulation.time(),
+            time: surroundings.context.time(),
             fluid: self.plan.kinds[self.fields.kind[i] as usize].name.clone(),
             id: self.fields.id[i],
             at: array(&self.place(i)),
             depth,
             limit,
         })
-    }
-}
-
-impl Simulation {
-    /// Turns the flags of the moving pass of fluids into an error.
-    pub(crate) fn guard_fluids(&mut self) -> Result<(), Stop> {
-        self.with_flow(|flow, simulation| flow.stopped_by(flow.flags(), simulation))
-            .map_or(Ok(()), Err)
     }
 }
 

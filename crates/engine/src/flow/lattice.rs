@@ -1,23 +1,23 @@
-//! Sums over a lattice of particles at rest: what solvers that sum densities up are calibrated by.
+//! Sums over a lattice of particles at rest, which calibrate solvers with density summation.
 
 use crate::world::{Fluids, Space};
 use std::f64::consts::PI;
 
-/// Steps of a wave vector along an axis, from zero to the shortest wave that a lattice holds.
+/// Number of wave numbers along an axis, from zero to the shortest wave of a lattice.
 const WAVES: [i32; 2] = [48, 16];
 
-/// A cubic lattice, in a plane a square one, whose particles see each other as those of a fluid do.
+/// A cubic lattice, or a square one in a plane, with the interactions of fluid particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lattice {
-    /// Σ_j V W \[-\], which is 1 but for a share that the support and the smoothing function decide.
+    /// Σ_j V W \[-\], which is 1 except for a share that depends on the support and the smoothing function.
     pub density: f64,
-    /// The largest of all k of |Σ_j ∇W sin(k·x_j)|²/Σ_j |∇W|²: by how much more than alone a pressure resists when its neighbors join in with a
-    /// wave k.
+    /// The maximum over k of |Σ_j ∇W sin(k·x_j)|²/Σ_j |∇W|²: the resistance of a pressure whose neighbors form a wave k, relative to that of a single
+    /// pressure.
     pub stiffest: f64,
 }
 
 impl Lattice {
-    /// That of some fluids.
+    /// The lattice of some fluids.
     pub fn of(fluids: &Fluids) -> Lattice {
         let smoother = fluids.smoothing.smoother(fluids.support, fluids.space());
         let reach = (fluids.support / fluids.spacing).ceil() as i32;
@@ -46,7 +46,7 @@ impl Lattice {
             }
             sum.iter().map(|x| x * x).sum::<f64>() / alone
         };
-        // Waves along other axes, or the other way, are alike.
+        // Waves along other axes, or in the opposite direction, are equivalent.
         let most = WAVES[usize::from(!is_plane)];
         let third = |b: i32| if is_plane { 0 } else { b };
         let waves = (0..=most).flat_map(|a| (0..=a).flat_map(move |b| (0..=third(b)).map(move |c| [a, b, c])));
@@ -60,12 +60,12 @@ impl Lattice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Boundary, Particles, Projection, Smoothing, Solver, ViscousForce};
+    use crate::world::{Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles};
 
     fn fluids(support: f64, across: Option<usize>) -> Fluids {
         Fluids {
             solver: Solver::Incompressible,
-            projection: Projection::default(),
+            projection: PressureTolerance::default(),
             smoothing: Smoothing::Wendland,
             viscous_force: ViscousForce::default(),
             particle_shifting: false,
@@ -74,25 +74,25 @@ mod tests {
             across,
             kinds: Vec::new(),
             particles: Particles::default(),
-            boundary: Boundary::default(),
+            boundary: WallParticles::default(),
             slips: Vec::new(),
             inside: Vec::new(),
-            fastest: 1.0,
+            largest_speed: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),
-            hulls: Vec::new(),
+            body_boundaries: Vec::new(),
         }
     }
 
     #[test]
     fn wide_supports_sum_up_to_the_density_and_resist_more_together() {
         let of = |support, across| Lattice::of(&fluids(support, across));
-        // A sum over many particles is the integral, which is one.
+        // The sum over many particles approximates the integral, which is one.
         for across in [None, Some(1)] {
             assert!((of(6.0, across).density - 1.0).abs() < 1e-3, "{:?}", of(6.0, across));
             assert!(of(4.0, across).stiffest > of(3.0, across).stiffest && of(3.0, across).stiffest > 2.0);
         }
-        // With four neighbors, by hand: (2 s sin kx)² + (2 s sin ky)² over 4 s², which is 2 at most.
+        // With four neighbors, by hand: (2 s sin kx)² + (2 s sin ky)² over 4 s², which is at most 2.
         let near = of(1.01, Some(1));
         assert!((near.stiffest - 2.0).abs() < 1e-9, "{near:?}");
     }

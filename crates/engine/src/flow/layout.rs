@@ -1,36 +1,36 @@
-//! Particles of walls and bodies as a checkpoint has them: another version may have laid them out otherwise than the scene does now.
+//! Wall and body boundary particles from a checkpoint: another version may have placed them differently than the scene does now.
 
-use super::saved::BOUNDARY;
+use super::checkpoint::BOUNDARY;
 use crate::bodies::Bodies;
-use crate::contact_records::array;
 use crate::state::{Column, State};
-use crate::world::{Boundary, Domain, Fluids, Vec3};
+use crate::world::{Domain, Fluids, Vec3, WallParticles, array};
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::turn_at;
+use seixo_sweeps::bodies::orientation_at;
 use seixo_sweeps::fluid::{SUSPENDED, WALL, is_passing};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
 
-/// The particles that were saved.
+/// The saved particles.
 struct Saved<'a> {
     id: &'a [u32],
     kind: &'a [u32],
     position: &'a [f64],
-    /// Places of those of walls where their motions begin, in the order of their ids \[m\].
+    /// Positions of wall particles at the start of the motions of their walls, in the order of their ids \[m\].
     places: &'a [Vec3],
 }
 
-/// Places of the particles of a hull in the frame of its body \[m\], and what they stand for \[m³\].
+/// Positions of body boundary particles in the frame of their body \[m\], and their volumes \[m³\].
 type Layout = (Vec<Vec3>, Vec<f64>);
 
-/// Lets particles of walls and of bodies be those that were saved, where the scene has others. Leaves them where what was saved does not tell enough.
-pub(super) fn as_saved(fluids: &mut Fluids, state: &State, walls: usize, (bodies, domain): (&Bodies, Option<&Domain>)) {
+/// Replaces wall and body boundary particles by the saved ones, where the scene has others. Keeps them where the checkpoint does not have enough
+/// data.
+pub(crate) fn as_saved(fluids: &mut Fluids, state: &State, walls: usize, (bodies, domain): (&Bodies, Option<&Domain>)) {
     let Some(saved) = Saved::of(state) else { return };
     if let Some(boundary) = saved.boundary(fluids, walls) {
         fluids.boundary = boundary;
     }
-    if let Some(layouts) = saved.hulls(fluids, walls, (bodies, domain)) {
-        for (hull, (offset, volume)) in fluids.hulls.iter_mut().zip(layouts) {
-            (hull.offset, hull.volume) = (offset, volume);
+    if let Some(layouts) = saved.body_boundaries(fluids, walls, (bodies, domain)) {
+        for (body_boundary, (offset, volume)) in fluids.body_boundaries.iter_mut().zip(layouts) {
+            (body_boundary.offset, body_boundary.volume) = (offset, volume);
         }
     }
 }
@@ -56,20 +56,20 @@ impl Saved<'_> {
         })
     }
 
-    /// Particles of walls and bodies: the number of each among them, its kind without marks, and where it is saved.
+    /// Wall and body boundary particles: number among these, kind without marks, and saved index.
     fn bounding(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let is_bounding = |(_, (_, kind)): &(usize, (&u32, &u32))| **kind & WALL != 0 && !is_passing(**kind);
         let all = self.id.iter().zip(self.kind).enumerate().filter(is_bounding);
         all.map(|(i, (id, kind))| ((id & !WALL) as usize, (kind & !(WALL | SUSPENDED)) as usize, i))
     }
 
-    /// What a particle of a wall or a body stands for \[m³\].
+    /// Volume of a wall or body boundary particle \[m³\].
     fn volume(&self, i: usize) -> f64 {
         -self.position[i * RECORD + 3]
     }
 
-    /// The particles of walls, if they are not as many as those of the scene, and all walls are there.
-    fn boundary(&self, fluids: &Fluids, walls: usize) -> Option<Boundary> {
+    /// The wall particles, if their number differs from that of the scene, and all walls are present.
+    fn boundary(&self, fluids: &Fluids, walls: usize) -> Option<WallParticles> {
         let count = self.places.len();
         if count == fluids.boundary.position.len() {
             return None;
@@ -79,44 +79,44 @@ impl Saved<'_> {
             *found.get_mut(number)? = Some((kind as u32, self.volume(i)));
         }
         let (wall, volume) = found.into_iter().collect::<Option<Vec<(u32, f64)>>>()?.into_iter().unzip();
-        Some(Boundary {
+        Some(WallParticles {
             position: self.places.to_vec(),
             wall,
             volume,
         })
     }
 
-    /// The particles of all hulls, if they are not numbered as those of the scene.
-    fn hulls(&self, fluids: &Fluids, walls: usize, (bodies, domain): (&Bodies, Option<&Domain>)) -> Option<Vec<Layout>> {
-        let mut found: Vec<Vec<(usize, usize)>> = vec![Vec::new(); fluids.hulls.len()];
+    /// All body boundary particles, if their numbers differ from those of the scene.
+    fn body_boundaries(&self, fluids: &Fluids, walls: usize, (bodies, domain): (&Bodies, Option<&Domain>)) -> Option<Vec<Layout>> {
+        let mut found: Vec<Vec<(usize, usize)>> = vec![Vec::new(); fluids.body_boundaries.len()];
         for (number, kind, i) in self.bounding() {
-            if let Some(hull) = kind.checked_sub(walls).and_then(|hull| found.get_mut(hull)) {
-                hull.push((number, i));
+            if let Some(body_boundary) = kind.checked_sub(walls).and_then(|body_boundary| found.get_mut(body_boundary)) {
+                body_boundary.push((number, i));
             }
         }
-        found.iter_mut().for_each(|hull| hull.sort_unstable());
-        let starts = |hull: &[(usize, usize)], row: usize| hull.first().is_none_or(|(number, _)| *number == row);
+        found.iter_mut().for_each(|body_boundary| body_boundary.sort_unstable());
+        let starts = |body_boundary: &[(usize, usize)], row: usize| body_boundary.first().is_none_or(|(number, _)| *number == row);
         let mut row = self.places.len();
         let mut is_same = true;
-        for (hull, found) in fluids.hulls.iter().zip(&found) {
-            is_same &= starts(found, row) && (found.is_empty() || found.len() == hull.offset.len());
-            row += hull.offset.len();
+        for (body_boundary, found) in fluids.body_boundaries.iter().zip(&found) {
+            is_same &= starts(found, row) && (found.is_empty() || found.len() == body_boundary.offset.len());
+            row += body_boundary.offset.len();
         }
         if is_same {
             return None;
         }
         let mut row = self.places.len();
         let mut layouts = Vec::new();
-        for (hull, of_hull) in found.iter().enumerate() {
-            let layout: Layout = if of_hull.is_empty() {
-                // Its body left: what it had is numbered all the same.
-                let next = found[hull + 1..].iter().find_map(|later| Some(later.first()?.0));
+        for (body_boundary, of_body_boundary) in found.iter().enumerate() {
+            let layout: Layout = if of_body_boundary.is_empty() {
+                // If its body left, its numbers remain in use.
+                let next = found[body_boundary + 1..].iter().find_map(|later| Some(later.first()?.0));
                 (vec![[0.0; 3]; next.unwrap_or(row).checked_sub(row)?], Vec::new())
             } else {
-                let seat = bodies.id.iter().position(|id| *id == fluids.hulls[hull].body)?;
-                let is_numbered = of_hull.iter().zip(row..).all(|((number, _), wanted)| *number == wanted);
-                let offset = |(_, i): &(usize, usize)| (self.offset(*i, bodies, seat, domain), self.volume(*i));
-                is_numbered.then(|| of_hull.iter().map(offset).unzip())?
+                let body_index = bodies.id.iter().position(|id| *id == fluids.body_boundaries[body_boundary].body)?;
+                let is_numbered = of_body_boundary.iter().zip(row..).all(|((number, _), wanted)| *number == wanted);
+                let offset = |(_, i): &(usize, usize)| (self.offset(*i, bodies, body_index, domain), self.volume(*i));
+                is_numbered.then(|| of_body_boundary.iter().map(offset).unzip())?
             };
             row += layout.0.len();
             layouts.push(layout);
@@ -124,9 +124,9 @@ impl Saved<'_> {
         Some(layouts)
     }
 
-    /// Where a particle is in the frame of its body \[m\].
-    fn offset(&self, i: usize, bodies: &Bodies, seat: usize, domain: Option<&Domain>) -> Vec3 {
-        let center = &bodies.center[seat * RECORD..];
+    /// Position of a particle in the frame of its body \[m\].
+    fn offset(&self, i: usize, bodies: &Bodies, body_index: usize, domain: Option<&Domain>) -> Vec3 {
+        let center = &bodies.center[body_index * RECORD..];
         let [x, y, z] = [0, 1, 2].map(|axis| {
             let apart = self.position[i * RECORD + axis] - center[axis];
             let length = domain
@@ -134,7 +134,7 @@ impl Saved<'_> {
                 .map(|domain| domain.max[axis] - domain.min[axis]);
             length.map_or(apart, |length| apart - length * (apart / length).round())
         });
-        let turn = turn_at::<f64>(&bodies.turn, seat * RECORD);
-        array(&turn.back().turned(&Vector3 { x, y, z }))
+        let turn = orientation_at::<f64>(&bodies.orientation, body_index * RECORD);
+        array(&turn.back().to_space(&Vector3 { x, y, z }))
     }
 }

@@ -1,19 +1,18 @@
-//! Fluid that got out of what holds it.
+//! Fluid that leaked out of its walls.
 
 use super::Flow;
-use crate::contact_records::array;
-use crate::simulation::Simulation;
 use crate::walls::Walls;
-use seixo_sweeps::views::{ELEMENT, FRUSTUM, RECORD, SPHERE};
+use crate::world::array;
+use seixo_sweeps::layout::{ELEMENT, FRUSTUM, RECORD, SPHERE};
 
-/// Share of gravity along one axis from which on that axis is the way down.
+/// Smallest share of gravity along one axis at which that axis is vertical.
 const DOWNWARD: f64 = 0.9;
 
-/// From which share of its normal on a plane counts as one that faces up.
+/// Smallest vertical component of its normal at which a plane faces up.
 const UPWARD: f64 = 1e-6;
 
-/// The depth of the lowest point of an element of a wall along an axis, down which gravity pulls with the sign `down` \[m\]. A plane that faces up stops
-/// all that falls; others stop nothing, and are told to end where they are given: faces of a box at its corners.
+/// Depth of the lowest point of a wall element along an axis with the sign `down` of gravity \[m\]. A plane that faces up stops all that falls; other
+/// planes stop nothing. They count as ending at their given points: faces of a box at its corners.
 fn depth_of_element(element: &[f64], axis: usize, down: f64) -> f64 {
     let (kind, depth, along) = (element[9], down * element[axis], down * element[3 + axis]);
     if kind == f64::from(SPHERE) {
@@ -29,9 +28,9 @@ fn depth_of_element(element: &[f64], axis: usize, down: f64) -> f64 {
 }
 
 impl Flow {
-    /// Particles of fluid that are below all walls by more than a spacing, as the host saw them last: nothing is there to stop them. None where gravity
-    /// is along no axis.
-    fn below_all_walls(&self, walls: &Walls) -> Vec<usize> {
+    /// Fluid particles that are below all walls by more than a spacing, at the last observation: nothing there can stop them. None if gravity is
+    /// along no axis.
+    pub(crate) fn below_all_walls(&self, walls: &Walls) -> Vec<usize> {
         let gravity = array(&self.stepping.gravity);
         let is_down = |axis: &usize| gravity[*axis].abs() > DOWNWARD * self.stepping.gravity.length();
         let Some(axis) = (0..3).find(is_down) else {
@@ -47,23 +46,5 @@ impl Flow {
         let lowest = of_walls.fold(f64::NEG_INFINITY, f64::max);
         let is_below = |i: &usize| lowest.is_finite() && depth(*i) > lowest + self.plan.spacing;
         self.of_fluid().filter(is_below).collect()
-    }
-}
-
-impl Simulation {
-    /// What should be told of fluid that leaked, or flowed over a rim, if any is seen: in a world without a domain nothing takes it away, and nothing
-    /// stops the run. On a GPU it is seen as of the last observation.
-    pub fn leak_of_fluids(&self) -> Option<String> {
-        let flow = self.flow.as_ref().filter(|_| self.domain.is_none())?;
-        let below = flow.below_all_walls(&self.walls);
-        let first = *below.iter().min_by_key(|&&i| flow.fields.id[i])?;
-        let [x, y, z] = array(&flow.place(first));
-        Some(format!(
-            "particle {} of fluid {:?} is at ({x:.4}, {y:.4}, {z:.4}) m, below all walls, and {} more: it leaked, or flowed over a rim; a \
-             world.domain with leaving = \"delete\" takes such away, one with \"error\" stops the run",
-            flow.fields.id[first],
-            flow.plan.kinds[flow.fields.kind[first] as usize].name,
-            below.len() - 1
-        ))
     }
 }

@@ -1,31 +1,26 @@
-//! What is measured of fluids.
+//! Measurements of fluids.
 
-use super::{Flow, Muller, Solves};
-use crate::contact_records::array;
-use crate::division::Division;
+use super::{Flow, Muller};
 use crate::fields::{PART, part_range};
-use crate::guard::Stop;
-use crate::simulation::Simulation;
 use crate::state::FluidSnapshot;
-use crate::world::Vec3;
-use seixo_device::gpu::GpuError;
+use crate::world::array;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
 use seixo_sweeps::fluid::mass_at;
-use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::sides::nearest_image;
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::periodic::nearest_image;
 
 /// Energies of fluids \[J\].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FlowEnergy {
     pub kinetic: f64,
-    /// Stored by pressure.
+    /// Energy stored by pressure.
     pub compression: f64,
     pub gravity: f64,
 }
 
-/// Sums of what viscosity and the diffusion of density took, and of what fluid gained with its surface, or the powers of these.
+/// Energies that viscosity and the density diffusion dissipated, and that fluid gained with its surface, or the powers of these.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FlowEnergies {
     pub viscous: f64,
@@ -50,9 +45,9 @@ impl FlowEnergies {
         }
     }
 
-    /// What fluid gains more than it loses by itself comes from walls.
-    pub fn tally(&self) -> FlowTally {
-        FlowTally {
+    /// These energies as sums of the ledger. The energy that fluid gains beyond its own exchange comes from walls.
+    pub fn power_sums(&self) -> FluidPowerSums {
+        FluidPowerSums {
             viscous: self.viscous,
             diffusive: self.diffusive,
             wall: self.gained + self.viscous + self.diffusive,
@@ -67,12 +62,12 @@ impl FlowEnergy {
 }
 
 impl Flow {
-    /// Mass of particle i of fluid \[kg\].
+    /// Mass of fluid particle i \[kg\].
     pub fn mass(&self, i: usize) -> f64 {
         mass_at(&self.media, self.fields.kind[i] as usize)
     }
 
-    /// Place of particle i \[m\].
+    /// Position of particle i \[m\].
     pub fn place(&self, i: usize) -> Vector3<f64> {
         load(&self.fields.position, i * RECORD)
     }
@@ -82,27 +77,27 @@ impl Flow {
         nearest_image::<f64, f64>(&point.minus(&self.place(i)), &self.stepping.sides, self.compiled_for.sides).apart
     }
 
-    /// Velocity of particle i of fluid at this time \[m/s\].
+    /// Velocity of fluid particle i at the current time \[m/s\].
     pub fn velocity(&self, i: usize) -> Vector3<f64> {
-        let rate = load::<f64>(&self.fields.rate, i * RECORD).times(1.0 / self.mass(i));
+        let rate = load::<f64>(&self.fields.force_density_rate, i * RECORD).times(1.0 / self.mass(i));
         velocity_ahead(
             &load(&self.fields.half_velocity, 3 * i),
             &rate.plus(&self.stepping.gravity),
-            self.stepping.shows_ahead,
+            self.stepping.velocity_lead,
         )
     }
 
-    /// Energies of particle i of fluid.
+    /// Energies of fluid particle i.
     pub fn energy_of(&self, i: usize) -> FlowEnergy {
         let fluid = &self.plan.kinds[self.fields.kind[i] as usize];
-        let (mass, excess) = (self.mass(i), self.fields.excess[i]);
+        let (mass, excess) = (self.mass(i), self.fields.density_error[i]);
         let compression = if self.is_incompressible() {
-            // What keeps densities stores nothing.
+            // Solvers that keep densities store no energy.
             0.0
         } else {
             let swollen = self.plan.volume() * excess / (1.0 + excess);
             let stored = fluid.state.energy(fluid.density * (1.0 + excess), fluid.density, fluid.sound_speed);
-            // Müller's pressure does half of the work that its equation of state tells, see [`seixo_laws::fluid::muller`].
+            // Müller's pressure does half of the work of its equation of state, see [`seixo_laws::fluid::muller`].
             let per_mass = if self.muller.is_some() { 0.5 * stored } else { stored };
             mass * per_mass + fluid.background_pressure * swollen
         };
@@ -124,17 +119,13 @@ impl Flow {
         })
     }
 
-    /// Places of the particles of fluid.
+    /// Indices of the fluid particles.
     pub fn of_fluid(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.fields.len()).filter(|&i| !self.is_wall(i))
     }
 
-    /// Neighbors of a particle of fluid on average, within the support and in the lists.
-    fn neighbors(&self) -> Result<[f64; 2], GpuError> {
-        let per_particle = |ends: [u64; 2]| ends.map(|ends| ends as f64 / self.count.max(1) as f64);
-        if let Some(remote) = &self.remote {
-            return remote.neighbors(self).map(per_particle);
-        }
+    /// Numbers of neighbors of all fluid particles: those within the support, and those in their lists.
+    pub(crate) fn neighbors(&self) -> [u64; 2] {
         let n = self.fields.len();
         let support = self.plan.support;
         let (mut near, mut listed) = (0, 0);
@@ -150,16 +141,16 @@ impl Flow {
                 listed += ends;
             }
         }
-        Ok(per_particle([near, listed]))
+        [near, listed]
     }
 
-    /// Bytes that the arrays hold.
+    /// Bytes of the arrays.
     pub fn bytes(&self) -> u64 {
         let of_solvers = self.projector.bytes() + self.muller.as_ref().map_or(0, Muller::bytes);
         self.fields.bytes() + self.cells.bytes() + self.pairs.bytes() + self.before_walls.bytes() + self.suspension.bytes() + of_solvers
     }
 
-    fn snapshot(&self) -> FluidSnapshot {
+    pub(crate) fn snapshot(&self) -> FluidSnapshot {
         let mut order: Vec<usize> = self.of_fluid().collect();
         order.sort_unstable_by_key(|&i| self.fields.id[i]);
         let fields = &self.fields;
@@ -170,69 +161,9 @@ impl Flow {
             velocity: order.iter().map(|&i| array(&self.velocity(i))).collect(),
             density: order
                 .iter()
-                .map(|&i| self.plan.kinds[fields.kind[i] as usize].density * (1.0 + fields.excess[i]))
+                .map(|&i| self.plan.kinds[fields.kind[i] as usize].density * (1.0 + fields.density_error[i]))
                 .collect(),
-            pressure: order.iter().map(|&i| fields.flow[i * RECORD + 3]).collect(),
+            pressure: order.iter().map(|&i| fields.velocity_pressure[i * RECORD + 3]).collect(),
         }
-    }
-}
-
-impl Simulation {
-    /// Particles of fluids.
-    pub fn fluid_particles(&self) -> usize {
-        let whole = self.flow.as_ref().map_or(0, |flow| flow.count);
-        self.division.as_ref().map_or(whole, Division::fluid_particles)
-    }
-
-    /// Neighbors of a particle of fluid on average: those within the support, and those in its list.
-    ///
-    /// # Errors
-    /// If the GPU fails.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn fluid_neighbors(&self) -> Result<[f64; 2], Stop> {
-        self.assert_observed();
-        let found = self.flow.as_ref().map_or(Ok([0.0; 2]), |flow| flow.neighbors());
-        found.map_err(|error| self.failed(error.to_string()))
-    }
-
-    /// How pressures of incompressible fluids were found since this simulation was set up or restored; of other fluids, nothing ever was.
-    pub fn solves_of_fluids(&self) -> Solves {
-        self.flow.as_ref().map_or_else(Solves::default, |flow| flow.projector.solves)
-    }
-
-    /// What should be told of steps that went on although pressures of incompressible fluids had not been found, if there were any.
-    pub fn warning_of_fluids(&self) -> Option<String> {
-        let flow = self.flow.as_ref()?;
-        flow.projector.solves.warning(&flow.plan.projection)
-    }
-
-    /// Names of the fluids, in the order of their numbers.
-    pub fn names_of_fluids(&self) -> Vec<String> {
-        let names = |flow: &Flow| flow.plan.kinds.iter().map(|fluid| fluid.name.clone()).collect();
-        self.flow.as_deref().map_or_else(Vec::new, names)
-    }
-
-    /// All particles of fluids as they stand, in the order of their ids; `None` in a dry world.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn fluid(&self) -> Option<FluidSnapshot> {
-        self.assert_observed();
-        self.flow.as_ref().map(|flow| flow.snapshot())
-    }
-
-    /// Linear momentum of all fluids \[kg m/s\].
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn momentum_of_fluids(&self) -> Vec3 {
-        self.assert_observed();
-        let Some(flow) = &self.flow else { return [0.0; 3] };
-        let sum = flow.of_fluid().fold(Vector3::zero(), |all: Vector3<f64>, i| {
-            all.plus(&flow.velocity(i).times(flow.mass(i)))
-        });
-        array(&sum)
     }
 }

@@ -1,35 +1,35 @@
 //! The passes of a step of fluids.
 
 use super::Flow;
-use super::shared::{is_marked, is_own_fluid};
+use super::halo::{is_marked, is_own_fluid};
 use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range, parts};
-use crate::simulation::Simulation;
-use crate::world::{Leaving, Solver};
+use crate::surroundings::Surroundings;
+use crate::world::{LeavingPolicy, Solver};
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{Smoothing, ViscousForce};
 use seixo_laws::motion::gravity_energy;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, WALL, drifted, flown, is_passing, is_suspended, mass_at};
-use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowTally, FlowView, INVISCID, MORRIS, flow_of_part};
-use seixo_sweeps::motion::{LEFT, Moved, STALE, STILL};
-use seixo_sweeps::sides::{OPEN, PERIODIC, put_back};
-use seixo_sweeps::views::{RECORD, load, recall, store};
+use seixo_sweeps::fluid::{FluidKernelConfig, WALL, advected, drifted_position, is_passing, is_suspended, mass_at};
+use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowView, FluidPowerSums, INVISCID, MORRIS, flow_of_part};
+use seixo_sweeps::layout::{RECORD, load, recall, store};
+use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, SKIN_EXCEEDED};
+use seixo_sweeps::periodic::{OPEN, PERIODIC, wrap};
 
 /// A sweep over the pairs of a part.
-type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FlowTally;
+type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FluidPowerSums;
 
-/// The sweep that is compiled for these sides and this function, and for what walls and fluids ask for.
-fn sweep_for(plan: FlowPlan) -> Sweep {
-    fn pick<const SIDES: u32, const SPLINE: bool>(plan: FlowPlan) -> Sweep {
+/// The sweep that is compiled for these sides and this smoothing function, and for the models of walls and fluids.
+fn sweep_for(plan: FluidKernelConfig) -> Sweep {
+    fn pick<const SIDES: u32, const SPLINE: bool>(plan: FluidKernelConfig) -> Sweep {
         match plan.viscous {
             None if !plan.mixed && !plan.cohesive => of_fluid::<SIDES, SPLINE, INVISCID>(plan),
             None | Some(ViscousForce::Central) => of_fluid::<SIDES, SPLINE, CENTRAL>(plan),
             Some(ViscousForce::Morris) => of_fluid::<SIDES, SPLINE, MORRIS>(plan),
         }
     }
-    fn of_fluid<const SIDES: u32, const SPLINE: bool, const VISCOUS: u32>(plan: FlowPlan) -> Sweep {
-        // A fluid with a tension is alone.
+    fn of_fluid<const SIDES: u32, const SPLINE: bool, const VISCOUS: u32>(plan: FluidKernelConfig) -> Sweep {
+        // A fluid with surface tension is the only one.
         match (plan.moving, plan.mixed, plan.cohesive) {
             (false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, VISCOUS, false>,
             (true, false, false) => flow_of_part::<SIDES, SPLINE, true, false, VISCOUS, false>,
@@ -48,15 +48,15 @@ fn sweep_for(plan: FlowPlan) -> Sweep {
 }
 
 impl Flow {
-    /// Of fluid with new ids, velocities at half steps start half a step back, and the rate of change of densities was before as it is now.
-    pub fn pull_back_half_a_step(&mut self, is_new: impl Fn(u32) -> bool) {
-        let (ahead, gravity) = (self.stepping.shows_ahead, self.stepping.gravity);
+    /// Sets velocities of fluid with new ids half a step back, and its previous rate of change of density to the current one.
+    pub fn set_half_step_velocities(&mut self, is_new: impl Fn(u32) -> bool) {
+        let (ahead, gravity) = (self.stepping.velocity_lead, self.stepping.gravity);
         let FluidFields {
             id,
             kind,
             half_velocity,
-            rate,
-            swelling_before,
+            force_density_rate: rate,
+            previous_density_rate,
             ..
         } = &mut self.fields;
         for i in (0..kind.len()).filter(|&i| kind[i] & WALL == 0 && is_new(id[i])) {
@@ -64,15 +64,15 @@ impl Flow {
             let acceleration = load::<f64>(rate, i * RECORD).times(1.0 / mass).plus(&gravity);
             let kept = recall::<f64>(half_velocity, 3 * i).minus(&acceleration.times(ahead));
             store(half_velocity, 3 * i, &kept);
-            swelling_before[i] = rate[i * RECORD + 3];
+            previous_density_rate[i] = rate[i * RECORD + 3];
         }
     }
 
-    /// Lets gravity pull otherwise from now on: what it would have added by now to velocities at half steps, it adds.
-    pub fn pull_otherwise(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
+    /// Changes gravity from now on: velocities at half steps get the part that the new gravity would have added by now.
+    pub fn change_gravity(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;
-        if self.stepping.shows_ahead == 0.0 {
-            // Velocities of whole steps have had all that gravity gave until now.
+        if self.stepping.velocity_lead == 0.0 {
+            // Velocities at whole steps already have all of the previous gravity.
             return;
         }
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
@@ -81,55 +81,55 @@ impl Flow {
         }
     }
 
-    /// Finds the forces of this moment, once it is known where all particles are.
-    pub fn find_forces(&mut self, simulation: &Simulation) {
-        self.press_walls(simulation, false);
-        self.shift(simulation);
-        self.exchange(simulation);
-        self.suspend(simulation);
+    /// Computes the current forces, after the positions of all particles are known.
+    pub fn find_forces(&mut self, surroundings: &Surroundings) {
+        self.wall_pressures(surroundings, false);
+        self.shift(surroundings);
+        self.exchange(surroundings);
+        self.suspend(surroundings);
         self.last = self.powers();
     }
 
-    /// Finds the forces of this moment anew, as what acts on fluids was changed. Velocities of this moment stay what they are: the kick over it is half by
-    /// the forces before, half by those after.
-    pub fn push_anew(&mut self, simulation: &Simulation) {
-        let before = self.fields.rate.clone();
-        self.place_boundary(simulation);
-        self.find_forces(simulation);
+    /// Computes the current forces again, after a change of the loads on fluids. Current velocities stay the same: one half of the kick over the
+    /// current time is by the forces before, the other by those after.
+    pub fn recompute_fluid_forces(&mut self, surroundings: &Surroundings) {
+        let before = self.fields.force_density_rate.clone();
+        self.place_boundary(surroundings);
+        self.find_forces(surroundings);
         for i in (0..self.fields.len()).filter(|&i| self.fields.kind[i] & WALL == 0) {
-            let change = load::<f64>(&before, i * RECORD).minus(&load(&self.fields.rate, i * RECORD));
-            let ahead = self.stepping.shows_ahead / mass_at(&self.media, self.fields.kind[i] as usize);
+            let change = load::<f64>(&before, i * RECORD).minus(&load(&self.fields.force_density_rate, i * RECORD));
+            let ahead = self.stepping.velocity_lead / mass_at(&self.media, self.fields.kind[i] as usize);
             let kept = recall::<f64>(&mut self.fields.half_velocity, 3 * i).plus(&change.times(ahead));
             store(&mut self.fields.half_velocity, 3 * i, &kept);
         }
     }
 
-    /// Kick and drift of all particles of fluid, whose densities follow.
-    pub fn advance(&mut self, simulation: &Simulation) {
+    /// Kick and drift of all fluid particles, and update of their densities.
+    pub fn advance(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let FluidFields {
             kind,
             position,
-            flow,
-            motion,
+            velocity_pressure: flow,
+            particle_velocity: motion,
             half_velocity,
-            excess,
-            rate,
-            swelling_before,
+            density_error: excess,
+            force_density_rate: rate,
+            previous_density_rate,
             reference,
-            copy,
+            ghost: copy,
             ..
         } = &mut self.fields;
         let (kind, rate, reference, copy) = (&kind[..], &rate[..], &reference[..], &copy[..]);
         let (media, stepping) = (&self.media[..], &self.stepping);
-        let FlowPlan { moving, shifting, .. } = self.compiled_for;
+        let FluidKernelConfig { moving, shifting, .. } = self.compiled_for;
         let data = (
             numbers(position, RECORD),
             numbers(flow, RECORD),
             numbers(motion, RECORD),
             numbers(half_velocity, 3),
             numbers(excess, 1),
-            numbers(swelling_before, 1),
+            numbers(previous_density_rate, 1),
             one_each(&mut self.moves),
         );
         type Data<'a> = (
@@ -139,18 +139,18 @@ impl Flow {
             Numbers<'a>,
             Numbers<'a>,
             Numbers<'a>,
-            Strided<'a, Moved<f64>>,
+            Strided<'a, MotionReport<f64>>,
         );
-        simulation.device.run(
+        surroundings.context.device.run(
             parts(n),
             data,
             |part, (position, flow, motion, half_velocity, excess, before, moves): Data| {
                 let (first, end) = part_range(part, n);
-                let mut all = STILL;
+                let mut all = AT_REST;
                 for i in 0..end - first {
                     let at = i * RECORD;
                     if is_passing(kind[first + i]) {
-                        let now = drifted::<f64, f64>(
+                        let now = drifted_position::<f64, f64>(
                             &recall(position.items, at),
                             &recall(motion.items, at),
                             &load(reference, (first + i) * RECORD),
@@ -160,24 +160,24 @@ impl Flow {
                         all.flags |= now.flags;
                     }
                     if is_suspended(kind[first + i]) {
-                        // A step on, what acts on it now is what acted a step before.
+                        // One step later, the current rate is the previous one.
                         store(half_velocity.items, 3 * i, &load::<f64>(rate, (first + i) * RECORD));
                     }
                     if !is_own_fluid(kind, copy, first + i) {
                         continue;
                     }
-                    let swelling = rate[(first + i) * RECORD + 3];
+                    let density_rate = rate[(first + i) * RECORD + 3];
                     let mut place: Vector3<f64> = recall(position.items, at);
                     if shifting {
                         let drift = recall::<f64>(motion.items, at).minus(&recall(flow.items, at));
                         place = place.plus(&drift.times(stepping.dt));
                     }
-                    let now = flown::<f64, f64>(
+                    let now = advected::<f64, f64>(
                         &place,
                         &recall(half_velocity.items, 3 * i),
                         excess.items[i],
                         &load(rate, (first + i) * RECORD),
-                        swelling,
+                        density_rate,
                         before.items[i],
                         &load(reference, (first + i) * RECORD),
                         media,
@@ -193,7 +193,7 @@ impl Flow {
                     }
                     store(half_velocity.items, 3 * i, &now.half);
                     excess.items[i] = now.excess;
-                    before.items[i] = swelling;
+                    before.items[i] = density_rate;
                     all.flags |= now.flags;
                 }
                 moves.items[0] = all;
@@ -206,73 +206,74 @@ impl Flow {
         self.moves.iter().fold(0, |all, moved| all | moved.flags)
     }
 
-    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin, or one left.
-    pub fn renew_lists_when_stale(&mut self, simulation: &Simulation) {
-        if self.flags() & (STALE | LEFT) != 0 {
-            self.renew_lists(simulation);
+    /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin, or one left.
+    pub fn rebuild_neighbor_lists_if_needed(&mut self, surroundings: &Surroundings) {
+        if self.flags() & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 {
+            self.rebuild_neighbor_lists(surroundings);
         }
     }
 
-    /// Renews cells and lists if a particle, be it one of a wall, moved half the skin; what left the domain is there until the step is over.
-    pub fn list_when_stale(&mut self, simulation: &Simulation) {
-        if self.flags() & STALE != 0 {
-            self.stand_here(simulation);
-            self.list_anew(simulation);
+    /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin; fluid that left the domain stays until the end of the
+    /// step.
+    pub fn build_lists_if_needed(&mut self, surroundings: &Surroundings) {
+        if self.flags() & SKIN_EXCEEDED != 0 {
+            self.wrap_and_keep_positions(surroundings);
+            self.rebuild_lists(surroundings);
         }
     }
 
-    /// Removes fluid outside the domain, and renews cells and lists, if any left in this step.
-    pub fn drop_lost(&mut self, simulation: &Simulation) {
-        if self.flags() & LEFT != 0 {
-            self.renew_lists(simulation);
+    /// Removes fluid outside the domain and, if any left in this step, rebuilds cells and neighbor lists.
+    pub fn remove_left(&mut self, surroundings: &Surroundings) {
+        if self.flags() & LEFT_DOMAIN != 0 {
+            self.rebuild_neighbor_lists(surroundings);
         }
     }
 
-    /// Sorts the particles into cells and lists their pairs anew; fluid outside the domain is removed.
-    pub fn renew_lists(&mut self, simulation: &Simulation) {
-        let held_by_pairs = self.settle(simulation);
-        self.list_anew(simulation);
-        if let Some(held) = held_by_pairs {
-            self.left += held - self.held_by_pairs(&simulation.device);
+    /// Sorts the particles into cells and rebuilds their neighbor lists; fluid outside the domain is removed.
+    pub fn rebuild_neighbor_lists(&mut self, surroundings: &Surroundings) {
+        let pair_energy = self.remove_left_and_keep_positions(surroundings);
+        self.rebuild_lists(surroundings);
+        if let Some(held) = pair_energy {
+            self.left += held - self.pair_energy(&surroundings.context.device);
         }
     }
 
-    /// What the surface and springs to bodies store \[J\].
-    fn held_by_pairs(&self, device: &Cpu) -> f64 {
+    /// Energy of the surface and of springs to bodies \[J\].
+    fn pair_energy(&self, device: &Cpu) -> f64 {
         self.surface_energy(device) + self.spring_energy(device)
     }
 
-    /// Removes fluid outside the domain, and keeps where all others are, for new lists. If fluid was removed, or a body is to be, tells what pairs stored
-    /// before \[J\]: what they then store less is known with the new lists.
-    pub fn settle(&mut self, simulation: &Simulation) -> Option<f64> {
+    /// Removes fluid outside the domain, and stores the positions of all other particles for new lists. If fluid was removed, or a body is to be,
+    /// returns the energy of pairs before \[J\]: its decrease is known with the new lists.
+    pub fn remove_left_and_keep_positions(&mut self, surroundings: &Surroundings) -> Option<f64> {
         let at = |i: usize| i * RECORD;
-        // At the start nothing is listed yet, and nothing is in the books.
+        // At the start nothing is listed yet, and the ledger is empty.
         let is_listed = !self.pairs.row.is_empty();
-        let mut held_by_pairs = (is_listed && self.hulls.has_lost()).then(|| self.held_by_pairs(&simulation.device));
-        if let Some(domain) = simulation.domain.filter(|domain| domain.leaving == Leaving::Delete) {
-            let lost = |i: usize| !self.is_wall(i) && domain.has_lost(&self.fields.position[at(i)..][..3]);
+        let mut pair_energy = (is_listed && self.body_boundaries.has_lost()).then(|| self.pair_energy(&surroundings.context.device));
+        if let Some(domain) = surroundings.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) {
+            let lost = |i: usize| !self.is_wall(i) && domain.is_outside_domain(&self.fields.position[at(i)..][..3]);
             let kept: Vec<u32> = (0..self.fields.len()).filter(|&i| !lost(i)).map(|i| i as u32).collect();
             if kept.len() < self.fields.len() {
-                held_by_pairs = held_by_pairs.or_else(|| is_listed.then(|| self.held_by_pairs(&simulation.device)));
+                pair_energy = pair_energy.or_else(|| is_listed.then(|| self.pair_energy(&surroundings.context.device)));
                 self.left += (0..self.fields.len())
                     .filter(|&i| lost(i))
                     .map(|i| self.energy_of(i).total())
                     .sum::<f64>();
                 self.count -= self.fields.len() - kept.len();
-                self.fields.reorder(&simulation.device, &kept);
+                self.fields.reorder(&surroundings.context.device, &kept);
             }
         }
-        self.stand_here(simulation);
-        held_by_pairs
+        self.wrap_and_keep_positions(surroundings);
+        pair_energy
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists. What gravity has to give fluid anew for that, the
-    /// sides did.
-    pub fn stand_here(&mut self, simulation: &Simulation) {
-        if simulation.sides != OPEN {
+    /// Wraps particles that left through periodic sides, and stores all positions for new lists. The sides supply the potential energy that wrapped
+    /// fluid gains.
+    pub fn wrap_and_keep_positions(&mut self, surroundings: &Surroundings) {
+        if surroundings.context.sides != OPEN {
             for i in 0..self.fields.len() {
                 let before = self.place(i);
-                let returned = put_back(&before, &self.stepping.sides).position;
+                let returned = wrap(&before, &self.stepping.sides).position;
                 if !self.is_wall(i) {
                     let moved = returned.minus(&before);
                     self.work.wall += gravity_energy(self.mass(i), &self.stepping.gravity, &moved);
@@ -287,22 +288,22 @@ impl Flow {
         self.rebuilds += 1;
     }
 
-    /// Sorts the particles into cells, and lists their pairs, by where they are kept to have been when that was done.
-    pub fn list_anew(&mut self, simulation: &Simulation) {
-        self.drop_hulls_of_lost_bodies(simulation);
-        self.cells.sort(&simulation.device, &mut self.fields, |_| true);
+    /// Sorts the particles into cells, and builds neighbor lists, at their stored positions of the last rebuild.
+    pub fn rebuild_lists(&mut self, surroundings: &Surroundings) {
+        self.remove_particles_of_left_bodies(surroundings);
+        self.cells.sort(&surroundings.context.device, &mut self.fields, |_| true);
         self.find_walls();
         let n = self.fields.len();
-        let (device, index, places) = (&simulation.device, self.cells.index(), &self.fields.reference[..]);
-        if self.walls.is_empty() && self.suspension.is_empty() && self.fields.copy.is_empty() {
+        let (device, index, places) = (&surroundings.context.device, self.cells.index(), &self.fields.reference[..]);
+        if self.walls.is_empty() && self.suspension.is_empty() && self.fields.ghost.is_empty() {
             if self.lists_once() {
                 self.pairs.fill_rows::<true>(device, &index, places, n);
             } else {
                 self.pairs.fill_rows::<false>(device, &index, places, n);
             }
         } else {
-            // Particles of walls do nothing to each other: they are all of one body, and those that see no fluid need no row. What copies do is found
-            // by those who own them.
+            // Wall particles do not interact with each other: they count as one body, and those without fluid neighbors need no row. The owners of
+            // ghosts compute the forces on them.
             let member: Vec<u32> = self
                 .fields
                 .kind
@@ -310,7 +311,7 @@ impl Flow {
                 .map(|kind| if kind & WALL != 0 { 0 } else { FREE })
                 .collect();
             let sees_fluid = self.walls_before_fluid();
-            let copy = &self.fields.copy[..];
+            let copy = &self.fields.ghost[..];
             let has_row = |i: usize| !is_marked(copy, i) && (member[i] == FREE || sees_fluid[i]);
             if self.lists_once() {
                 self.pairs.fill_rows_of::<true>(device, &index, places, n, has_row);
@@ -323,46 +324,46 @@ impl Flow {
             self.pairs.drop_inside_bodies(&member, &[0]);
         }
         if !self.suspension.is_empty() {
-            // They are no part of what particles do to each other.
+            // They take no part in pair interactions.
             let kind = &self.fields.kind[..];
             let is_grain = |i: usize| is_suspended(kind[i]);
             self.pairs.drop_partners(|j| is_grain(j as usize));
             self.suspension.around.fill_rows_of::<false>(device, &index, places, n, is_grain);
             let is_fluid = |j: u32| kind[j as usize] & WALL == 0;
-            self.suspension.near.turn_around(&self.suspension.around, is_fluid);
-            if self.divisible {
+            self.suspension.near.transpose_rows(&self.suspension.around, is_fluid);
+            if self.decomposition_invariant {
                 self.suspension.around.sort_rows(device, &self.fields.id);
                 self.suspension.near.sort_rows(device, &self.fields.id);
             }
         }
-        if self.divisible {
+        if self.decomposition_invariant {
             self.pairs.sort_rows(device, &self.fields.id);
         }
         if self.is_incompressible() {
             self.projector.make_room(n);
         }
-        self.moves.resize(parts(n), STILL);
-        self.tallies.resize(parts(n), FlowTally::default());
-        self.take_over_densities();
-        self.hold_in_container(simulation);
+        self.moves.resize(parts(n), AT_REST);
+        self.contact_power_sums.resize(parts(n), FluidPowerSums::default());
+        self.import_densities();
+        self.place_container(surroundings);
     }
 
-    /// Whether a pair inside a part stands in one row only.
+    /// Whether a pair inside a part is in one row only.
     pub fn lists_once(&self) -> bool {
-        self.compiled_for.solver == Solver::WeaklyCompressible && !self.divisible && !self.compiled_for.shifting
+        self.compiled_for.solver == Solver::WeaklyCompressible && !self.decomposition_invariant && !self.compiled_for.shifting
     }
 
     /// Forces, and rates of change of densities.
-    pub fn exchange(&mut self, simulation: &Simulation) {
+    pub fn exchange(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let (sweep, is_once) = (sweep_for(self.compiled_for), self.lists_once());
         let smoother = self.smoother();
         let FluidFields {
             kind,
             position,
-            flow,
-            motion,
-            rate,
+            velocity_pressure: flow,
+            particle_velocity: motion,
+            force_density_rate: rate,
             ..
         } = &mut self.fields;
         let view = FlowView {
@@ -376,10 +377,11 @@ impl Flow {
             sides: &self.stepping.sides,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
-        let data = (numbers(rate, RECORD), one_each(&mut self.tallies));
-        simulation
+        let data = (numbers(rate, RECORD), one_each(&mut self.contact_power_sums));
+        surroundings
+            .context
             .device
-            .run(parts(n), data, |part, (rate, tally): (Numbers, Strided<FlowTally>)| {
+            .run(parts(n), data, |part, (rate, power_sums): (Numbers, Strided<FluidPowerSums>)| {
                 let (first, end) = part_range(part, n);
                 let rows = FlowRows {
                     first,
@@ -388,21 +390,23 @@ impl Flow {
                     neighbors,
                     is_once,
                 };
-                tally.items[0] = sweep(&view, &rows, rate.items);
+                power_sums.items[0] = sweep(&view, &rows, rate.items);
             });
-        self.take_up_motion(simulation);
+        self.add_shifting_momentum(surroundings);
     }
 
-    /// Powers of this moment \[W\].
-    pub fn powers(&self) -> FlowTally {
-        self.tallies.iter().fold(self.suspension.tally, |all, one| all.plus(one))
+    /// Current powers \[W\].
+    pub fn powers(&self) -> FluidPowerSums {
+        self.contact_power_sums
+            .iter()
+            .fold(self.suspension.power_sums, |all, one| all.plus(one))
     }
 
-    /// Books the work of this step: its share is the mean of the powers at its two ends.
-    pub fn book_work(&mut self) {
+    /// Adds the work of this step to the ledger: the mean of the powers at its two ends.
+    pub fn add_contact_work(&mut self) {
         let mut now = self.powers();
-        // What bodies gain is no work of walls.
-        now.wall += self.hulls.power;
+        // The energy that bodies gain is no work of walls.
+        now.wall += self.body_boundaries.power;
         let before = std::mem::replace(&mut self.last, now);
         self.work = self.work.plus(&before.plus(&now).times(0.5 * self.stepping.dt));
     }

@@ -1,23 +1,21 @@
-//! What fluids are like at points: means over the particles around, found through cells that are made for one look.
+//! Fluid properties at points: means over the particles around, found through cells that are built for one sampler.
 
 use super::Flow;
-use crate::contact_records::array;
 use crate::search::{cells_between, is_small};
-use crate::simulation::Simulation;
 use crate::state::FluidSample;
-use crate::world::Vec3;
+use crate::world::{Vec3, array};
 use seixo_device::stable_order_by_key;
 use seixo_laws::Vector3;
 use seixo_laws::fluid::Smoother;
-use seixo_sweeps::sides::nearest_image;
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::periodic::nearest_image;
 use std::ops::Range;
 
-/// A look at fluids as they stand, at any number of points.
-pub struct FluidLook<'a>(Option<Filed<'a>>);
+/// A sampler of the current state of fluids, for any number of points.
+pub struct FluidSampler<'a>(pub(crate) Option<CellSortedParticles<'a>>);
 
-/// Particles of fluid by cells, which are as wide as the support or wider.
-struct Filed<'a> {
+/// Fluid particles by cells, which are at least as wide as the support.
+pub(crate) struct CellSortedParticles<'a> {
     flow: &'a Flow,
     smoother: Smoother<f64>,
     low: Vec3,
@@ -25,12 +23,12 @@ struct Filed<'a> {
     shape: [u32; 3],
     /// First entry of every cell, and one more.
     first: Vec<u32>,
-    /// Places of the particles.
+    /// Indices of the particles.
     particles: Vec<usize>,
 }
 
-impl<'a> Filed<'a> {
-    fn of(flow: &'a Flow) -> Filed<'a> {
+impl<'a> CellSortedParticles<'a> {
+    pub(crate) fn of(flow: &'a Flow) -> CellSortedParticles<'a> {
         let position = &flow.fields.position;
         let place = |i: usize| [0, 1, 2].map(|axis| position[i * RECORD + axis]);
         let of_fluid: Vec<usize> = flow.of_fluid().collect();
@@ -47,7 +45,7 @@ impl<'a> Filed<'a> {
         let key: Vec<u32> = of_fluid.iter().map(|&i| cell(place(i))).collect();
         let (mut order, mut first) = (Vec::new(), Vec::new());
         stable_order_by_key(&key, shape.iter().product::<u32>() as usize, &mut order, &mut first);
-        Filed {
+        CellSortedParticles {
             flow,
             smoother: flow.smoother(),
             low,
@@ -58,7 +56,7 @@ impl<'a> Filed<'a> {
         }
     }
 
-    /// Cells along an axis in which something may be within the support of a coordinate.
+    /// Cells along an axis that may have particles within the support of a coordinate.
     fn cells(&self, axis: usize, x: f64) -> Range<u32> {
         let support = self.flow.plan.support;
         let [from, to] = [x - support, x + support].map(|end| (end - self.low[axis]) / self.edge);
@@ -66,7 +64,7 @@ impl<'a> Filed<'a> {
         (from as u32).min(end)..end
     }
 
-    /// Particles within the support of a point, in the order of their places.
+    /// Particles within the support of a point, in the order of their indices.
     fn around(&self, point: &Vec3) -> Vec<usize> {
         let (flow, here) = (self.flow, load::<f64>(point, 0));
         let (sides, support) = (&flow.stepping.sides, flow.plan.support);
@@ -76,7 +74,7 @@ impl<'a> Filed<'a> {
             apart.dot(&apart) < support * support
         };
         let lengths = array(&sides.length);
-        // Across periodic sides, what is near an image of the point is near the point.
+        // Across periodic sides, particles near an image of the point are near the point.
         let images = |axis: usize| {
             let turns = if sides.is_open(axis) { 0..=0 } else { -1..=1 };
             turns.map(move |turn| self.cells(axis, point[axis] + f64::from(turn) * lengths[axis]))
@@ -96,7 +94,7 @@ impl<'a> Filed<'a> {
         near
     }
 
-    /// Means over the particles around a point, weighted by what each contributes, V W.
+    /// Means over the particles around a point, with the weights V W.
     fn at(&self, point: &Vec3) -> FluidSample {
         let (flow, here) = (self.flow, load::<f64>(point, 0));
         let mut sample = FluidSample::default();
@@ -106,8 +104,8 @@ impl<'a> Filed<'a> {
             let weight = flow.fields.position[i * RECORD + 3] * self.smoother.value(apart.length(), flow.plan.smoothing);
             let fluid = &flow.plan.kinds[flow.fields.kind[i] as usize];
             sample.share += weight;
-            sample.pressure += weight * flow.fields.flow[i * RECORD + 3];
-            sample.density += weight * fluid.density * (1.0 + flow.fields.excess[i]);
+            sample.pressure += weight * flow.fields.velocity_pressure[i * RECORD + 3];
+            sample.density += weight * fluid.density * (1.0 + flow.fields.density_error[i]);
             for (sum, x) in sample.velocity.iter_mut().zip(array(&flow.velocity(i))) {
                 *sum += weight * x;
             }
@@ -122,29 +120,9 @@ impl<'a> Filed<'a> {
     }
 }
 
-impl FluidLook<'_> {
-    /// What fluids are like at a point \[m\].
+impl FluidSampler<'_> {
+    /// Fluid properties at a point \[m\].
     pub fn at(&self, point: &Vec3) -> FluidSample {
         self.0.as_ref().map_or_else(FluidSample::default, |filed| filed.at(point))
-    }
-}
-
-impl Simulation {
-    /// A look at fluids as they stand; who asks for many points, one by one, takes one look. In a dry world there is nothing anywhere.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn look_at_fluids(&self) -> FluidLook<'_> {
-        self.assert_observed();
-        FluidLook(self.flow.as_deref().map(Filed::of))
-    }
-
-    /// What fluids are like at these points \[m\]; nothing anywhere in a dry world.
-    ///
-    /// # Panics
-    /// As [`Simulation::ledger`].
-    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
-        let look = self.look_at_fluids();
-        points.iter().map(|point| look.at(point)).collect()
     }
 }

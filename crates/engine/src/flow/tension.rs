@@ -1,4 +1,4 @@
-//! What surfaces of fluids store.
+//! Energy of fluid surfaces.
 
 use super::Flow;
 use crate::fields::{PART, one_each, part_range, parts};
@@ -7,9 +7,9 @@ use seixo_laws::fluid::{Medium, surface_energy};
 use seixo_sweeps::fluid::medium_at;
 
 impl Flow {
-    /// Potentials of all pairs that are listed \[J\], or what a GPU last found them to be.
+    /// Potential energy of all listed pairs \[J\], or the last value from a GPU.
     pub fn surface_energy(&self, device: &Cpu) -> f64 {
-        if self.remote.is_some() || !self.compiled_for.cohesive {
+        if self.is_on_gpu || !self.compiled_for.cohesive {
             return self.surface;
         }
         let n = self.fields.len();
@@ -33,7 +33,7 @@ impl Flow {
                     } else {
                         &among_fluid
                     };
-                    // A pair across parts stands in the rows of both; in a divisible world any does.
+                    // A pair across parts is in the rows of both; in a decomposition-invariant world every pair is in both.
                     let listed = if is_once && j / PART == part { 1.0 } else { 0.5 };
                     share.items[0] += listed * surface_energy(&apart, medium, &smoother);
                 }

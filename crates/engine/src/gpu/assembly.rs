@@ -1,35 +1,35 @@
-//! Forces put together in several launches, to be compared with the one of [`super::step`]; see [`seixo_sweeps::kernels::assembly`].
+//! Force assembly in several launches, for comparison with the single launch of [`super::step`]; see [`seixo_sweeps::kernels::assembly`].
 
-use super::lists::make_room;
-use super::{Number, OnGpu};
-use crate::simulation::Simulation;
-use crate::world::Assembly;
+use super::neighbor_lists::make_room;
+use super::{GpuGrains, Number};
+use crate::populations::Populations;
+use crate::world::ForceAssembly;
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::UNITS;
+use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::assembly::{assemble, compute_ends, compute_pairs, count_contacts, identify_contacts};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
 
-/// The contacts of a step. How many there are, only the GPU knows: there is room for as many as the lists allow.
+/// The contacts of a step. Only the GPU has their number: there is room for as many as the lists allow.
 pub(super) struct Contacts<C, R> {
-    /// How many every grain counts, and the number of its first.
+    /// Number of contacts that each grain counts, and the index of the first of them.
     count: Buffer<u32>,
     first: Buffer<u32>,
-    /// In whose row a contact stands, and where.
+    /// Grain in whose row a contact is, and the entry.
     grain: Buffer<u32>,
     entry: Buffer<u32>,
-    /// What grains get of contacts, a record for each.
+    /// Force and torque of each contact on its grains, one record each.
     force: Buffer<R>,
     torque: Buffer<R>,
-    /// What contacts take, booked by cube.
+    /// Power of the contacts, one sum for each block.
     pub(super) power: Buffer<C>,
-    /// Contacts that the lists allow.
+    /// Maximum number of contacts according to the lists.
     pub(super) room: usize,
-    /// Where every contact is computed once.
+    /// Present if every contact is computed once.
     by_grain: Option<ByGrain>,
 }
 
-/// The order of grains of what they get: two items for every contact.
+/// Order of the contact forces by grain: two items for every contact.
 struct ByGrain {
     key: Buffer<u32>,
     order: Buffer<u32>,
@@ -38,12 +38,12 @@ struct ByGrain {
 }
 
 impl ByGrain {
-    /// Room for so many items of n grains.
+    /// Room for this many items of n grains.
     fn new(gpu: &Gpu, n: usize, items: usize) -> Result<ByGrain, GpuError> {
         Ok(ByGrain {
             key: gpu.buffer(items, "the order of contacts")?,
             order: gpu.buffer(items, "the order of contacts")?,
-            // A key for every grain, and one for every item that has none.
+            // One key for every grain, and one for every item without a grain.
             first: gpu.buffer(n + items + 1, "the order of contacts")?,
             bins: Bins::new(gpu, items, n + items)?,
         })
@@ -51,12 +51,12 @@ impl ByGrain {
 }
 
 impl<C: Number, R: Number> Contacts<C, R> {
-    /// For n grains without lists yet; nothing where forces are found in one launch.
-    pub(super) fn new(gpu: &Gpu, n: usize, assembly: Assembly) -> Result<Option<Contacts<C, R>>, GpuError> {
+    /// For n grains without lists yet. `None` if forces are computed in one launch.
+    pub(super) fn new(gpu: &Gpu, n: usize, assembly: ForceAssembly) -> Result<Option<Contacts<C, R>>, GpuError> {
         let by_grain = match assembly {
-            Assembly::Fused => return Ok(None),
-            Assembly::ContactList => None,
-            Assembly::SortedContacts => Some(ByGrain::new(gpu, n, RECORD)?),
+            ForceAssembly::Fused => return Ok(None),
+            ForceAssembly::ContactList => None,
+            ForceAssembly::SortedContacts => Some(ByGrain::new(gpu, n, RECORD)?),
         };
         Ok(Some(Contacts {
             count: gpu.buffer(n, "contacts")?,
@@ -71,12 +71,12 @@ impl<C: Number, R: Number> Contacts<C, R> {
         }))
     }
 
-    /// Makes sure that there is room for the contacts of n grains whose lists have so many entries.
+    /// Makes room for the contacts of n grains whose lists have this many entries.
     pub(super) fn make_room_for(&mut self, gpu: &Gpu, n: usize, entries: usize, frictional: bool) -> Result<(), GpuError> {
         self.room = if self.by_grain.is_some() { entries / 2 } else { entries };
         make_room(gpu, &mut self.grain, self.room, "contacts")?;
         make_room(gpu, &mut self.entry, self.room, "contacts")?;
-        // A record for each of two grains, whichever way they are computed.
+        // One record for each of the two grains, with either method.
         make_room(gpu, &mut self.force, RECORD * entries, "forces of contacts")?;
         if frictional {
             make_room(gpu, &mut self.torque, RECORD * entries, "torques of contacts")?;
@@ -86,23 +86,23 @@ impl<C: Number, R: Number> Contacts<C, R> {
         {
             *sorted = ByGrain::new(gpu, n, entries + entries / 4)?;
         }
-        let cubes = self.room.div_ceil(UNITS).max(1);
+        let cubes = self.room.div_ceil(THREADS).max(1);
         if self.power.len() < 2 * RECORD * cubes {
-            // What is booked already stays.
-            let mut booked = gpu.download(&self.power)?;
-            booked.resize(2 * RECORD * (cubes + cubes / 4), C::of(0.0));
-            self.power = gpu.upload(&booked, "the ledger")?;
+            // The present sums are kept.
+            let mut ledger = gpu.download(&self.power)?;
+            ledger.resize(2 * RECORD * (cubes + cubes / 4), C::of(0.0));
+            self.power = gpu.upload(&ledger, "the ledger")?;
         }
         Ok(())
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Forces on all grains where they are, those of walls included, into the buffers of forces and torques; nothing where they are known,
-    /// or found in one launch with the motion.
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Computes the forces on all grains, those of walls included, and writes them to the buffers of forces and torques. Does nothing if forces are
+    /// up to date, or are computed in one launch with the motion.
     ///
-    /// Scan and sort do not see a halt; what they make then, nobody reads.
-    pub(super) fn assemble_forces(&self, host: &Simulation, parity: u32) -> Result<(), GpuError> {
+    /// Scan and sort do not check for a halt; after a halt their results are not read.
+    pub(super) fn assemble_forces(&self, host: &Populations, parity: u32) -> Result<(), GpuError> {
         let Some(contacts) = self.contacts.as_ref().filter(|_| !self.forces_known) else {
             return Ok(());
         };
@@ -121,7 +121,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// How many contacts every grain has.
+    /// Counts the contacts of every grain.
     fn count_contacts(&self, contacts: &Contacts<C, R>, parity: u32) {
         let (count, dim) = units(self.n);
         count_contacts::launch::<R, C>(
@@ -143,7 +143,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Which contact is whose.
+    /// Finds grain and entry of every contact.
     fn identify_contacts(&self, contacts: &Contacts<C, R>, parity: u32) {
         let (count, dim) = units(contacts.room);
         identify_contacts::launch(
@@ -163,8 +163,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// What every contact does to the grain in whose row it stands.
-    fn compute_ends(&self, contacts: &Contacts<C, R>, host: &Simulation, parity: u32) {
+    /// Computes the force of every contact on the grain in whose row it is.
+    fn compute_ends(&self, contacts: &Contacts<C, R>, host: &Populations, parity: u32) {
         let (count, dim) = units(contacts.room);
         compute_ends::launch::<R, C>(
             self.gpu.client(),
@@ -184,17 +184,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts.torque.records(),
             self.flags.argument(),
             contacts.power.records(),
-            R::of(host.stepping.dt),
-            R::of(host.settings.overlap_limit),
+            R::of(host.context.stepping.dt),
+            R::of(host.context.settings.overlap_limit),
             self.n as u32,
-            host.materials,
+            host.context.materials.count,
             parity,
             self.kind,
         );
     }
 
-    /// What every contact does to both of its grains; `key` says to whom.
-    fn compute_pairs(&self, contacts: &Contacts<C, R>, key: &Buffer<u32>, host: &Simulation, parity: u32) {
+    /// Computes the forces of every contact on both of its grains, whose indices go to `key`.
+    fn compute_pairs(&self, contacts: &Contacts<C, R>, key: &Buffer<u32>, host: &Populations, parity: u32) {
         let (count, dim) = units(contacts.room);
         compute_pairs::launch::<R, C>(
             self.gpu.client(),
@@ -217,17 +217,17 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             contacts.torque.records(),
             self.flags.argument(),
             contacts.power.records(),
-            R::of(host.stepping.dt),
-            R::of(host.settings.overlap_limit),
+            R::of(host.context.stepping.dt),
+            R::of(host.context.settings.overlap_limit),
             contacts.room as u32,
             self.n as u32,
-            host.materials,
+            host.context.materials.count,
             parity,
             self.kind,
         );
     }
 
-    /// What all its contacts do to every grain: its items follow each other from `first` on, or in `order`.
+    /// Sums the forces of all contacts of every grain: its items follow each other from `first` on, directly or through `order`.
     fn add_up(&self, contacts: &Contacts<C, R>, first: &Buffer<u32>, order: Option<&Buffer<u32>>, parity: u32) {
         let (count, dim) = units(self.n);
         let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);

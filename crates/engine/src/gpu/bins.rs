@@ -1,41 +1,47 @@
-//! Cells made anew at every step, for smooth grains and a skin of zero: the normal-only path of \[PUC-Rio 2009\]. Nothing is listed but which grain is in
-//! which cell, and no step waits for the host.
+//! Cells that are rebuilt at every step, for smooth grains and a skin of zero: the normal-only path of \[PUC-Rio 2009\]. There are no neighbor lists,
+//! only the grains of each cell, and no step waits for the host.
 
-use super::lists::UNBOUNDED;
-use super::{Number, OnGpu, numbers, stepping};
-use crate::simulation::Simulation;
-use crate::world::Assembly;
+use super::neighbor_lists::UNBOUNDED;
+use super::{GpuGrains, Number, numbers, stepping};
+use crate::populations::Populations;
+use crate::world::ForceAssembly;
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::bins::{push_and_advance, stored_in_bins};
-use seixo_sweeps::kernels::step::Plan;
-use seixo_sweeps::motion::Stepping;
-use seixo_sweeps::neighbors::Lookup;
-use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::kernels::bins::{forces_and_advance, stored_in_bins};
+use seixo_sweeps::kernels::step::StepKernelConfig;
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::StepParameters;
+use seixo_sweeps::neighbors::SearchStructure;
+use seixo_sweeps::periodic::OPEN;
 
-/// Which grain is in which cell.
-pub(super) struct Binned<C> {
-    /// Places of grains, by cell.
+/// The grains of each cell.
+pub(super) struct BinnedGrains<C> {
+    /// Indices of the grains, by cell.
     items: Buffer<u32>,
-    /// Their records of position in that order.
+    /// Position records of the grains, in that order.
     position: Buffer<C>,
     bins: Bins,
-    /// Cells that are in use.
+    /// Number of cells in use.
     cells: usize,
 }
 
-impl<C: Number> Binned<C> {
-    /// Room for n grains, where a simulation asks for cells at every step and its grains have nothing to remember.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation, n: usize) -> Result<Option<Binned<C>>, GpuError> {
-        // Other searches make lists, as periodic sides, heat, loads, Gear's methods and rows in an order do.
-        let has_cells = host.cells.lookup() == Lookup::Grids && host.sides == OPEN && !host.conducts() && !host.is_driven();
-        let has_cells = has_cells && !host.is_geared() && !host.settings.divisible;
-        let is_asked = host.cells.skin == 0.0 && !host.frictional && has_cells && host.settings.assembly == Assembly::Fused;
+impl<C: Number> BinnedGrains<C> {
+    /// Room for n grains, if the simulation uses cells at every step and its grains have no contact histories.
+    pub(super) fn new(gpu: &Gpu, host: &Populations, n: usize) -> Result<Option<BinnedGrains<C>>, GpuError> {
+        // Other searches need lists; so do periodic sides, heat, loads, Gear's methods and ordered rows.
+        let has_cells = host.grains.cells.lookup() == SearchStructure::Grids
+            && host.context.sides == OPEN
+            && !host.conducts()
+            && !host.has_external_loads();
+        let has_cells = has_cells && !host.is_geared() && !host.context.settings.decomposition_invariant;
+        let is_asked = host.grains.cells.skin == 0.0
+            && !host.context.materials.has_friction
+            && has_cells
+            && host.context.settings.assembly == ForceAssembly::Fused;
         if !is_asked {
             return Ok(None);
         }
-        Ok(Some(Binned {
+        Ok(Some(BinnedGrains {
             items: gpu.buffer(n, "cells")?,
             position: gpu.buffer(RECORD * n, "positions by cell")?,
             bins: Bins::new(gpu, n, 1)?,
@@ -49,9 +55,9 @@ impl<C: Number> Binned<C> {
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Puts the grains into cells of the grids just laid out.
-    pub(super) fn bin_anew(&mut self, host: &Simulation, cells: usize) -> Result<(), GpuError> {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Sorts the grains into cells of the grids that were just laid out.
+    pub(super) fn bin_grains(&mut self, host: &Populations, cells: usize) -> Result<(), GpuError> {
         let Some(binned) = &mut self.binned else {
             return Ok(());
         };
@@ -65,9 +71,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Puts the grains into the cells that their keys name, those of where they are now.
+    /// Sorts the grains into the cells of their keys, which are those of the current positions.
     pub(super) fn bin(&self) {
-        if let Some(Binned {
+        if let Some(BinnedGrains {
             items,
             position,
             bins,
@@ -79,23 +85,27 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// As [`OnGpu::touch_and_advance`], through cells.
+    /// As [`GpuGrains::touch_and_advance`], with cells.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn push_and_advance(&self, binned: &Binned<C>, host: &Simulation, parity: u32, plan: Plan) {
-        let books = plan.damped || !plan.advance;
-        let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
-        // What becomes stale is the list of walls.
-        let listed = Stepping {
-            stale_square: (0.5 * host.walls.skin).powi(2),
-            ..host.stepping
+    pub(super) fn push_and_advance(&self, binned: &BinnedGrains<C>, host: &Populations, parity: u32, plan: StepKernelConfig) {
+        let adds_to_ledger = plan.damped || !plan.advance;
+        let (count, dim) = if adds_to_ledger {
+            units(self.n)
+        } else {
+            units_in_cubes_of(128, self.n)
         };
-        // SAFETY: units beyond n do nothing; cells in use have a first place, and one more, items name places below n; all fields have n
-        // records; flags have all their words, powers two records for every cube.
+        // Only the list of walls can get out of date.
+        let listed = StepParameters {
+            skin_exceeded_square: (0.5 * host.walls.skin).powi(2),
+            ..host.context.stepping
+        };
+        // SAFETY: threads beyond n do nothing. Cells in use have a first index, and there is one more. Items are indices below n. All fields have n
+        // records. Flags have all their words, and powers two records for every block.
         unsafe {
-            push_and_advance::launch_unchecked::<R, C>(
+            forces_and_advance::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
@@ -121,18 +131,18 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.flags.argument(),
                 self.power.records(),
                 stepping::<C, R>(&listed),
-                R::of(host.settings.overlap_limit),
-                host.cells.grids() as u32,
+                R::of(host.context.settings.overlap_limit),
+                host.grains.cells.grids() as u32,
                 self.n as u32,
-                host.materials,
+                host.context.materials.count,
                 parity,
                 plan,
             );
         }
     }
 
-    /// Adds what is stored in contacts to the energies of cubes.
-    pub(super) fn add_energies_of_bins(&self, host: &Simulation) {
+    /// Adds the energy in contacts to the energies of the blocks.
+    pub(super) fn add_energies_of_bins(&self, host: &Populations) {
         let Some(binned) = &self.binned else {
             return;
         };
@@ -149,9 +159,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.material.argument(),
             self.table.argument(),
             self.energy.records(),
-            host.cells.grids() as u32,
+            host.grains.cells.grids() as u32,
             self.n as u32,
-            host.materials,
+            host.context.materials.count,
         );
     }
 }

@@ -1,76 +1,78 @@
 //! Rigid bodies on the GPU.
 
 use super::step::BATCH;
-use super::{Number, OnGpu, doubles, numbers, stepping};
+use super::{GpuGrains, Number, doubles, numbers, stepping};
 use crate::bodies::Bodies;
-use crate::simulation::Simulation;
+use crate::populations::Populations;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
 use seixo_sweeps::joints::JOINT;
-use seixo_sweeps::kernels::bodies::{advance_bodies, carry_grains, drop_inside_bodies, find_places, hold_bodies};
-use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::kernels::bodies::{
+    FREELY, NOWHERE, PRESCRIBED, advance_bodies, carry_grains, drop_inside_bodies, find_loads, find_places, move_prescribed_bodies,
+};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::periodic::OPEN;
 use std::sync::Arc;
 
-/// The table of bodies, see [`Bodies`], with the digits of coordinates.
-pub(super) struct Carriers<C> {
+/// The table of bodies in the precision of coordinates, see [`Bodies`].
+pub(super) struct GpuBodies<C> {
     bodies: usize,
-    members: usize,
-    /// Which member every grain is.
+    pub members: usize,
+    /// Index of each grain among the members; nearly empty if the state of the domain has it.
     pub member: Buffer<u32>,
-    /// The body that each member is of as far as touching goes, see [`Bodies::that_touch`], and whether a body is held.
+    /// Body of each member for contacts, see [`Bodies::contact_body_of_members`], and whether each body has a prescribed motion.
     touching: Buffer<u32>,
     is_held: Buffer<u32>,
-    /// Those that are held and do not stand still, and where they are at each step to come.
+    /// Bodies with prescribed motion that are not at rest, and their poses at the coming steps.
     held: Buffer<u32>,
     poses: Buffer<C>,
     moving: usize,
     row: Buffer<u32>,
-    place: Buffer<u32>,
+    pub place: Buffer<u32>,
     body_of: Buffer<u32>,
     offset: Buffer<C>,
-    /// How members are turned in the frames of their bodies, where bonds ask for it.
-    own_turn: Buffer<C>,
+    /// Orientations of members in the frames of their bodies, if there are bonds.
+    own_orientation: Buffer<C>,
     moments: Buffer<C>,
     /// Joints of bodies, and whether there are any.
     joints: Buffer<C>,
     jointed: bool,
     half_velocity: Buffer<C>,
     momentum: Buffer<C>,
-    /// What fluids on the same GPU know of bodies, and do to them.
-    pub felt: Arc<FeltBodies<C>>,
+    /// Motion and loads of bodies, shared with fluids on the same GPU.
+    pub coupled: Arc<CoupledBodies<C>>,
 }
 
-/// Bodies as fluids on a GPU feel them: how they move, and what bears on them.
-pub(crate) struct FeltBodies<C> {
+/// Bodies as fluids on a GPU use them: their motion, and the fluid loads on them.
+pub(crate) struct CoupledBodies<C> {
     pub center: Buffer<C>,
-    pub turn: Buffer<C>,
+    pub orientation: Buffer<C>,
     pub velocity: Buffer<C>,
     pub spin: Buffer<C>,
     /// See [`LOAD`].
     pub load: Buffer<C>,
 }
 
-impl<C: Number> FeltBodies<C> {
-    /// Those of the host.
-    pub fn new(gpu: &Gpu, host: &Bodies) -> Result<FeltBodies<C>, GpuError> {
-        // Buffers cannot be empty, though all bodies may have left.
+impl<C: Number> CoupledBodies<C> {
+    /// The bodies of the host.
+    pub fn new(gpu: &Gpu, host: &Bodies) -> Result<CoupledBodies<C>, GpuError> {
+        // Buffers cannot be empty, but all bodies may have left.
         let upload = |values: &[f64]| gpu.upload(&with_room(values, RECORD * (host.len() + 1)), "rigid bodies");
-        Ok(FeltBodies {
+        Ok(CoupledBodies {
             center: upload(&host.center)?,
-            turn: upload(&host.turn)?,
+            orientation: upload(&host.orientation)?,
             velocity: upload(&host.velocity)?,
             spin: upload(&host.spin)?,
             load: gpu.upload(&with_room(&host.load, LOAD * (host.len() + 1)), "rigid bodies")?,
         })
     }
 
-    /// Lets them move as those of the host do now.
+    /// Writes the current motion of the host's bodies.
     pub fn move_as(&self, gpu: &Gpu, host: &Bodies) {
         let columns = [
             (&self.center, &host.center),
-            (&self.turn, &host.turn),
+            (&self.orientation, &host.orientation),
             (&self.velocity, &host.velocity),
             (&self.spin, &host.spin),
         ];
@@ -80,22 +82,21 @@ impl<C: Number> FeltBodies<C> {
     }
 }
 
-/// Numbers, and zeros behind them, so many in all.
+/// These numbers, padded with zeros to the length `all`.
 fn with_room<C: Number>(values: &[f64], all: usize) -> Vec<C> {
     let mut numbers = numbers::<C>(values.iter().copied());
     numbers.resize(all, C::of(0.0));
     numbers
 }
 
-/// Bodies on their way to the host.
+/// Downloads of the bodies that are in progress.
 pub(super) struct BodiesFetched<C> {
-    member: Ticket<u32>,
     columns: [Ticket<C>; 6],
 }
 
-impl<C: Number> Carriers<C> {
+impl<C: Number> GpuBodies<C> {
     /// The bodies of the host.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation) -> Result<Carriers<C>, GpuError> {
+    pub(super) fn new(gpu: &Gpu, host: &Populations) -> Result<GpuBodies<C>, GpuError> {
         let Bodies {
             row,
             half_velocity,
@@ -107,73 +108,83 @@ impl<C: Number> Carriers<C> {
             joints,
             ..
         } = &host.bodies;
-        // Buffers cannot be empty, though all bodies may have left.
+        // Buffers cannot be empty, but all bodies may have left.
         let words = |values: &[u32]| gpu.upload(&[values, &[0]].concat(), "rigid bodies");
         let upload = |values: &[f64]| gpu.upload(&with_room(values, values.len() + RECORD), "rigid bodies");
-        let held = host.bodies.held_moving();
-        let own_turn = match &host.bodies.own_turn[..] {
+        let held = host.bodies.moving_prescribed();
+        let own_orientation = match &host.bodies.own_orientation[..] {
             [] if host.is_bonded() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
             turns => turns.to_vec(),
         };
-        let is_held: Vec<u32> = (0..host.bodies.len()).map(|b| u32::from(host.bodies.held.holds(b))).collect();
-        Ok(Carriers {
-            touching: words(&host.bodies.that_touch())?,
+        let is_held: Vec<u32> = (0..host.bodies.len())
+            .map(|b| {
+                if host.bodies.held.is_body_prescribed(b) {
+                    PRESCRIBED
+                } else {
+                    FREELY
+                }
+            })
+            .collect();
+        Ok(GpuBodies {
+            touching: words(&host.bodies.contact_body_of_members())?,
             is_held: words(&is_held)?,
             held: words(&held)?,
-            poses: gpu.buffer(BATCH * held.len().max(1) * POSE_OF_BODY, "poses of held bodies")?,
+            poses: gpu.buffer(BATCH * held.len().max(1) * POSE_OF_BODY, "poses of bodies with prescribed motion")?,
             moving: held.len(),
             bodies: host.bodies.len(),
             members: body_of.len(),
-            member: gpu.upload(&host.fields.member, "rigid bodies")?,
+            member: if host.context.settings.decomposition_invariant {
+                words(&[])?
+            } else {
+                gpu.upload(&host.grains.fields.member, "rigid bodies")?
+            },
             row: words(row)?,
             place: words(place)?,
             body_of: words(body_of)?,
             offset: upload(offset)?,
-            own_turn: upload(&own_turn)?,
+            own_orientation: upload(&own_orientation)?,
             moments: upload(moments)?,
-            // Bodies that came later are on none.
+            // Bodies that were added later have no joint.
             joints: gpu.upload(&with_room(joints.rest(0), JOINT * (host.bodies.len() + 1)), "rigid bodies")?,
             jointed: !joints.is_empty(),
             half_velocity: upload(half_velocity)?,
             momentum: upload(momentum)?,
-            felt: Arc::new(FeltBodies::new(gpu, &host.bodies)?),
+            coupled: Arc::new(CoupledBodies::new(gpu, &host.bodies)?),
         })
     }
 
     fn columns(&self) -> [&Buffer<C>; 6] {
         [
-            &self.felt.center,
+            &self.coupled.center,
             &self.half_velocity,
             &self.momentum,
-            &self.felt.turn,
-            &self.felt.velocity,
-            &self.felt.spin,
+            &self.coupled.orientation,
+            &self.coupled.velocity,
+            &self.coupled.spin,
         ]
     }
 
-    /// Asks for all that changes, of n grains.
-    pub(super) fn ask(&self, copies: &mut Copies, n: usize) -> BodiesFetched<C> {
+    /// Requests the download of all that changes; the member numbers of grains are not among it.
+    pub(super) fn ask(&self, copies: &mut Copies) -> BodiesFetched<C> {
         BodiesFetched {
-            member: copies.add(&self.member, 0..n),
             columns: self.columns().map(|buffer| copies.add(buffer, 0..RECORD * self.bodies.max(1))),
         }
     }
 }
 
 impl<C: Number> BodiesFetched<C> {
-    /// Brings the host's bodies up to date; returns the energy that local damping took of them since they were handed over \[J\], and the sum of
-    /// the powers that what holds bodies put in at all steps \[W\].
-    pub(super) fn show(self, host: &mut Simulation, arrived: &Arrived) -> [f64; 2] {
-        host.fields.member = arrived.take(self.member);
-        let [center, half_velocity, momentum, turn, velocity, spin] = self.columns.map(|ticket| {
+    /// Updates the host's bodies, after the member numbers of grains. Returns two sums since the upload: the energy that local damping took from the bodies \[J\], and the power of
+    /// prescribed motion \[W\].
+    pub(super) fn show(self, host: &mut Populations, arrived: &Arrived) -> [f64; 2] {
+        let [center, half_velocity, momentum, orientation, velocity, spin] = self.columns.map(|ticket| {
             let mut column = doubles(&arrived.take(ticket));
             column.truncate(RECORD * host.bodies.len());
             column
         });
         let bodies = &mut host.bodies;
-        (bodies.center, bodies.momentum, bodies.turn) = (center, momentum, turn);
+        (bodies.center, bodies.momentum, bodies.orientation) = (center, momentum, orientation);
         (bodies.velocity, bodies.spin, bodies.half_velocity) = (velocity, spin, half_velocity);
-        bodies.find_places(&host.fields.member);
+        bodies.find_places(&host.grains.fields.member);
         [&mut bodies.half_velocity, &mut bodies.momentum].map(|column| {
             let last = column
                 .chunks_exact_mut(RECORD)
@@ -183,56 +194,60 @@ impl<C: Number> BodiesFetched<C> {
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Bodies one step on, and their grains with them.
-    pub(super) fn move_bodies(&self, host: &Simulation, parity: u32) {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Moves bodies by one step, and their grains with them.
+    pub(super) fn move_bodies(&self, host: &Populations, parity: u32) {
         let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.bodies > 0) else {
             return;
         };
         let client = self.gpu.client();
+        let (place, force, torque) = match self.member_forces() {
+            Some(forces) => (&forces.order, &forces.force, &forces.torque),
+            None => (&carriers.place, &self.force, &self.torque),
+        };
         let (count, dim) = units(carriers.bodies);
         advance_bodies::launch::<R, C>(
             client,
             count,
             dim,
             carriers.row.argument(),
-            carriers.place.argument(),
+            place.argument(),
             carriers.offset.argument(),
             carriers.moments.argument(),
-            self.force.argument(),
-            self.torque.argument(),
-            carriers.felt.center.argument(),
+            force.argument(),
+            torque.argument(),
+            carriers.coupled.center.argument(),
             carriers.half_velocity.argument(),
             carriers.momentum.argument(),
-            carriers.felt.turn.argument(),
-            carriers.felt.velocity.argument(),
-            carriers.felt.spin.argument(),
+            carriers.coupled.orientation.argument(),
+            carriers.coupled.velocity.argument(),
+            carriers.coupled.spin.argument(),
             carriers.is_held.argument(),
-            carriers.felt.load.argument(),
+            carriers.coupled.load.argument(),
             carriers.joints.argument(),
             self.flags.argument(),
-            stepping::<C, C>(&host.stepping),
+            stepping::<C, C>(&host.context.stepping),
             carriers.bodies as u32,
             parity,
             carriers.jointed,
         );
         if carriers.moving > 0 {
             let (count, dim) = units(carriers.moving);
-            hold_bodies::launch::<C>(
+            move_prescribed_bodies::launch::<C>(
                 client,
                 count,
                 dim,
                 carriers.held.argument(),
                 carriers.poses.argument(),
-                carriers.felt.center.argument(),
+                carriers.coupled.center.argument(),
                 carriers.half_velocity.argument(),
                 carriers.momentum.argument(),
-                carriers.felt.turn.argument(),
+                carriers.coupled.orientation.argument(),
                 carriers.moments.argument(),
-                carriers.felt.velocity.argument(),
-                carriers.felt.spin.argument(),
+                carriers.coupled.velocity.argument(),
+                carriers.coupled.spin.argument(),
                 self.flags.argument(),
-                stepping::<C, C>(&host.stepping),
+                stepping::<C, C>(&host.context.stepping),
                 carriers.moving as u32,
                 parity,
             );
@@ -245,20 +260,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             carriers.place.argument(),
             carriers.body_of.argument(),
             carriers.offset.argument(),
-            carriers.felt.center.argument(),
-            carriers.felt.turn.argument(),
-            carriers.felt.velocity.argument(),
-            carriers.felt.spin.argument(),
+            carriers.coupled.center.argument(),
+            carriers.coupled.orientation.argument(),
+            carriers.coupled.velocity.argument(),
+            carriers.coupled.spin.argument(),
             self.position[self.now].records(),
             self.reference.records(),
             self.half_velocity.records(),
             self.position[self.now ^ 1].records(),
             self.velocity[self.now ^ 1].records(),
             self.spin[self.now ^ 1].records(),
-            carriers.own_turn.argument(),
+            carriers.own_orientation.argument(),
             self.orientations().unwrap_or(&self.wall_energy).records(),
             self.flags.argument(),
-            stepping::<C, C>(&host.stepping),
+            stepping::<C, C>(&host.context.stepping),
             carriers.members as u32,
             parity,
             self.kind.sides,
@@ -266,25 +281,26 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Poses of the bodies that are held at the ends of the next `batch` steps.
-    pub(super) fn send_poses_of_bodies(&self, host: &Simulation, batch: u64) {
+    /// Sends the poses of bodies with prescribed motion at the ends of the next `batch` steps.
+    pub(super) fn send_poses_of_bodies(&self, host: &Populations, batch: u64) {
         let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.moving > 0) else {
             return;
         };
-        let time = |step: u64| (host.steps + step) as f64 * host.stepping.dt;
+        let time = |step: u64| (host.context.steps + step) as f64 * host.context.stepping.dt;
         let mut poses: Vec<f64> = (1..=batch).flat_map(|step| host.poses_of_bodies(time(step))).collect();
         poses.resize(carriers.poses.len(), 0.0);
         self.gpu.write(&carriers.poses, &numbers::<C>(poses));
     }
 
-    /// The bodies that members touch as, and which are held; without bodies buffers that stand in, and are not read.
-    pub(super) fn held_members<'a>(&'a self, stand_ins: [&'a Buffer<u32>; 2]) -> (&'a Buffer<u32>, &'a Buffer<u32>) {
+    /// The body of each member for contacts, and whether each body has a prescribed motion. Without bodies it returns these placeholders, which are
+    /// not read.
+    pub(super) fn prescribed_members<'a>(&'a self, stand_ins: [&'a Buffer<u32>; 2]) -> (&'a Buffer<u32>, &'a Buffer<u32>) {
         let carriers = self.carriers.as_ref();
         carriers.map_or((stand_ins[0], stand_ins[1]), |carriers| (&carriers.touching, &carriers.is_held))
     }
 
-    /// Puts centers of bodies that left through periodic sides back.
-    pub(super) fn put_bodies_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
+    /// Wraps the centers of bodies that left through periodic sides.
+    pub(super) fn wrap_bodies(&self, host: &mut Populations) -> Result<(), GpuError> {
         let Some(carriers) = self
             .carriers
             .as_ref()
@@ -294,28 +310,49 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         };
         host.place_sides();
         let bodies = &mut host.bodies;
-        bodies.center = doubles(&self.gpu.download_part(&carriers.felt.center, 0..RECORD * carriers.bodies).wait()?);
-        host.work.wall += bodies.put_back(&host.stepping.sides, &host.stepping.gravity);
+        bodies.center = doubles(
+            &self
+                .gpu
+                .download_part(&carriers.coupled.center, 0..RECORD * carriers.bodies)
+                .wait()?,
+        );
+        let by_sides = bodies.put_back(&host.context.stepping.sides, &host.context.stepping.gravity);
         self.gpu
-            .write(&carriers.felt.center, &with_room(&bodies.center, carriers.felt.center.len()));
+            .write(&carriers.coupled.center, &with_room(&bodies.center, carriers.coupled.center.len()));
+        host.body_ledger().wall += by_sides;
         Ok(())
     }
 
-    /// Notes where the grains of bodies are in the new order.
+    /// Records the new indices of the grains of bodies after a sort.
     pub(super) fn find_members(&self) {
         let Some(carriers) = &self.carriers else { return };
+        if self.members_of_domain().is_some() {
+            self.gpu.write(&carriers.place, &vec![NOWHERE; carriers.place.len()]);
+        }
         let (count, dim) = units(self.n);
         find_places::launch(
             self.gpu.client(),
             count,
             dim,
-            carriers.member.argument(),
+            self.member().argument(),
             carriers.place.argument(),
             self.n as u32,
         );
+        if self.members_of_domain().is_some() && carriers.bodies > 0 {
+            let (count, dim) = units(carriers.bodies);
+            find_loads::launch(
+                self.gpu.client(),
+                count,
+                dim,
+                carriers.row.argument(),
+                carriers.place.argument(),
+                carriers.is_held.argument(),
+                carriers.bodies as u32,
+            );
+        }
     }
 
-    /// Drops pairs of grains that one body carries.
+    /// Drops pairs of grains of the same body.
     pub(super) fn drop_inside_bodies(&self) {
         let Some(carriers) = &self.carriers else { return };
         let (count, dim) = units(self.n);
@@ -326,20 +363,21 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.rows.tile_first.argument(),
             self.rows.count.argument(),
             self.rows.list.argument(),
-            carriers.member.argument(),
+            self.member().argument(),
             carriers.touching.argument(),
             self.n as u32,
         );
     }
 
-    /// Which member every grain is; where all move by themselves a column that stands in, and is not read.
+    /// Index of each grain among the members, or its mark in a subdomain. If all grains move by themselves, it returns a placeholder that is not
+    /// read.
     pub(super) fn member(&self) -> &Buffer<u32> {
         let carried = self.carriers.as_ref().map(|carriers| &carriers.member);
         let bordering = self.border.as_ref().map(|border| &border.member);
-        carried.or(bordering).unwrap_or(&self.group)
+        bordering.or(carried).unwrap_or(&self.group)
     }
 
-    /// Whether some grains may not move by themselves, which [`OnGpu::member`] tells.
+    /// Whether some grains may not move by themselves, according to [`GpuGrains::member`].
     pub(super) fn has_members(&self) -> bool {
         self.carriers.is_some() || self.border.is_some()
     }

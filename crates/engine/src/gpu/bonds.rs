@@ -1,101 +1,111 @@
 //! Bonds and loads on the GPU.
 
-use super::{Number, OnGpu, doubles, numbers, sides};
-use crate::bonds::Break;
-use crate::simulation::Simulation;
+use super::{GpuGrains, Number, doubles, numbers, sides};
+use crate::bonds::BondBreak;
+use crate::populations::Populations;
 use seixo_device::exclusive_scan;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
-use seixo_laws::bond::{BreakMode, GLUE};
+use seixo_laws::bond::{BOND_PARAMETERS, BreakMode};
 use seixo_sweeps::bodies::is_ghost;
-use seixo_sweeps::bonds::{BOND, BROKEN, ENERGY, GONE, MADE};
+use seixo_sweeps::bonds::{BOND, BOND_REFERENCE, BROKEN, ENERGY, REMOVED};
 use seixo_sweeps::kernels::bodies::find_places;
 use seixo_sweeps::kernels::bonds::{
-    self as kernels, BondPlan, HoldPlan, MODE_BITS, PULL, SECOND, find_ends, find_rows, hold_bonds, hold_grains, let_go,
+    self as kernels, BOND_FORCE, BondKernelConfig, BondPlan, MODE_BITS, SECOND_GRAIN, bond_forces_on_grains, evaluate_bonds, find_ends,
+    find_rows, let_go,
 };
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
 use std::collections::{HashMap, HashSet};
 
-/// Rows of bonds and their entries, what bonds left, and what they took of every grain.
+/// Rows of bonds and their entries, the forces that bonds stored, and the damping power of the bonds of each grain.
 type ToAddUp<'a, C, R> = (&'a Buffer<u32>, &'a Buffer<u32>, &'a Buffer<R>, &'a Buffer<C>);
 
-/// Steps are counted up to here in what tells of breaks, and then anew.
+/// Largest count of steps in the word of a bond break; behind it the count starts at zero.
 const STEPS: u32 = u32::MAX >> MODE_BITS;
 
-/// The bonds that hold, and their rows by seat: what a grain is called from when this was made until it is made anew.
+/// The intact bonds, and their rows by seat. A seat is the fixed index of a grain from one build of this table to the next.
 struct Table<C, R> {
-    seat: Buffer<u32>,
+    body_index: Buffer<u32>,
     place: Buffer<u32>,
     row: Buffer<u32>,
-    /// The same by place: first entry and end.
+    /// Rows by the current index of the grain: first entry and end.
     rows: Buffer<u32>,
     entries: Buffer<u32>,
-    /// Of every bond, seats and places of its grains.
+    /// Seats and current indices of the two grains of each bond.
     seats_of_ends: Buffer<u32>,
     ends: Buffer<u32>,
-    /// How it was made, see [`seixo_sweeps::bonds::MADE`].
+    /// Reference state of each bond, see [`seixo_sweeps::bonds::BOND_REFERENCE`].
     axis: Buffer<C>,
     bent: Buffer<C>,
-    /// Its row of glue.
+    /// Row of each bond in the table of bond parameters.
     kind: Buffer<u32>,
-    /// Whether some grains may have been turned against each other when they were bonded.
+    /// Whether some grains may have been rotated relative to each other when they were bonded.
     has_bent: bool,
-    /// In which step and how it broke, and where and with what energy.
+    /// Step and mode of the break of each bond; then position and energy of the break.
     broke: Buffer<u32>,
     broken: Buffer<C>,
-    /// What it does to its grains.
+    /// Forces and torques of each bond on its grains.
     pull: Buffer<R>,
-    /// Which bond of the host's table every bond is, in the order in which rows meet them; none where only loads act.
+    /// Index of each bond in the host's table, in the order to which rows refer. Empty if there are only loads.
     bonds: Vec<u32>,
-    /// What share of it is booked here: half of one to a grain of another domain.
+    /// Share of each bond in the ledger of this subdomain: half if one of its grains is a ghost.
     shares: Vec<f64>,
 }
 
-/// Bonds and loads, see [`hold_grains()`].
-pub(super) struct Holding<C, R> {
+/// Bonds and loads, see [`bond_forces_on_grains()`].
+pub(super) struct GpuBonds<C, R> {
     table: Table<C, R>,
-    glue: Buffer<R>,
+    bond_parameters: Buffer<R>,
     /// Whether there are several kinds of bonds.
     several: bool,
     loads: Buffer<R>,
     loaded: bool,
     /// Orientations, in the order of the grains.
-    turn: Buffer<C>,
-    /// What bonds of every grain took since somebody looked \[W\].
+    orientation: Buffer<C>,
+    /// Damping power of the bonds of each grain, summed since the last download \[W\].
     taken: Buffer<C>,
-    /// What bonds take and loads give, booked by cube.
+    /// Power of damping in bonds and of loads, one sum for each block.
     pub(super) power: Buffer<C>,
     bonded: bool,
-    /// Whether the world is divided, so that grains come and go: their places are their seats then, and the table is made anew with the lists.
-    is_divided: bool,
+    /// Whether there are several subdomains, so that grains migrate. Then the current indices are the seats, and the table is rebuilt with the lists.
+    is_decomposed: bool,
 }
 
 impl<C: Number, R: Number> Table<C, R> {
-    /// The bonds of the host between grains with these ids, whose places are their seats; copies of grains of other domains have no rows.
-    fn new(gpu: &Gpu, host: &Simulation, ids: &[u32], is_copy: impl Fn(u32) -> bool) -> Result<Table<C, R>, GpuError> {
+    /// Table of the host's bonds between the grains with these ids, whose indices are their seats. Ghost particles have no rows.
+    fn new(gpu: &Gpu, host: &Populations, ids: &[u32], is_copy: impl Fn(u32) -> bool) -> Result<Table<C, R>, GpuError> {
         let seats: Vec<u32> = (0..ids.len() as u32).collect();
         let places: HashMap<u32, u32> = ids.iter().copied().zip(0..).collect();
         let mut holding: Vec<([u32; 2], u32)> = Vec::new();
         if let Some(network) = &host.bonds {
             let found = |bond: usize| Some((network.places(bond, &places)?, bond as u32));
-            holding.extend(network.all_holding().filter_map(found));
+            holding.extend(network.intact_bonds().filter_map(found));
         }
         holding.sort_unstable_by_key(|&([i, j], bond)| (i.min(j), i.max(j), bond));
         let mut row = vec![0u32; ids.len() + 1];
-        let with_rows = holding.iter().flat_map(|(ends, _)| ends).filter(|&&seat| !is_copy(seat));
-        with_rows.for_each(|&seat| row[seat as usize] += 1);
+        let with_rows = holding
+            .iter()
+            .flat_map(|(ends, _)| ends)
+            .filter(|&&body_index| !is_copy(body_index));
+        with_rows.for_each(|&body_index| row[body_index as usize] += 1);
         let mut entries = vec![0u32; exclusive_scan(&mut row) as usize];
         let mut next = row.clone();
-        // Rows are in the order of the table or of ids, whatever the order of the grains, so that sums are the same after a saved state.
-        let rank = |bond: u32| Some(host.bonds.as_deref()?.rank(bond as usize, host.settings.divisible));
+        // Rows are in the order of the table or of ids, whatever the order of the grains. So sums are the same after a restart from a checkpoint.
+        let rank = |bond: u32| {
+            Some(
+                host.bonds
+                    .as_deref()?
+                    .rank(bond as usize, host.context.settings.decomposition_invariant),
+            )
+        };
         let mut order: Vec<usize> = (0..holding.len()).collect();
         order.sort_unstable_by_key(|&k| rank(holding[k].1));
         for k in order {
             let [first, second] = holding[k].0;
-            let words = [(first, k as u32), (second, k as u32 | SECOND)];
-            for (seat, word) in words.into_iter().filter(|(seat, _)| !is_copy(*seat)) {
-                entries[next[seat as usize] as usize] = word;
-                next[seat as usize] += 1;
+            let words = [(first, k as u32), (second, k as u32 | SECOND_GRAIN)];
+            for (body_index, word) in words.into_iter().filter(|(body_index, _)| !is_copy(*body_index)) {
+                entries[next[body_index as usize] as usize] = word;
+                next[body_index as usize] += 1;
             }
         }
         let seats_of_ends: Vec<u32> = holding.iter().flat_map(|(ends, _)| *ends).collect();
@@ -106,25 +116,32 @@ impl<C: Number, R: Number> Table<C, R> {
             holding.iter().flat_map(record).collect::<Vec<f64>>()
         };
         let kind = |&(_, bond): &([u32; 2], u32)| network.map_or(0, |network| network.kind[bond as usize]);
-        let share = |(ends, _): &([u32; 2], u32)| if ends.iter().any(|&seat| is_copy(seat)) { 0.5 } else { 1.0 };
-        let bent = made(MADE / 2..MADE);
-        // All parts of a divisible world run one kernel.
-        let has_bent = host.settings.divisible || bent.chunks_exact(RECORD).any(|turn| turn != [1.0, 0.0, 0.0, 0.0]);
+        let share = |(ends, _): &([u32; 2], u32)| {
+            if ends.iter().any(|&body_index| is_copy(body_index)) {
+                0.5
+            } else {
+                1.0
+            }
+        };
+        let bent = made(BOND_REFERENCE / 2..BOND_REFERENCE);
+        // All subdomains of a decomposition-invariant run use one kernel.
+        let has_bent = host.context.settings.decomposition_invariant
+            || bent.chunks_exact(RECORD).any(|orientation| orientation != [1.0, 0.0, 0.0, 0.0]);
         // Buffers cannot be empty.
         let words = |values: &[u32]| gpu.upload(&[values, &[0, 0]].concat(), "bonds");
         Ok(Table {
-            seat: gpu.upload(&seats, "bonds")?,
+            body_index: gpu.upload(&seats, "bonds")?,
             place: gpu.upload(&seats, "bonds")?,
             row: words(&row)?,
             rows: words(&row.windows(2).flatten().copied().collect::<Vec<u32>>())?,
             entries: words(&entries)?,
             ends: words(&seats_of_ends)?,
             seats_of_ends: words(&seats_of_ends)?,
-            axis: gpu.upload(&numbers::<C>(with_room(made(0..MADE / 2))), "bonds")?,
-            // Where all stood alike, nobody reads it.
+            axis: gpu.upload(&numbers::<C>(with_room(made(0..BOND_REFERENCE / 2))), "bonds")?,
+            // Not read if no bond has a relative rotation.
             bent: gpu.upload(&numbers::<C>(with_room(if has_bent { bent } else { Vec::new() })), "bonds")?,
             has_bent,
-            pull: gpu.zeros(PULL * RECORD * (holding.len() + 1), "what bonds do")?,
+            pull: gpu.zeros(BOND_FORCE * RECORD * (holding.len() + 1), "what bonds do")?,
             broke: gpu.zeros(holding.len() + 1, "bonds")?,
             kind: words(&holding.iter().map(kind).collect::<Vec<u32>>())?,
             broken: gpu.zeros(RECORD * (holding.len() + 1), "bonds")?,
@@ -134,64 +151,64 @@ impl<C: Number, R: Number> Table<C, R> {
     }
 }
 
-/// Numbers, and a record more, for buffers cannot be empty.
+/// These numbers and one more record, as buffers cannot be empty.
 fn with_room(values: Vec<f64>) -> impl Iterator<Item = f64> {
     values.into_iter().chain([0.0; RECORD])
 }
 
-impl<C: Number, R: Number> Holding<C, R> {
-    /// The bonds and loads of the host, if there are any, with room for so many grains.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation, room: usize, cubes: usize) -> Result<Option<Holding<C, R>>, GpuError> {
+impl<C: Number, R: Number> GpuBonds<C, R> {
+    /// Bonds and loads of the host, with room for this many grains and blocks. `None` if there are neither.
+    pub(super) fn new(gpu: &Gpu, host: &Populations, room: usize, cubes: usize) -> Result<Option<GpuBonds<C, R>>, GpuError> {
         if !host.is_bonded() && host.loads.is_empty() {
             return Ok(None);
         }
-        let (fields, network, is_divided) = (&host.fields, host.bonds.as_deref(), host.has_ghosts);
-        // Grains that come from other domains may be of groups that are not here yet.
+        let (fields, network, is_decomposed) = (&host.grains.fields, host.bonds.as_deref(), host.grains.has_ghosts);
+        // Grains that migrate here may belong to groups that are not here yet.
         let groups = fields.group.iter().max().map_or(0, |&last| last + 1).max(host.loads.groups());
-        // In a domain the table follows the lists.
-        let seated = if is_divided { &[][..] } else { &fields.id[..] };
-        let mut turn = numbers::<C>(fields.turn.iter().copied());
-        turn.resize(if host.is_bonded() { RECORD * room } else { RECORD }, C::of(0.0));
-        Ok(Some(Holding {
+        // In a subdomain the table is rebuilt with the lists.
+        let seated = if is_decomposed { &[][..] } else { &fields.id[..] };
+        let mut orientation = numbers::<C>(fields.orientation.iter().copied());
+        orientation.resize(if host.is_bonded() { RECORD * room } else { RECORD }, C::of(0.0));
+        Ok(Some(GpuBonds {
             table: Table::new(gpu, host, seated, |_| false)?,
-            several: network.is_some_and(|network| network.glue.len() > GLUE),
+            several: network.is_some_and(|network| network.bond_parameters.len() > BOND_PARAMETERS),
             taken: gpu.zeros(room.next_multiple_of(RECORD), "the ledger")?,
             loaded: !host.loads.is_empty(),
-            glue: gpu.upload(
-                &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.glue.clone()))),
+            bond_parameters: gpu.upload(
+                &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.bond_parameters.clone()))),
                 "bonds",
             )?,
             loads: gpu.upload(&numbers::<R>(with_room(host.loads.records(groups))), "loads")?,
-            turn: gpu.upload(&turn, "orientations")?,
+            orientation: gpu.upload(&orientation, "orientations")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             bonded: host.is_bonded(),
-            is_divided,
+            is_decomposed,
         }))
     }
 
-    /// Makes room for so many grains, and so many cubes.
+    /// Makes room for this many grains and blocks.
     pub(super) fn make_room_for(&mut self, gpu: &Gpu, room: usize, cubes: usize) -> Result<(), GpuError> {
         gpu.lengthen(&mut self.power, 2 * RECORD * cubes, "the ledger")?;
         if self.bonded {
-            gpu.lengthen(&mut self.turn, RECORD * room, "orientations")?;
+            gpu.lengthen(&mut self.orientation, RECORD * room, "orientations")?;
             gpu.lengthen(&mut self.taken, room, "the ledger")?;
         }
         Ok(())
     }
 
-    /// Whether grains have seats, which go along with them when they are sorted.
+    /// Whether grains have seats, which are sorted with them.
     fn is_seated(&self) -> bool {
-        self.bonded && !self.is_divided
+        self.bonded && !self.is_decomposed
     }
 
-    /// Seats of the grains, where they have some.
+    /// Seats of the grains, if they have some.
     pub(super) fn seats(&mut self) -> Option<&mut Buffer<u32>> {
-        self.is_seated().then_some(&mut self.table.seat)
+        self.is_seated().then_some(&mut self.table.body_index)
     }
 
-    /// Orientations, where there are any, which go along, too.
-    pub(super) fn turns(&mut self) -> Option<&mut Buffer<C>> {
-        self.bonded.then_some(&mut self.turn)
+    /// Orientations, which are sorted with the grains, if there are any.
+    pub(super) fn orientations_to_sort(&mut self) -> Option<&mut Buffer<C>> {
+        self.bonded.then_some(&mut self.orientation)
     }
 
     fn plan(&self, sides: u32) -> BondPlan {
@@ -202,25 +219,25 @@ impl<C: Number, R: Number> Holding<C, R> {
         }
     }
 
-    /// Orientations, to be looked at.
+    /// Orientations, read-only.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
-        self.bonded.then_some(&self.turn)
+        self.bonded.then_some(&self.orientation)
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// What the last kernel of a step is to add up, if it is.
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Bond forces that the last kernel of a step adds up, if it does.
     pub(super) fn bonds_to_add_up(&self) -> Option<ToAddUp<'_, C, R>> {
         let holding = self.holding.as_ref().filter(|holding| holding.bonded && !holding.loaded)?;
         Some((&holding.table.rows, &holding.table.entries, &holding.table.pull, &holding.taken))
     }
 
-    /// Orientations, where there are any.
+    /// Orientations, if there are any.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
-        self.holding.as_ref().and_then(Holding::orientations)
+        self.holding.as_ref().and_then(GpuBonds::orientations)
     }
 
-    /// Notes where the grains are in the new order.
+    /// Records the new indices of the grains after a sort.
     pub(super) fn find_seats(&self) {
         let Some(holding) = self.holding.as_ref().filter(|holding| holding.is_seated()) else {
             return;
@@ -231,7 +248,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             client,
             count,
             dim,
-            holding.table.seat.argument(),
+            holding.table.body_index.argument(),
             holding.table.place.argument(),
             self.n as u32,
         );
@@ -250,29 +267,30 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             client,
             count,
             dim,
-            holding.table.seat.argument(),
+            holding.table.body_index.argument(),
             holding.table.row.argument(),
             holding.table.rows.argument(),
             self.n as u32,
         );
     }
 
-    /// What bonds and loads do, beside what walls did; nothing where there are none, or forces are known.
+    /// Adds forces of bonds and loads to those of walls. Does nothing without bonds and loads, or if the forces are up to date.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn hold_grains(&self, host: &Simulation, parity: u32, books: bool) {
+    pub(super) fn bond_forces(&self, host: &Populations, parity: u32, ledger: bool) {
         let Some(holding) = self.holding.as_ref().filter(|_| !self.forces_known) else {
             return;
         };
         if !holding.table.bonds.is_empty() {
-            // Small cubes fill the registers better.
+            // Small blocks use the registers better.
             let (count, dim) = units_in_cubes_of(128, holding.table.bonds.len());
-            // SAFETY: units beyond the number of bonds do nothing; all columns of bonds have a record for each, three of what they do; those that
-            // hold name places below n at both ends, all fields have n records; kinds are rows of the table of glue; flags have all their words.
+            // SAFETY: threads beyond the number of bonds do nothing. All columns of bonds have one record for each bond, three for its forces. Both
+            // ends of intact bonds are indices below n, and all fields have n records. Kinds are rows of the table of bond parameters. Flags have all
+            // their words.
             unsafe {
-                hold_bonds::launch_unchecked::<R, C>(
+                evaluate_bonds::launch_unchecked::<R, C>(
                     self.gpu.client(),
                     count,
                     dim,
@@ -282,40 +300,43 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                     holding.table.kind.argument(),
                     holding.table.broke.argument(),
                     holding.table.broken.records(),
-                    holding.glue.argument(),
+                    holding.bond_parameters.argument(),
                     self.position[self.now].records(),
                     self.velocity[self.now].records(),
                     self.spin[self.now].records(),
-                    holding.turn.records(),
+                    holding.orientation.records(),
                     holding.table.pull.records(),
                     self.flags.argument(),
-                    sides::<C, R>(&host.stepping.sides),
-                    (host.steps % u64::from(STEPS)) as u32,
+                    sides::<C, R>(&host.context.stepping.sides),
+                    (host.context.steps % u64::from(STEPS)) as u32,
                     holding.table.bonds.len() as u32,
                     parity,
                     holding.plan(self.kind.sides),
                 );
             }
         }
-        if !holding.loaded && !books {
-            // The last kernel of the step adds up what bonds left.
+        if !holding.loaded && !ledger {
+            // The last kernel of the step adds up the stored bond forces.
             return;
         }
-        // As where forces are found: all parts of a divisible world run one kernel.
-        let near_walls = self.walls.as_ref().filter(|near| near.entries > 0 || host.settings.divisible);
-        let plan = HoldPlan {
+        // As for contact forces: all subdomains of a decomposition-invariant run use one kernel.
+        let near_walls = self
+            .walls
+            .as_ref()
+            .filter(|near| near.entries > 0 || host.context.settings.decomposition_invariant);
+        let plan = BondKernelConfig {
             bonded: holding.bonded,
             loaded: holding.loaded,
             frictional: self.kind.frictional,
             walls: near_walls.is_some(),
-            copies: self.has_members(),
+            ghosts: self.has_members(),
         };
         let (count, dim) = units(self.n);
-        // SAFETY: units beyond n do nothing; rows end at the number of entries, behind which there is one more that is read but not used; they
-        // name bonds, each with three records; groups are rows of the loads; all fields have n records and members n words, those of rotation where it is read; flags have all their words, powers two
-        // records for every cube.
+        // SAFETY: threads beyond n do nothing. Rows end at the number of entries, behind which there is one more that is read but not used. Entries
+        // refer to bonds, each with three records. Groups are rows of the loads. All fields have n records, those of rotation if it is read, and
+        // members n words. Flags have all their words, and powers two records for every block.
         unsafe {
-            hold_grains::launch_unchecked::<R, C>(
+            bond_forces_on_grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
@@ -340,12 +361,12 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Lets bonds of grains outside of the domain go, and books what they take along.
-    pub(super) fn let_bonds_go(&self, host: &mut Simulation) -> Result<(), GpuError> {
+    /// Removes the bonds of grains outside the domain, and adds their energy to the ledger.
+    pub(super) fn remove_bonds(&self, host: &mut Populations) -> Result<(), GpuError> {
         let Some(holding) = self.holding.as_ref().filter(|holding| !holding.table.bonds.is_empty()) else {
             return Ok(());
         };
-        let Some(domain) = host.domain.map(|domain| domain.open_corners().concat()) else {
+        let Some(domain) = host.context.domain.map(|domain| domain.open_corners().concat()) else {
             return Ok(());
         };
         self.gpu.write(&self.cells.domain, &numbers::<C>(domain));
@@ -359,24 +380,24 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             holding.table.bent.records(),
             holding.table.kind.argument(),
             holding.table.broke.argument(),
-            holding.glue.argument(),
+            holding.bond_parameters.argument(),
             self.position[self.now].records(),
             self.velocity[self.now].records(),
             self.spin[self.now].records(),
-            holding.turn.records(),
+            holding.orientation.records(),
             holding.table.pull.records(),
             holding.table.broken.records(),
             self.cells.domain.argument(),
-            sides::<C, R>(&host.stepping.sides),
+            sides::<C, R>(&host.context.stepping.sides),
             holding.table.bonds.len() as u32,
             holding.plan(self.kind.sides),
         );
-        self.fetch_breaks(host, host.steps)
+        self.fetch_breaks(host, host.context.steps)
     }
 
-    /// Books what bonds took of grains in steps that are done, for some grains are about to come or go.
-    pub(super) fn book_what_bonds_took(&self, host: &mut Simulation) -> Result<(), GpuError> {
-        let dt = host.stepping.dt;
+    /// Adds the damping of bonds in finished steps to the ledger, as some grains are about to enter or leave.
+    pub(super) fn add_bond_work(&self, host: &mut Populations) -> Result<(), GpuError> {
+        let dt = host.context.stepping.dt;
         if let (Some(holding), Some(network)) = (self.holding.as_ref().filter(|holding| holding.bonded), &mut host.bonds) {
             let taken = self.gpu.download_part(&holding.taken, 0..self.n).wait()?;
             network.work.damping += dt * taken.iter().map(|&power| power.double()).sum::<f64>();
@@ -385,19 +406,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Lays the bonds of a domain out anew for grains and copies as they stand; those of which a grain is not here are marked as gone.
-    pub(super) fn lay_bonds(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
-        if !self.holding.as_ref().is_some_and(|holding| holding.bonded && holding.is_divided) {
+    /// Rebuilds the table of bonds of a subdomain for the current grains and ghosts. Bonds of absent grains are marked as removed.
+    pub(super) fn list_bonds_by_grain(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        if !self.holding.as_ref().is_some_and(|holding| holding.bonded && holding.is_decomposed) {
             return Ok(());
         }
         let (ids, member) = self.ids_and_members()?;
         let table = Table::new(&self.gpu, host, &ids, |place| is_ghost(member[place as usize]))?;
         if let Some(network) = &mut host.bonds
-            && table.bonds.len() < network.holding()
+            && table.bonds.len() < network.intact_count()
         {
             let laid: HashSet<usize> = table.bonds.iter().map(|&bond| bond as usize).collect();
-            let torn: Vec<usize> = network.all_holding().filter(|bond| !laid.contains(bond)).collect();
-            torn.into_iter().for_each(|bond| network.records[bond * BOND + BROKEN] = GONE);
+            let torn: Vec<usize> = network.intact_bonds().filter(|bond| !laid.contains(bond)).collect();
+            torn.into_iter().for_each(|bond| network.records[bond * BOND + BROKEN] = REMOVED);
         }
         if let Some(holding) = &mut self.holding {
             holding.table = table;
@@ -405,11 +426,11 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Brings the host's table up to date with the bonds that broke in steps from `since` on.
-    pub(super) fn fetch_breaks(&self, host: &mut Simulation, since: u64) -> Result<(), GpuError> {
+    /// Updates the host's table with the bonds that broke in steps from `since` on.
+    pub(super) fn fetch_breaks(&self, host: &mut Populations, since: u64) -> Result<(), GpuError> {
         let Some(holding) = &self.holding else { return Ok(()) };
         let broke = self.gpu.download(&holding.table.broke)?;
-        let (dt, Some(network)) = (host.stepping.dt, host.bonds.as_deref_mut()) else {
+        let (dt, Some(network)) = (host.context.stepping.dt, host.bonds.as_deref_mut()) else {
             return Ok(());
         };
         let is_new = |slot: &usize| broke[*slot] != 0 && network.records[holding.table.bonds[*slot] as usize * BOND + BROKEN] == 0.0;
@@ -424,13 +445,13 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         let mut breaks: Vec<(u64, u32, BreakMode, f64, &[f64])> = Vec::new();
         for (&slot, record) in new.iter().zip(records.chunks_exact(RECORD)) {
             let (word, bond) = (broke[slot as usize], holding.table.bonds[slot as usize]);
-            // Counted from one, and modulo what the word holds.
+            // The word counts steps from one, modulo its range.
             let counted = (word >> MODE_BITS).wrapping_sub(1 + (since % u64::from(STEPS)) as u32) & STEPS;
             let (code, share) = (word & ((1 << MODE_BITS) - 1), holding.table.shares[slot as usize]);
-            if code == kernels::GONE {
-                network.records[bond as usize * BOND + BROKEN] = GONE;
+            if code == kernels::REMOVED_BITS {
+                network.records[bond as usize * BOND + BROKEN] = REMOVED;
                 network.records[bond as usize * BOND + ENERGY] = 0.0;
-                host.work.left_domain += share * record[3];
+                host.ledger.work.left_domain += share * record[3];
                 continue;
             }
             network.records[bond as usize * BOND + BROKEN] = f64::from(code);
@@ -442,7 +463,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         breaks.sort_unstable_by_key(|&(step, bond, ..)| (step, bond));
         for (step, bond, mode, share, record) in breaks {
             network.work.fracture += share * record[3];
-            network.breaks.push(Break {
+            network.breaks.push(BondBreak {
                 time: step as f64 * dt,
                 kind: network.kind[bond as usize],
                 grains: network.ids(bond as usize),

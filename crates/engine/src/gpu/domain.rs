@@ -1,151 +1,163 @@
-//! A domain on a GPU: the grains that it owns, and copies of those of others that it feels.
+//! A subdomain on a GPU: the grains that it owns, and ghost particles.
 //!
-//! Grains and copies stand among each other in the order of the cells; [`Border::member`] tells them apart. Between two renewals of the lists a domain
-//! tells the others at every step where those of its grains are that they have copies of. As lists are renewed, grains change hands and copies are
-//! chosen anew, all of which the GPU packs and unpacks by itself: only what changes goes through the host.
+//! Owned grains and ghosts are mixed, in the order of the cells; [`DomainState::member`] distinguishes them. Between two rebuilds of the lists,
+//! subdomains exchange halos at every step: positions and motion of those grains that have ghosts elsewhere. At a rebuild, grains migrate and ghosts
+//! are selected again. The GPU packs and unpacks all of this itself, so only the data that change pass through the host.
 
-mod halts;
-mod memories;
-mod parcels;
-mod sides;
+mod body_forces;
+mod contact_histories;
+mod halo;
+mod halt_flags;
+mod migration;
 
-use super::handed::{Shows, Swaps};
-use super::lists::make_room;
-use super::places::{invert_order, sampled};
-use super::{Number, OnGpu, numbers};
-use crate::division::{Halt, Shared, enclose, enclose_letter, unfold_letter};
-use crate::simulation::Simulation;
-pub(crate) use halts::Halts;
-use memories::Arrived;
-use parcels::{Parcel, enclose_all, widths_of};
+use super::halo_exchange::{HaloExchange, HaloSource};
+use super::index_map::{invert_order, sampled};
+use super::neighbor_lists::make_room;
+use super::{GpuGrains, Number, numbers};
+use crate::exchange::{HaltReason, SharedParticles, append_message, enclose, next_message};
+use crate::populations::Populations;
+use body_forces::MemberForces;
+use contact_histories::ArrivedHistories;
+use halo::HaloSide;
+pub(crate) use halt_flags::HaltFlags;
+use migration::{MigrationBuffer, enclose_all, widths_of};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::bodies::{FREE, GHOST};
+use seixo_sweeps::bodies::{FREE, is_owned};
 use seixo_sweeps::domain::Block;
 use seixo_sweeps::kernels::FLAGS;
-use seixo_sweeps::kernels::domain::{keep_too, let_copies_go, let_go};
-use seixo_sweeps::motion::LEFT;
-use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::RECORD;
-use sides::Side;
+use seixo_sweeps::kernels::domain::{keep_too, mark_ghosts_removed, mark_removed};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::LEFT_DOMAIN;
+use seixo_sweeps::periodic::OPEN;
 use std::collections::HashSet;
 
-/// Grains that this domain takes in are behind those that it has. Room for so many parts of those that there are is held ready.
-pub(super) const SPARE: usize = 8;
+/// Spare room for grains that migrate to this subdomain: one part in this many. These grains are stored behind the present ones.
+pub(super) const RESERVE: usize = 8;
 
-/// Which grains move by themselves in a divisible world; where it is divided, also what domains show each other.
-pub(super) struct Border<C, R> {
+/// Marks of the grains that move by themselves in a decomposition-invariant run, and the halo of a subdomain.
+pub(super) struct DomainState<C, R> {
     /// See [`seixo_sweeps::bodies`].
     pub member: Buffer<u32>,
-    /// Ids in the order before this one.
+    /// Ids in the previous order.
     pub old_id: Buffer<u32>,
-    /// Whether the world is divided.
-    pub is_divided: bool,
-    /// Grains that had rows when lists were renewed last.
+    /// Whether there are several subdomains.
+    pub is_decomposed: bool,
+    /// Number of grains that had rows at the last rebuild of the lists.
     known: usize,
-    /// Where grains went as they were sorted.
+    /// New index of each grain after the last sort.
     place_of: Buffer<u32>,
-    sides: Vec<Side<C, R>>,
-    parcel: Parcel<C, R>,
-    /// What the contacts of grains remember that came, until there are lists.
-    arrived: Vec<Arrived>,
-    /// Whether some left the world.
+    sides: Vec<HaloSide<C, R>>,
+    parcel: MigrationBuffer<C, R>,
+    /// Contact histories of grains that migrated here, stored until there are lists.
+    arrived: Vec<ArrivedHistories>,
+    /// Whether some grains left the world.
     leaving: bool,
+    /// Forces on the grains of bodies, if these may be in several domains.
+    body_forces: Option<MemberForces<R>>,
 }
 
-/// What came of a step of a domain.
-pub(crate) struct Stepped {
-    /// Flags that it raised.
+/// Result of a step of a subdomain.
+pub(crate) struct DomainStep {
+    /// Flags that the step raised.
     pub raised: u32,
-    /// Whether the host must see to them.
-    pub must_be_seen_to: bool,
-    /// Where its grains are that others have copies of: a letter for each of the domains beside it, in their order, unless GPUs tell each other.
-    pub letters: Vec<Vec<u8>>,
+    /// Whether the flags require an action of the host.
+    pub needs_host: bool,
+    /// Positions of the owned grains that are ghosts elsewhere: one message for each neighbor subdomain, in their order. Empty if GPUs copy between
+    /// each other.
+    pub messages: Vec<Vec<u8>>,
 }
 
-/// The grains of a domain on a GPU, whatever its precision. Letters go to the domains beside it and come from there, in their order.
-pub(crate) trait DomainOnGpu: Swaps {
-    /// Takes over what is shared, by places before the grains were handed over.
-    fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError>;
-    /// One step. Where others get what is shown by themselves, there are no letters.
-    fn step_and_show(&mut self, host: &mut Simulation, by_letters: bool) -> Result<Stepped, GpuError>;
-    /// Queues the step that is `ahead` steps from where the host stands, of a batch that was opened; others get what is shown by themselves.
-    fn queue_and_show(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError>;
-    /// Lets other domains hear whether this one halts after that step; says whether all must have told before any hears.
-    fn tell_halt(&self, halts: &Halts, rank: usize, ahead: u32) -> Result<bool, GpuError>;
-    /// Hears whether any domain halts after that step.
-    fn hear_halts(&self, halts: &Halts, rank: usize, ahead: u32);
-    /// Takes servos to where the host stands, by what the grains of all domains press, which it knows.
-    fn lead(&self, host: &mut Simulation);
-    /// Puts copies where their originals are.
-    fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Gets ready for grains to change hands after a step that raised these flags; says how many this domain has, and where some of them are.
-    fn prepare(&mut self, host: &mut Simulation, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError>;
-    /// Lets grains go that are in the blocks of others, with what their contacts remember, and forgets copies; says how many went. All others are in its
-    /// own block.
-    fn send_away(&mut self, host: &Simulation, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt>;
-    /// Takes in those that come.
-    fn take_in(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Ids of its own grains.
-    fn own_ids(&self) -> Result<Vec<u32>, GpuError>;
-    /// Copies of grains that are felt in each of these blocks, or that are bonded to those of others.
-    fn copies_for(&mut self, felt: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError>;
-    /// Takes in copies of theirs, and lists all anew.
-    fn list_with(&mut self, host: &mut Simulation, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Number of grains that are no copies.
-    fn own_grains(&self) -> usize;
+/// The grains of a subdomain on a GPU, independent of its precision. Messages go to the neighbor subdomains and come from them, in their order.
+pub(crate) trait DomainBackend: HaloExchange {
+    /// Takes over the shared grains, by their indices before the grains were uploaded.
+    fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
+    /// First part of a step: forces, and motion of the grains that move by themselves.
+    fn step_grains(&mut self, host: &mut Populations) -> Result<(), GpuError>;
+    /// A message with the forces on the grains of free bodies that are here.
+    fn body_forces(&self, host: &mut Populations) -> Result<Vec<u8>, GpuError>;
+    /// Takes the forces on free bodies from the messages of all domains.
+    fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Second part of a step: moves the bodies, and packs the halo. Returns messages if `by_messages`; otherwise peers copy the packed halo.
+    fn move_bodies_and_pack_halo(&mut self, host: &mut Populations, by_messages: bool) -> Result<DomainStep, GpuError>;
+    /// Queues the step that is `ahead` steps after the host's clock, in a batch that was opened. Peers copy the packed halo.
+    fn queue_and_pack_halo(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError>;
+    /// Sends to the other subdomains whether this one halts after that step. Returns whether all must have sent before any receives.
+    fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError>;
+    /// Receives whether any subdomain halts after that step.
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32);
+    /// Advances the servos to the host's clock. The host has the sum of the wall loads of all subdomains.
+    fn advance_servos_to(&self, host: &mut Populations);
+    /// Updates the ghosts from these messages.
+    fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Prepares for migration after a step that raised these flags. Returns the number of owned grains, and the positions of some of them \[m\].
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError>;
+    /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
+    /// the messages. Fails if an owned grain is in none of these blocks.
+    fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
+    /// Receives migrating grains.
+    fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Ids of the owned grains.
+    fn owned_ids(&self) -> Result<Vec<u32>, GpuError>;
+    /// Messages with the ghosts for each of these blocks: grains within it, and grains with ids in `bonded`, which are bonded to grains of others.
+    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Receives the ghosts, and rebuilds all lists.
+    fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Number of owned grains, without ghosts.
+    fn owned_count(&self) -> usize;
 }
 
-impl<C: Number, R: Number> Border<C, R> {
-    /// That of the host's grains, with room for so many, where it is divisible and no bodies are there.
-    pub(super) fn new(gpu: &Gpu, host: &Simulation, room: usize) -> Result<Option<Border<C, R>>, GpuError> {
-        if !host.settings.divisible || host.carries {
+impl<C: Number, R: Number> DomainState<C, R> {
+    /// State for the grains of the host, with room for this many. `None` unless the run is decomposition-invariant.
+    pub(super) fn new(gpu: &Gpu, host: &Populations, room: usize) -> Result<Option<DomainState<C, R>>, GpuError> {
+        if !host.context.settings.decomposition_invariant {
             return Ok(None);
         }
-        let mut member = host.fields.member.clone();
+        let mut member = host.grains.fields.member.clone();
         member.resize(room, FREE);
-        let is_divided = host.has_ghosts;
-        Ok(Some(Border {
+        let is_decomposed = host.grains.has_ghosts;
+        Ok(Some(DomainState {
             member: gpu.upload(&member, "domains")?,
             old_id: gpu.zeros(room, "domains")?,
-            is_divided,
+            is_decomposed,
             known: 0,
-            place_of: gpu.zeros(if is_divided { room } else { RECORD }, "domains")?,
+            place_of: gpu.zeros(if is_decomposed { room } else { RECORD }, "domains")?,
             sides: Vec::new(),
-            parcel: Parcel::new(gpu)?,
+            parcel: MigrationBuffer::new(gpu)?,
             arrived: Vec::new(),
             leaving: false,
+            body_forces: MemberForces::new(gpu, host)?,
         }))
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Grains that room is held ready for where n are there: in a domain some more, since others come.
-    pub(super) fn room_for(host: &Simulation, n: usize) -> usize {
-        if host.has_ghosts {
-            (n + n / SPARE + 1024).next_multiple_of(RECORD)
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Number of grains for which buffers have room if there are n: in a subdomain some more, as grains migrate to it.
+    pub(super) fn room_for(host: &Populations, n: usize) -> usize {
+        if host.grains.has_ghosts {
+            (n + n / RESERVE + 1024).next_multiple_of(RECORD)
         } else {
             n
         }
     }
 
-    /// Grains that had rows when lists were renewed last.
-    pub(super) fn known(&self) -> u32 {
-        let divided = self.border.as_ref().filter(|border| border.is_divided);
-        divided.map_or(u32::MAX, |border| border.known as u32)
+    /// Number of grains that had rows at the last rebuild of the lists.
+    pub(super) fn rows_at_last_rebuild(&self) -> u32 {
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
+        decomposed.map_or(u32::MAX, |border| border.known as u32)
     }
 
-    /// Which grains are copies, in a domain.
+    /// Marks of owned grains and ghosts, in a subdomain.
     pub(super) fn members_of_domain(&self) -> Option<&Buffer<u32>> {
-        let divided = self.border.as_ref().filter(|border| border.is_divided);
-        divided.map(|border| &border.member)
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
+        decomposed.map(|border| &border.member)
     }
 
-    fn border(&mut self) -> &mut Border<C, R> {
+    fn border(&mut self) -> &mut DomainState<C, R> {
         self.border.as_mut().expect("a domain has a border")
     }
 
-    /// Ids of all grains, and which are copies.
+    /// Ids of all grains, and their marks as owned or ghost.
     pub(super) fn ids_and_members(&self) -> Result<(Vec<u32>, Vec<u32>), GpuError> {
         let mut copies = self.gpu.copies();
         let (id, member) = (copies.add(&self.id, 0..self.n), copies.add(self.member(), 0..self.n));
@@ -153,8 +165,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok((arrived.take(id), arrived.take(member)))
     }
 
-    /// Finds own grains in a block, or beyond it, and those at the first so many places in [`Parcel::start`]: their places are the first of
-    /// what orders the grains otherwise. Says how many.
+    /// Finds owned grains in a block, or outside it if `beyond`, and those at the first `too` indices in [`MigrationBuffer::start`]. Writes their
+    /// indices to the start of the buffer `order`, and returns their number.
     fn find(&self, block: &Block<f64>, beyond: bool, too: usize) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], self.member(), self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
@@ -173,24 +185,24 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
-    /// Notes where every grain went as it was sorted.
-    fn note_places(&self) {
+    /// Records the new index of every grain after a sort.
+    fn record_new_indices(&self) {
         let border = self.border.as_ref().expect("a domain has a border");
         invert_order(&self.gpu, &self.order, self.n, &border.place_of);
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
-    fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError> {
+impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
+    fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
-        self.note_places();
+        self.record_new_indices();
         let widths = widths_of(&self.changing());
         let border = self.border();
         border.sides.clear();
         for shared in shared {
-            let mut side = Side::new(&gpu)?;
-            (side.shown, side.followed) = (shared.own.len(), shared.copies.len());
-            for (places, from) in [(&mut side.own, &shared.own), (&mut side.copies, &shared.copies)] {
+            let mut side = HaloSide::new(&gpu)?;
+            (side.shown, side.followed_ghosts) = (shared.own.len(), shared.ghosts.len());
+            for (places, from) in [(&mut side.own, &shared.own), (&mut side.ghosts, &shared.ghosts)] {
                 make_room(&gpu, places, from.len(), "domains")?;
                 gpu.write_part(places, 0, from);
             }
@@ -201,17 +213,29 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         Ok(())
     }
 
-    fn step_and_show(&mut self, host: &mut Simulation, by_letters: bool) -> Result<Stepped, GpuError> {
+    fn step_grains(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         self.set_out(host, 1);
-        self.step(host, 0)?;
+        self.forces_and_grains(host, 0)
+    }
+
+    fn body_forces(&self, host: &mut Populations) -> Result<Vec<u8>, GpuError> {
+        self.local_member_forces(host)
+    }
+
+    fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        Ok(self.take_member_forces(host, messages)?)
+    }
+
+    fn move_bodies_and_pack_halo(&mut self, host: &mut Populations, by_messages: bool) -> Result<DomainStep, GpuError> {
+        self.finish_step(host, 0);
         self.show();
         let mut copies = self.gpu.copies();
         let flags = copies.add(&self.flags, 0..FLAGS);
         let (numbers, widths) = (self.numbers_of_motion(), widths_of(&self.changing()));
         let sides = &self.border.as_ref().expect("a domain has a border").sides;
-        let told: Vec<_> = sides
+        let reported: Vec<_> = sides
             .iter()
-            .filter(|_| by_letters)
+            .filter(|_| by_messages)
             .map(|side| {
                 let packed = &side.packed[self.now];
                 let coordinates = copies.add(&packed.coordinates, 0..RECORD * side.shown);
@@ -219,60 +243,61 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
                 (coordinates, motions, side.belongings.ask(&mut copies, side.shown, &widths))
             })
             .collect();
-        let touches = self.ask_for_touches(host, &mut copies);
+        let wall_contacts = self.request_wall_contacts(host, &mut copies);
         // One copy, and so one wait for all.
         let arrived = copies.wait()?;
         let raised = self.count_queued(host, &arrived.take(flags))?;
-        Self::show_touches(host, &arrived, touches);
-        let letters = told.into_iter().map(|(coordinates, motions, belongings)| {
-            let mut letter = Vec::new();
-            enclose(&mut letter, &arrived.take(coordinates));
-            enclose(&mut letter, &arrived.take(motions));
-            enclose_all(&mut letter, &arrived, belongings);
-            letter
+        Self::receive_wall_contacts(host, &arrived, wall_contacts);
+        let messages = reported.into_iter().map(|(coordinates, motions, belongings)| {
+            let mut message = Vec::new();
+            enclose(&mut message, &arrived.take(coordinates));
+            enclose(&mut message, &arrived.take(motions));
+            enclose_all(&mut message, &arrived, belongings);
+            message
         });
-        Ok(Stepped {
+        Ok(DomainStep {
             raised,
-            must_be_seen_to: self.must_be_seen_to(host, raised),
-            letters: letters.collect(),
+            needs_host: self.needs_host(host, raised),
+            messages: messages.collect(),
         })
     }
 
-    fn queue_and_show(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+    fn queue_and_pack_halo(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
         self.step(host, ahead)?;
         self.show();
         Ok(())
     }
 
-    fn tell_halt(&self, halts: &Halts, rank: usize, ahead: u32) -> Result<bool, GpuError> {
-        self.tell(halts, rank, ahead)
+    fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        self.send_halt_flag(halts, rank, ahead)
     }
 
-    fn hear_halts(&self, halts: &Halts, rank: usize, ahead: u32) {
-        self.hear(halts, rank, ahead);
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) {
+        self.receive_halt_flag(halts, rank, ahead);
     }
 
-    fn lead(&self, host: &mut Simulation) {
-        self.lead_servos(host);
+    fn advance_servos_to(&self, host: &mut Populations) {
+        self.advance_servos(host);
     }
 
-    fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt> {
-        self.follow_originals(letters)
+    fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        self.receive_ghost_positions(messages)
     }
 
-    fn prepare(&mut self, host: &mut Simulation, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError> {
-        self.start_renewal(host);
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError> {
+        self.count_rebuild(host);
+        self.wrap_bodies(host)?;
         if self.kind.sides != OPEN {
-            self.put_grains_back(host)?;
+            self.wrap_grains(host)?;
         }
         self.collect();
-        // A bond goes with either of its grains, and a copy may have left.
-        self.let_bonds_go(host)?;
-        self.book_what_bonds_took(host)?;
-        let leaving = raised & LEFT != 0;
+        // A bond migrates with either of its grains, and a ghost may have left the world.
+        self.remove_bonds(host)?;
+        self.add_bond_work(host)?;
+        let leaving = raised & LEFT_DOMAIN != 0;
         if leaving {
-            host.work.left_domain += self.energy_outside(host)?;
-            self.book_heat_leaving(host)?;
+            host.ledger.work.left_domain += self.energy_outside(host)?;
+            self.remove_leaving_heat(host)?;
         }
         self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
         let n = self.n;
@@ -293,22 +318,22 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         let arrived = copies.wait()?;
         let found = arrived.take(position);
         let places = found.chunks_exact(RECORD).zip(arrived.take(member));
-        let own = places.filter(|(_, member)| *member == FREE);
+        let own = places.filter(|(_, member)| is_owned(*member));
         let places = own.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect();
-        Ok((self.own_grains(), places))
+        Ok((self.owned_count(), places))
     }
 
-    fn send_away(&mut self, host: &Simulation, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt> {
-        let (mut letters, mut sent) = (Vec::new(), 0);
+    fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
+        let (mut messages, mut sent) = (Vec::new(), 0);
         for other in others {
             let m = self.find(other, false, 0)?;
-            let mut letter = self.packed(m)?;
+            let mut message = self.packed(m)?;
             if m > 0 {
-                for memories in self.memories_of(m, host.walls.remembered)? {
-                    enclose_letter(&mut letter, &memories);
+                for memories in self.histories_of(m, host.walls.contact_histories)? {
+                    append_message(&mut message, &memories);
                 }
                 let (count, dim) = units(m);
-                let_go::launch(
+                mark_removed::launch(
                     self.gpu.client(),
                     count,
                     dim,
@@ -318,43 +343,43 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
                 );
             }
             sent += m as u64;
-            letters.push(letter);
+            messages.push(message);
         }
         if self.find(own, true, 0)? > 0 {
             let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
             let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(Halt::passed_through(id));
+            return Err(HaltReason::passed_through(id));
         }
         let (count, dim) = units(self.n);
-        let_copies_go::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
-        Ok((sent, letters))
+        mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
+        Ok((sent, messages))
     }
 
-    fn take_in(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt> {
-        for letter in letters {
-            let (mut letter, first) = (&letter[..], self.n);
-            let count = self.unpacked(&mut letter, FREE)?;
+    fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        for message in messages {
+            let (mut message, first) = (&message[..], self.n);
+            let count = self.unpacked(&mut message, false)?;
             if count > 0 {
-                let letters = [unfold_letter(&mut letter)?, unfold_letter(&mut letter)?];
-                self.border().arrived.push(Arrived { first, count, letters });
+                let messages = [next_message(&mut message)?, next_message(&mut message)?];
+                self.border().arrived.push(ArrivedHistories { first, count, messages });
             }
         }
         Ok(())
     }
 
-    fn own_ids(&self) -> Result<Vec<u32>, GpuError> {
+    fn owned_ids(&self) -> Result<Vec<u32>, GpuError> {
         let (ids, member) = self.ids_and_members()?;
-        let own = ids.into_iter().zip(member).filter(|(_, member)| *member == FREE);
+        let own = ids.into_iter().zip(member).filter(|(_, member)| is_owned(*member));
         Ok(own.map(|(id, _)| id).collect())
     }
 
-    fn copies_for(&mut self, felt: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError> {
+    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError> {
         let mut too: Vec<u32> = Vec::new();
         if !bonded.is_empty() {
             let (ids, member) = self.ids_and_members()?;
             let own = ids.iter().zip(&member).zip(0..);
             too.extend(
-                own.filter(|((id, member), _)| **member == FREE && bonded.contains(*id))
+                own.filter(|((id, member), _)| is_owned(**member) && bonded.contains(*id))
                     .map(|(_, place)| place),
             );
         }
@@ -363,54 +388,51 @@ impl<C: Number + Coordinate<R>, R: Number> DomainOnGpu for OnGpu<C, R> {
         make_room(&gpu, &mut parcel.start, too.len(), "domains")?;
         gpu.write_part(&parcel.start, 0, &too);
         let sides = &mut self.border().sides;
-        sides.truncate(felt.len());
-        while sides.len() < felt.len() {
-            sides.push(Side::new(&gpu)?);
+        sides.truncate(blocks_in_reach.len());
+        while sides.len() < blocks_in_reach.len() {
+            sides.push(HaloSide::new(&gpu)?);
         }
-        let mut letters = Vec::new();
-        for (k, felt) in felt.iter().enumerate() {
-            let m = self.find(felt, false, too.len())?;
+        let mut messages = Vec::new();
+        for (k, blocks_in_reach) in blocks_in_reach.iter().enumerate() {
+            let m = self.find(blocks_in_reach, false, too.len())?;
             let border = self.border.as_mut().expect("a domain has a border");
             let side = &mut border.sides[k];
             make_room(&gpu, &mut side.own, m, "domains")?;
             gpu.copy(&self.order, m, &side.own);
             side.shown = m;
-            letters.push(self.packed(m)?);
+            messages.push(self.packed(m)?);
         }
-        Ok(letters)
+        Ok(messages)
     }
 
-    fn list_with(&mut self, host: &mut Simulation, letters: &[Vec<u8>]) -> Result<(), Halt> {
+    fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         let (gpu, widths) = (self.gpu.clone(), widths_of(&self.changing()));
-        for (k, letter) in letters.iter().enumerate() {
+        for (k, message) in messages.iter().enumerate() {
             let first = self.n;
-            let count = self.unpacked(&mut &letter[..], GHOST)?;
+            let count = self.unpacked(&mut &message[..], true)?;
             let places: Vec<u32> = (first..first + count).map(|place| place as u32).collect();
             let side = &mut self.border().sides[k];
-            make_room(&gpu, &mut side.copies, count, "domains")?;
-            gpu.write_part(&side.copies, 0, &places);
-            side.followed = count;
+            make_room(&gpu, &mut side.ghosts, count, "domains")?;
+            gpu.write_part(&side.ghosts, 0, &places);
+            side.followed_ghosts = count;
             side.make_room(&gpu, &widths)?;
         }
         let leaving = self.border().leaving;
         self.sort(host, leaving, true)?;
-        if self.n == 0 {
-            return Err(Halt::empty());
-        }
-        self.note_places();
+        self.record_new_indices();
         self.rename_shared();
         self.list_pairs(host)?;
         self.list_walls(host)?;
         self.make_room_for_heat()?;
-        self.lay_bonds(host)?;
+        self.list_bonds_by_grain(host)?;
         for arrived in std::mem::take(&mut self.border().arrived) {
-            self.give_memories(&arrived, host.walls.remembered)?;
+            self.restore_migrated_histories(&arrived, host.walls.contact_histories)?;
         }
         Ok(())
     }
 
-    fn own_grains(&self) -> usize {
+    fn owned_count(&self) -> usize {
         let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
-        self.n - sides.iter().map(|side| side.followed).sum::<usize>()
+        self.n - sides.iter().map(|side| side.followed_ghosts).sum::<usize>()
     }
 }

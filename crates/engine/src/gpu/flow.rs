@@ -1,102 +1,110 @@
-//! Fluids on a GPU: their particles and those of the walls that bound them, stepped as grains are.
+//! Fluids on a GPU: fluid particles and wall particles, stepped in the same way as grains.
 
+mod backend;
+mod body_boundary;
 mod boundary;
 mod dfsph;
 mod domain;
-mod hulls;
 mod muller;
-mod passages;
-mod remote;
+mod open_boundaries;
 mod shifting;
 mod suspension;
 
-use super::lists::{Keys, UNBOUNDED};
+use super::neighbor_lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
-use super::{Cells, Closed, Number, Rows, done_by_sides, doubles, numbers, room_for_cubes, stepping};
+use super::{Cells, FinishedSteps, Number, Rows, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
 use crate::flow::{Flow, FlowEnergies};
-use crate::glance::{Glancing, Shade};
-use crate::simulation::Simulation;
+use crate::preview::{ColorScalar, PendingPreview};
 use crate::state::Profile;
+use crate::surroundings::Surroundings;
 use crate::world::Vec3;
-use boundary::Carriage;
-use dfsph::Projecting;
-use domain::{Border, FlowOfDomain};
-use hulls::HullsOnGpu;
-use muller::MullerOnGpu;
-use passages::{kept_densities, kept_velocities};
+use body_boundary::GpuBodyBoundaries;
+use boundary::WallParticleMotion;
+use dfsph::GpuPressureSolver;
+use domain::{FlowDomainState, FluidDomainBackend};
+use muller::GpuMuller;
+use open_boundaries::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::fluid::{FlowPlan, Solver, WALL, is_suspended};
+use seixo_sweeps::fluid::{FluidKernelConfig, Solver, WALL, is_suspended};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
-use seixo_sweeps::kernels::flow::{flow, mark_walls, put_back_inside, remember};
-use seixo_sweeps::sides::OPEN;
-use seixo_sweeps::views::{RECORD, load, store};
+use seixo_sweeps::kernels::fluid::{flow, mark_walls, record_list_positions, wrap_particles};
+use seixo_sweeps::layout::{RECORD, load, store};
+use seixo_sweeps::periodic::OPEN;
 use std::any::Any;
 use std::mem::swap;
 use std::time::Instant;
-use suspension::SuspensionOnGpu;
+use suspension::GpuSuspension;
 
-/// Fluids on a GPU, whatever its precision.
-pub(crate) trait RemoteFlow: FlowOfDomain + Send + Sync {
-    /// Takes up to `steps` steps, to where the host's clock is; fewer if a flag was raised that the host must see to.
-    fn advance(&mut self, host: &mut Flow, simulation: &Simulation, steps: u64, profile: &mut Profile) -> Result<Closed, GpuError>;
-    /// How many steps are best queued at once, `most` at most.
+/// Fluids on a GPU, independent of their precision.
+pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
+    /// Takes up to `steps` steps, to the host's clock. It takes fewer if a flag was raised that requires an action of the host.
+    fn advance(
+        &mut self,
+        host: &mut Flow,
+        surroundings: &Surroundings,
+        steps: u64,
+        profile: &mut Profile,
+    ) -> Result<FinishedSteps, GpuError>;
+    /// Number of steps that are best queued at once, at most `most`.
     fn batch(&self, most: u64) -> u64;
-    /// Gets ready for so many steps from this one on, which are to be queued one by one. Not of incompressible fluids, whose steps wait for the host.
-    fn open(&mut self, host: &Flow, simulation: &Simulation, first: u64, batch: u64);
-    /// Queues the step that is `ahead` steps from the first.
+    /// Prepares a batch of this many steps from the step `first` on, which are then queued one by one. Not for incompressible fluids, whose steps
+    /// wait for the host.
+    fn open(&mut self, host: &Flow, surroundings: &Surroundings, first: u64, batch: u64);
+    /// Queues the step that is `ahead` steps after the first.
     fn queue(&mut self, host: &Flow, ahead: u32);
-    /// Waits for the steps that were queued; where the host told how bodies move, it gets their loads.
-    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
-    /// Lists all anew where these flags ask for it.
-    fn renew_when_stale(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
-    /// Takes a step of incompressible fluids, to where walls and bodies were last seen: while it waits for the GPU, again and again, all else may go on.
-    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError>;
-    /// Lets walls be where they are at the host's clock.
-    fn see_walls(&self, simulation: &Simulation);
-    /// Lets the GPU begin with the steps that are queued so far, see [`Gpu::set_off`].
+    /// Waits for the queued steps. If bodies are not on this GPU, it also downloads the loads on them.
+    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError>;
+    /// Rebuilds the neighbor lists if these flags require it.
+    fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
+    /// Takes a step of incompressible fluids, with walls and bodies at their last update. It waits for the GPU several times; meanwhile all other
+    /// work may go on.
+    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError>;
+    /// Updates the poses of walls to the host's clock.
+    fn update_walls(&self, surroundings: &Surroundings);
+    /// Submits the queued steps to the GPU, see [`Gpu::set_off`].
     fn set_off(&self, ahead: u32);
-    /// Lets bodies that are not on this GPU be where they are now.
-    fn see_bodies(&self, bodies: &Bodies);
-    /// Finds forces for where particles are now, and brings fields and books of the host up to date.
-    fn observe(&mut self, host: &mut Flow, simulation: &Simulation) -> Result<(), GpuError>;
-    /// Queues a copy of what pictures need of particles of fluids.
-    fn glance(&self, host: &Flow, origin: Vec3, shade: Shade) -> Glancing;
-    /// Neighbors of all particles of fluid, those within the support and those in their lists.
+    /// Updates the motion of bodies that are not on this GPU.
+    fn update_bodies(&self, bodies: &Bodies);
+    /// Computes the forces at the current positions, and brings fields and ledger of the host up to date.
+    fn observe(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<(), GpuError>;
+    /// Queues a copy of the data of fluid particles for previews.
+    fn preview(&self, host: &Flow, origin: Vec3, shade: ColorScalar) -> PendingPreview;
+    /// Numbers of neighbors of all fluid particles: those within the support, and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
-    /// Whether a look at outlets changes anything; the host is told no more than that.
-    fn lets_any_go(&self, host: &Flow) -> Result<bool, GpuError>;
-    /// Takes up velocities and densities of the host, which knows all others and in which order they are: before the first step.
+    /// Whether a check of the outlets would change anything. Leaves the host's copy as it is.
+    fn outlets_change_any(&self, host: &Flow) -> Result<bool, GpuError>;
+    /// Uploads half-step velocities and densities of the host before the first step. The host must have all other fields, in the order of the GPU.
     fn set_out(&mut self, host: &Flow);
 }
 
-/// Particles with coordinates C and everything else R.
-pub(crate) struct FlowOnGpu<C, R> {
+/// Particles with coordinates of type C and all other numbers of type R.
+pub(crate) struct GpuFluid<C, R> {
     gpu: Gpu,
     n: usize,
-    plan: FlowPlan,
+    plan: FluidKernelConfig,
     id: Buffer<u32>,
     kind: Buffer<u32>,
-    /// The body that each is of as far as lists go: particles of walls do nothing to each other, but small grains see them.
+    /// Body of each particle for the lists: pairs of wall particles are dropped, but small grains see wall particles.
     member: Buffer<u32>,
     touching: Buffer<u32>,
     media: Buffer<R>,
     slips: Buffer<u32>,
-    /// Records of walls where their motions begin.
+    /// Records of walls at the start of their motions.
     at_rest: Buffer<C>,
-    /// Twice: a step reads one and writes the other; `now` tells which holds the state.
+    /// Double-buffered: a step reads one buffer and writes the other. `now` is the index of the current state.
     position: [Buffer<C>; 2],
     flowing: [Buffer<R>; 2],
     now: usize,
-    /// Velocities of walls, where they move or their surfaces run.
+    /// Velocities of walls, if they move or their surfaces do.
     motion: Buffer<R>,
-    /// What fluid sees in walls and of small grains.
+    /// Velocities and pressures of wall particles and of small grains, as the fluid sees them.
     seen: Buffer<R>,
-    /// Of particles of walls, their accelerations; of small grains, the forces of a step before.
+    /// Velocities at half steps. For wall particles, accelerations; for small grains, the forces of the step before.
     half_velocity: Buffer<C>,
     thermal: Buffer<C>,
     rate: Buffer<R>,
@@ -106,47 +114,49 @@ pub(crate) struct FlowOnGpu<C, R> {
     order: Buffer<u32>,
     cells: Cells<C>,
     tables: Option<Tables<C>>,
-    /// Places of particles of walls, and how many they are.
+    /// Indices of the wall particles, and their number.
     walls: Buffer<u32>,
     bounding: usize,
-    /// Where walls move.
-    carriage: Option<Carriage<C>>,
+    /// Present if walls move.
+    carriage: Option<WallParticleMotion<C>>,
     nothing: Buffer<u32>,
-    /// Bodies that fluids feel.
-    hulls: Option<HullsOnGpu<C>>,
-    /// Where they carry grains that are smaller than their particles.
-    suspension: Option<SuspensionOnGpu<R>>,
-    /// Where fluids move by Müller's solver.
-    muller: Option<MullerOnGpu<C, R>>,
-    /// Where the world is divisible.
-    border: Option<Border<C, R>>,
+    /// Bodies that act on fluids.
+    body_boundaries: Option<GpuBodyBoundaries<C>>,
+    /// Present if fluids carry grains that are smaller than their particles.
+    suspension: Option<GpuSuspension<R>>,
+    /// Present with Müller's solver.
+    muller: Option<GpuMuller<C, R>>,
+    /// Present in decomposition-invariant runs.
+    border: Option<FlowDomainState<C, R>>,
     flags: Buffer<u32>,
     power: Buffer<C>,
-    /// Where pressures are iterated; of fluids that are not incompressible nearly nothing.
-    projecting: Projecting<R>,
-    /// What was booked of the sums that particles keep.
-    booked: FlowEnergies,
-    /// Whether what is in outlets follows the fluid of this moment already: once a step, it takes a part of the way.
+    /// Buffers of the pressure iteration; nearly empty unless fluids are incompressible.
+    projecting: GpuPressureSolver<R>,
+    /// Part of the power sums of the particles that is already in the ledger.
+    ledger: FlowEnergies,
+    /// Whether outlet particles have been relaxed towards the fluid at this moment. That happens once a step, by a part of the difference.
     is_led: bool,
-    /// Steps that are queued.
-    opened: Option<Opened>,
+    /// Whether the forces at the current positions were computed for the next observation.
+    has_present_forces: bool,
+    /// Queued steps.
+    opened: Option<PendingFluidSteps>,
     interval: u64,
-    since_renewal: u64,
+    since_rebuild: u64,
 }
 
-/// The body that a particle of this kind is of as far as lists go.
+/// Body of a particle of this kind for the lists.
 fn body_in_lists(kind: u32) -> u32 {
     if kind & WALL != 0 && !is_suspended(kind) { 0 } else { FREE }
 }
 
-/// Steps that are queued, and how things stood before them.
-struct Opened {
+/// State before the steps that are queued.
+struct PendingFluidSteps {
     now: usize,
     start: Instant,
     queued: u32,
 }
 
-/// What scales the smoothing function, in any precision.
+/// Scaling of the smoothing function, in any precision.
 fn smoother<N: Number>(host: &Flow) -> SmootherLaunch<N> {
     let smoother = host.smoother();
     SmootherLaunch::new(
@@ -158,21 +168,21 @@ fn smoother<N: Number>(host: &Flow) -> SmootherLaunch<N> {
     )
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Takes over fluids of the host as they stand, beside bodies that may be on the GPU already.
-    pub fn take_over(
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Uploads the current state of the host's fluids. Bodies may already be on the GPU.
+    pub fn import_host_state(
         gpu: Gpu,
         host: &mut Flow,
-        simulation: &Simulation,
+        surroundings: &Surroundings,
         of_bodies: Option<Box<dyn Any>>,
-    ) -> Result<FlowOnGpu<C, R>, GpuError> {
+    ) -> Result<GpuFluid<C, R>, GpuError> {
         let fields = &host.fields;
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
         let as_r = |values: &[f64], what| gpu.upload(&numbers::<R>(values.iter().copied()), what);
         let thermal: Vec<f64> = if host.is_incompressible() {
-            let pressures = fields.multipliers.chunks_exact(2);
-            let records = fields.excess.iter().zip(pressures);
+            let pressures = fields.pressures.chunks_exact(2);
+            let records = fields.density_error.iter().zip(pressures);
             records.flat_map(|(&excess, of)| [excess, of[0], of[1], 0.0]).collect()
         } else {
             kept_densities(fields)
@@ -180,7 +190,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let member: Vec<u32> = fields.kind.iter().map(|kind| body_in_lists(*kind)).collect();
         let slips: Vec<u32> = host.plan.slips.iter().map(|&slips| u32::from(slips)).chain([0]).collect();
         let words = |what| gpu.buffer(n, what);
-        let mut remote = FlowOnGpu {
+        let mut remote = GpuFluid {
             n,
             plan: host.compiled_for,
             id: gpu.upload(&fields.id, "ids")?,
@@ -190,85 +200,89 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             media: as_r(&host.media, "fluids")?,
             slips: gpu.upload(&slips, "walls")?,
             at_rest: as_c(
-                if simulation.walls.at_rest.is_empty() {
+                if surroundings.walls.at_rest.is_empty() {
                     &[0.0]
                 } else {
-                    &simulation.walls.at_rest
+                    &surroundings.walls.at_rest
                 },
                 "walls",
             )?,
             position: [as_c(&fields.position, "positions")?, gpu.buffer(RECORD * n, "positions")?],
-            flowing: [as_r(&fields.flow, "velocities")?, gpu.buffer(RECORD * n, "velocities")?],
+            flowing: [
+                as_r(&fields.velocity_pressure, "velocities")?,
+                gpu.buffer(RECORD * n, "velocities")?,
+            ],
             now: 0,
             motion: if host.compiled_for.moving {
-                as_r(&fields.motion, "velocities of walls")?
+                as_r(&fields.particle_velocity, "velocities of walls")?
             } else {
                 gpu.buffer(RECORD, "velocities of walls")?
             },
-            seen: as_r(&fields.flow, "pressures of walls")?,
+            seen: as_r(&fields.velocity_pressure, "pressures of walls")?,
             half_velocity: as_c(&kept_velocities(fields), "velocities")?,
             thermal: as_c(&thermal, "densities")?,
-            rate: as_r(&fields.rate, "forces")?,
+            rate: as_r(&fields.force_density_rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
             key: words("cells")?,
             order: words("the order of cells")?,
             cells: Cells::new(&gpu, host.cells.grids(), n)?,
             tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
-            walls: words("particles of walls")?,
+            walls: words("wall particles")?,
             bounding: 0,
-            carriage: Carriage::new(&gpu, host, simulation)?,
+            carriage: WallParticleMotion::new(&gpu, host, surroundings)?,
             nothing: gpu.zeros(1, "walls")?,
-            hulls: HullsOnGpu::new(&gpu, host, simulation, of_bodies)?,
-            suspension: SuspensionOnGpu::new(&gpu, host)?,
+            body_boundaries: GpuBodyBoundaries::new(&gpu, host, surroundings, of_bodies)?,
+            suspension: GpuSuspension::new(&gpu, host)?,
             muller: host
                 .muller
                 .as_ref()
-                .map(|muller| MullerOnGpu::new(&gpu, muller, n, simulation.walls.has_moving()))
+                .map(|muller| GpuMuller::new(&gpu, muller, n, surroundings.walls.has_moving()))
                 .transpose()?,
-            border: Border::new(&gpu, host, simulation)?,
+            border: FlowDomainState::new(&gpu, host, surroundings)?,
             flags: gpu.zeros(FLAGS, "flags")?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
-            projecting: Projecting::new(&gpu, if host.is_incompressible() { n } else { 1 }, simulation.leaving())?,
-            booked: FlowEnergies::default(),
+            projecting: GpuPressureSolver::new(&gpu, if host.is_incompressible() { n } else { 1 }, surroundings.context.leaving())?,
+            ledger: FlowEnergies::default(),
             is_led: true,
+            has_present_forces: false,
             opened: None,
             interval: 64,
-            since_renewal: 64,
+            since_rebuild: 64,
             gpu,
         };
         remote.list(host)?;
         Ok(remote)
     }
 
-    /// Sorts the particles and lists their pairs, by where they are kept to have been when that was done.
+    /// Sorts the particles and lists their pairs, by the recorded positions for the lists.
     fn list(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         self.sort(host)?;
         self.list_pairs(host)
     }
 
-    /// Puts the particles into the order of their cells, without those that are no longer here.
+    /// Sorts the particles by cell, and removes those that are marked as removed.
     fn sort(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         let n = self.n;
-        let divided = self.border.as_ref().filter(|border| border.is_divided);
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let keys = Keys {
             key: &self.key,
             id: &self.id,
             order: &self.order,
-            member: divided.map(|border| &border.owned),
+            member: decomposed.map(|border| &border.owned),
         };
         let everywhere = UNBOUNDED.concat();
         let cells = self
             .cells
             .order(&self.gpu, &mut host.cells, &everywhere, &self.reference, keys, n)?;
-        if divided.is_some() {
+        if decomposed.is_some() {
             self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
         }
         self.reorder();
         Ok(())
     }
 
-    /// Lists the pairs of all particles, which stand in the order of their cells.
+    /// Lists the pairs of all particles, which are sorted by cell.
     fn list_pairs(&mut self, host: &Flow) -> Result<(), GpuError> {
         let n = self.n;
         let gpu = &self.gpu;
@@ -281,7 +295,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             .and_then(|border| border.mark_rowless(gpu, &self.kind, n, &self.key));
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
         self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths, rowless)?;
-        if host.divisible {
+        if host.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
         }
         self.bounding = 0;
@@ -298,17 +312,17 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 self.touching.argument(),
                 n as u32,
             );
-            self.put_grains_aside(host.divisible);
+            self.order_small_grains_last(host.decomposition_invariant);
             let (count, dim) = units(n);
             mark_walls::launch(gpu.client(), count, dim, self.kind.argument(), self.key.argument(), n as u32);
             gpu.compact(&self.key, n, &self.walls, &self.cells.kept)?;
             self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
-            self.find_hulls();
+            self.index_body_boundaries();
         }
         Ok(())
     }
 
-    /// Puts every field into the new order. What is free just then takes a field up and becomes that field.
+    /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
@@ -323,7 +337,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             swap(&mut self.motion, &mut self.flowing[now]);
         }
         if self.plan.solver == Solver::Incompressible {
-            // Lists are made anew within a step, and walls feel all of it.
+            // Lists are rebuilt within a step, and walls need these values afterwards.
             gpu.gather(&self.rate, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.rate, &mut self.flowing[now]);
         }
@@ -335,20 +349,20 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.now = now ^ 1;
     }
 
-    /// Lists all anew by where particles are now.
-    fn renew_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.stand_here(host)?;
+    /// Rebuilds all lists for the current positions.
+    fn rebuild_neighbor_lists(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        self.wrap_and_keep_positions(host)?;
         self.list(host)
     }
 
-    /// Puts particles back that left through periodic sides, and keeps where all are, for new lists, see [`Flow::stand_here`].
-    fn stand_here(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        self.interval = self.since_renewal;
-        self.since_renewal = 0;
+    /// Wraps particles that left through periodic sides, and records all positions for new lists, see [`Flow::wrap_and_keep_positions`].
+    fn wrap_and_keep_positions(&mut self, host: &mut Flow) -> Result<(), GpuError> {
+        self.interval = self.since_rebuild;
+        self.since_rebuild = 0;
         host.rebuilds += 1;
         let (count, dim) = units(self.n);
         if self.plan.sides != OPEN {
-            put_back_inside::launch::<R, C>(
+            wrap_particles::launch::<R, C>(
                 self.gpu.client(),
                 count.clone(),
                 dim,
@@ -363,7 +377,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             );
             host.work.wall += done_by_sides(&self.gpu, &self.power, self.n)?;
         }
-        remember::launch::<C>(
+        record_list_positions::launch::<C>(
             self.gpu.client(),
             count,
             dim,
@@ -374,31 +388,32 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         Ok(())
     }
 
-    /// The records of all particles.
+    /// Downloads the records of all particles.
     fn read<N: Number>(&self, records: &Buffer<N>) -> Result<Vec<f64>, GpuError> {
         Ok(doubles(&self.gpu.download_part(records, 0..RECORD * self.n).wait()?))
     }
 
-    /// Brings to the host what all solvers keep alike; returns the records of velocities that are kept and of densities, which solvers add sums to.
-    fn bring_home(&self, host: &mut Flow) -> Result<[Vec<f64>; 2], GpuError> {
+    /// Downloads the fields that all solvers have. Returns the records of half-step velocities and of densities, in which solvers also keep their
+    /// sums.
+    fn download_common(&self, host: &mut Flow) -> Result<[Vec<f64>; 2], GpuError> {
         let fields = &mut host.fields;
         fields.id = self.gpu.download_part(&self.id, 0..self.n).wait()?;
         fields.kind = self.gpu.download_part(&self.kind, 0..self.n).wait()?;
         fields.position = self.read(&self.position[self.now])?;
-        fields.flow = self.read(&self.flowing[self.now])?;
-        fields.rate = self.read(&self.rate)?;
+        fields.velocity_pressure = self.read(&self.flowing[self.now])?;
+        fields.force_density_rate = self.read(&self.rate)?;
         fields.reference = self.read(&self.reference)?;
-        fields.excess.resize(self.n, 0.0);
-        fields.swelling_before.resize(self.n, 0.0);
+        fields.density_error.resize(self.n, 0.0);
+        fields.previous_density_rate.resize(self.n, 0.0);
         if let Some(border) = &self.border {
-            fields.copy = border.copies(&self.gpu, self.n)?;
+            fields.ghost = border.ghost_flags(&self.gpu, self.n)?;
         }
         if self.plan.moving {
-            fields.motion = self.read(&self.motion)?;
+            fields.particle_velocity = self.read(&self.motion)?;
             for i in (0..self.n).filter(|&i| !self.plan.shifting && fields.kind[i] & WALL == 0) {
-                // Of fluid that is what flows.
-                let velocity: Vector3<f64> = load(&fields.flow, RECORD * i);
-                store(&mut fields.motion, RECORD * i, &velocity);
+                // For fluid particles this is the velocity of the flow.
+                let velocity: Vector3<f64> = load(&fields.velocity_pressure, RECORD * i);
+                store(&mut fields.particle_velocity, RECORD * i, &velocity);
             }
         }
         let half = self.read(&self.half_velocity)?;
@@ -414,28 +429,29 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         smoother(host)
     }
 
-    /// One step or, without `advance`, the forces of this moment; what is in outlets follows the fluid if it `leads`. The host only queues it.
+    /// Queues one step or, without `advance`, the computation of the present forces. Outlet particles are relaxed towards the fluid if the step
+    /// `leads`.
     fn step(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
         if self.muller.is_some() {
             return self.step_muller(host, parity, advance);
         }
         self.place_boundaries(host, parity, advance);
-        self.press_and_push(host, parity, advance, leads);
+        self.wall_and_fluid_forces(host, parity, advance, leads);
     }
 
-    /// As [`FlowOnGpu::step`], once all that bounds fluids is where it is.
+    /// As [`GpuFluid::step`], after all boundaries have been placed.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    fn press_and_push(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
-        self.press(host, parity, leads);
+    fn wall_and_fluid_forces(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
+        self.wall_particle_pressures_on_gpu(host, parity, leads);
         self.shift(host);
-        // Small cubes let more registers be in use; where powers are noted, cubes are those of the books.
+        // Small blocks use the registers better. Without `advance` powers are stored, which requires the block size of the ledger.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
-        // SAFETY: there are particles, and units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, the list has
-        // room for; lists name places below n; all fields have n records; kinds of fluids are rows of the table, those of walls are not looked
-        // up; owners have n words where they are read, flags all their words, powers two records for every cube.
+        // SAFETY: there are particles, and threads beyond n do nothing. Rows are interleaved in tiles, and the list has room for their sizes, which
+        // the scan sums up. Lists refer to indices below n. All fields have n records. Kinds of fluids are rows of the table; kinds of walls are not
+        // looked up. `owned` has n words if it is read. Flags have all their words, and powers two records for every block.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -463,14 +479,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
                 parity,
-                self.hulls.as_ref().map_or(u32::MAX, HullsOnGpu::first_kind),
+                self.body_boundaries.as_ref().map_or(u32::MAX, GpuBodyBoundaries::first_kind),
                 self.plan,
                 advance,
                 self.border.is_some(),
             );
         }
         self.suspend(host, parity, advance);
-        self.bear_on_bodies(parity, advance);
+        self.sum_forces_on_bodies(parity, advance);
         if advance {
             self.now ^= 1;
         }

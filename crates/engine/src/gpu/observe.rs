@@ -1,29 +1,29 @@
-//! What readers see of a simulation on a GPU.
+//! Download of the state and the ledger of a simulation on a GPU.
 
-use super::{Closed, Number, OfBodies, OnGpu, Remembered, Remote, raised, stepping};
-use crate::glance::{Glancing, Shade};
-use crate::simulation::Simulation;
+use super::{BodyFlags, FinishedSteps, GpuBackend, GpuGrains, Number, PairHistory, raised, stepping};
+use crate::populations::Populations;
+use crate::preview::{ColorScalar, PendingPreview};
 use crate::state::Ledger;
 use crate::world::Vec3;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::bonds::BondTally;
-use seixo_sweeps::contact::Tally;
+use seixo_sweeps::bonds::BondPowerSums;
+use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
-use seixo_sweeps::kernels::{KINDS, UNITS};
-use seixo_sweeps::sides::SHEARED;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::kernels::{KINDS, THREADS};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::periodic::SHEARED;
 use std::any::Any;
 
-/// Sum of all powers booked by the cubes, and those of the last step of n grains.
+/// Sum of all powers in the records of the blocks, and the powers of the last step of n grains.
 fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
     let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
     for (cube, records) in power.chunks_exact(2 * RECORD).enumerate() {
         for k in 0..RECORD {
             all[k] += records[k].double();
-            // Cubes beyond the n grains that there are now hold what once was.
-            if cube < n.div_ceil(UNITS) {
+            // Blocks beyond the n present grains hold old values.
+            if cube < n.div_ceil(THREADS) {
                 last[k] += records[RECORD + k].double();
             }
         }
@@ -31,27 +31,27 @@ fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
     (all, last)
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Finds forces for where the grains are.
-    fn settle(&mut self, host: &Simulation) -> Result<(), GpuError> {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Computes the forces at the current positions.
+    fn finalize_forces(&mut self, host: &Populations) -> Result<(), GpuError> {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
         self.place_walls(host);
-        self.bear_on_walls(host, 0);
-        self.hold_grains(host, 0, true);
+        self.wall_forces(host, 0);
+        self.bond_forces(host, 0, true);
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
-            self.touch_and_advance(host, 0, 0, (true, false, false));
+            self.forces_and_motion(host, 0, 0, (true, false, false));
         }
         self.forces_known = true;
         self.collect();
         Ok(())
     }
 
-    /// Moves what contacts took since the last time from the GPU's books into the host's. A step's share is the mean of the powers at its
-    /// two ends, so the sum of all powers counts, but for half of the first and half of the last.
-    fn book(&self, host: &mut Simulation, [power, wall_power, contact_power, outside_power]: [&[C]; 4]) {
+    /// Moves the work of contacts since the last time from the GPU's ledger to the host's. The work of a step is that of the mean of the powers at
+    /// its two ends. So the sum of all powers counts, except for half of the first and half of the last.
+    fn add_powers(&self, host: &mut Populations, [power, wall_power, contact_power, outside_power]: [&[C]; 4]) {
         let (mut grains, mut last_of_grains) = powers(power, self.n);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
         let (walls, last_of_walls) = powers(wall_power, near_walls);
@@ -62,34 +62,37 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             grains[k] += last_of_grains[k] + contacts[k];
             last_of_grains[k] += last_of_contacts[k];
         }
-        let tally = |grains: [f64; RECORD], walls: [f64; RECORD], outside: [f64; RECORD]| Tally {
+        let power_sums = |grains: [f64; RECORD], walls: [f64; RECORD], outside: [f64; RECORD]| PowerSums {
             normal_power: grains[0] + walls[0],
             tangential_power: grains[1] + walls[1],
             damping_power: grains[2] + walls[2],
             wall_power: walls[3] + outside[3],
             excess: -1.0,
         };
-        let (all, now) = (tally(grains, walls, outside), tally(last_of_grains, last_of_walls, last_outside));
-        let before = std::mem::replace(&mut host.last_tally, now);
-        let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
-        let share = |of: fn(&Tally<f64>) -> f64| half * (of(&before) - of(&now)) + dt * of(&all);
-        host.work.normal_damping += share(|tally| tally.normal_power);
-        host.work.tangential += share(|tally| tally.tangential_power);
-        host.work.tangential_damping += share(|tally| tally.damping_power);
-        host.work.wall += share(|tally| tally.wall_power);
+        let (all, now) = (
+            power_sums(grains, walls, outside),
+            power_sums(last_of_grains, last_of_walls, last_outside),
+        );
+        let before = std::mem::replace(&mut host.ledger.last_power_sums, now);
+        let (dt, half) = (host.context.stepping.dt, 0.5 * host.context.stepping.dt);
+        let share = |of: fn(&PowerSums<f64>) -> f64| half * (of(&before) - of(&now)) + dt * of(&all);
+        host.ledger.work.normal_damping += share(|power_sums| power_sums.normal_power);
+        host.ledger.work.tangential += share(|power_sums| power_sums.tangential_power);
+        host.ledger.work.tangential_damping += share(|power_sums| power_sums.damping_power);
+        host.ledger.work.wall += share(|power_sums| power_sums.wall_power);
         if let Some(network) = &mut host.bonds {
-            let now = BondTally {
+            let now = BondPowerSums {
                 damping_power: last_outside[0],
                 energy: last_outside[1],
-                ..BondTally::default()
+                ..BondPowerSums::default()
             };
             let before = std::mem::replace(&mut network.last, now);
             network.work.damping += half * (before.damping_power - now.damping_power) + dt * outside[0];
         }
         if self.kind.sides == SHEARED {
-            host.work.wall += grains[3] + last_of_grains[3];
+            host.ledger.work.wall += grains[3] + last_of_grains[3];
         } else {
-            host.work.local_damping += grains[3];
+            host.ledger.work.local_damping += grains[3];
         }
         self.gpu.clear(&self.power);
         self.gpu.clear(&self.wall_power);
@@ -101,16 +104,16 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Books half of what holding bodies takes now in place of half of what it took when somebody looked before: all steps between were booked as
-    /// they came.
-    fn book_holding(&self, host: &mut Simulation) {
-        let now = host.power_of_holding();
-        let before = std::mem::replace(&mut host.bodies.power_of_holding, now);
-        host.last_tally.wall_power += now;
-        host.work.wall += 0.5 * host.stepping.dt * (now - before);
+    /// Adds half of the present power of prescribed motion to the ledger in place of half of its power at the last observation. All steps in between
+    /// were added as they were taken.
+    fn add_prescribed_work(&self, host: &mut Populations) {
+        let now = host.power_of_prescribed_motion();
+        let before = std::mem::replace(&mut host.bodies.power_of_prescribed_motion, now);
+        host.ledger.last_power_sums.wall_power += now;
+        host.ledger.work.wall += 0.5 * host.context.stepping.dt * (now - before);
     }
 
-    /// Takes the powers that grains added up into the books of their cubes.
+    /// Adds the power sums of the grains to the ledger records of their blocks.
     pub(super) fn collect(&self) {
         let (count, dim) = units(self.n);
         collect::launch::<R, C>(
@@ -126,8 +129,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Sums kinetic, rotational and gravity energy by cube, and what is stored in springs between grains \[J\].
-    fn sum_energies(&self, host: &Simulation, outside: bool) {
+    /// Sums kinetic, rotational and gravity energy, and the energy in springs between grains, for each block \[J\].
+    fn sum_energies(&self, host: &Populations, outside: bool) {
         let (count, dim) = units(self.n);
         energies::launch::<R, C>(
             self.gpu.client(),
@@ -148,9 +151,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.force.records(),
             self.torque.records(),
             self.energy.records(),
-            stepping::<C, R>(&host.stepping),
+            stepping::<C, R>(&host.context.stepping),
             self.n as u32,
-            host.materials,
+            host.context.materials.count,
             self.kind.frictional,
             self.kind.numbers,
             self.kind.sides,
@@ -159,16 +162,16 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Energy that the grains outside the domain take along \[J\].
-    pub(super) fn energy_outside(&self, host: &Simulation) -> Result<f64, GpuError> {
+    /// Energy of the grains outside the domain \[J\].
+    pub(super) fn energy_outside(&self, host: &Populations) -> Result<f64, GpuError> {
         self.sum_energies(host, true);
         let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
         let ledger = held(&cubes, &[]);
         Ok(ledger.kinetic + ledger.rotational + ledger.gravity)
     }
 
-    /// As [`OnGpu::sum_energies`], of what is stored in walls' contacts.
-    fn sum_energies_of_walls(&self, host: &Simulation) {
+    /// As [`GpuGrains::sum_energies`], for the energy in wall contacts.
+    fn sum_energies_of_walls(&self, host: &Populations) {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
             self.gpu.clear(&self.wall_energy);
             return;
@@ -183,20 +186,20 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.elements.argument(),
             near.records.argument(),
             near.history.argument(),
-            near.touches.argument(),
+            near.wall_contacts.argument(),
             self.position[self.now].argument(),
             self.material.argument(),
             self.table.argument(),
             self.wall_energy.records(),
             self.n as u32,
-            host.materials,
+            host.context.materials.count,
             self.kind.frictional,
-            self.kind.compound,
+            self.kind.is_extended,
         );
     }
 }
 
-/// Where the energy is, from the sums of cubes; the rest of the ledger is the host's.
+/// Energies from the sums of the blocks; the host has the rest of the ledger.
 fn held<C: Number>(of_grains: &[C], of_walls: &[C]) -> Ledger {
     let mut ledger = Ledger::default();
     for records in of_grains.chunks_exact(2 * RECORD) {
@@ -213,58 +216,58 @@ fn held<C: Number>(of_grains: &[C], of_walls: &[C]) -> Ledger {
     ledger
 }
 
-impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
-    fn advance(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
+impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
+    fn advance(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError> {
         self.steps(host, steps)
     }
 
-    fn go_ahead(&mut self, host: &Simulation, steps: u64) -> Result<(), GpuError> {
+    fn queue_steps(&mut self, host: &Populations, steps: u64) -> Result<(), GpuError> {
         self.queue_batch(host, steps)
     }
 
-    fn batch(&self, host: &Simulation, most: u64) -> u64 {
+    fn batch(&self, host: &Populations, most: u64) -> u64 {
         self.steps_at_once(host, most)
     }
 
-    fn open(&mut self, host: &Simulation, batch: u64) {
+    fn open(&mut self, host: &Populations, batch: u64) {
         self.set_out(host, batch);
     }
 
-    fn queue(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+    fn queue(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
         self.step(host, ahead)
     }
 
-    fn close(&mut self, host: &mut Simulation) -> Result<Closed, GpuError> {
-        let before = host.steps;
+    fn close(&mut self, host: &mut Populations) -> Result<FinishedSteps, GpuError> {
+        let before = host.context.steps;
         let raised = self.collect_steps(host)?;
-        Ok(Closed {
+        Ok(FinishedSteps {
             raised,
-            taken: host.steps - before,
-            must_be_seen_to: self.must_be_seen_to(host, raised),
+            taken: host.context.steps - before,
+            needs_host: self.needs_host(host, raised),
         })
     }
 
-    fn renew_when_stale(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError> {
-        self.renew_stale_lists(host, raised)
+    fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
+        self.rebuild_lists_if_flagged(host, raised)
     }
 
     fn of_bodies(&self) -> Option<Box<dyn Any>> {
         let carriers = self.carriers.as_ref()?;
-        Some(Box::new(OfBodies {
-            bodies: carriers.felt.clone(),
+        Some(Box::new(BodyFlags {
+            bodies: carriers.coupled.clone(),
             flags: self.flags.clone(),
         }))
     }
 
-    fn observe(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
+    fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
         let is_new = !self.forces_known;
         if is_new {
-            self.settle(host)?;
+            self.finalize_forces(host)?;
         }
         self.sum_energies(host, false);
         self.add_energies_of_bins(host);
         self.sum_energies_of_walls(host);
-        // All that is looked at comes in one copy, so a look costs one wait.
+        // All data are downloaded in one copy, so an observation costs one wait.
         let mut copies = self.gpu.copies();
         let cubes = self.cubes();
         let flags = copies.add(&self.flags, 0..KINDS);
@@ -281,48 +284,48 @@ impl<C: Number + Coordinate<R>, R: Number> Remote for OnGpu<C, R> {
         if is_new {
             let [contact_power, outside_power] =
                 [contact_power, outside_power].map(|ticket| ticket.map_or(Vec::new(), |ticket| arrived.take(ticket)));
-            // What holds bodies is booked apart, below.
-            host.last_tally.wall_power -= host.bodies.power_of_holding;
-            self.book(
+            // Prescribed motion is added separately, below.
+            host.ledger.last_power_sums.wall_power -= host.bodies.power_of_prescribed_motion;
+            self.add_powers(
                 host,
                 [&arrived.take(power), &arrived.take(wall_power), &contact_power, &outside_power],
             );
             if arrived.take(some_broke)[0] != 0 {
-                self.fetch_breaks(host, host.steps)?;
+                self.fetch_breaks(host, host.context.steps)?;
             }
         }
-        host.held = held(&arrived.take(energy), &arrived.take(wall_energy));
-        host.held.elastic_bonds = host.energy_of_bonds();
-        self.show_fields(host, &arrived, fetched);
+        host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
+        host.ledger.on_gpu.elastic_bonds = host.energy_of_bonds();
+        self.download_fields(host, &arrived, fetched);
         if is_new {
-            self.book_holding(host);
+            self.add_prescribed_work(host);
         }
         for b in 0..host.bodies.len() {
             let [kinetic, rotational, gravity] = host.energies_of_body(b);
-            host.held.kinetic += kinetic;
-            host.held.rotational += rotational;
-            host.held.gravity += gravity;
+            host.ledger.on_gpu.kinetic += kinetic;
+            host.ledger.on_gpu.rotational += rotational;
+            host.ledger.on_gpu.gravity += gravity;
         }
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
     }
 
-    fn glance(&self, origin: Vec3, shade: Shade) -> Glancing {
-        self.glance_at(origin, shade)
+    fn preview(&self, origin: Vec3, shade: ColorScalar) -> PendingPreview {
+        self.preview_of(origin, shade)
     }
 
-    fn give_back(&self, host: &mut Simulation) -> Result<(), GpuError> {
+    fn download_state(&self, host: &mut Populations) -> Result<(), GpuError> {
         let mut copies = self.gpu.copies();
         let fetched = self.ask_for_fields(&mut copies);
-        self.show_fields(host, &copies.wait()?, fetched);
+        self.download_fields(host, &copies.wait()?, fetched);
         Ok(())
     }
 
-    fn remembered(&self) -> Result<Vec<Remembered>, GpuError> {
+    fn contact_histories(&self) -> Result<Vec<PairHistory>, GpuError> {
         self.touching()
     }
 
-    fn list_anew(&mut self, host: &mut Simulation) -> Result<(), GpuError> {
-        self.renew_lists(host, false)?;
+    fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        self.rebuild_neighbor_lists(host, false)?;
         self.gpu.wait()
     }
 

@@ -1,58 +1,58 @@
-//! Servos of divisible worlds: after each step on the GPU, the host takes them to the next one. Loads are sums of whole numbers there, the same in any
-//! order, and so among any number of domains; a GPU, which sums them up in the order of its list, would not find the same.
+//! Servos of decomposition-invariant runs: after each step on the GPU, the host advances them. Their loads are sums of whole numbers, which are the
+//! same in any order and for any number of subdomains. A GPU sums in the order of its list, and would find other values.
 
-use super::{Number, OnGpu, doubles, numbers};
-use crate::simulation::Simulation;
+use super::{GpuGrains, Number, doubles, numbers};
+use crate::populations::Populations;
 use seixo_device::gpu::{Arrived, Copies, GpuError, Ticket};
 use seixo_laws::Coordinate;
-use seixo_sweeps::views::TOUCH;
+use seixo_sweeps::layout::WALL_CONTACT;
 
-/// Touches of grains and walls on their way to the host, and elements that are touched.
-pub(super) struct Touches<C> {
+/// Downloads of wall contacts and of their elements that are in progress.
+pub(super) struct WallContactReadback<C> {
     list: Ticket<u32>,
-    touches: Ticket<C>,
+    wall_contacts: Ticket<C>,
 }
 
-/// Whether the host takes servos to the next step.
-pub(super) fn are_led_by_host(host: &Simulation) -> bool {
-    host.settings.divisible && host.walls.has_servos()
+/// Whether the host advances the servos.
+pub(super) fn servos_run_on_host(host: &Populations) -> bool {
+    host.context.settings.decomposition_invariant && host.walls.has_servos()
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Asks for what walls bear, where the host must know.
-    pub(super) fn ask_for_touches(&self, host: &Simulation, copies: &mut Copies) -> Option<Touches<C>> {
-        let near = self.walls.as_ref().filter(|_| are_led_by_host(host))?;
-        Some(Touches {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Requests the download of wall contacts, if the host needs them.
+    pub(super) fn request_wall_contacts(&self, host: &Populations, copies: &mut Copies) -> Option<WallContactReadback<C>> {
+        let near = self.walls.as_ref().filter(|_| servos_run_on_host(host))?;
+        Some(WallContactReadback {
             list: copies.add(&near.list, 0..near.entries),
-            touches: copies.add(&near.touches, 0..near.entries * TOUCH),
+            wall_contacts: copies.add(&near.wall_contacts, 0..near.entries * WALL_CONTACT),
         })
     }
 
-    /// Tells the host what walls bear.
-    pub(super) fn show_touches(host: &mut Simulation, arrived: &Arrived, fetched: Option<Touches<C>>) {
-        if let Some(Touches { list, touches }) = fetched {
-            (host.walls.list, host.walls.touches) = (arrived.take(list), doubles(&arrived.take(touches)));
+    /// Stores the downloaded wall contacts on the host.
+    pub(super) fn receive_wall_contacts(host: &mut Populations, arrived: &Arrived, fetched: Option<WallContactReadback<C>>) {
+        if let Some(WallContactReadback { list, wall_contacts }) = fetched {
+            (host.walls.list, host.walls.wall_contacts) = (arrived.take(list), doubles(&arrived.take(wall_contacts)));
         }
     }
 
-    /// Takes the servos to where the host stands now, by the loads of the step before.
-    pub(super) fn lead_servos(&self, host: &mut Simulation) {
-        let Some(near) = self.walls.as_ref().filter(|_| are_led_by_host(host)) else {
+    /// Advances the servos to the host's clock, with the loads of the step before.
+    pub(super) fn advance_servos(&self, host: &mut Populations) {
+        let Some(near) = self.walls.as_ref().filter(|_| servos_run_on_host(host)) else {
             return;
         };
-        let now = host.time();
-        host.walls.control(now, host.stepping.dt);
+        let now = host.context.time();
+        host.walls.control(now, host.context.stepping.dt);
         self.gpu.write(&near.servos, &numbers::<C>(host.walls.servos.iter().copied()));
     }
 
-    /// As the two before, in a world that is whole.
-    pub(super) fn fetch_and_lead(&self, host: &mut Simulation) -> Result<(), GpuError> {
+    /// As the two functions before, in a run without decomposition.
+    pub(super) fn fetch_and_advance_servos(&self, host: &mut Populations) -> Result<(), GpuError> {
         let mut copies = self.gpu.copies();
-        let touches = self.ask_for_touches(host, &mut copies);
-        if touches.is_some() {
+        let wall_contacts = self.request_wall_contacts(host, &mut copies);
+        if wall_contacts.is_some() {
             let arrived = copies.wait()?;
-            Self::show_touches(host, &arrived, touches);
-            self.lead_servos(host);
+            Self::receive_wall_contacts(host, &arrived, wall_contacts);
+            self.advance_servos(host);
         }
         Ok(())
     }

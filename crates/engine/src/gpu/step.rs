@@ -1,138 +1,158 @@
-//! A time step on the GPU: a page on which every line is one pass.
+//! A time step on the GPU. Each line of [`GpuGrains::step`] is one pass.
 
-use super::servos::are_led_by_host;
-use super::{Number, OnGpu, doubles, numbers, raised, stepping};
-use crate::simulation::Simulation;
-use crate::world::Leaving;
+use super::servos::servos_run_on_host;
+use super::{GpuGrains, Number, doubles, numbers, raised, stepping};
+use crate::populations::Populations;
+use crate::world::LeavingPolicy;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
-use seixo_sweeps::kernels::step::{Plan, grains, walls};
+use seixo_sweeps::kernels::step::{StepKernelConfig, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
-use seixo_sweeps::kernels::{DONE, UNITS};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, Stepping, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
-use seixo_sweeps::pose::SERVO;
-use seixo_sweeps::sides::SHEARED;
-use seixo_sweeps::views::ELEMENT;
+use seixo_sweeps::kernels::{DONE, THREADS};
+use seixo_sweeps::layout::ELEMENT;
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
+use seixo_sweeps::periodic::SHEARED;
+use seixo_sweeps::wall_pose::SERVO;
 use std::time::Instant;
 
-/// Steps that are queued before the host looks at the flags, at most.
+/// Maximum number of steps that are queued before the host reads the flags.
 pub(super) const BATCH: usize = 128;
 
-/// What the host can tell apart, in the profile: steps, of which it waits for many at once, and new lists; of fluids, too, and what comes and goes
-/// by their inlets and outlets.
-pub(crate) const PASSES: [&str; 5] = ["steps", "lists", "fluids", "lists of fluids", "passages"];
+/// Passes of the GPU that the profile distinguishes. The host waits for many steps at once, so it cannot time the parts of a step. For fluids there
+/// are steps, lists, and the exchange through inlets and outlets.
+pub(crate) const PASSES: [&str; 5] = [
+    "grain steps",
+    "neighbor lists",
+    "fluid steps",
+    "fluid neighbor lists",
+    "open boundaries",
+];
 const STEPS: usize = 0;
 const LISTS: usize = 1;
 pub(super) const FLUIDS: usize = 2;
-pub(super) const LISTS_OF_FLUIDS: usize = 3;
-pub(crate) const PASSAGES: usize = 4;
+pub(super) const FLUID_LISTS: usize = 3;
+pub(crate) const OPEN_BOUNDARIES: usize = 4;
 
-/// Steps that are queued: how things stood before them.
-pub(super) struct Queued {
+/// State before the steps that are queued.
+pub(super) struct PendingSteps {
     now: usize,
     forces_known: bool,
     start: Instant,
 }
 
-/// Steps, a batch at most, until the lists are stale because a wall moved half their skin, or sides slid that far.
-fn until_walls_stale(host: &Simulation) -> u64 {
+/// Number of steps, at most a batch, until a wall has moved half the skin of the lists, or the sides have slid that far.
+fn until_walls_exceed_skin(host: &Populations) -> u64 {
     let walls = host
         .walls
-        .steps_until_moved(host.steps, host.stepping.dt, host.walls.slack(), BATCH as u64);
+        .steps_until_moved(host.context.steps, host.context.stepping.dt, host.walls.slack(), BATCH as u64);
     walls.min(host.steps_until_slid())
 }
 
-/// Whether these flags, or walls, say that the lists are stale.
-pub(crate) fn lists_are_stale(host: &Simulation, raised: u32) -> bool {
-    raised & (STALE | LEFT) != 0 || until_walls_stale(host) == 0
+/// Whether these flags or the walls require a rebuild of the lists.
+pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
+    raised & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 || until_walls_exceed_skin(host) == 0
 }
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// One step: forces where the grains are, and the grains on to the next place. The host only queues it.
-    pub(super) fn step(&mut self, host: &Simulation, ahead: u32) -> Result<(), GpuError> {
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Queues one step: forces at the current positions, then motion to the next positions.
+    pub(super) fn step(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
+        self.forces_and_grains(host, ahead)?;
+        self.finish_step(host, ahead);
+        Ok(())
+    }
+
+    /// First part of a step: forces, and motion of the grains that move by themselves.
+    pub(super) fn forces_and_grains(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
         self.place_walls(host);
-        self.bear_on_walls(host, parity);
+        self.wall_forces(host, parity);
         self.conduct(host, ahead, parity);
         let is_geared = self.geared.is_some();
-        self.hold_grains(host, parity, is_geared);
+        self.bond_forces(host, parity, is_geared);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         let touch = !self.forces_known && self.contacts.is_none();
         if !is_geared {
-            self.touch_and_advance(host, ahead, parity, (touch, true, false));
+            self.forces_and_motion(host, ahead, parity, (touch, true, false));
         } else if touch {
-            self.touch_and_advance(host, ahead, parity, (true, false, true));
+            self.forces_and_motion(host, ahead, parity, (true, false, true));
         }
-        self.advance_by_gear(host, parity);
-        self.move_bodies(host, parity);
-        self.forces_known = false;
-        self.now ^= 1;
-        self.bin();
+        self.gear_step(host, parity);
+        self.collect_member_forces();
         Ok(())
     }
 
-    /// Up to `steps` steps, renewing the lists whenever they are stale, until all are done or something is wrong.
-    pub(super) fn steps(&mut self, host: &mut Simulation, steps: u64) -> Result<u32, GpuError> {
-        let end = host.steps + steps;
-        while host.steps < end {
+    /// Second part of a step: motion of bodies.
+    pub(super) fn finish_step(&mut self, host: &Populations, ahead: u32) {
+        self.move_bodies(host, ahead & 1);
+        self.forces_known = false;
+        self.now ^= 1;
+        self.bin();
+    }
+
+    /// Takes up to `steps` steps, and rebuilds the lists whenever they are out of date. Returns early with the flags if the host must act.
+    pub(super) fn steps(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError> {
+        let end = host.context.steps + steps;
+        while host.context.steps < end {
             match &mut self.queued {
-                // While these were on their way, the host had other things to do.
+                // The host did other work while these steps ran: their time in the profile starts here.
                 Some(queued) => queued.start = Instant::now(),
-                None => self.queue_batch(host, end - host.steps)?,
+                None => self.queue_batch(host, end - host.context.steps)?,
             }
             let raised = self.collect_steps(host)?;
-            if self.must_be_seen_to(host, raised) {
+            if self.needs_host(host, raised) {
                 return Ok(raised);
             }
-            self.renew_stale_lists(host, raised)?;
+            self.rebuild_lists_if_flagged(host, raised)?;
         }
         Ok(0)
     }
 
-    /// Whether the host must see to these flags.
-    pub(super) fn must_be_seen_to(&self, host: &Simulation, raised: u32) -> bool {
-        let fatal = if host.leaving() == Leaving::Error { LEFT } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
-        raised & fatal != 0 || raised & LEFT != 0 && self.carriers.is_some()
+    /// Whether these flags require an action of the host.
+    pub(super) fn needs_host(&self, host: &Populations, raised: u32) -> bool {
+        let fatal =
+            if host.leaving() == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
+        raised & fatal != 0 || raised & LEFT_DOMAIN != 0 && self.carriers.is_some()
     }
 
-    /// Renews the lists if flags, or walls, say that they are stale.
-    pub(super) fn renew_stale_lists(&mut self, host: &mut Simulation, raised: u32) -> Result<(), GpuError> {
-        if lists_are_stale(host, raised) {
+    /// Rebuilds the lists if the flags or the walls require it.
+    pub(super) fn rebuild_lists_if_flagged(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
+        if lists_out_of_date(host, raised) {
             let start = Instant::now();
-            self.put_bodies_back(host)?;
-            self.renew_lists(host, raised & LEFT != 0)?;
-            host.profile.book_on_gpu(LISTS, start, 1);
+            self.wrap_bodies(host)?;
+            self.rebuild_neighbor_lists(host, raised & LEFT_DOMAIN != 0)?;
+            host.profile.add_on_gpu(LISTS, start, 1);
         }
         Ok(())
     }
 
-    /// How many steps to queue, `most` at most.
-    pub(super) fn steps_at_once(&self, host: &Simulation, most: u64) -> u64 {
-        if are_led_by_host(host) {
+    /// Number of steps to queue, at most `most`.
+    pub(super) fn steps_at_once(&self, host: &Populations, most: u64) -> u64 {
+        if servos_run_on_host(host) {
             return 1;
         }
-        // Half of what the lists lasted before, or have lasted by now: steps queued behind a stale list are launched in vain.
-        let lasting = self.interval.max(self.since_renewal);
+        // Half the lifetime of the previous lists, or of the present ones so far. Steps that are queued behind lists out of date are launched in
+        // vain.
+        let lasting = self.interval.max(self.since_rebuild);
         let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
-        batch.min(until_walls_stale(host)).max(1)
+        batch.min(until_walls_exceed_skin(host)).max(1)
     }
 
-    /// Gets ready for a batch of steps.
-    pub(super) fn set_out(&mut self, host: &Simulation, batch: u64) {
+    /// Prepares a batch of steps.
+    pub(super) fn set_out(&mut self, host: &Populations, batch: u64) {
         self.send_poses(host, batch as usize);
         self.send_poses_of_bodies(host, batch);
         self.gpu.clear(&self.flags);
-        self.queued = Some(Queued {
+        self.queued = Some(PendingSteps {
             now: self.now,
             forces_known: self.forces_known,
             start: Instant::now(),
         });
     }
 
-    /// Queues some steps, `most` at most.
-    pub(super) fn queue_batch(&mut self, host: &Simulation, most: u64) -> Result<(), GpuError> {
+    /// Queues a batch of at most `most` steps.
+    pub(super) fn queue_batch(&mut self, host: &Populations, most: u64) -> Result<(), GpuError> {
         let batch = self.steps_at_once(host, most);
         self.set_out(host, batch);
         for ahead in 0..batch as u32 {
@@ -142,44 +162,45 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         Ok(())
     }
 
-    /// Waits for the steps that are queued; returns the flags that they raised.
-    pub(super) fn collect_steps(&mut self, host: &mut Simulation) -> Result<u32, GpuError> {
+    /// Waits for the queued steps, and returns the flags that they raised.
+    pub(super) fn collect_steps(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
         if self.queued.is_none() {
             return Ok(0);
         }
         let flags = self.gpu.download(&self.flags)?;
-        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !are_led_by_host(host)) {
+        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !servos_run_on_host(host)) {
             host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
         }
         let raised = self.count_queued(host, &flags)?;
         if flags[DONE] > 0 {
-            self.fetch_and_lead(host)?;
+            self.fetch_and_advance_servos(host)?;
         }
         Ok(raised)
     }
 
-    /// Fetches what broke in the steps that are queued, once their flags are here, and counts those that were taken; returns the flags that they raised.
-    pub(super) fn count_queued(&mut self, host: &mut Simulation, flags: &[u32]) -> Result<u32, GpuError> {
+    /// Counts the steps that were taken, once their flags are here, and fetches the bonds that broke in them. Returns the flags that the steps
+    /// raised.
+    pub(super) fn count_queued(&mut self, host: &mut Populations, flags: &[u32]) -> Result<u32, GpuError> {
         let Some(queued) = self.queued.take() else { return Ok(0) };
         if flags[SOME_BROKE] != 0 {
-            self.fetch_breaks(host, host.steps)?;
+            self.fetch_breaks(host, host.context.steps)?;
         }
         let done = u64::from(flags[DONE]);
         self.now = queued.now ^ (done as usize & 1);
         self.forces_known = done == 0 && queued.forces_known;
-        host.steps += done;
+        host.context.steps += done;
         host.place_sides();
-        self.since_renewal += done;
-        host.profile.book_on_gpu(STEPS, queued.start, done);
+        self.since_rebuild += done;
+        host.profile.add_on_gpu(STEPS, queued.start, done);
         Ok(raised(flags))
     }
 
-    /// Poses of the walls at the next `batch` steps: moving walls need nothing from the host within them.
-    pub(super) fn send_poses(&mut self, host: &Simulation, batch: usize) {
+    /// Sends the poses of the walls for the next `batch` steps: within them moving walls need nothing from the host.
+    pub(super) fn send_poses(&mut self, host: &Populations, batch: usize) {
         if let Some(walls) = &mut self.walls
             && host.walls.has_moving()
         {
-            let time = |step: usize| (host.steps + step as u64) as f64 * host.stepping.dt;
+            let time = |step: usize| (host.context.steps + step as u64) as f64 * host.context.stepping.dt;
             let poses = (0..batch).flat_map(|step| host.walls.poses(time(step), time(step + 1)));
             let mut poses = poses.collect::<Vec<f64>>();
             poses.resize(walls.poses.len(), 0.0);
@@ -187,8 +208,8 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         }
     }
 
-    /// Puts the walls where they are at this step.
-    pub(super) fn place_walls(&self, host: &Simulation) {
+    /// Places the walls at this step.
+    pub(super) fn place_walls(&self, host: &Populations) {
         let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_moving()) else {
             return;
         };
@@ -210,18 +231,22 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
         );
     }
 
-    /// Takes servos to the next step, by the loads of this one, unless the host does.
-    fn control_walls(&self, host: &Simulation, parity: u32) {
-        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !host.settings.divisible) else {
+    /// Advances the servos to the next step with the loads of this one, unless the host does it.
+    fn control_walls(&self, host: &Populations, parity: u32) {
+        let Some(near) = self
+            .walls
+            .as_ref()
+            .filter(|_| host.walls.has_servos() && !host.context.settings.decomposition_invariant)
+        else {
             return;
         };
         let walls = near.servos.len() / SERVO;
-        let (count, dim) = units(walls * UNITS);
+        let (count, dim) = units(walls * THREADS);
         control::launch::<C>(
             self.gpu.client(),
             count,
             dim,
-            near.touches.argument(),
+            near.wall_contacts.argument(),
             near.list.argument(),
             near.elements.argument(),
             near.poses.argument(),
@@ -229,23 +254,24 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             self.flags.argument(),
             near.entries as u32,
             walls as u32,
-            C::of(host.stepping.dt),
+            C::of(host.context.stepping.dt),
             parity,
         );
     }
 
-    /// Forces between grains and walls; where there are none, nothing.
+    /// Computes the forces between grains and walls; does nothing without wall contacts.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_walls(&self, host: &Simulation, parity: u32) {
+    pub(super) fn wall_contacts(&self, host: &Populations, parity: u32) {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
         };
         let (count, dim) = units(near.near);
-        // SAFETY: units beyond the number of grains near walls do nothing, and these are places below n; rows, made by the scan of their lengths, end at `entries`, for which list, history and touches
-        // have room; lists name elements, elements walls, both from the host's own tables; records and fields have n records.
+        // SAFETY: threads beyond the number of grains near walls do nothing, and these grains are indices below n. Rows come from the scan of their
+        // lengths and end at `entries`, for which list, history and touches have room. Lists refer to elements, and elements to walls, both from the
+        // host's own tables. Records and fields have n records.
         unsafe {
             walls::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -257,7 +283,7 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 near.elements.argument(),
                 near.records.argument(),
                 near.history.argument(),
-                near.touches.argument(),
+                near.wall_contacts.argument(),
                 self.position[self.now].argument(),
                 self.velocity[self.now].argument(),
                 self.spin[self.now].argument(),
@@ -267,37 +293,41 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.torque.argument(),
                 self.flags.argument(),
                 self.wall_power.records(),
-                R::of(host.stepping.dt),
-                R::of(host.settings.overlap_limit),
+                R::of(host.context.stepping.dt),
+                R::of(host.context.settings.overlap_limit),
                 near.near as u32,
-                host.materials,
+                host.context.materials.count,
                 parity,
                 self.kind.frictional,
-                self.kind.compound,
+                self.kind.is_extended,
             );
         }
     }
 
-    /// Forces between grains `ahead` steps from where the host stands, and the grains on to their next place: either or both. With forces alone,
-    /// what contacts take is added up, or only noted.
+    /// Computes the forces between grains `ahead` steps after the host's clock, or moves the grains to their next positions, or both. Without motion,
+    /// the powers of contacts are added up if the third flag is set, and only stored otherwise.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn touch_and_advance(&self, host: &Simulation, ahead: u32, parity: u32, (touch, advance, adds_up): (bool, bool, bool)) {
+    pub(super) fn forces_and_motion(&self, host: &Populations, ahead: u32, parity: u32, (touch, advance, adds_up): (bool, bool, bool)) {
         let to_add_up = self.bonds_to_add_up();
-        let plan = Plan {
+        let plan = StepKernelConfig {
             kind: self.kind,
             touch,
             advance,
             adds_up,
-            damped: host.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
-            // All parts of a divisible world run one kernel, be grains near walls there or not: compilers might fuse otherwise in another.
-            walls: self.walls.as_ref().is_some_and(|near| near.entries > 0 || host.settings.divisible),
+            damped: host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
+            // All subdomains of a decomposition-invariant run use one kernel, with or without grains near walls: compilers might fuse operations
+            // differently in another kernel.
+            walls: self
+                .walls
+                .as_ref()
+                .is_some_and(|near| near.entries > 0 || host.context.settings.decomposition_invariant),
             outside: self.holding.is_some() && (to_add_up.is_none() || !advance),
             bonded: to_add_up.is_some() && touch && advance,
-            turns: self.orientations().is_some(),
-            // Likewise, whether some are copies of grains of other domains or not.
+            rotates: self.orientations().is_some(),
+            // For the same reason this does not depend on whether there are ghost particles.
             carries: self.has_members(),
         };
         if let Some(binned) = &self.binned {
@@ -306,20 +336,19 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.bin()
             };
         }
-        let now = Stepping {
+        let now = StepParameters {
             sides: host.sides_ahead(ahead),
-            ..host.stepping
+            ..host.context.stepping
         };
         let no_walls = &self.no_rows;
         let nothing = (&self.cells.lengths, &self.cells.kept, &self.old_rows.history, &self.wall_power);
         let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
-        // Measured on an H200: small cubes fill the registers better, by 5 to 10 %.
-        let books = plan.damped || !advance;
-        let (count, dim) = if books { units(self.n) } else { units_in_cubes_of(128, self.n) };
-        // SAFETY: units beyond n do nothing; rows are interleaved in tiles whose sizes, summed by the scan, list and history have room for,
-        // the list two rows of a tile more, which are read but not used;
-        // lists name places below n; all fields have n records, of rotation only where it is read, and members n words; flags have all their words, powers
-        // two records for every cube.
+        // Measured on an H200: small blocks use the registers better, by 5 to 10 %.
+        let ledger = plan.damped || !advance;
+        let (count, dim) = if ledger { units(self.n) } else { units_in_cubes_of(128, self.n) };
+        // SAFETY: threads beyond n do nothing. Rows are interleaved in tiles. List and history have room for the sizes of the tiles, which the scan
+        // sums up. The list has room for two more rows of a tile, which are read but not used. Lists refer to indices below n. All fields have n
+        // records, those of rotation only if it is read, and members n words. Flags have all their words, and powers two records for every block.
         unsafe {
             grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -352,9 +381,9 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
                 self.flags.argument(),
                 self.power.records(),
                 stepping::<C, R>(&now),
-                R::of(host.settings.overlap_limit),
+                R::of(host.context.settings.overlap_limit),
                 self.n as u32,
-                host.materials,
+                host.context.materials.count,
                 parity,
                 plan,
             );

@@ -1,34 +1,34 @@
-//! Tables that name the grains of every cell or bucket on the GPU, and rows of neighbors found through them or through the grids: the same
-//! tables and the same rows as on the host.
+//! Tables of the grains in every cell or bucket on the GPU, and neighbor rows that are found with them or with the grids. Tables and rows are the
+//! same as on the host.
 
-use super::lists::make_room;
+use super::neighbor_lists::make_room;
 use super::{Cells, Number, Rows, numbers};
 use crate::search;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
 use seixo_sweeps::cells::{GRID, SHAPE};
-use seixo_sweeps::kernels::lists;
-use seixo_sweeps::neighbors::{Lookup, RowPlan};
-use seixo_sweeps::sides::{OPEN, Sides};
+use seixo_sweeps::kernels::neighbor_lists;
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
+use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use seixo_sweeps::tiles::TILE;
-use seixo_sweeps::views::RECORD;
 use std::ops::Range;
 
-/// What rows are looked up in.
+/// Structure in which neighbors are looked up.
 #[derive(Clone, Copy)]
 pub(super) struct Index<'a, C> {
-    lookup: Lookup,
+    lookup: SearchStructure,
     grids: &'a Buffer<C>,
     shapes: &'a Buffer<u32>,
     first: &'a Buffer<u32>,
     items: &'a Buffer<u32>,
     number: usize,
     skin: f64,
-    sides: Sides<f64, f64>,
+    sides: PeriodicBoundaries<f64, f64>,
     kind: u32,
 }
 
 impl<'a, C: Number> Index<'a, C> {
-    /// What the host's cells look pairs up in; `nothing` stands in where there are no items.
+    /// Search structure of the host's cells; `nothing` is a placeholder for missing items.
     pub(super) fn of(host: &search::Cells, cells: &'a Cells<C>, tables: Option<&'a Tables<C>>, nothing: &'a Buffer<u32>) -> Index<'a, C> {
         match (tables, &host.tables) {
             (Some(tables), Some(laid_out)) => tables.index(laid_out, host.skin).across(host),
@@ -48,7 +48,7 @@ impl<'a, C: Number> Index<'a, C> {
 }
 
 impl<C> Index<'_, C> {
-    /// The same across the periodic sides of the host's cells.
+    /// The same search across the periodic sides of the host's cells.
     fn across(self, host: &search::Cells) -> Self {
         Index {
             sides: host.sides,
@@ -64,7 +64,7 @@ pub(super) struct Tables<C> {
     shapes: Buffer<u32>,
     first: Buffer<u32>,
     items: Buffer<u32>,
-    /// Cells or buckets, and whose they are, entry by entry.
+    /// Cell or bucket, and grain, of each entry.
     key: Buffer<u32>,
     owner: Buffer<u32>,
     order: Buffer<u32>,
@@ -74,7 +74,7 @@ pub(super) struct Tables<C> {
 }
 
 impl<C: Number> Tables<C> {
-    /// No grains yet.
+    /// Empty tables.
     pub(super) fn new(gpu: &Gpu) -> Result<Tables<C>, GpuError> {
         let words = || gpu.buffer(RECORD, "tables of cells");
         Ok(Tables {
@@ -90,7 +90,7 @@ impl<C: Number> Tables<C> {
         })
     }
 
-    /// Files the grains in these places in tables that the host has laid out.
+    /// Enters the grains with these indices into tables that the host has laid out.
     pub(super) fn fill(
         &mut self,
         gpu: &Gpu,
@@ -106,7 +106,7 @@ impl<C: Number> Tables<C> {
         gpu.write(&self.grids, &numbers::<C>(host.grids.iter().copied()));
         gpu.write(&self.shapes, &host.shapes);
         let entries = match host.lookup() {
-            Lookup::TouchedCells => self.list_touched_cells(gpu, position, places.len(), skin)?,
+            SearchStructure::TouchedCells => self.list_touched_cells(gpu, position, places.len(), skin)?,
             _ => self.list_buckets(gpu, host, position, places)?,
         };
         make_room(gpu, &mut self.first, host.keys() + 1, "tables of cells")?;
@@ -127,12 +127,12 @@ impl<C: Number> Tables<C> {
         make_room(gpu, &mut self.owner, entries, "tables of cells")
     }
 
-    /// The bucket of every grain.
+    /// Computes the bucket of every grain.
     fn list_buckets(&mut self, gpu: &Gpu, host: &search::Tables, position: &Buffer<C>, places: Range<usize>) -> Result<usize, GpuError> {
         let n = places.len();
         self.make_entries(gpu, n)?;
         let (count, dim) = units(n);
-        lists::buckets::launch::<C>(
+        neighbor_lists::buckets::launch::<C>(
             gpu.client(),
             count,
             dim,
@@ -148,7 +148,7 @@ impl<C: Number> Tables<C> {
         Ok(n)
     }
 
-    /// The cells that the box of each of n grains touches: counts them, sums the counts up, writes cell and grain.
+    /// Lists the cells that the bounding box of each of n grains touches: counts them, sums the counts, and writes cells and grains.
     fn list_touched_cells(&mut self, gpu: &Gpu, position: &Buffer<C>, n: usize, skin: f64) -> Result<usize, GpuError> {
         make_room(gpu, &mut self.count, n, "tables of cells")?;
         make_room(gpu, &mut self.row, n + 1, "tables of cells")?;
@@ -162,7 +162,7 @@ impl<C: Number> Tables<C> {
 
     fn launch_boxes(&self, gpu: &Gpu, position: &Buffer<C>, cells: &Buffer<u32>, n: usize, skin: f64, fill: bool) {
         let (count, dim) = units(n);
-        lists::cells_of_boxes::launch::<C>(
+        neighbor_lists::cells_of_boxes::launch::<C>(
             gpu.client(),
             count,
             dim,
@@ -178,7 +178,7 @@ impl<C: Number> Tables<C> {
         );
     }
 
-    /// What rows are looked up in, in tables that the host has laid out.
+    /// Search structure for tables that the host has laid out.
     pub(super) fn index(&self, host: &search::Tables, skin: f64) -> Index<'_, C> {
         Index {
             lookup: host.lookup(),
@@ -188,15 +188,15 @@ impl<C: Number> Tables<C> {
             items: &self.items,
             number: host.grids(),
             skin,
-            sides: Sides::open(),
+            sides: PeriodicBoundaries::open(),
             kind: OPEN,
         }
     }
 }
 
 impl<R: Number> Rows<R> {
-    /// Fills the rows of the first n of `all` grains: counts, sums the counts of tiles up, writes. Says how many entries there are; `lengths` is
-    /// room for as many words as there are tiles. Where some may be copies of grains of other domains, which have no rows, `member` tells.
+    /// Fills the rows of the first n of `all` grains: counts neighbors, sums the counts of tiles, writes the neighbors. Returns the number of
+    /// entries. `lengths` has room for one word per tile. `member` marks ghosts, which have no rows, if there may be some.
     pub(super) fn fill<C: Number>(
         &mut self,
         gpu: &Gpu,
@@ -210,7 +210,7 @@ impl<R: Number> Rows<R> {
         self.launch(gpu, index, position, among, false);
         let tiles = n.div_ceil(TILE);
         let (count, dim) = units(tiles);
-        lists::tile_sizes::launch(
+        neighbor_lists::tile_sizes::launch(
             gpu.client(),
             count,
             dim,
@@ -226,10 +226,10 @@ impl<R: Number> Rows<R> {
         Ok(entries)
     }
 
-    /// Puts the rows of the first n grains, of which no entry is marked yet, into the order of these ids of neighbors.
+    /// Sorts the rows of the first n grains by these ids of the neighbors. No entry may be marked yet.
     pub(super) fn sort(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
         let (count, dim) = units(n);
-        lists::sort_rows::launch(
+        neighbor_lists::sort_rows::launch(
             gpu.client(),
             count,
             dim,
@@ -250,7 +250,7 @@ impl<R: Number> Rows<R> {
         fill: bool,
     ) {
         let (count, dim) = units(n);
-        lists::neighbor_rows::launch::<C>(
+        neighbor_lists::neighbor_rows::launch::<C>(
             gpu.client(),
             count,
             dim,

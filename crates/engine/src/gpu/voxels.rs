@@ -1,26 +1,26 @@
-//! Meshes looked through on a GPU.
+//! Voxelization of meshes on a GPU.
 
-use crate::voxels::{Columns, Peeled};
+use crate::voxels::{RayCrossings, RayGrid};
 use seixo_device::gpu::{Gpu, GpuError, units};
-use seixo_sweeps::kernels::peel::peel_columns;
+use seixo_sweeps::kernels::voxelize::cast_rays_in_columns;
 
-impl Columns {
-    /// Looks through all columns, on a GPU.
-    pub(crate) fn peel_on(&self, gpu: &Gpu) -> Result<Peeled, GpuError> {
+impl RayGrid {
+    /// Casts rays through all columns, on a GPU.
+    pub(crate) fn cast_rays_on_gpu(&self, gpu: &Gpu) -> Result<RayCrossings, GpuError> {
         gpu.demand_long()?;
         let cubes = self.count() * self.slices as usize;
         if self.triangles.is_empty() {
-            // All triangles are seen edge on, and no kernel takes an empty buffer.
-            return Ok(Peeled {
+            // All triangles are parallel to the rays, and no kernel takes an empty buffer.
+            return Ok(RayCrossings {
                 touched: vec![0; cubes],
-                turns: vec![0; cubes],
+                windings: vec![0; cubes],
             });
         }
         let upload = |words: &[u32]| gpu.upload(words, "a mesh");
         let (first, triangles, corners) = (upload(&self.first)?, upload(&self.triangles)?, upload(&self.corners)?);
         let (touched, turns) = (gpu.zeros::<u32>(cubes, "cubes")?, gpu.zeros::<i32>(cubes, "cubes")?);
         let (count, dim) = units(self.count());
-        peel_columns::launch(
+        cast_rays_in_columns::launch(
             gpu.client(),
             count,
             dim,
@@ -34,9 +34,9 @@ impl Columns {
             self.slices,
             self.half_gap,
         );
-        Ok(Peeled {
+        Ok(RayCrossings {
             touched: gpu.download(&touched)?,
-            turns: gpu.download(&turns)?,
+            windings: gpu.download(&turns)?,
         })
     }
 }

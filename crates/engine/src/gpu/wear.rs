@@ -1,16 +1,16 @@
-//! Wear of walls on the GPU: a launch of its own, so that scenes without it run the kernels that they always did.
+//! Wear of walls on the GPU: a separate launch, so that the kernels of scenes without wear stay the same.
 
-use super::{Number, OnGpu, WallRows, doubles, numbers};
-use crate::simulation::Simulation;
+use super::{GpuGrains, Number, WallRows, doubles, numbers};
+use crate::populations::Populations;
 use crate::walls::Walls;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::walls::wear;
 
-impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
-    /// Forces between grains and walls at this step, and the wear that comes of them.
-    pub(super) fn bear_on_walls(&self, host: &Simulation, parity: u32) {
-        self.touch_walls(host, parity);
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Computes the forces between grains and walls at this step, and the wear that results.
+    pub(super) fn wall_forces(&self, host: &Populations, parity: u32) {
+        self.wall_contacts(host, parity);
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
         };
@@ -25,22 +25,22 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
             near.list.argument(),
             near.elements.argument(),
             near.records.argument(),
-            near.touches.argument(),
+            near.wall_contacts.argument(),
             work.argument(),
             self.position[self.now].argument(),
             self.velocity[self.now].argument(),
             self.spin[self.now].argument(),
             self.flags.argument(),
-            R::of(host.stepping.dt),
+            R::of(host.context.stepping.dt),
             near.near as u32,
             parity,
             self.kind.frictional,
         );
     }
 
-    /// Writes what the host's entries have done to walls, in the order of the lists just made; of an entry that is not in them it goes to its
-    /// element.
-    pub(super) fn give_wear(&self, host: &mut Simulation) -> Result<(), GpuError> {
+    /// Uploads the sliding work of the host's entries, in the order of the lists that were just built. The work of an entry that is not listed is
+    /// added to its element.
+    pub(super) fn upload_wear(&self, host: &mut Populations) -> Result<(), GpuError> {
         let Some((near, room)) = self.walls.as_ref().and_then(|near| Some((near, near.work.as_ref()?))) else {
             return Ok(());
         };
@@ -70,15 +70,15 @@ impl<C: Number + Coordinate<R>, R: Number> OnGpu<C, R> {
 }
 
 impl<C: Number, R: Number> WallRows<C, R> {
-    /// Adds what the entries have done to the host's elements; the list is about to be made anew.
-    pub(super) fn book_wear(&self, gpu: &Gpu, host: &mut Simulation) -> Result<(), GpuError> {
+    /// Adds the sliding work of the entries to the host's elements before the list is rebuilt.
+    pub(super) fn add_wear(&self, gpu: &Gpu, host: &mut Populations) -> Result<(), GpuError> {
         if let Some(work) = self.work.as_ref().filter(|_| self.entries > 0) {
             let mut copies = gpu.copies();
             let (list, work) = (copies.add(&self.list, 0..self.entries), copies.add(work, 0..self.entries));
             let arrived = copies.wait()?;
             let (list, work) = (arrived.take(list), doubles(&arrived.take(work)));
             let walls = &mut host.walls;
-            Walls::book_wear(&mut walls.work.by_element, &list, &walls.elements, &work);
+            Walls::add_wear(&mut walls.work.by_element, &list, &walls.elements, &work);
             walls.work.by_entry.clear();
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The grids that sort the grains.
+//! Grids that sort the grains.
 
 use super::pairs::Index;
 use super::tables::Tables;
@@ -6,12 +6,12 @@ use crate::fields::{PART, Sorted, part_range, parts};
 use crate::world::Search;
 use seixo_device::{Cpu, Strided, stable_order_by_key};
 use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of};
-use seixo_sweeps::neighbors::Lookup;
-use seixo_sweeps::sides::Sides;
-use seixo_sweeps::views::{RECORD, load};
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::neighbors::SearchStructure;
+use seixo_sweeps::periodic::PeriodicBoundaries;
 
-/// Size classes at most; each halves the radius.
-pub(super) const MOST_CLASSES: usize = 8;
+/// Largest number of size classes; radii halve from class to class.
+pub const MAX_CLASSES: usize = 8;
 
 /// Grains of similar radius.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,8 +22,8 @@ pub struct SizeClass {
     pub grains: usize,
 }
 
-/// The classes in use, from large to small.
-pub(super) fn size_classes(radii: impl Iterator<Item = f64> + Clone, most: usize) -> Vec<SizeClass> {
+/// Non-empty size classes, from large to small.
+pub fn size_classes(radii: impl Iterator<Item = f64> + Clone, most: usize) -> Vec<SizeClass> {
     let top = radii.clone().fold(0.0, f64::max);
     let mut classes = vec![SizeClass::default(); most];
     for radius in radii {
@@ -35,8 +35,7 @@ pub(super) fn size_classes(radii: impl Iterator<Item = f64> + Clone, most: usize
     classes
 }
 
-/// The number of cells along each axis between two corners, and their edge \[m\]: the one given or, where that makes too many cells, a larger
-/// one.
+/// Number of cells along each axis between two corners, and their edge \[m\]. The edge is the given one, or larger if there would be too many cells.
 pub fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f64; 3]) -> bool) -> ([u32; 3], f64) {
     let mut edge = edge;
     loop {
@@ -48,7 +47,7 @@ pub fn cells_between(low: [f64; 3], high: [f64; 3], edge: f64, fits: impl Fn([f6
     }
 }
 
-/// Whether a grid of this shape has at most a few cells for each of n grains.
+/// Whether a grid of this shape has at most a few cells per grain.
 pub fn is_small(shape: [f64; 3], n: usize) -> bool {
     shape.iter().product::<f64>() <= (4 * n + 4096) as f64
 }
@@ -58,46 +57,46 @@ pub(super) fn grid_record(low: [f64; 3], edge: f64, largest: f64) -> [f64; GRID]
     [low[0], low[1], low[2], 1.0 / edge, largest, 0.0, 0.0, 0.0]
 }
 
-/// Uniform grids, one per size class, over the box that holds all grains: they sort the grains, whatever finds the pairs.
+/// Uniform grids, one per size class, over the bounding box of all grains. They sort the grains for any method of the pair search.
 #[derive(Clone, Default)]
 pub struct Cells {
     /// Records of the grids, see [`seixo_sweeps::cells::GRID`].
     pub grids: Vec<f64>,
     /// Records of the grids' shapes, see [`seixo_sweeps::cells::SHAPE`].
     pub shapes: Vec<u32>,
-    /// First place of every cell, and one more.
+    /// Index of the first grain of each cell, and the total number.
     pub first: Vec<u32>,
-    /// Place of every grain in the order before.
+    /// Index of each grain in the previous order.
     pub old_of: Vec<u32>,
-    /// Distance by which surfaces may be apart and still count as near \[m\].
+    /// Gap between surfaces up to which grains are listed \[m\].
     pub skin: f64,
-    /// The part of it across which grains may hold each other; the rest is for motion \[m\].
+    /// Part of the skin across which grains may attract each other; the rest is for motion \[m\].
     pub gap: f64,
-    /// Periodic sides when the lists were made.
-    pub sides: Sides<f64, f64>,
-    /// Which of them there are.
+    /// Periodic sides at the last rebuild.
+    pub sides: PeriodicBoundaries<f64, f64>,
+    /// Which sides are periodic.
     pub kind: u32,
-    /// What pairs are found through, where that is not these grids.
+    /// Tables of the pair search, if it does not use these grids.
     pub tables: Option<Tables>,
-    /// Into how many cells along each axis the reach of a pair is cut, beyond one: where many are near, fewer are looked at in vain.
+    /// Number of cells along each axis for the reach of a pair, beyond one. In dense regions, more cells mean fewer useless tests.
     pub halvings: u32,
-    /// How pairs are found.
-    lookup: Lookup,
+    /// Structure of the pair search.
+    lookup: SearchStructure,
     /// The size classes in use, from large to small.
     classes: Vec<SizeClass>,
     key: Vec<u32>,
 }
 
 impl Cells {
-    /// Classes for these radii.
+    /// Grids with size classes for these radii.
     pub fn new(radii: impl Iterator<Item = f64> + Clone, search: Search, skin: f64) -> Cells {
         let search = search.chosen_for(radii.clone());
-        let classes = size_classes(radii.clone(), if search == Search::Grid { 1 } else { MOST_CLASSES });
+        let classes = size_classes(radii.clone(), if search == Search::Grid { 1 } else { MAX_CLASSES });
         let (lookup, tables) = match search {
-            Search::Auto | Search::Grid | Search::HierarchicalGrid => (Lookup::Grids, None),
-            Search::BruteForce => (Lookup::All, None),
-            Search::GridMultiCell => (Lookup::TouchedCells, Some(Tables::of_touched_cells(radii))),
-            Search::SpatialHash => (Lookup::Buckets, Some(Tables::of_buckets(&classes))),
+            Search::Auto | Search::Grid | Search::HierarchicalGrid => (SearchStructure::Grids, None),
+            Search::BruteForce => (SearchStructure::All, None),
+            Search::GridMultiCell => (SearchStructure::TouchedCells, Some(Tables::of_touched_cells(radii))),
+            Search::SpatialHash => (SearchStructure::Buckets, Some(Tables::of_buckets(&classes))),
         };
         Cells {
             classes,
@@ -113,8 +112,8 @@ impl Cells {
         self.classes.len()
     }
 
-    /// How pairs are found.
-    pub fn lookup(&self) -> Lookup {
+    /// Structure of the pair search.
+    pub fn lookup(&self) -> SearchStructure {
         self.lookup
     }
 
@@ -123,12 +122,12 @@ impl Cells {
         self.classes[0].largest
     }
 
-    /// Smallest cell edge that the radii call for \[m\].
+    /// Smallest cell edge for these radii \[m\].
     pub fn smallest_edge(&self) -> f64 {
         2.0 * self.classes[self.classes.len() - 1].largest + self.skin
     }
 
-    /// Lays grids of at most a few cells per grain over n grains between two corners, tables too, and returns the number of cells.
+    /// Lays out grids, and tables, with at most a few cells per grain, for n grains between two corners. Returns the number of cells.
     pub fn lay_out(&mut self, low: [f64; 3], high: [f64; 3], n: usize) -> usize {
         self.grids.clear();
         self.shapes.clear();
@@ -149,11 +148,11 @@ impl Cells {
         total as usize
     }
 
-    /// Sorts the grains by cell and id, dropping those for which `keep` is false; `old_of` then tells where each one was.
+    /// Sorts the grains by cell and id, without those for which `keep` is false; `old_of` then contains their previous indices.
     pub fn sort(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
         let n = fields.ids().len();
         let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
-        // The cells follow from the grains that stay: who goes on from a checkpoint knows no others.
+        // The cells depend on the remaining grains only, as a run that resumes from a checkpoint has no others.
         for center in fields.places().chunks_exact(RECORD).filter(|x| keep([x[0], x[1], x[2]])) {
             kept += 1;
             for axis in 0..3 {
@@ -200,7 +199,7 @@ impl Cells {
         }
     }
 
-    /// What pairs are found through.
+    /// Structure for the lookup of rows.
     pub fn index(&self) -> Index<'_> {
         match &self.tables {
             Some(tables) => Index {
@@ -215,10 +214,10 @@ impl Cells {
         }
     }
 
-    /// The grids, through which near grains are found whatever finds the pairs.
+    /// The grids as lookup structure, for any method of the pair search.
     fn index_of_grids(&self, skin: f64) -> Index<'_> {
         Index {
-            lookup: Lookup::Grids,
+            lookup: SearchStructure::Grids,
             grids: &self.grids,
             shapes: &self.shapes,
             first: &self.first,
@@ -229,7 +228,7 @@ impl Cells {
         }
     }
 
-    /// The neighbors of grain i closer than `skin`, written to `row`.
+    /// Writes the neighbors of grain i with gaps below `skin` to `row`.
     pub fn neighbors(&self, i: usize, position: &[f64], skin: f64, row: &mut Vec<u32>) {
         let index = self.index_of_grids(skin);
         let count = index.row::<false, false>(i, position, (0, 0), 0, &mut []);
@@ -237,7 +236,7 @@ impl Cells {
         index.row::<false, true>(i, position, (0, 0), 0, row);
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let tables = self.tables.as_ref().map_or(0, Tables::bytes);
         (self.first.capacity() * 4 + self.old_of.capacity() * 4 + self.key.capacity() * 4) as u64 + tables

@@ -1,12 +1,12 @@
-//! The deepest overlap of grains that are not simulated yet.
+//! Deepest overlap of grains before a simulation.
 
 use super::cells::Cells;
 use crate::fields::Fields;
 use crate::world::{Search, World};
 use seixo_device::Cpu;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
 
-/// The grains of a world that overlap most, relative to the smaller radius: (id, id, overlap \[m\]).
+/// Grains of a world with the deepest overlap, relative to the smaller radius: (id, id, overlap \[m\]).
 pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
     let device = Cpu::new(1).ok()?;
     let grains = &world.grains;

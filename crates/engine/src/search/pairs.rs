@@ -1,4 +1,4 @@
-//! The Verlet list with its history.
+//! The neighbor list (Verlet list) with contact histories.
 
 use super::resize_with_room;
 use crate::fields::{PART, part_range, parts};
@@ -6,33 +6,33 @@ use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::GRID;
 use seixo_sweeps::contact::carry_history_of;
-use seixo_sweeps::neighbors::{Lookup, RowPlan, neighbors_of};
-use seixo_sweeps::sides::Sides;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, sign_of_second};
+use seixo_sweeps::neighbors::{RowPlan, SearchStructure, neighbors_of};
+use seixo_sweeps::periodic::PeriodicBoundaries;
 
-/// What rows are looked up in.
+/// Structure for the lookup of rows.
 #[derive(Clone, Copy)]
 pub struct Index<'a> {
-    /// How.
-    pub lookup: Lookup,
+    /// Kind of structure.
+    pub lookup: SearchStructure,
     /// Records of grids or tables.
     pub grids: &'a [f64],
-    /// Records of their shapes.
+    /// Records of the shapes of grids or tables.
     pub shapes: &'a [u32],
-    /// First item of every cell or bucket, and one more.
+    /// Index of the first item of each cell or bucket, and the total number.
     pub first: &'a [u32],
-    /// Grains by cell or bucket; empty where the grains are sorted by it.
+    /// Grains by cell or bucket; empty if the grains are sorted by cells.
     pub items: &'a [u32],
-    /// Distance by which surfaces may be apart and still be near \[m\].
+    /// Gap between surfaces up to which grains are neighbors \[m\].
     pub skin: f64,
     /// Periodic sides.
-    pub sides: Sides<f64, f64>,
-    /// Which of them there are.
+    pub sides: PeriodicBoundaries<f64, f64>,
+    /// Which sides are periodic.
     pub kind: u32,
 }
 
 impl Index<'_> {
-    /// The row of grain i, counted or written to `out` from `at` on; with `ONCE`, a pair inside the part is listed only by its first member.
+    /// Counts the row of grain i, or writes it to `out` from `at` on. With `ONCE`, a pair inside the part is listed by its first member only.
     pub fn row<const ONCE: bool, const FILL: bool>(
         &self,
         i: usize,
@@ -68,41 +68,43 @@ impl Index<'_> {
     }
 }
 
-/// Rows of near pairs: a pair inside a part stands in the row of its first member, a pair across parts in both; or, of smooth grains and where a
-/// world is divisible, every pair in both.
+/// Rows of near pairs. A pair inside a part is in the row of its first member, a pair across parts in both rows. For smooth grains,
+/// and in decomposition-invariant worlds, each pair is in both rows.
 #[derive(Default)]
 pub struct Pairs {
-    /// First entry of every grain's row, and one more.
+    /// Index of the first entry of each grain's row, and the total number.
     pub row: Vec<u32>,
-    /// Places of the partners.
+    /// Indices of the neighbors.
     pub neighbors: Vec<u32>,
-    /// Records of history, see [`seixo_sweeps::views`]; all zero where a pair does not touch.
+    /// Contact histories, see [`seixo_sweeps::views`]; all zero for pairs without contact.
     pub history: Vec<f64>,
-    /// Those that may touch before long.
-    pub shortlist: Picked,
-    /// First entry of every part, and one more.
+    /// Pairs that may be in contact soon.
+    pub shortlist: Shortlists,
+    /// Index of the first entry of each part, and the total number.
     pub part_row: Vec<u32>,
 }
 
-/// How many steps a shortlist is to last.
+/// Number of steps that a shortlist should last.
 const PICKED_FOR: f64 = 8.0;
 
 /// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
 #[derive(Default)]
-pub struct Picked {
-    /// Entries, with room for all of the list.
+pub struct Shortlists {
+    /// Entries, with room for the whole list.
     pub entry: Vec<u32>,
     /// Their grains.
     pub grain: Vec<u16>,
-    /// How many each part has inside and across its border.
+    /// Number of entries inside and across the border of each part.
     pub count: Vec<[u32; 2]>,
-    /// How far surfaces may still come nearer to each other before another pair can touch \[m\].
+    /// Distance by which surfaces may still approach each other before another pair can be in contact \[m\].
     room: f64,
 }
 
-impl Picked {
-    /// After a step in which no grain moved farther than `stride` \[m\]: the margin to pick with anew, if that is due. It is larger than what
-    /// two grains part from each other in a step, so that a pair that touched is looked at once more, and lets go.
+impl Shortlists {
+    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no grain moved farther than `stride` \[m\].
+    ///
+    /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
+    /// history.
     pub fn margin_after(&mut self, stride: f64, skin: f64) -> Option<f64> {
         self.room -= 2.0 * stride;
         if self.room > 0.0 {
@@ -115,17 +117,17 @@ impl Picked {
 }
 
 impl Pairs {
-    /// Places of the partners of grain i.
+    /// Indices of the neighbors of grain i.
     pub fn of(&self, i: usize) -> &[u32] {
         &self.neighbors[self.row[i] as usize..self.row[i + 1] as usize]
     }
 
-    /// Takes the pairs of another list that remember something, `remembered` numbers each, and those alone: what an old list is still good for.
-    pub fn keep(&mut self, device: &Cpu, list: &Pairs, remembered: usize) {
+    /// Copies only the pairs with a contact history, of `stride` numbers each, from another list, which is not needed for more.
+    pub fn keep(&mut self, device: &Cpu, list: &Pairs, stride: usize) {
         let n = list.row.len() - 1;
         let entries_of = |i: usize| {
             let entries = list.row[i] as usize..list.row[i + 1] as usize;
-            entries.filter(|k| list.history[k * remembered..][..remembered].iter().any(|&number| number != 0.0))
+            entries.filter(|k| list.history[k * stride..][..stride].iter().any(|&number| number != 0.0))
         };
         self.row.resize(n + 1, 0);
         self.row[n] = 0;
@@ -140,9 +142,9 @@ impl Pairs {
             }
         });
         let entries = exclusive_scan(&mut self.row) as usize;
-        self.divide();
+        self.split_rows();
         resize_with_room(&mut self.neighbors, entries);
-        resize_with_room(&mut self.history, entries * remembered);
+        resize_with_room(&mut self.history, entries * stride);
         let data = (
             Ranges {
                 items: &mut self.neighbors[..],
@@ -152,24 +154,24 @@ impl Pairs {
             Ranges {
                 items: &mut self.history[..],
                 bounds: &self.part_row,
-                stride: remembered,
+                stride,
             },
         );
         device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
             let (first, end) = part_range(part, n);
-            let kept = neighbors.items.iter_mut().zip(history.items.chunks_exact_mut(remembered));
+            let kept = neighbors.items.iter_mut().zip(history.items.chunks_exact_mut(stride));
             for ((neighbor, record), k) in kept.zip((first..end).flat_map(entries_of)) {
                 *neighbor = list.neighbors[k];
-                record.copy_from_slice(&list.history[k * remembered..][..remembered]);
+                record.copy_from_slice(&list.history[k * stride..][..stride]);
             }
         });
     }
 
-    /// Takes over the history of pairs in the `old` list, `remembered` numbers each; `old_of` tells where the grains were in its order.
-    pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, remembered: usize) {
+    /// Takes over contact histories of pairs in the `old` list, `stride` numbers each; `old_of` contains the indices of the grains in its order.
+    pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, stride: usize) {
         let n = self.row.len() - 1;
-        resize_with_room(&mut self.history, self.neighbors.len() * remembered);
-        if remembered == RECORD {
+        resize_with_room(&mut self.history, self.neighbors.len() * stride);
+        if stride == RECORD {
             resize_with_room(&mut self.shortlist.entry, self.neighbors.len());
             resize_with_room(&mut self.shortlist.grain, self.neighbors.len());
             self.shortlist.count.resize(parts(n), [0; 2]);
@@ -179,7 +181,7 @@ impl Pairs {
         let data = (Ranges {
             items: &mut self.history[..],
             bounds: &self.part_row,
-            stride: remembered,
+            stride,
         },);
         device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| {
             let (first, end) = part_range(part, n);
@@ -195,13 +197,13 @@ impl Pairs {
                     &old.row,
                     &old.neighbors,
                     &old.history,
-                    remembered,
+                    stride,
                 );
             }
         });
     }
 
-    /// Drops pairs of grains that one body carries: they do not touch each other.
+    /// Removes pairs of grains of the same body: they have no contact.
     pub fn drop_inside_bodies(&mut self, member: &[u32], body_of: &[u32]) {
         self.shorten_rows(|i, first, count, neighbors| {
             if member[i] == FREE {
@@ -212,7 +214,7 @@ impl Pairs {
         });
     }
 
-    /// Drops partners.
+    /// Removes neighbors.
     pub fn drop_partners(&mut self, is_dropped: impl Fn(u32) -> bool) {
         self.shorten_rows(|_, first, count, neighbors| {
             let mut kept = first;
@@ -227,8 +229,8 @@ impl Pairs {
         });
     }
 
-    /// Lets something move what stays of each row to its beginning, and closes the gaps; it is given the grain, the first entry of its row, how many
-    /// there are, and all entries, and tells how many stay.
+    /// Shortens rows and closes the gaps. The closure `shorten` moves the remaining entries of a row to its start; its arguments are the grain, the
+    /// first entry of its row, the number of entries, and all entries. It returns the number of remaining entries.
     fn shorten_rows(&mut self, shorten: impl Fn(usize, u32, u32, &mut [u32]) -> u32) {
         let n = self.row.len() - 1;
         let (mut next, mut kept) = (0, 0);
@@ -241,12 +243,11 @@ impl Pairs {
         }
         self.row[n] = kept;
         self.neighbors.truncate(kept as usize);
-        self.divide();
+        self.split_rows();
     }
 
-    /// The rows of another list seen from its partners: in the row of each of those that are wanted stand the grains in whose rows it stands, in their
-    /// order.
-    pub fn turn_around(&mut self, list: &Pairs, is_wanted: impl Fn(u32) -> bool) {
+    /// Transposes the rows of another list: the row of each wanted neighbor contains the grains in whose rows it is, in their order.
+    pub fn transpose_rows(&mut self, list: &Pairs, is_wanted: impl Fn(u32) -> bool) {
         let n = list.row.len() - 1;
         self.row.clear();
         self.row.resize(n + 1, 0);
@@ -263,10 +264,10 @@ impl Pairs {
                 *slot += 1;
             }
         }
-        self.divide();
+        self.split_rows();
     }
 
-    /// Puts every row into the order of these ids of its partners. No partner stands in it twice: nothing meets two images of another.
+    /// Sorts each row by these ids of its neighbors. No neighbor is in a row twice, as no grain has contacts with two images of another.
     pub fn sort_rows(&mut self, device: &Cpu, id: &[u32]) {
         let n = self.row.len() - 1;
         let row = &self.row[..];
@@ -284,20 +285,20 @@ impl Pairs {
         });
     }
 
-    /// Where the rows of each part begin.
-    fn divide(&mut self) {
+    /// Finds the start of the rows of each part.
+    fn split_rows(&mut self) {
         let n = self.row.len() - 1;
         self.part_row.clear();
         self.part_row
             .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
     }
 
-    /// Fills the rows of the first n grains: counts, sums the counts up, writes \[ME964 2011\]. With `ONCE`, a pair inside a part stands in one row.
+    /// Fills the rows of the first n grains: counts, prefix sum, write \[ME964 2011\]. With `ONCE`, a pair inside a part is in one row.
     pub fn fill_rows<const ONCE: bool>(&mut self, device: &Cpu, index: &Index, position: &[f64], n: usize) {
         self.fill_rows_of::<ONCE>(device, index, position, n, |_| true);
     }
 
-    /// As [`Pairs::fill_rows`], of those grains that are wanted; the rows of others are empty.
+    /// Like [`Pairs::fill_rows`], for selected grains; the rows of others are empty.
     pub fn fill_rows_of<const ONCE: bool>(
         &mut self,
         device: &Cpu,
@@ -325,7 +326,7 @@ impl Pairs {
             },
         );
         let entries = exclusive_scan(&mut self.row) as usize;
-        self.divide();
+        self.split_rows();
         resize_with_room(&mut self.neighbors, entries);
         let row = &self.row[..];
         let data = (Ranges {
@@ -342,10 +343,15 @@ impl Pairs {
         });
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
-        let Picked { entry, grain, count, .. } = &self.shortlist;
+        let Shortlists { entry, grain, count, .. } = &self.shortlist;
         let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity() + entry.capacity() + 2 * count.capacity();
         (words * 4 + grain.capacity() * 2 + self.history.capacity() * 8) as u64
     }
+}
+
+/// Contact history of the second grain, from that of the first.
+pub(crate) fn of_partner(of_first: &[f64; EXTENDED_HISTORY_STRIDE]) -> [f64; EXTENDED_HISTORY_STRIDE] {
+    std::array::from_fn(|c| sign_of_second::<f64>(c) * of_first[c])
 }

@@ -1,4 +1,4 @@
-//! Tables that name the grains of every cell or bucket, for searches that do not go through the grids that sort the grains.
+//! Tables of the grains in each cell or bucket, for searches that do not use the sorting grids.
 
 use super::cells::{SizeClass, cells_between, grid_record, is_small};
 use super::pairs::Index;
@@ -7,22 +7,22 @@ use crate::fields::{PART, part_range, parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan, stable_order_by_key};
 use seixo_sweeps::buckets::bucket_of_grain;
 use seixo_sweeps::cells::{GRID, SHAPE};
-use seixo_sweeps::neighbors::{Lookup, touched_cells};
-use seixo_sweeps::sides::{OPEN, Sides};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::neighbors::{SearchStructure, overlapped_cells};
+use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use std::ops::Range;
 
-/// Cells of a hash table along an axis at most: their indices must fit into 32 bits.
-const MOST_CELLS: f64 = (1u32 << 31) as f64;
-/// Buckets for each grain of a table.
+/// Largest number of cells of a hash table along an axis: their indices must fit into 32 bits.
+const MAX_CELLS: f64 = (1u32 << 31) as f64;
+/// Number of buckets per grain of a table.
 const BUCKETS_PER_GRAIN: usize = 2;
 
-/// What cells are made for.
+/// Layout of the cells.
 #[derive(Clone)]
 enum Layout {
     /// One grid, whose edge follows from the means of R, R² and R³ \[m, m², m³\], for radii up to the last number \[m\].
     TouchedCells([f64; 3], f64),
-    /// A hash table for each size class.
+    /// One hash table for each size class.
     Buckets(Vec<SizeClass>),
 }
 
@@ -33,29 +33,29 @@ pub struct Tables {
     pub grids: Vec<f64>,
     /// Records of their shapes, see [`seixo_sweeps::cells::SHAPE`] and [`seixo_sweeps::buckets`].
     pub shapes: Vec<u32>,
-    /// First item of every cell or bucket, and one more.
+    /// Index of the first item of each cell or bucket, and the total number.
     first: Vec<u32>,
-    /// Places of grains, by cell or bucket.
+    /// Indices of grains, by cell or bucket.
     items: Vec<u32>,
     layout: Layout,
-    /// Cells, or buckets of all tables.
+    /// Number of cells, or of buckets of all tables.
     keys: usize,
     key: Vec<u32>,
     owner: Vec<u32>,
     order: Vec<u32>,
-    /// First entry of every grain, and of every part.
+    /// Index of the first entry of each grain, and of each part.
     row: Vec<u32>,
     part_row: Vec<u32>,
 }
 
-/// The edge that makes looking through touched cells least work \[m\], where the means of D, D² and D³ are given: D = 2R + skin.
+/// Cell edge with the least work for a search through overlapped cells \[m\], from the means of D, D² and D³, with D = 2R + skin.
 ///
-/// A box of edge D touches (D/e + 1)³ cells on average, so a volume e³ has to compare the square of n Σ(D + e)³ grains; the derivative of
-/// ⟨(D + e)³⟩²/e³ vanishes where e³ + ⟨D⟩ e² − ⟨D²⟩ e − ⟨D³⟩ does. For grains of one size that is at e = D. A grain then stands in at most
+/// A box of edge D overlaps (D/e + 1)³ cells on average. So a volume e³ compares the square of n Σ(D + e)³ grains. The derivative of
+/// ⟨(D + e)³⟩²/e³ vanishes at the root of e³ + ⟨D⟩ e² − ⟨D²⟩ e − ⟨D³⟩. For grains of one size this is e = D. A grain is then in at most
 /// 12 cells on average.
 fn best_edge([d, d2, d3]: [f64; 3]) -> f64 {
     let excess = |e: f64| ((e + d) * e - d2) * e - d3;
-    // The root is at least the mean of D, and the largest D, which is not above the following, has an excess.
+    // The root is at least the mean of D. At the largest D, which is at least the root, the excess is positive.
     let (mut low, mut high) = (d, d);
     while excess(high) < 0.0 {
         high *= 2.0;
@@ -88,7 +88,7 @@ impl Tables {
         }
     }
 
-    /// All cells that each of the grains touches \[PUC-Rio 2009, § 5.1.2\].
+    /// A table of all cells that each grain overlaps \[PUC-Rio 2009, § 5.1.2\].
     pub fn of_touched_cells(radii: impl Iterator<Item = f64>) -> Tables {
         let (sums, grains, largest) = radii.fold(([0.0; 3], 0.0, 0.0), |(sums, grains, largest), r| {
             ([sums[0] + r, sums[1] + r * r, sums[2] + r * r * r], grains + 1.0, r.max(largest))
@@ -96,20 +96,20 @@ impl Tables {
         Tables::new(Layout::TouchedCells(sums.map(|sum: f64| sum / grains), largest))
     }
 
-    /// A hash table for each class of grains \[Silva 2010\].
+    /// A hash table for each size class \[Silva 2010\].
     pub fn of_buckets(classes: &[SizeClass]) -> Tables {
         Tables::new(Layout::Buckets(classes.to_vec()))
     }
 
-    /// How grains are looked up.
-    pub fn lookup(&self) -> Lookup {
+    /// Kind of lookup structure.
+    pub fn lookup(&self) -> SearchStructure {
         match self.layout {
-            Layout::TouchedCells(..) => Lookup::TouchedCells,
-            Layout::Buckets(_) => Lookup::Buckets,
+            Layout::TouchedCells(..) => SearchStructure::TouchedCells,
+            Layout::Buckets(_) => SearchStructure::Buckets,
         }
     }
 
-    /// Cells, or buckets of all tables.
+    /// Number of cells, or of buckets of all tables.
     pub fn keys(&self) -> usize {
         self.keys
     }
@@ -119,7 +119,7 @@ impl Tables {
         self.grids.len() / GRID
     }
 
-    /// Lays the tables out over n grains between two corners.
+    /// Lays out the tables for n grains between two corners.
     pub fn lay_out(&mut self, low: [f64; 3], high: [f64; 3], n: usize, skin: f64) {
         self.grids.clear();
         self.shapes.clear();
@@ -136,7 +136,7 @@ impl Tables {
             Layout::Buckets(classes) => {
                 let mut total = 0;
                 for class in classes {
-                    let fits = |shape: [f64; 3]| shape.iter().all(|&cells| cells <= MOST_CELLS);
+                    let fits = |shape: [f64; 3]| shape.iter().all(|&cells| cells <= MAX_CELLS);
                     let (shape, edge) = cells_between(low, high, 2.0 * class.largest + skin, fits);
                     let buckets = BUCKETS_PER_GRAIN * class.grains + 1;
                     self.grids.extend(grid_record(low, edge, class.largest));
@@ -150,7 +150,7 @@ impl Tables {
         debug_assert_eq!(self.shapes.len(), self.grids() * SHAPE);
     }
 
-    /// Files the grains in these places.
+    /// Fills the tables with the grains of these indices.
     pub fn fill(&mut self, device: &Cpu, position: &[f64], places: Range<usize>, skin: f64) {
         match self.layout {
             Layout::TouchedCells(..) => self.list_touched_cells(device, position, skin),
@@ -164,7 +164,7 @@ impl Tables {
         }
     }
 
-    /// The bucket of every grain.
+    /// Computes the bucket of each grain.
     fn list_buckets(&mut self, device: &Cpu, position: &[f64], places: Range<usize>) {
         let n = places.len();
         let (grids, shapes, tables) = (&self.grids[..], &self.shapes[..], self.grids.len() / GRID);
@@ -183,7 +183,7 @@ impl Tables {
         });
     }
 
-    /// The cells that the box of every grain touches: counts them, sums the counts up, writes cell and grain.
+    /// Lists the cells that the bounding box of each grain overlaps: counts, prefix sum, write of cell and grain.
     fn list_touched_cells(&mut self, device: &Cpu, position: &[f64], skin: f64) {
         let n = position.len() / RECORD;
         let (grids, shapes) = (&self.grids[..], &self.shapes[..]);
@@ -196,7 +196,7 @@ impl Tables {
         device.run(parts(n), data, |part, (count,): (Strided<u32>,)| {
             let (first, _) = part_range(part, n);
             for (k, count) in count.items.iter_mut().enumerate() {
-                *count = touched_cells::<f64>(first + k, position, grids, shapes, skin, 0, &mut [], &mut [], false);
+                *count = overlapped_cells::<f64>(first + k, position, grids, shapes, skin, 0, &mut [], &mut [], false);
             }
         });
         let entries = exclusive_scan(&mut self.row);
@@ -222,12 +222,12 @@ impl Tables {
             let (first, end) = part_range(part, n);
             for i in first..end {
                 let at = (row[i] - row[first]) as usize;
-                touched_cells::<f64>(i, position, grids, shapes, skin, at, key.items, owner.items, true);
+                overlapped_cells::<f64>(i, position, grids, shapes, skin, at, key.items, owner.items, true);
             }
         });
     }
 
-    /// What rows are looked up in.
+    /// Structure for the lookup of rows.
     pub fn index(&self, skin: f64) -> Index<'_> {
         Index {
             lookup: self.lookup(),
@@ -236,12 +236,12 @@ impl Tables {
             first: &self.first,
             items: &self.items,
             skin,
-            sides: Sides::open(),
+            sides: PeriodicBoundaries::open(),
             kind: OPEN,
         }
     }
 
-    /// Bytes held.
+    /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let words = [
             &self.first,

@@ -1,19 +1,19 @@
 use super::cells::{Cells, SizeClass};
 use super::pairs::Pairs;
 use super::tables::Tables;
-use super::trial::{Sharing, TableTrial};
 use crate::fields::{Fields, PART};
+use crate::search_benchmark::{HashTableBenchmark, TableSharing};
 use crate::world::{Search, Settings};
 use proptest::prelude::*;
 use seixo_device::Cpu;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::layout::RECORD;
 use std::collections::BTreeSet;
 
 /// Center and radius \[m\].
 pub(crate) type Sphere = ([f64; 3], f64);
 
-/// Up to `most` spheres: spread out, in clusters, on a line, in one place, on the borders of cells, of one size or of radii up to 1:100, near
-/// the origin or far away on either side.
+/// Up to `most` spheres: scattered, in clusters, on a line, at one position, on borders of cells, of one size or of radii up to 1:100, near
+/// the origin or far from it on either side.
 pub(crate) fn arrangement(most: usize) -> impl Strategy<Value = Vec<Sphere>> {
     let unit = [-1.0..1.0f64, -1.0..1.0f64, -1.0..1.0f64];
     let spheres = prop::collection::vec((unit, 0.0..1.0f64), 1..most);
@@ -28,7 +28,7 @@ pub(crate) fn arrangement(most: usize) -> impl Strategy<Value = Vec<Sphere>> {
             1 => u.map(|x| 3.0 * (x * 7.0).round() / 7.0 + 0.1 * ((x * 7.0) - (x * 7.0).round())),
             2 => [20.0 * u[0], 0.0, 0.0],
             3 => [0.3; 3],
-            // Every half cell of grains of one size without a skin.
+            // Grains of one size without a skin, at distances of half a cell.
             _ => [k % 7, k / 7 % 7, k / 49].map(|c| 0.6 * c as f64),
         };
         let sphere = |(k, (u, r)): (usize, ([f64; 3], f64))| {
@@ -48,7 +48,7 @@ fn grains(centers: &[Sphere]) -> Fields {
     fields
 }
 
-/// All pairs of ids whose surfaces are nearer than the skin, by looking at every pair.
+/// All pairs of ids with gaps below the skin, by a test of every pair.
 fn near(centers: &[Sphere], skin: f64) -> BTreeSet<(u32, u32)> {
     let mut pairs = BTreeSet::new();
     for (i, (a, radius_a)) in centers.iter().enumerate() {
@@ -62,7 +62,7 @@ fn near(centers: &[Sphere], skin: f64) -> BTreeSet<(u32, u32)> {
     pairs
 }
 
-/// The pairs of a list with how many rows they stand in, and whether they are inside one part.
+/// Pairs of a list, with the number of rows that contain them, and whether they are inside one part.
 fn listed(pairs: &Pairs, fields: &Fields) -> Vec<((u32, u32), usize, bool)> {
     let mut found: Vec<((u32, u32), usize, bool)> = Vec::new();
     for i in 0..fields.len() {
@@ -133,7 +133,7 @@ proptest! {
     }
 }
 
-/// Of fluid and rigid particles, in turn, every one of `moving` of them has all its neighbors, however they share tables.
+/// Checks that each of the first `moving` fluid and rigid particles has all its neighbors, with any sharing of tables.
 pub(crate) fn check_sharing(spheres: &[Sphere], moving: usize, settings: &Settings) {
     let particles: Vec<Sphere> = spheres
         .iter()
@@ -142,9 +142,9 @@ pub(crate) fn check_sharing(spheres: &[Sphere], moving: usize, settings: &Settin
         .collect();
     let is_moving = |id: u32| u64::from((id as usize) < moving);
     let expected: u64 = near(&particles, 0.0).into_iter().map(|(a, b)| is_moving(a) + is_moving(b)).sum();
-    for sharing in [Sharing::One, Sharing::EachSize, Sharing::EachSizeAndStatic] {
-        let mut trial = TableTrial::new(&particles, moving, sharing, settings).unwrap();
-        // Static tables are built once: they must serve again and again.
+    for sharing in [TableSharing::One, TableSharing::EachSize, TableSharing::EachSizeAndStatic] {
+        let mut trial = HashTableBenchmark::new(&particles, moving, sharing, settings).unwrap();
+        // Static tables are built once and must be valid in all later searches.
         for _ in 0..2 {
             assert!(trial.find().unwrap() > 0.0);
             assert_eq!(trial.neighbors().unwrap(), expected, "{sharing:?}");
@@ -171,8 +171,8 @@ fn degenerate_arrangements_are_searched_too() {
     ];
     let one_place: Vec<_> = (0..100).map(|_| ([0.3, 0.3, 0.3], 0.5)).collect();
     let one = vec![([-7.0, 3.0, 1e14], 0.5)];
-    // As many cells of 1 m as grains, every grain on a corner of its cell, neighbors exactly as far away as is not near any more, and some a
-    // rounding nearer.
+    // As many cells of 1 m as grains, with each grain on a corner of its cell. Neighbors are exactly at the limit of the reach, and some are closer
+    // by a rounding error.
     let borders: Vec<_> = (0..1000u32)
         .map(|k| {
             let nearer = if k % 3 == 0 { 1.0 - f64::EPSILON } else { 1.0 };
@@ -188,7 +188,7 @@ fn degenerate_arrangements_are_searched_too() {
 
 #[test]
 fn searches_keep_their_memory_small() {
-    // A dust of small grains around a few large ones, and two that are far away.
+    // Many small grains around a few large ones, and two that are far away.
     let mut centers: Vec<Sphere> = (0..4000u32)
         .map(|k| ([k % 16, k / 16 % 16, k / 256].map(|c| f64::from(c) * 0.03), 0.01))
         .collect();
@@ -198,7 +198,7 @@ fn searches_keep_their_memory_small() {
         let mut fields = grains(&centers);
         let mut cells = Cells::new(centers.iter().map(|c| c.1), search, 0.001);
         cells.sort(&device, &mut fields, |_| true);
-        // At most a few cells a grain and class, 8³ to a block, and twelve entries a grain.
+        // At most a few cells per grain and class, 8³ per block, and twelve entries per grain.
         assert!(cells.bytes() < 4_000_000, "{search:?}: {} bytes", cells.bytes());
         check(&centers, 0.001, search);
     }
@@ -211,7 +211,7 @@ fn auto_follows_the_spread_of_radii() {
     assert_eq!(chosen(&[0.51, 1.0]), Search::Grid);
     assert_eq!(chosen(&[0.5, 1.0]), Search::HierarchicalGrid);
     assert_eq!(Search::SpatialHash.chosen_for([1.0, 9.0].into_iter()), Search::SpatialHash);
-    // One class is one grid: below a spread of 2 the two are the same.
+    // One class is one grid: below a spread of 2 both searches are the same.
     let grids = |search| Cells::new([0.51, 0.7, 1.0].into_iter(), search, 0.0).grids();
     assert_eq!((grids(Search::Grid), grids(Search::HierarchicalGrid)), (1, 1));
 }
@@ -230,7 +230,7 @@ fn history_follows_its_pair_through_a_new_order() {
     let mut pairs = Pairs::default();
     pairs.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
     pairs.take_over(&device, &cells.old_of, &old, RECORD);
-    // A force that tells its pair, with the sign of the row it stands in.
+    // A force that identifies its pair, with the sign of the row.
     let mark = |pairs: &Pairs, fields: &Fields, k: usize, i: usize| {
         let (a, b) = (f64::from(fields.id[i]), f64::from(fields.id[pairs.neighbors[k] as usize]));
         [a - b, (a + b) * (a - b).signum(), 0.0, 1.0]
@@ -244,20 +244,20 @@ fn history_follows_its_pair_through_a_new_order() {
             }
         }
     }
-    // The bed turns by a right angle and loses a layer: another order of cells, other parts.
+    // The bed is rotated by a right angle and loses a layer, which gives another order of cells and other parts.
     for center in fields.position.chunks_exact_mut(RECORD) {
         (center[0], center[2]) = (center[2], -center[0]);
     }
     cells.sort(&device, &mut fields, |center| center[1] > 0.5);
     assert!(fields.len() < centers.len());
-    let mut renewed = Pairs::default();
-    renewed.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
-    renewed.take_over(&device, &cells.old_of, &pairs, RECORD);
-    assert!(renewed.neighbors.len() > 9000);
+    let mut rebuilt = Pairs::default();
+    rebuilt.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
+    rebuilt.take_over(&device, &cells.old_of, &pairs, RECORD);
+    assert!(rebuilt.neighbors.len() > 9000);
     for i in 0..fields.len() {
-        for k in renewed.row[i] as usize..renewed.row[i + 1] as usize {
-            let record = mark(&renewed, &fields, k, i);
-            let kept = &renewed.history[k * RECORD..][..RECORD];
+        for k in rebuilt.row[i] as usize..rebuilt.row[i + 1] as usize {
+            let record = mark(&rebuilt, &fields, k, i);
+            let kept = &rebuilt.history[k * RECORD..][..RECORD];
             if has_let_go(&record) {
                 assert_eq!(kept, [0.0; RECORD], "a pair that had let go is new");
             } else {

@@ -1,22 +1,22 @@
-//! The parts of a mesh that are connected, and which triangles of each face the same side.
+//! Connected parts of a mesh, and the triangles of each part that face the same side.
 
-use super::edges::{OddEdge, edges_of, place_of};
+use super::edges::{NonManifoldEdge, edges_of, place_of};
 use crate::world::{Triangle, Vec3};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The parts of a mesh that are connected through edges at which two triangles meet.
+/// Parts of a mesh that are connected through edges at which two triangles meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
-    /// Of each part whether it is closed: all of its triangles have a neighbor at each edge. An edge without length has none.
+    /// Whether each part is closed: each of its triangles has a neighbor at each edge. Edges without length have no neighbors.
     pub is_closed: Vec<bool>,
-    /// Of each triangle its part, numbered in the order of their first triangles, and whether it faces another side than this first one.
+    /// For each triangle, its part, numbered in the order of their first triangles, and whether it faces another side than this first triangle.
     pub triangles: Vec<(usize, bool)>,
-    /// The first edge found at which triangles cannot be brought to face the same side: the surface has but one, like that of Möbius.
-    pub one_sided: Option<OddEdge>,
+    /// First edge at which triangles cannot be turned to face the same side: the surface has only one side, like that of Möbius.
+    pub one_sided: Option<NonManifoldEdge>,
 }
 
-/// The first two triangles at an edge, with whether they run along it in the order of its ends, and how many there are.
+/// First two triangles at an edge, whether they run along it in the order of its ends, and their number.
 #[derive(Clone, Copy, Default)]
 struct Sides {
     of: [(u32, bool); 2],
@@ -24,14 +24,14 @@ struct Sides {
 }
 
 impl Parts {
-    /// Those of a mesh: corners at the same place are one.
+    /// Parts of a mesh; corners at the same position are one.
     pub fn of(mesh: &[Triangle]) -> Parts {
         Parts::by(mesh, place_of)
     }
 
-    /// Those of a mesh in which corners with the same key are one.
+    /// Parts of a mesh in which corners with the same key are one.
     pub fn by<K: Copy + Ord + Hash>(mesh: &[Triangle], key: impl Fn(&Vec3) -> K) -> Parts {
-        // An edge without its direction, and whether it is run along in the order of its ends; none without length.
+        // An edge without its direction, and whether the direction is the order of its ends; `None` without length.
         let undirected = |[from, to]: &[Vec3; 2]| {
             let (from, to) = (key(from), key(to));
             (from != to).then(|| if from < to { ([from, to], true) } else { ([to, from], false) })
@@ -48,7 +48,7 @@ impl Parts {
         }
         Parts::between(mesh, |index, k| {
             let (pair, is_forward) = undirected(&edges_of(&mesh[index])[k])?;
-            // Where three or more meet, nothing tells which two are neighbors.
+            // Where three or more triangles meet, neighbors are not defined.
             let Some(Sides {
                 of: [one, other],
                 count: 2,
@@ -61,8 +61,8 @@ impl Parts {
         })
     }
 
-    /// Those of a mesh whose neighbors are known: of a triangle, at the edge after one of its corners, which triangle is beyond it, and whether both run
-    /// along the edge in the same direction.
+    /// Parts of a mesh with known neighbors. For a triangle and the edge after one of its corners, `neighbor` returns the adjacent triangle, and
+    /// whether both run along the edge in the same direction.
     pub fn between(mesh: &[Triangle], neighbor: impl Fn(usize, usize) -> Option<(usize, bool)>) -> Parts {
         let mut found: Vec<Option<(usize, bool)>> = vec![None; mesh.len()];
         let (mut is_closed, mut one_sided) = (Vec::new(), None);
@@ -89,7 +89,7 @@ impl Parts {
                             left.push(next);
                         }
                         Some((_, is_known_over)) if next != index && is_known_over != is_next_over => {
-                            one_sided.get_or_insert(OddEdge { ends, triangles: 2 });
+                            one_sided.get_or_insert(NonManifoldEdge { ends, triangles: 2 });
                         }
                         Some(_) => {}
                     }
@@ -103,7 +103,7 @@ impl Parts {
         }
     }
 
-    /// How many there are.
+    /// Number of parts.
     pub fn count(&self) -> usize {
         self.is_closed.len()
     }
@@ -113,7 +113,7 @@ impl Parts {
 mod tests {
     use super::*;
 
-    /// A strip of squares around an axis, of which the last meets the first as it is, or turned over.
+    /// A strip of squares around an axis; the last square is connected to the first directly, or turned over.
     fn band(squares: u32, is_turned_over: bool) -> Vec<Triangle> {
         let ends = |k: u32| {
             let turn = f64::from(k % squares) / f64::from(squares);
@@ -157,7 +157,7 @@ mod tests {
         let parts = Parts::of(&mixed);
         assert_eq!(parts.is_closed, [false; 2]);
         assert!(parts.triangles.iter().enumerate().all(|(k, found)| *found == (k % 2, false)));
-        // Corners that are nearly in one place are one to a coarser key.
+        // Corners with nearly equal positions are one with a coarser key.
         let nearly: Vec<Triangle> = ring[6..].iter().map(|face| face.map(|[x, y, z]| [x, y, z + 1e-9])).collect();
         let broken = [&ring[..6], &nearly[..]].concat();
         assert_eq!(Parts::of(&broken).count(), 2);

@@ -1,16 +1,16 @@
-//! The walls' own grid: from which cells an element can be near a grain.
+//! Grid of wall elements, sorted by the cells of grains that may be near.
 
 use super::{Walls, vector};
 use seixo_device::stable_order_by_key;
 use seixo_laws::Vector3;
-use seixo_sweeps::boxes::Bounds;
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::cells::{cell_index, cell_number};
-use seixo_sweeps::views::{ELEMENT, FRUSTUM, PLANE, SPHERE};
+use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, SPHERE};
 use seixo_sweeps::wall::nearest_on_element;
 
-/// Elements by the cells they are found from, before they are sorted; kept, so that moving walls do not allocate.
+/// Buffers for sorting the elements; they are kept, so that moving walls do not allocate.
 #[derive(Clone, Default)]
-pub(super) struct SortRoom {
+pub(super) struct WallSortBuffers {
     key: Vec<u32>,
     element: Vec<u32>,
     order: Vec<u32>,
@@ -20,7 +20,7 @@ fn is_kind(record: &[f64], kind: f32) -> bool {
     record[9] == f64::from(kind)
 }
 
-/// The box around an element that is no plane.
+/// Bounding box of an element that is not a plane.
 pub(super) fn bounds_of(record: &[f64]) -> Bounds {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
     let mut hold = |center: &[f64], half: [f64; 3]| {
@@ -31,7 +31,7 @@ pub(super) fn bounds_of(record: &[f64]) -> Bounds {
     };
     if is_kind(record, FRUSTUM) {
         let axis = &record[3..6];
-        // A circle about the axis: as wide along x as the axis is away from x.
+        // Extent of a circle about the axis: along each coordinate it depends on the angle to the axis.
         let wide = |radius: f64| [0, 1, 2].map(|k| radius * (1.0 - axis[k] * axis[k]).max(0.0).sqrt());
         let end = [0, 1, 2].map(|k| record[k] + record[6] * axis[k]);
         hold(&record[..3], wide(record[7]));
@@ -45,8 +45,8 @@ pub(super) fn bounds_of(record: &[f64]) -> Bounds {
 }
 
 impl Walls {
-    /// Sorts the elements but for planes into the cells of a grid of their own: into every cell from which they can be near a grain of radius up
-    /// to `largest`. Done once while nothing moves.
+    /// Sorts the elements, except planes, into the cells of their own grid: into each cell from which they can be near a grain of radius up
+    /// to `largest`. While nothing moves, this is done once.
     pub fn sort(&mut self, largest: f64) {
         if !self.cell_first.is_empty() && !self.has_moving() {
             return;
@@ -69,7 +69,7 @@ impl Walls {
             whole = whole.with(&bounds_of(record).widened(reach));
         }
         let Bounds { low, high } = whole;
-        // Walls that are not there count, too: the grid is only ever coarser than this allows.
+        // Absent walls count, too: the grid is only coarser than necessary.
         let bounded = self.elements.len() / ELEMENT - self.planes.len();
         let mut edge = 2.0 * reach;
         let cells_at_most = (4 * bounded + 4096) as f64;
@@ -86,10 +86,10 @@ impl Walls {
             .extend([low[0], low[1], low[2], 1.0 / edge, largest, high[0], high[1], high[2]]);
         self.shape.clear();
         self.shape.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], 0, 0, 0]);
-        let SortRoom { key, element, order } = &mut self.room;
+        let WallSortBuffers { key, element, order } = &mut self.room;
         key.clear();
         element.clear();
-        // No point of a cell is farther from its center.
+        // Distance of the farthest points of a cell from its center.
         let diagonal = 0.5 * edge * 3.0f64.sqrt();
         let records = self.elements.chunks_exact(ELEMENT).enumerate();
         for (index, record) in records.filter(|(_, record)| is_there(record) && !is_kind(record, PLANE)) {
@@ -118,12 +118,12 @@ impl Walls {
         self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
     }
 
-    /// Whether an element may be near to a sphere that a box holds whole. The elements must be sorted for spheres of at least its radius.
+    /// Whether an element may be near a sphere inside this box. The elements must be sorted for spheres of at least its radius.
     pub fn may_come_near(&self, bounds: &Bounds) -> bool {
         let record = |e: u32| &self.elements[e as usize * ELEMENT..][..ELEMENT];
         let is_near_plane = |&e: &u32| {
             let plane = record(e);
-            // The distance of the corner that is farthest behind it.
+            // Distance of the corner that is farthest behind the plane.
             let distance: f64 = (0..3)
                 .map(|k| {
                     let corner = if plane[3 + k] > 0.0 { bounds.low[k] } else { bounds.high[k] };
@@ -139,7 +139,7 @@ impl Walls {
             [self.grid[0], self.grid[1], self.grid[2]],
             [self.grid[5], self.grid[6], self.grid[7]],
         );
-        if !bounds.meets(&Bounds { low, high }) {
+        if !bounds.overlaps(&Bounds { low, high }) {
             return false;
         }
         let range = [0, 1, 2].map(|axis| {
@@ -147,7 +147,7 @@ impl Walls {
             index(bounds.low[axis])..index(bounds.high[axis]) + 1
         });
         let wide = bounds.widened(self.skin);
-        let is_near = |&e: &u32| wide.meets(&bounds_of(record(e)));
+        let is_near = |&e: &u32| wide.overlaps(&bounds_of(record(e)));
         let [along_x, along_y, mut along_z] = range;
         along_z.any(|z| {
             along_y.clone().any(|y| {

@@ -1,37 +1,37 @@
-//! Images of walls beyond periodic sides: elements of their own, which belong to the same wall.
+//! Periodic images of walls: additional elements that belong to the same wall.
 //!
-//! A wall and its images by whole lengths of the domain are what grains touch, as grains touch the images of grains. Images are written of those
-//! elements whose image may come near a grain, at most one length away. They stand behind the elements of all walls, so elements keep their
-//! numbers. Where an element and an image lie on each other, a grain touches one point, and that counts once. A grain that is put back at a side
-//! touches another image of the same element, and its contact takes along what it remembers.
+//! Grains have contacts with a wall and with its images by whole lengths of the domain, as they have with images of grains. Images exist of those
+//! elements whose image may be near a grain, at most one length away. They follow the elements of all walls, so elements keep their
+//! indices. Where an element and an image coincide, a grain has one contact point, which counts once. A grain that is wrapped at a side
+//! has a contact with another image of the same element, and its contact history is carried over.
 
 use super::grid::bounds_of;
-use super::motion::{axis_of_turning, is_moving};
+use super::motion::{is_moving, rotation_axis};
 use super::{Walls, vector};
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
 use crate::world::{Domain, Vec3, WallMotion, WallShape};
-use seixo_sweeps::boxes::Bounds;
-use seixo_sweeps::views::{ELEMENT, TRIANGLE};
+use seixo_sweeps::bounding_boxes::Bounds;
+use seixo_sweeps::layout::{ELEMENT, TRIANGLE};
 use std::collections::BTreeSet;
 
 /// Names of the axes.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// How far two directions may differ to count as the same \[-\].
+/// Largest difference of two directions that count as equal \[-\].
 const SAME: f64 = 1e-9;
 
-/// Share of the domain's length by which a wall may go along it, so that images one length away suffice.
-const FARTHEST_WAY: f64 = 0.5;
+/// Largest displacement of a wall, as a share of the domain's length, for which images one length away suffice.
+const MAX_DISPLACEMENT: f64 = 0.5;
 
-/// By how many lengths along each axis an image is away.
+/// Offset of an image, in lengths of the domain along each axis.
 type Count = [i8; 3];
 
-/// The images of walls.
+/// Periodic images of walls.
 #[derive(Clone, Default)]
 pub(super) struct Images {
-    /// How far each is from its element.
+    /// Offset of each image from its element.
     count: Vec<Count>,
-    /// Where sides are periodic, if any are.
+    /// The periodic domain; `None` without periodic sides.
     cell: Option<Cell>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Images {
 #[derive(Clone, Copy)]
 struct Cell {
     domain: Domain,
-    /// Distance from the domain within which what is there may be near a grain \[m\].
+    /// Distance from the domain within which an object may be near a grain \[m\].
     reach: f64,
 }
 
@@ -47,14 +47,14 @@ fn unit(axis: usize) -> Vec3 {
     [0, 1, 2].map(|k| f64::from(u8::from(k == axis)))
 }
 
-/// Whether two directions are the same or opposite.
+/// Whether two directions are parallel or opposite.
 fn is_along(one: &Vec3, other: &Vec3) -> bool {
     let (one, other) = (vector(one), vector(other));
     one.cross(&other).length() <= SAME * one.length() * other.length()
 }
 
-/// How far a motion ever takes the axis of its wall, either way along each axis \[m\].
-fn way_of(motion: &WallMotion) -> Bounds {
+/// Largest displacement of the axis of a wall by a motion, in both directions along each axis \[m\].
+fn largest_displacement(motion: &WallMotion) -> Bounds {
     let lasting = motion.longest();
     let mut way = Bounds {
         low: [0.0; 3],
@@ -84,10 +84,10 @@ fn way_of(motion: &WallMotion) -> Bounds {
     way
 }
 
-/// The box around all places to which a motion, which goes so far, ever takes what is in this one.
+/// Bounding box of all positions to which a motion with the displacements `way` takes the content of a box.
 fn swept(bounds: &Bounds, motion: &WallMotion, way: &Bounds) -> Bounds {
     let mut swept = *bounds;
-    if let Some(axis) = axis_of_turning(motion) {
+    if let Some(axis) = rotation_axis(motion) {
         let through = &motion.through;
         let farthest = (0..3).map(|k| (bounds.low[k] - through[k]).abs().max((bounds.high[k] - through[k]).abs()).powi(2));
         let farthest = farthest.sum::<f64>().sqrt();
@@ -112,7 +112,7 @@ impl Cell {
         (0..3).filter(move |&axis| periodic[axis])
     }
 
-    /// All images next to the domain.
+    /// Offsets of all images next to the domain.
     fn around(&self) -> Vec<Count> {
         let counts = |axis: usize| -> &'static [i8] { if self.domain.periodic[axis] { &[-1, 0, 1] } else { &[0] } };
         let mut all = Vec::new();
@@ -125,12 +125,12 @@ impl Cell {
         all
     }
 
-    /// How far an image is away \[m\].
+    /// Displacement of an image \[m\].
     fn shift(&self, count: Count) -> Vec3 {
         [0, 1, 2].map(|k| if count[k] == 0 { 0.0 } else { f64::from(count[k]) * self.length(k) })
     }
 
-    /// Whether the image of what a box holds may be near a grain.
+    /// Whether the image of the content of a box may be near a grain.
     fn is_near(&self, bounds: &Bounds, count: Count) -> bool {
         let shift = self.shift(count);
         self.periodic_axes().all(|k| {
@@ -138,7 +138,7 @@ impl Cell {
         })
     }
 
-    /// Why images of a wall, so many lengths away, do not move with it.
+    /// Reason for which images of a wall with these offsets do not move with it, if there is one.
     fn flaw_of_motion(&self, motion: &WallMotion, way: &Bounds, counts: &BTreeSet<Count>) -> Option<String> {
         let away = format!("keep it farther than {:.3e} m from these sides", self.reach);
         if let Some(shear) = self.domain.shear
@@ -149,7 +149,7 @@ impl Cell {
             ));
         }
         let goes_far = |axis: &usize| {
-            let most = FARTHEST_WAY * self.length(*axis);
+            let most = MAX_DISPLACEMENT * self.length(*axis);
             (way.low[*axis] < -most || way.high[*axis] > most) && counts.iter().any(|count| count[*axis] != 0)
         };
         if let Some(axis) = self.periodic_axes().find(goes_far) {
@@ -157,19 +157,19 @@ impl Cell {
             let how_far = if farthest.is_finite() {
                 format!("by up to {farthest:.3e} m")
             } else if motion.servo.is_some() {
-                "as far as a servo takes it, which nobody knows before".to_owned()
+                "as far as a servo takes it, which is not known before".to_owned()
             } else {
                 "without an end".to_owned()
             };
             return Some(format!(
                 "it moves along {axis} through sides that are periodic, {how_far}; the limit is {:.3e} m, half of the domain: let its surface run \
                  while it stands, let it stop earlier, or write it as a plane",
-                FARTHEST_WAY * self.length(axis),
+                MAX_DISPLACEMENT * self.length(axis),
                 axis = AXES[axis]
             ));
         }
         let leaves = |axis: &Vec3| counts.iter().any(|count| !is_along(axis, &self.shift(*count)));
-        if axis_of_turning(motion).is_some_and(|axis| leaves(&axis)) {
+        if rotation_axis(motion).is_some_and(|axis| leaves(&axis)) {
             return Some(format!(
                 "it reaches over periodic sides and turns about an axis that does not go through them at right angles, so that its image would turn about \
                  another; {away}, turn it about such an axis, or open these sides"
@@ -184,16 +184,16 @@ impl Cell {
         })
     }
 
-    /// Why a plane is not the same on both sides of the domain, if grains come near it.
+    /// Reason for which a plane differs on both sides of the domain, if grains come near it.
     fn flaw_of_plane(&self, point: &Vec3, normal: &Vec3, motion: &WallMotion) -> Option<String> {
-        let turning = axis_of_turning(motion).filter(|axis| !is_along(axis, normal));
+        let turning = rotation_axis(motion).filter(|axis| !is_along(axis, normal));
         let leans = |k: &usize| normal[*k].abs() > SAME || turning.is_some_and(|axis| !is_along(&axis, &unit(*k)));
         let leaning = self.periodic_axes().find(leans);
         if leaning.is_none() && self.domain.shear.is_none() {
             return None;
         }
-        let way = way_of(motion);
-        // How far the nearest corner of the domain is before it, wherever it goes.
+        let way = largest_displacement(motion);
+        // Smallest distance of a corner of the domain in front of the plane, during the whole motion.
         let nearest = (0..3).filter(|&k| normal[k] != 0.0).map(|k| {
             let (corner, ahead) = if normal[k] > 0.0 {
                 (self.domain.min[k], way.high[k])
@@ -217,12 +217,12 @@ impl Cell {
 }
 
 impl Walls {
-    /// Writes the images of walls in a domain whose largest grain has this radius \[m\]; `later` are the motions that walls may be given later, in their
-    /// order. Returns what should be told of walls that reach far over its sides, and of motions that may be refused when they begin.
+    /// Makes the images of walls in a domain whose largest grain has this radius \[m\]; `later` are the motions that walls may get later, in their
+    /// order. Returns notices for walls that extend far beyond periodic sides, and for motions that may be rejected when they begin.
     ///
     /// # Errors
-    /// If a wall comes near a periodic side and its image would not move as it does.
-    pub fn repeat(&mut self, domain: Option<&Domain>, later: &[(usize, WallMotion)], largest: f64) -> Result<Vec<String>, Refusal> {
+    /// If a wall comes near a periodic side and its image would not move with it.
+    pub fn repeat(&mut self, domain: Option<&Domain>, later: &[(usize, WallMotion)], largest: f64) -> Result<Vec<String>, WorldError> {
         let Some(domain) = domain.filter(|domain| domain.periodic.contains(&true)) else {
             return Ok(Vec::new());
         };
@@ -239,7 +239,7 @@ impl Walls {
             for (_, motion) in later.iter().filter(|(moved, _)| *moved == wall) {
                 match self.wanted(wall, &before, motion, &cell) {
                     Err(what) if before.is_empty() => return Err(self.refused(wall, what)),
-                    // Where a wall is that moved before, only the run knows.
+                    // The position of a wall that moved before is known during the run only.
                     Err(what) => notices.push(format!(
                         "wall {} may stop the run when it gets another motion, if what moves it before takes it to periodic sides: {what}",
                         self.given[wall].name
@@ -254,14 +254,14 @@ impl Walls {
         Ok(notices)
     }
 
-    fn refused(&self, wall: usize, what: String) -> Refusal {
-        Refusal::Wall {
+    fn refused(&self, wall: usize, what: String) -> WorldError {
+        WorldError::Wall {
             name: self.given[wall].name.clone(),
             what,
         }
     }
 
-    /// What should be told of a wall that reaches far over periodic sides, if it does.
+    /// Notice for a wall that extends far beyond periodic sides, if it does.
     fn overhang(&self, wall: usize, cell: &Cell) -> Option<String> {
         let is_bounded = !matches!(self.given[wall].shape, WallShape::Plane { .. });
         let mut bounds = Bounds::NOTHING;
@@ -278,18 +278,21 @@ impl Walls {
         ))
     }
 
-    /// Which images of the elements of a wall may come near a grain in this motion, which begins anywhere that motions `before` it take the wall; or why
-    /// they do not move with it. Planes, which need none, are only looked at where nothing moved them before.
+    /// Images of the elements of a wall that may be near a grain during this motion, which starts anywhere that the motions `before` take the wall.
+    ///
+    /// The error is the reason for which images do not move with the wall. Planes need no images; they are checked only if nothing moved them before.
     fn wanted(&self, wall: usize, before: &[&WallMotion], motion: &WallMotion, cell: &Cell) -> Result<BTreeSet<(usize, Count)>, String> {
         let mut wanted = BTreeSet::new();
         if let WallShape::Plane { point, normal } = &self.given[wall].shape {
             let flaw = cell.flaw_of_plane(point, normal, motion).filter(|_| before.is_empty());
             return flaw.map_or(Ok(wanted), Err);
         }
-        let (around, way) = (cell.around(), way_of(motion));
+        let (around, way) = (cell.around(), largest_displacement(motion));
         for element in self.elements_of_wall(wall) {
             let at_start = bounds_of(&self.start[element * ELEMENT..][..ELEMENT]);
-            let earlier = before.iter().fold(at_start, |bounds, moved| swept(&bounds, moved, &way_of(moved)));
+            let earlier = before
+                .iter()
+                .fold(at_start, |bounds, moved| swept(&bounds, moved, &largest_displacement(moved)));
             let bounds = swept(&earlier, motion, &way);
             let near = around.iter().filter(|count| cell.is_near(&bounds, **count));
             wanted.extend(near.map(|count| (element, *count)));
@@ -299,8 +302,8 @@ impl Walls {
         flaw.map_or(Ok(wanted), Err)
     }
 
-    /// Writes the images of a wall anew, for the motion that it begins now.
-    pub(super) fn repeat_wall(&mut self, wall: usize) -> Result<(), Refusal> {
+    /// Updates the images of a wall for the motion that starts now.
+    pub(super) fn repeat_wall(&mut self, wall: usize) -> Result<(), WorldError> {
         let Some(cell) = self.images.cell else { return Ok(()) };
         let wanted = self.wanted(wall, &[], &self.given[wall].motion, &cell);
         let mut wanted = wanted.map_err(|what| self.refused(wall, what))?;
@@ -308,7 +311,7 @@ impl Walls {
             let at = self.first_image() + image;
             let (origin, count) = (self.start[at * ELEMENT + 11] as usize, self.images.count[image]);
             if self.elements_of_wall(wall).contains(&origin) {
-                // One that is not wanted lies on its element, where it counts for nothing.
+                // An image that is not needed coincides with its element, where it does not count.
                 let shift = if wanted.remove(&(origin, count)) {
                     cell.shift(count)
                 } else {
@@ -327,11 +330,11 @@ impl Walls {
         Ok(())
     }
 
-    /// The record of an element when its wall's motion begins, away by so much \[m\].
+    /// Record of an element at the start of its wall's motion, displaced by `shift` \[m\].
     fn shifted(&self, element: usize, shift: &Vec3) -> [f64; ELEMENT] {
         let mut record = [0.0; ELEMENT];
         record.copy_from_slice(&self.start[element * ELEMENT..][..ELEMENT]);
-        // Of all kinds but triangles only the first three numbers are a place.
+        // For all kinds except triangles, only the first three numbers are a position.
         let places = if record[9] == f64::from(TRIANGLE) { 9 } else { 3 };
         for (k, number) in record[..places].iter_mut().enumerate() {
             *number += shift[k % 3];
@@ -339,23 +342,23 @@ impl Walls {
         record
     }
 
-    /// The first element that is an image.
+    /// Index of the first element that is an image.
     fn first_image(&self) -> usize {
         self.first[self.given.len()]
     }
 
-    /// The elements that are images of those of a wall that moves, or of `all`.
+    /// Elements that are images of those of a moving wall, or of `all` walls.
     pub(super) fn images_to_place(&self, all: bool) -> impl Iterator<Item = usize> + '_ {
         let images = self.first_image()..self.start.len() / ELEMENT;
         images.filter(move |&element| all || self.moves(self.start[element * ELEMENT + 10] as usize))
     }
 
-    /// The element that an element is an image of, or itself.
+    /// The element of which an element is an image, or itself.
     pub fn origin_of(&self, element: u32) -> usize {
         self.elements[element as usize * ELEMENT + 11] as usize
     }
 
-    /// The entry of grain i and an element, or, where it was put back at a side since, of another image of the element.
+    /// The entry of grain i and an element or, if the grain was wrapped at a side since, of another image of the element.
     pub fn entry_of(&self, i: usize, element: u32) -> Option<usize> {
         let mut row = self.row[i] as usize..self.row[i + 1] as usize;
         row.clone().find(|&k| self.list[k] == element).or_else(|| {
@@ -364,19 +367,19 @@ impl Walls {
         })
     }
 
-    /// Lets contacts of grains that were put back at sides since the list before keep what they remember: it goes to another image of their element.
+    /// Carries the contact histories of grains that were wrapped at sides since the last list over to another image of their element.
     pub(super) fn carry_through_sides(&mut self, old_of: &[u32]) {
         if self.images.cell.is_none() {
             return;
         }
-        let numbers = self.remembered;
+        let numbers = self.contact_histories;
         for (i, &old) in old_of.iter().enumerate().take(self.row.len() - 1) {
             for q in self.old_row[old as usize] as usize..self.old_row[old as usize + 1] as usize {
                 let remembers = self.old_history[q * numbers..][..numbers].iter().any(|number| *number != 0.0);
                 if !remembers {
                     continue;
                 }
-                // Where the element itself is listed still, it has all already.
+                // If the element itself is still listed, its history is already there.
                 let entry = self.entry_of(i, self.old_list[q]);
                 if let Some(k) = entry.filter(|&k| self.list[k] != self.old_list[q]) {
                     self.history[k * numbers..][..numbers].copy_from_slice(&self.old_history[q * numbers..][..numbers]);

@@ -1,37 +1,37 @@
-//! Where a wall's motion has it at a time, and how fast.
+//! Displacement and velocity of a wall's motion at a time.
 
 use super::vector;
 use crate::world::{Vec3, WallMotion, WallPath};
 use seixo_laws::{Quaternion, Vector3};
 use std::f64::consts::{PI, TAU};
 
-/// How far a wall is from where it started, and its rates.
+/// Displacement of a wall from its start, and its rates.
 #[derive(Clone, Copy, Debug)]
-pub struct Stance {
-    /// Way of the axis since the start \[m\].
+pub struct WallDisplacement {
+    /// Displacement of the axis since the start \[m\].
     pub shift: Vector3<f64>,
     /// Velocity of the axis \[m/s\].
     pub velocity: Vector3<f64>,
-    /// Unit vector along the axis; zero where nothing turns.
+    /// Unit vector along the axis; zero without rotation.
     pub axis: Vector3<f64>,
-    /// Angle turned about it \[rad\].
+    /// Rotation angle about the axis \[rad\].
     pub angle: f64,
-    /// Angular velocity about it \[rad/s\].
+    /// Angular velocity about the axis \[rad/s\].
     pub rate: f64,
-    /// Acceleration of the axis \[m/s²\]; none is told where a velocity jumps.
+    /// Acceleration of the axis \[m/s²\]; jumps of the velocity do not count.
     pub acceleration: Vector3<f64>,
-    /// Angular acceleration about it \[rad/s²\], likewise.
+    /// Angular acceleration about the axis \[rad/s²\]; likewise.
     pub angular_acceleration: f64,
 }
 
-impl Stance {
-    /// The stance at this time \[s\], but for what a servo adds.
-    pub fn at(motion: &WallMotion, time: f64) -> Stance {
+impl WallDisplacement {
+    /// Displacement at this time \[s\], without that of a servo.
+    pub fn at(motion: &WallMotion, time: f64) -> WallDisplacement {
         let end = motion.stop.map_or(f64::INFINITY, |stop| stop - motion.start);
         let since = (time - motion.start).clamp(0.0, end);
         let spin = vector(&motion.angular_velocity);
         let speed = spin.length();
-        let mut stance = Stance {
+        let mut stance = WallDisplacement {
             shift: vector(&motion.velocity).times(since),
             velocity: vector(&motion.velocity),
             axis: if speed > 0.0 { spin.times(1.0 / speed) } else { spin },
@@ -68,26 +68,26 @@ impl Stance {
         stance
     }
 
-    /// By what all is turned since the start.
-    pub fn turn(&self) -> Quaternion<f64> {
+    /// Rotation since the start.
+    pub fn rotation(&self) -> Quaternion<f64> {
         let (sin, cos) = (0.5 * self.angle).sin_cos();
         let Vector3 { x, y, z } = self.axis.times(sin);
         Quaternion { w: cos, x, y, z }
     }
 
-    /// Upper bound of how far a point within `farthest` of the axis is from where this other stance of the same motion has it, when a
-    /// servo took the wall `further` from there to here \[m\].
-    pub fn distance(&self, other: &Stance, farthest: f64, further: &Vector3<f64>) -> f64 {
+    /// Upper bound of the distance of a point, within `farthest` of the axis, from its position in another displacement of the same motion, if a
+    /// servo moved the wall by `further` in between \[m\].
+    pub fn distance(&self, other: &WallDisplacement, farthest: f64, further: &Vector3<f64>) -> f64 {
         let way = self.shift.minus(&other.shift).plus(further).length();
         let turn = (self.angle - other.angle).abs().min(PI);
         way + 2.0 * (0.5 * turn).sin() * farthest
     }
 }
 
-/// Looks at a path between two of its places, to find where it is fastest.
+/// Number of samples of a path between two of its positions, to find its largest speed.
 const LOOKS: usize = 16;
 
-/// Upper bounds of the speeds of a motion: of its axis along a unit direction, or in any, servo included \[m/s\], and of its turning \[rad/s\].
+/// Upper bounds of the speeds of a motion: of its axis along a unit direction, or in any, with the servo \[m/s\], and of its rotation \[rad/s\].
 pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
     let part = |v: &Vec3| direction.map_or(vector(v).length(), |along| vector(v).dot(&vector(along)).abs());
     let vibrating = motion
@@ -103,7 +103,7 @@ pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
     let mut on_path = [0.0f64; 2];
     for pair in motion.path.iter().flat_map(|path| path.time.windows(2)) {
         for look in 0..=LOOKS {
-            let stance = Stance::at(&of_path, pair[0] + (pair[1] - pair[0]) * look as f64 / LOOKS as f64);
+            let stance = WallDisplacement::at(&of_path, pair[0] + (pair[1] - pair[0]) * look as f64 / LOOKS as f64);
             let Vector3 { x, y, z } = stance.velocity;
             on_path = [on_path[0].max(part(&[x, y, z])), on_path[1].max(stance.rate.abs())];
         }
@@ -112,18 +112,18 @@ pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
     [part(&motion.velocity) + vibrating + servo + on_path[0], turning + on_path[1]]
 }
 
-/// The axis about which a motion turns the whole wall, if it does.
-pub fn axis_of_turning(motion: &WallMotion) -> Option<Vec3> {
+/// Axis about which a motion rotates the whole wall, if it does.
+pub fn rotation_axis(motion: &WallMotion) -> Option<Vec3> {
     let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
     Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]).or(by_path)
 }
 
-/// Whether a motion is between its start and its stop.
+/// Whether a motion is active, between its start and its stop.
 pub fn is_on(motion: &WallMotion, time: f64) -> bool {
     time >= motion.start && motion.stop.is_none_or(|stop| time < stop)
 }
 
-/// Whether anything of a motion, servo included, moves the wall.
+/// Whether any part of a motion, including a servo, moves the wall.
 pub fn is_moving(motion: &WallMotion) -> bool {
     motion.velocity != [0.0; 3]
         || motion.angular_velocity != [0.0; 3]
@@ -132,7 +132,7 @@ pub fn is_moving(motion: &WallMotion) -> bool {
         || motion.servo.is_some()
 }
 
-/// A component of a path since its first place, its rate, and the rate of that, at this time: see [`WallPath`].
+/// A component of a path relative to its first position, and its first and second derivative, at this time: see [`WallPath`].
 fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> [f64; 3] {
     let last = path.time.len() - 1;
     if time <= path.time[0] {
@@ -144,7 +144,7 @@ fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> [f64; 3] {
     let k = path.time.partition_point(|&t| t <= time) - 1;
     let length = |k: usize| path.time[k + 1] - path.time[k];
     let secant = |k: usize| (value(k + 1) - value(k)) / length(k);
-    // The harmonic mean of the two secants, weighted by the lengths; zero at extremes and ends.
+    // Harmonic mean of the two secants, weighted by the lengths; zero at extremes and ends.
     let slope = |k: usize| {
         if k == 0 || k == last || secant(k - 1) * secant(k) <= 0.0 {
             return 0.0;
@@ -156,7 +156,7 @@ fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> [f64; 3] {
     let (step, mean) = (length(k), secant(k));
     let (first, second) = (slope(k), slope(k + 1));
     let s = (time - path.time[k]) / step;
-    // Hermite's polynomial, from its value and slope at the left end.
+    // Hermite polynomial, from its value and slope at the left end.
     let (bend, twist) = (3.0 * mean - 2.0 * first - second, first + second - 2.0 * mean);
     let way = step * s * (first + s * (bend + s * twist));
     let rate = first + s * (2.0 * bend + 3.0 * s * twist);
@@ -184,18 +184,22 @@ mod tests {
         let rows = [(1.0, 5.0), (1.5, 5.0), (2.0, 7.0), (4.0, 8.0), (4.5, 8.0), (6.0, 3.0)];
         let motion = path(&rows);
         for (time, place) in rows {
-            assert!((Stance::at(&motion, time).shift.x - (place - 5.0)).abs() < 1e-14, "{time}");
+            assert!(
+                (WallDisplacement::at(&motion, time).shift.x - (place - 5.0)).abs() < 1e-14,
+                "{time}"
+            );
         }
-        let mut before = Stance::at(&motion, 0.0);
+        let mut before = WallDisplacement::at(&motion, 0.0);
         for k in 1..=7000 {
             let time = 1e-3 * f64::from(k);
-            let now = Stance::at(&motion, time);
+            let now = WallDisplacement::at(&motion, time);
             assert!((-2.0..=3.0).contains(&now.shift.x), "{time}: {now:?}");
             let is_held = [(0.0, 1.5), (4.0, 4.5), (6.0, 7.0)]
                 .iter()
                 .any(|&(from, to)| time > from && time < to);
             assert!(!is_held || now.velocity.x == 0.0, "{time}: {now:?}");
-            // Velocity is the rate of the place – trapezoids err by a twelfth of the cube of the step times 192 m/s³ – and has no jump.
+            // Velocity is the derivative of the position and has no jump. The error of the trapezoidal rule is a twelfth of the cube of the step
+            // times 192 m/s³.
             let mean = 0.5 * (before.velocity.x + now.velocity.x);
             assert!((now.shift.x - before.shift.x - 1e-3 * mean).abs() < 2e-8, "{time}");
             assert!((now.velocity.x - before.velocity.x).abs() < 0.1, "{time}");
@@ -224,7 +228,7 @@ mod tests {
             stop: Some(0.7),
             ..path(&[(0.0, 0.0), (0.3, 1.0), (0.6, 0.4)])
         };
-        let (at_rest, moved) = (Stance::at(&motion, 0.1), Stance::at(&motion, 0.9));
+        let (at_rest, moved) = (WallDisplacement::at(&motion, 0.1), WallDisplacement::at(&motion, 0.9));
         assert_eq!((at_rest.shift.length(), at_rest.velocity.length(), at_rest.angle), (0.0, 0.0, 0.0));
         assert_eq!((moved.velocity.length(), moved.rate), (0.0, 0.0));
         assert_eq!((moved.acceleration.length(), moved.angular_acceleration), (0.0, 0.0));
@@ -232,10 +236,10 @@ mod tests {
         let h = 1e-6;
         for k in 1..50 {
             let time = 0.2 + 0.01 * f64::from(k);
-            let [before, now, after] = [time - h, time, time + h].map(|time| Stance::at(&motion, time));
+            let [before, now, after] = [time - h, time, time + h].map(|time| WallDisplacement::at(&motion, time));
             let rate = after.shift.minus(&before.shift).times(0.5 / h);
             assert!(rate.minus(&now.velocity).length() < 1e-4, "{time}: {rate:?} {now:?}");
-            // So is the acceleration that of the velocity, but where the path bends anew: its second derivative jumps there.
+            // Acceleration is the derivative of the velocity, except where the second derivative of the path jumps.
             let rate = after.velocity.minus(&before.velocity).times(0.5 / h);
             let is_smooth = ![0.0, 0.3].iter().any(|bend| (time - 0.2 - bend).abs() < 2.0 * h);
             let off = rate.minus(&now.acceleration).length();
@@ -243,8 +247,8 @@ mod tests {
                 !is_smooth || off < 1e-4 * (1.0 + now.acceleration.length()),
                 "{time}: {rate:?} {now:?}"
             );
-            // A point half a meter from the axis is never farther from where it was than the bound says.
-            let point = |stance: &Stance| {
+            // A point half a meter from the axis is never farther from its earlier position than the bound.
+            let point = |stance: &WallDisplacement| {
                 let arm = Vector3 {
                     x: 0.5 * stance.angle.cos(),
                     y: 0.5 * stance.angle.sin(),

@@ -1,10 +1,10 @@
-//! What moves with walls: their elements, and what else is told of them or goes with them.
+//! Positions of wall elements, and other data of moving walls.
 
 use super::Walls;
 use super::motion::is_moving;
 use crate::world::Domain;
-use seixo_sweeps::pose::{POSE, SERVO, place_element, place_wall};
-use seixo_sweeps::views::WALL;
+use seixo_sweeps::layout::WALL;
+use seixo_sweeps::wall_pose::{POSE, SERVO, place_element, place_wall};
 use std::ops::Range;
 
 impl Walls {
@@ -18,7 +18,7 @@ impl Walls {
         self.first[wall]..self.first[wall + 1]
     }
 
-    /// Writes the records that moving walls (or `all`) and their elements have in these poses, see [`POSE`].
+    /// Writes the records of moving walls (or `all`) and of their elements in these poses, see [`POSE`].
     pub fn put(&self, poses: &[f64], all: bool, records: &mut [f64], elements: &mut [f64]) {
         for wall in (0..self.given.len()).filter(|&wall| all || self.moves(wall)) {
             place_wall::<f64>(wall, &self.at_rest, poses, 0, &self.servos, records);
@@ -31,18 +31,18 @@ impl Walls {
         }
     }
 
-    /// Which walls are there.
+    /// Whether each wall exists.
     pub fn all_there(&self) -> &[bool] {
         &self.there
     }
 
-    /// Whether the surface of a wall runs while the wall stands.
+    /// Whether a wall has a surface motion.
     pub fn has_running(&self) -> bool {
         self.records.chunks_exact(WALL).any(|record| record[10] > 0.0)
     }
 
-    /// Appends poses, as [`Walls::poses`] gives them, with walls brought back along periodic sides by whole lengths: to within half of one from where
-    /// they were when their motions began.
+    /// Appends poses, as [`Walls::poses`] gives them, with walls shifted along periodic sides by whole lengths: to within half a length of their
+    /// positions at the start of their motions.
     pub fn poses_within(&self, domain: Option<&Domain>, time: f64, poses: &mut Vec<f64>) {
         let first = poses.len();
         poses.extend(self.poses(time, time));

@@ -1,14 +1,14 @@
 //! Rigid bodies made of spheres.
 
+use super::joint::start_of;
 use super::{Domain, Grains, Joint, Material, Vec3, WallMotion};
-use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, mass_of_sphere, speed_of};
-use crate::contact_records::array;
-use crate::joints::start_of;
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
+use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
+use crate::world::{array, mass_of_sphere};
 use seixo_laws::{Quaternion, Vector3};
 use std::collections::HashMap;
 
-/// A rigid body that carries grains: they move as it does, and what they touch pushes on it.
+/// A rigid body that carries grains. They move with it, and their contact forces act on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Body {
     /// Unique id.
@@ -19,35 +19,35 @@ pub struct Body {
     pub moments: Vec3,
     /// Center of mass \[m\].
     pub center: Vec3,
-    /// Unit quaternion w x y z that turns the frame of its principal axes into that of space.
+    /// Unit quaternion w x y z that turns the frame of its principal axes into the frame of space.
     pub orientation: [f64; 4],
-    /// Velocity of the center of mass \[m/s\]; that of a body which is held follows from its motion, and that of one on a hinge or a ball joint from its
-    /// angular velocity: there, leave it zero.
+    /// Velocity of the center of mass \[m/s\]. With prescribed motion it follows from the motion. On a hinge or a ball joint it follows from the
+    /// angular velocity: leave it zero there.
     pub velocity: Vec3,
-    /// Angular velocity \[rad/s\]; that of a body which is held follows, too.
+    /// Angular velocity \[rad/s\]; with prescribed motion it follows from the motion.
     pub angular_velocity: Vec3,
-    /// How it is moved, whatever pushes it; `None` for a body that moves freely. Center and orientation are those at time zero, the axis and
-    /// all else is as for walls.
+    /// Prescribed motion, independent of forces; `None` for a body that moves freely. Center and orientation are those at time zero;
+    /// the axis and all other values are as for walls.
     pub motion: Option<WallMotion>,
-    /// What ties it to space; `None` for a body that nothing ties, or that is held. Center and orientation are those at time zero.
+    /// Joint to space; `None` for a body without a joint or with prescribed motion. Center and orientation are those at time zero.
     pub joint: Option<Joint>,
-    /// Ids of the grains that it carries, and where they are from its center, in the frame of its principal axes \[m\].
+    /// Ids of the grains that it carries, and their positions relative to its center, in the frame of its principal axes \[m\].
     pub carries: Vec<(u32, Vec3)>,
 }
 
 /// A sphere of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
-    /// Id of the grain that it becomes.
+    /// Id of its grain.
     pub id: u32,
-    /// Where it is from the center of mass, in the frame of the principal axes \[m\].
+    /// Position relative to the center of mass, in the frame of the principal axes \[m\].
     pub offset: Vec3,
     /// Radius \[m\].
     pub radius: f64,
 }
 
 impl Body {
-    /// Whether the numbers are those of a body, or what is wrong with them.
+    /// First value that is not valid, with its name and the condition; `None` if all are valid.
     fn flaw(&self) -> Option<(&'static str, f64, &'static str)> {
         let vectors = [
             ("velocity", self.velocity),
@@ -80,7 +80,7 @@ impl Body {
         }
         if let Some(motion) = &self.motion {
             if let Some(servo) = &motion.servo {
-                return Some(("force of a servo", servo.force, "left out: a body moves as it is told"));
+                return Some(("force of a servo", servo.force, "left out: a body moves as prescribed"));
             }
             let surface = [motion.surface.velocity, motion.surface.angular_velocity];
             if let Some(&value) = surface.as_flattened().iter().find(|x| **x != 0.0) {
@@ -93,22 +93,22 @@ impl Body {
         None
     }
 
-    /// Its orientation, for the laws.
-    pub(crate) fn turn(&self) -> Quaternion<f64> {
+    /// Its orientation, in the type that the laws use.
+    pub(crate) fn quaternion(&self) -> Quaternion<f64> {
         let [w, x, y, z] = self.orientation;
         Quaternion { w, x, y, z }.normalized()
     }
 
-    /// Where a point of its frame is in space \[m\].
+    /// Position in space of a point of its frame \[m\].
     pub fn place(&self, offset: Vec3) -> Vec3 {
         let [x, y, z] = offset;
-        let arm = self.turn().turned(&Vector3 { x, y, z });
+        let arm = self.quaternion().to_space(&Vector3 { x, y, z });
         [self.center[0] + arm.x, self.center[1] + arm.y, self.center[2] + arm.z]
     }
 }
 
 impl Grains {
-    /// Appends a body and its spheres, of one material and group; `body.carries` follows from the spheres.
+    /// Appends a body and its spheres, of one material and group; `body.carries` is derived from the spheres.
     pub fn push_body(&mut self, mut body: Body, spheres: &[Sphere], material: u32, group: u32) {
         body.carries = spheres.iter().map(|sphere| (sphere.id, sphere.offset)).collect();
         let [center_moves, w] = start_of(&body).map(|v| array(&v));
@@ -126,7 +126,7 @@ impl Grains {
         self.bodies.push(body);
     }
 
-    /// Places in the table of bodies, by the grains that they carry.
+    /// Indices in the table of bodies, by the ids of the grains that they carry.
     pub(crate) fn carriers(&self) -> HashMap<u32, usize> {
         let members = self.bodies.iter().enumerate();
         members
@@ -134,15 +134,15 @@ impl Grains {
             .collect()
     }
 
-    /// The least of the masses that contacts feel at spheres of bodies, over the masses of the spheres alone; 1 if none is less.
+    /// Smallest ratio of the effective mass at a sphere of a body to the mass of the sphere alone; at most 1.
     ///
-    /// A force through the middle of a sphere at o moves it as a mass of 1/(1/m + Σ (o² − o_k²)/I_k) at least, one at its surface as one of
-    /// 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes; for the sphere alone, the latter is m/8.5. A joint makes a body
-    /// only harder to move.
+    /// A force through the center of a sphere at o moves it like a mass of at least 1/(1/m + Σ (o² − o_k²)/I_k). A force at its surface moves it like
+    /// one of at least 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes. For a single sphere the latter is m/8.5. A joint
+    /// makes a body only harder to move.
     pub(crate) fn lightness(&self, materials: &[Material]) -> f64 {
         let places: HashMap<u32, usize> = self.id.iter().enumerate().map(|(k, &id)| (id, k)).collect();
         let mut least = 1.0f64;
-        // What is held is not moved by any force.
+        // No force moves a body with prescribed motion.
         for body in self.bodies.iter().filter(|body| body.motion.is_none()) {
             for (id, offset) in &body.carries {
                 let k = places[id];
@@ -161,15 +161,17 @@ impl Grains {
         least
     }
 
-    /// Refuses bodies with numbers that cannot be simulated, that carry what is not there or is carried already, or that cannot be on their joints in
-    /// this domain.
-    pub(crate) fn check_bodies(&self, domain: Option<&Domain>) -> Result<(), Refusal> {
+    /// Checks bodies.
+    ///
+    /// # Errors
+    /// If a number cannot be simulated, if a grain is missing or carried twice, or if a body cannot be on its joint in this domain.
+    pub(crate) fn check_bodies(&self, domain: Option<&Domain>) -> Result<(), WorldError> {
         let mut carried: HashMap<u32, u32> = self.id.iter().map(|&id| (id, 0)).collect();
         let mut ids: Vec<u32> = self.bodies.iter().map(|body| body.id).collect();
         ids.sort_unstable();
         let twice = ids.windows(2).find(|pair| pair[0] == pair[1]);
         if let Some(pair) = twice {
-            return Err(Refusal::Body {
+            return Err(WorldError::Body {
                 id: pair[0],
                 what: "id",
                 value: f64::from(pair[0]),
@@ -177,7 +179,7 @@ impl Grains {
             });
         }
         for body in &self.bodies {
-            let wrong = |(what, value, must)| Refusal::Body {
+            let wrong = |(what, value, must)| WorldError::Body {
                 id: body.id,
                 what,
                 value,
@@ -187,7 +189,7 @@ impl Grains {
             let of_motion = body.motion.as_ref().and_then(WallMotion::flaw);
             let of_joint = || body.flaw_of_joint(domain).map(|flaw| flaw.to_string());
             if let Some(what) = of_motion.or_else(of_joint) {
-                return Err(Refusal::BodyMotion { id: body.id, what });
+                return Err(WorldError::BodyMotion { id: body.id, what });
             }
             for (id, _) in &body.carries {
                 let times = carried

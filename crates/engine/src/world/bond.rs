@@ -1,6 +1,6 @@
-//! Bonds: which grains are glued together, and with what.
+//! Bonds between grains: geometry and parameters.
 
-use seixo_laws::bond::{BondLaw, Glue, size_between};
+use seixo_laws::bond::{BondLaw, BondParameters, size_between};
 
 /// Shape of a bond's cross-section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub enum CrossSection {
 }
 
 impl CrossSection {
-    /// Every shape.
+    /// All shapes.
     pub const ALL: [CrossSection; 2] = [CrossSection::Circle, CrossSection::Square];
 
-    /// Its word in a scene.
+    /// Name in a scene.
     pub fn name(self) -> &'static str {
         match self {
             CrossSection::Circle => "circle",
@@ -24,8 +24,8 @@ impl CrossSection {
         }
     }
 
-    /// c_A, c_I, c_J, c_W and c_T, see [`Glue`], and Timoshenko's shear coefficient κ at Poisson's ratio ν
-    /// \[Cowper 1966\]. Torsion of a square after \[Timoshenko 1970, § 109\].
+    /// c_A, c_I, c_J, c_W and c_T, see [`BondParameters`], and Timoshenko's shear coefficient κ at Poisson's ratio ν \[Cowper 1966\].
+    /// Torsion of a square after \[Timoshenko 1970, § 109\].
     fn shares(self, nu: f64) -> ([f64; 5], f64) {
         use std::f64::consts::PI;
         match self {
@@ -41,13 +41,13 @@ impl CrossSection {
 /// Size of a bond's cross-section: radius of a disk, side of a square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BondSize {
-    /// This share of the smaller of the two radii, of a square of twice that \[-\].
+    /// Share of the smaller of the two radii; for a square, of twice that radius \[-\].
     Share(f64),
-    /// This length \[m\].
+    /// Length \[m\].
     Length(f64),
 }
 
-/// Which pairs are bonded.
+/// Selection of the pairs that are bonded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bonded {
     /// All pairs of grains of these groups, indices into [`super::World::groups`], whose centers are closer than (R_i + R_j)(1 + tolerance).
@@ -64,11 +64,11 @@ pub enum Bonded {
 /// Bonds of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bonds {
-    /// Name as the scene spells it.
+    /// Name in the scene.
     pub name: String,
-    /// Between which grains.
+    /// Pairs of grains.
     pub between: Bonded,
-    /// What they are.
+    /// Bond law.
     pub law: BondLaw,
     /// Shape of the cross-section.
     pub section: CrossSection,
@@ -80,34 +80,34 @@ pub struct Bonds {
     pub poisson_ratio: f64,
     /// Damping ratio ζ \[-\].
     pub damping_ratio: f64,
-    /// Tensile strength σ_t \[Pa\]; infinite if they do not tear.
+    /// Tensile strength σ_t \[Pa\]; infinite if they do not fail in tension.
     pub tensile_strength: f64,
-    /// Cohesion c \[Pa\]; infinite if they do not shear off.
+    /// Cohesion c \[Pa\]; infinite if they do not fail in shear.
     pub cohesion: f64,
-    /// Friction angle φ of Mohr and Coulomb's line \[rad\].
+    /// Friction angle φ of the Mohr–Coulomb line \[rad\].
     pub friction_angle: f64,
-    /// Energy that a unit of their area takes to part \[J/m²\]; infinite if that breaks none.
+    /// Fracture energy per area of the cross-section \[J/m²\]; infinite if it breaks no bond.
     pub fracture_energy: f64,
-    /// Weibull modulus by which strengths scatter about the given ones; none if all are alike.
+    /// Weibull modulus of the scatter of strengths about the given values; `None` if all strengths are equal.
     pub weibull_modulus: Option<f64>,
-    /// Seed of the scatter.
+    /// Seed of the random scatter.
     pub seed: u64,
-    /// Whether all of their grains must hang together, through them and rigid bodies, when they are made.
+    /// Whether all of their grains must be connected, by them and by rigid bodies, when the bonds are made.
     pub one_piece: bool,
 }
 
-/// Stands for a strength without end, in numbers that single precision holds, too.
+/// Replaces an infinite strength; single precision represents it, too.
 pub const UNBREAKABLE: f64 = 1e30;
 
 impl Bonds {
-    /// Whether nothing breaks them.
+    /// Whether no load breaks them.
     pub(crate) fn is_unbreakable(&self) -> bool {
         let strengths = [self.tensile_strength, self.cohesion, self.fracture_energy];
         strengths.iter().all(|strength| *strength >= UNBREAKABLE)
     }
 
-    /// What the laws read.
-    pub fn glue(&self) -> Glue<f64> {
+    /// Parameters for the bond laws.
+    pub fn bond_parameters(&self) -> BondParameters<f64> {
         let ([area, bending, torsion, bending_edge, torsion_edge], shear_share) = self.section.shares(self.poisson_ratio);
         let (size_share, size_length) = match (self.size, self.section) {
             (BondSize::Length(length), _) => (0.0, length),
@@ -116,7 +116,7 @@ impl Bonds {
         };
         let shear_modulus = self.youngs_modulus / (2.0 * (1.0 + self.poisson_ratio));
         let [tensile_strength, fracture_energy] = [self.tensile_strength, self.fracture_energy].map(|x| x.min(UNBREAKABLE));
-        Glue {
+        BondParameters {
             law: self.law.code(),
             axial: self.youngs_modulus * area,
             bending: self.youngs_modulus * bending,
@@ -137,6 +137,6 @@ impl Bonds {
 
     /// Size of the cross-section between grains of these radii \[m\].
     pub fn size_between(&self, radius_i: f64, radius_j: f64) -> f64 {
-        size_between(&self.glue(), radius_i, radius_j)
+        size_between(&self.bond_parameters(), radius_i, radius_j)
     }
 }

@@ -1,33 +1,33 @@
-//! How heat flows in a world.
+//! Heat conduction of a world.
 
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
 use crate::world::{Grains, World};
 use seixo_laws::contact::NormalLaw;
 use seixo_laws::heat::{contact_conductivity, real_contact_radius};
 
-/// What a material is to heat.
+/// Thermal properties of a material.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thermal {
-    /// Thermal conductivity k \[W/(m K)\]; `None` insulates.
+    /// Thermal conductivity k \[W/(m K)\]; `None` = insulator.
     pub conductivity: Option<f64>,
-    /// Specific heat capacity c \[J/(kg K)\]; grains need it.
+    /// Specific heat capacity c \[J/(kg K)\]; required for grains.
     pub specific_heat_capacity: Option<f64>,
-    /// Young's modulus of the real solid \[Pa\], where that of the material is softer: contacts conduct by the radius that they would have
-    /// with it under the same force.
+    /// Young's modulus of the real solid \[Pa\], if that of the material is reduced. Contacts then conduct through the contact radius
+    /// that the real modulus gives under the same force.
     pub real_youngs_modulus: Option<f64>,
 }
 
-/// How heat flows.
+/// Heat conduction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conduction {
-    /// By material.
+    /// Thermal properties, by material.
     pub materials: Vec<Thermal>,
-    /// Temperatures of the walls \[K\]; `None` insulates.
+    /// Temperatures of the walls \[K\]; `None` = insulator.
     pub walls: Vec<Option<f64>>,
 }
 
 impl World {
-    /// Heat conductance per contact radius of two materials \[W/(m K)\]; zero where one insulates or nothing conducts.
+    /// Thermal conductance per contact radius of two materials \[W/(m K)\]; zero if one is an insulator or nothing conducts.
     pub(crate) fn contact_conductivity(&self, a: usize, b: usize) -> f64 {
         let Some(conduction) = &self.conduction else { return 0.0 };
         let [of_a, of_b] = [conduction.materials[a], conduction.materials[b]];
@@ -46,8 +46,8 @@ impl World {
     }
 }
 
-/// Refuses numbers that heat cannot flow with, and what is missing for it.
-pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
+/// Checks the values of heat conduction: all that are required exist and are possible.
+pub(crate) fn check_conduction(world: &World) -> Result<(), WorldError> {
     let Some(conduction) = &world.conduction else { return Ok(()) };
     let mut holds_grains = vec![false; world.materials.len()];
     let coming = world.later.grains.iter().map(|kind| kind.material);
@@ -62,7 +62,7 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
         ];
         for (what, value) in numbers {
             if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
-                return Err(Refusal::Material {
+                return Err(WorldError::Material {
                     name: material.name.clone(),
                     what,
                     value,
@@ -73,7 +73,7 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
     }
     for (index, thermal) in conduction.materials.iter().enumerate() {
         if holds_grains[index] && thermal.specific_heat_capacity.is_none() {
-            return Err(Refusal::Material {
+            return Err(WorldError::Material {
                 name: world.materials[index].name.clone(),
                 what: "specific heat capacity",
                 value: 0.0,
@@ -93,7 +93,7 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
         } else {
             continue;
         };
-        return Err(Refusal::Wall {
+        return Err(WorldError::Wall {
             name: wall.name.clone(),
             what,
         });
@@ -102,8 +102,8 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), Refusal> {
     check_temperatures(&world.grains)
 }
 
-/// Refuses real moduli where contacts are not Hertz's: how contact radii would change is not known.
-fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), Refusal> {
+/// Rejects real moduli where contacts do not follow Hertz's law: for others the change of the contact radius is not known.
+fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), WorldError> {
     for (a, first) in world.materials.iter().enumerate() {
         for (b, second) in world.materials.iter().enumerate() {
             let is_corrected = [a, b]
@@ -111,7 +111,7 @@ fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), Refusal>
                 .any(|&index| conduction.materials[index].real_youngs_modulus.is_some());
             let normal = world.interaction(a as u32, b as u32).map(|interaction| interaction.normal);
             if is_corrected && normal.is_some_and(|normal| !matches!(normal, NormalLaw::Hertz | NormalLaw::Viscoelastic)) {
-                return Err(Refusal::Interaction {
+                return Err(WorldError::Interaction {
                     a: first.name.clone(),
                     b: second.name.clone(),
                     what: "a real Young's modulus corrects the contact radius of Hertz's law only; use normal = \"hertz\" or \"viscoelastic\", or leave the real modulus out".into(),
@@ -122,12 +122,12 @@ fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Refuses grains without a temperature, or with one that cannot be.
-pub(crate) fn check_temperatures(grains: &Grains) -> Result<(), Refusal> {
+/// Rejects grains without a valid temperature.
+pub(crate) fn check_temperatures(grains: &Grains) -> Result<(), WorldError> {
     for (k, &id) in grains.id.iter().enumerate() {
         let value = grains.temperature.get(k).copied().unwrap_or(f64::NAN);
         if !(0.0..1e15).contains(&value) {
-            return Err(Refusal::Grain {
+            return Err(WorldError::Grain {
                 id,
                 what: "temperature",
                 value,

@@ -1,6 +1,6 @@
-//! Fluids: what flows, what bounds it, and how it is discretized.
+//! Fluids: kinds, particles, boundaries and discretization.
 
-mod hull;
+mod body_boundary;
 mod kind;
 mod shifting;
 mod tension;
@@ -8,25 +8,25 @@ mod time_step;
 
 use super::Vec3;
 use super::body::Body;
-use super::passage::{FluidInlet, FluidOutlet, check_passages};
-use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
-use crate::refusal::Refusal;
-use hull::check_hulls;
-pub use hull::{Hull, LARGEST_SUSPENDED};
+use super::open_boundary::{FluidInlet, FluidOutlet, check_open_boundaries};
+use crate::refusal::WorldError;
+use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
+use body_boundary::check_body_boundaries;
+pub use body_boundary::{BodyBoundary, LARGEST_SUSPENDED};
 pub use kind::Fluid;
 pub use seixo_laws::fluid::{Smoothing, Space, StateLaw, ViscousForce};
 pub use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::fluid::WALL;
 use shifting::check_shifting;
 use tension::check_tension;
-pub use tension::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, capillary_speed};
+pub use tension::{CONTACT_ANGLES, MIN_COHESIVE_SUPPORT, capillary_speed};
 
-/// Particles of fluids as parallel columns; every column has the same length. All stand for the same volume at rest, see [`Fluids::volume`].
+/// Fluid particles as parallel columns of the same length. All have the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
     /// Unique ids, below 2³¹.
     pub id: Vec<u32>,
-    /// Places \[m\].
+    /// Positions \[m\].
     pub position: Vec<Vec3>,
     /// Velocities \[m/s\].
     pub velocity: Vec<Vec3>,
@@ -36,41 +36,41 @@ pub struct Particles {
     pub kind: Vec<u32>,
 }
 
-/// Particles of walls, several layers deep: they have the pressure of the fluid before them and push it back \[Adami 2012\].
+/// Wall particles in several layers: they carry the pressure of the fluid in front of them and repel it \[Adami 2012\].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Boundary {
-    /// Places, where the walls are at time zero \[m\].
+pub struct WallParticles {
+    /// Positions at time zero \[m\].
     pub position: Vec<Vec3>,
-    /// Index into [`super::World::walls`]: they move with it.
+    /// Index into [`super::World::walls`]; they move with that wall.
     pub wall: Vec<u32>,
-    /// What they stand for \[m³\], in a plane \[m²\]; empty where each stands for as much as one of a fluid, see [`Fluids::volume`].
+    /// Volumes \[m³\], in a plane \[m²\]; empty if each has the volume of a fluid particle, see [`Fluids::volume`].
     pub volume: Vec<f64>,
 }
 
-/// Whether there are volumes for so many particles, all above zero, or none at all.
+/// Whether there are as many volumes as particles, all above zero, or none at all.
 fn are_volumes(volumes: &[f64], particles: usize) -> bool {
     volumes.is_empty() || volumes.len() == particles && volumes.iter().all(|volume| volume.is_finite() && *volume > 0.0)
 }
 
-/// How well an incompressible fluid is to keep its volume, see [`Solver::Incompressible`].
+/// Tolerances of the pressure solver of an incompressible fluid, see [`Solver::Incompressible`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Projection {
-    /// Excess of density over that at rest, on average over all particles, that a step may lead to \[-\].
+pub struct PressureTolerance {
+    /// Excess of density over the rest density, averaged over all particles, that a step may cause \[-\].
     pub density_error: f64,
-    /// By how much of the density at rest the flow that a step ends with may compress particles in a further step, on average \[-\].
+    /// Compression that the velocities at the end of a step may cause in a further step, on average, over the rest density \[-\].
     pub divergence_error: f64,
-    /// Iterations for either after which a step goes on as it is.
+    /// Iterations of either solver after which the step continues without convergence.
     pub iterations: u32,
 }
 
-impl Projection {
-    /// Fewest iterations: with one, pressures would not follow the flow at all where the last ones still serve.
-    pub const FEWEST: u32 = 2;
+impl PressureTolerance {
+    /// Fewest iterations. With one, pressures would not change with the flow where the previous ones are within tolerance.
+    pub const MIN: u32 = 2;
 }
 
-impl Default for Projection {
-    fn default() -> Projection {
-        Projection {
+impl Default for PressureTolerance {
+    fn default() -> PressureTolerance {
+        PressureTolerance {
             density_error: 2e-5,
             divergence_error: 1e-3,
             iterations: 100,
@@ -81,40 +81,40 @@ impl Default for Projection {
 /// The fluids of a world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fluids {
-    /// How their motion is found.
+    /// Solver.
     pub solver: Solver,
-    /// How well they keep their volume, if they are incompressible.
-    pub projection: Projection,
-    /// Which function smooths.
+    /// Tolerances of the pressure solver, for incompressible fluids.
+    pub projection: PressureTolerance,
+    /// Smoothing function.
     pub smoothing: Smoothing,
-    /// How viscosity acts.
+    /// Viscous force.
     pub viscous_force: ViscousForce,
-    /// Whether particles are shifted to where they are sparse, see [`seixo_laws::fluid::shifting`].
+    /// Whether particles are shifted toward sparse regions, see [`seixo_laws::fluid::shifting`].
     pub particle_shifting: bool,
     /// Distance between particles at rest \[m\].
     pub spacing: f64,
-    /// Distance H beyond which particles do not see each other \[m\]; the smoothing length h is half of it.
+    /// Support radius H \[m\]: particles farther apart do not interact. The smoothing length h is half of it.
     pub support: f64,
-    /// Axis across which nothing happens, where everything flows in a plane: then all places have the same coordinate along it, and masses,
-    /// forces and energies are those of a meter of depth.
+    /// Axis normal to the plane of a two-dimensional flow; `None` in three dimensions. All positions have the same coordinate along it, and masses,
+    /// forces and energies are per meter of depth.
     pub across: Option<usize>,
     /// The fluids.
     pub kinds: Vec<Fluid>,
     /// Their particles.
     pub particles: Particles,
-    /// What bounds them.
-    pub boundary: Boundary,
-    /// Bodies that fluids feel.
-    pub hulls: Vec<Hull>,
-    /// By wall of the world: whether fluids slip along it freely; else they stick to it.
+    /// Wall particles.
+    pub boundary: WallParticles,
+    /// Body boundary particles.
+    pub body_boundaries: Vec<BodyBoundary>,
+    /// For each wall of the world, whether fluids slip freely along it; otherwise they do not slip.
     pub slips: Vec<bool>,
-    /// By wall of the world, of those that are round: whether fluids are inside of it; asked for by [`Solver::Muller2003`] alone.
+    /// For each wall of the world that is round, whether fluids are inside it; used by [`Solver::Muller2003`] only.
     pub inside: Vec<bool>,
-    /// The fastest flow that is expected \[m/s\].
-    pub fastest: f64,
-    /// Where more of them comes.
+    /// Largest expected speed of the flow \[m/s\].
+    pub largest_speed: f64,
+    /// Inlets.
     pub inlets: Vec<FluidInlet>,
-    /// Where they leave.
+    /// Outlets.
     pub outlets: Vec<FluidOutlet>,
 }
 
@@ -124,7 +124,7 @@ impl Particles {
         self.id.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no particles.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
@@ -136,12 +136,12 @@ impl Fluids {
         0.5 * self.support
     }
 
-    /// Whether things flow in space or in a plane.
+    /// Whether the flow is three- or two-dimensional.
     pub fn space(&self) -> Space {
         if self.across.is_some() { Space::Plane } else { Space::Volume }
     }
 
-    /// Volume of a particle at rest \[m³\].
+    /// Volume of a particle at rest \[m³\], in a plane \[m²\].
     pub fn volume(&self) -> f64 {
         match self.space() {
             Space::Volume => self.spacing.powi(3),
@@ -149,15 +149,15 @@ impl Fluids {
         }
     }
 
-    /// The kinematic viscosity ν = α h c/(2 (d + 2)) that the artificial one comes to in d dimensions \[m²/s\].
+    /// Kinematic viscosity ν = α h c/(2 (d + 2)) that corresponds to the artificial viscosity in d dimensions \[m²/s\].
     pub fn artificial_kinematic_viscosity(&self, fluid: &Fluid) -> f64 {
         fluid.artificial_viscosity * self.smoothing_length() * fluid.sound_speed / self.space().artificial_over_shear()
     }
 }
 
-/// Refuses fluids that cannot be simulated in a world with so many walls.
-pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Result<(), Refusal> {
-    let refuse = |what: String| Err(Refusal::Fluid(what));
+/// Rejects fluids that cannot be simulated in a world with this number of walls.
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Result<(), WorldError> {
+    let refuse = |what: String| Err(WorldError::Fluid(what));
     check_columns(fluids, walls)?;
     let Fluids { spacing, support, .. } = *fluids;
     if !(spacing.is_finite() && spacing > 0.0 && support.is_finite() && support >= 1.2 * spacing) {
@@ -165,7 +165,7 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
             "a support of {support} m with a spacing of {spacing} m: it must be at least 1.2 spacings, or particles have no neighbors"
         ));
     }
-    check_hulls(fluids, bodies)?;
+    check_body_boundaries(fluids, bodies)?;
     check_shifting(fluids)?;
     for fluid in &fluids.kinds {
         let Fluid { name, sound_speed, .. } = fluid;
@@ -190,16 +190,16 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
         }
         if fluid.xsph > 0.0 {
             return refuse(format!(
-                "fluid {name:?} has an XSPH share of {}, which solver = \"muller2003\" alone knows; leave xsph out, or use that",
+                "fluid {name:?} has an XSPH share of {}, which is for solver = \"muller2003\" alone; leave xsph out, or use that",
                 fluid.xsph
             ));
         }
-        if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.fastest * (1.0 - 1e-9) {
+        if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.largest_speed * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \
                  or densities change by more than 1 %: write sound_speed = {:.4} or leave it out",
-                fluids.fastest,
-                10.0 * fluids.fastest
+                fluids.largest_speed,
+                10.0 * fluids.largest_speed
             ));
         }
         if fluids.solver == Solver::WeaklyCompressible {
@@ -242,11 +242,11 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
             ));
         }
     }
-    check_passages(fluids)
+    check_open_boundaries(fluids)
 }
 
-/// Refuses columns that do not fit each other, or the walls.
-fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
+/// Rejects columns whose lengths or indices do not match each other or the walls.
+fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), WorldError> {
     let Fluids {
         kinds,
         particles,
@@ -264,24 +264,24 @@ fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
         ("slip", slips.len(), walls, "wall"),
     ];
     if let Some((what, count, wanted, of)) = lengths.into_iter().find(|(_, count, wanted, _)| count != wanted) {
-        return Err(Refusal::Fluid(format!(
+        return Err(WorldError::Fluid(format!(
             "fluids have {count} times a {what} for {wanted} times a {of}; give every {of} one"
         )));
     }
     if !are_volumes(&boundary.volume, bounding) {
-        return Err(Refusal::Fluid(format!(
-            "{} volumes are given for {bounding} particles of walls; give each one above zero, or none",
+        return Err(WorldError::Fluid(format!(
+            "{} volumes are given for {bounding} wall particles; give each one above zero, or none",
             boundary.volume.len()
         )));
     }
     if kinds.is_empty() {
-        return Err(Refusal::Fluid(
+        return Err(WorldError::Fluid(
             "there is no fluid among the fluids of the world; give one, or none of it".to_owned(),
         ));
     }
     for (place, &wall) in boundary.position.iter().zip(&boundary.wall) {
         if wall as usize >= walls || !place.iter().all(|x| x.is_finite()) {
-            return Err(Refusal::Fluid(format!(
+            return Err(WorldError::Fluid(format!(
                 "a particle of wall number {wall} is at {place:?}, but walls are numbered from 0, there are {walls}, and places are finite"
             )));
         }
@@ -289,9 +289,9 @@ fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what Müller's solver cannot do.
-fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
-    let refuse = |what: String| Err(Refusal::Fluid(what));
+/// Rejects features that the solver of Müller et al. (2003) does not support.
+fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), WorldError> {
+    let refuse = |what: String| Err(WorldError::Fluid(what));
     let name = &fluid.name;
     let shares = [("an XSPH share", fluid.xsph), ("a restitution", fluid.restitution)];
     if let Some((what, value)) = shares.into_iter().find(|(_, x)| !(0.0..=1.0).contains(x)) {
@@ -317,7 +317,7 @@ fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
     }
     if fluids.across.is_some() || fluids.smoothing != Smoothing::Poly6 || !fluids.boundary.position.is_empty() {
         return refuse(
-            "solver = \"muller2003\" works in space, with its own smoothing functions, and without particles of walls; use solver = \"wcsph\" for \
+            "solver = \"muller2003\" works in space, with its own smoothing functions, and without wall particles; use solver = \"wcsph\" for \
              anything else"
                 .to_owned(),
         );
@@ -332,21 +332,21 @@ fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Largest ratio of two densities at rest with which pressures at the interface are what they should be.
-const MOST_CONTRAST: f64 = 100.0;
+/// Largest ratio of two rest densities at which pressures at the interface are correct.
+const MAX_CONTRAST: f64 = 100.0;
 
-/// Refuses what an incompressible fluid has no use for, or cannot do without.
-fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
-    let refuse = |what: String| Err(Refusal::Fluid(what));
-    let Projection {
+/// Rejects settings that an incompressible fluid does not use, and missing ones that it needs.
+fn check_projection(fluids: &Fluids) -> Result<(), WorldError> {
+    let refuse = |what: String| Err(WorldError::Fluid(what));
+    let PressureTolerance {
         density_error,
         divergence_error,
         iterations,
     } = fluids.projection;
-    if !(fluids.fastest.is_finite() && fluids.fastest > 0.0) {
+    if !(fluids.largest_speed.is_finite() && fluids.largest_speed > 0.0) {
         return refuse(format!(
             "the fastest flow that is expected is {} m/s; the time step of incompressible fluids follows from it: it must be positive",
-            fluids.fastest
+            fluids.largest_speed
         ));
     }
     for (what, value) in [("density", density_error), ("divergence", divergence_error)] {
@@ -356,19 +356,19 @@ fn check_projection(fluids: &Fluids) -> Result<(), Refusal> {
             ));
         }
     }
-    if iterations < Projection::FEWEST {
+    if iterations < PressureTolerance::MIN {
         return refuse(format!(
             "{iterations} iterations for pressures are too few; it must be at least {}",
-            Projection::FEWEST
+            PressureTolerance::MIN
         ));
     }
     let densities = fluids.kinds.iter().map(|fluid| fluid.density);
     let [least, most] = densities.fold([f64::INFINITY, 0.0], |[least, most], density| {
         [density.min(least), density.max(most)]
     });
-    if most > MOST_CONTRAST * least {
+    if most > MAX_CONTRAST * least {
         return refuse(format!(
-            "densities of {least} and {most} kg/m\u{b3} are more than {MOST_CONTRAST} times apart: pressures of incompressible fluids go wrong \
+            "densities of {least} and {most} kg/m\u{b3} are more than {MAX_CONTRAST} times apart: pressures of incompressible fluids go wrong \
              between them; leave the lighter one out"
         ));
     }

@@ -1,33 +1,33 @@
-//! Walls as a world gives them: shape, motion, and how a surface runs.
+//! Walls of a world: shape, motion and surface motion.
 
 use super::Vec3;
-use crate::assemble::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
+use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
 use seixo_laws::Vector3;
 use seixo_laws::wall::perpendicular;
 use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 
-/// A triangle by its corners \[m\].
+/// A triangle, given by its corners \[m\].
 pub type Triangle = [Vec3; 3];
 
-/// Flat faces around a round wall where it is drawn.
+/// Number of flat faces around a round wall in pictures.
 const SEGMENTS_DRAWN: u64 = 64;
 
-/// What a straight segment sweeps that turns about an axis once: the mantle of a cylinder, a cone or a cut cone; a disk or ring at height 0.
+/// Surface of revolution of a straight segment about an axis: mantle of a cylinder, cone or cut cone; at height 0 a disk or ring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frustum {
     /// Center of the base \[m\].
     pub base: Vec3,
     /// Unit vector along the axis.
     pub axis: Vec3,
-    /// Where along the axis the other end is, seen from the base \[m\].
+    /// Position of the other end along the axis, relative to the base \[m\].
     pub height: f64,
     /// Radii at the base and at the other end \[m\].
     pub radii: [f64; 2],
 }
 
 impl Frustum {
-    /// A disk.
+    /// Makes a disk.
     pub fn disk(center: Vec3, axis: Vec3, radius: f64) -> Frustum {
         Frustum {
             base: center,
@@ -37,13 +37,13 @@ impl Frustum {
         }
     }
 
-    /// Flat triangles between corners that lie on the mantle, `segments` around.
+    /// Flat triangles whose corners lie on the mantle, `segments` around the axis.
     pub fn triangles(&self, segments: u64) -> Vec<Triangle> {
         let axis = vector(self.axis);
         let u = perpendicular::<f64>(&axis);
         let v = axis.cross(&u);
         let corner = |end: usize, segment: u64| {
-            // The last corner is the first again, to the bit.
+            // The last corner equals the first in all bits.
             let (sin, cos) = (TAU * (segment % segments) as f64 / segments as f64).sin_cos();
             let outward = u.times(cos).plus(&v.times(sin)).times(self.radii[end]);
             let point = vector(self.base).plus(&axis.times(self.height * end as f64)).plus(&outward);
@@ -71,18 +71,18 @@ impl Frustum {
 /// The surface of a wall at time zero.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WallShape {
-    /// Infinite plane; grains live on the side the normal points to, contact iff N·(x − p) < R \[ME964 2011\].
+    /// Infinite plane; grains are on the side to which the normal points. A contact exists if N·(x − p) < R \[ME964 2011\].
     Plane {
         /// A point p of the plane \[m\].
         point: Vec3,
         /// Unit normal N.
         normal: Vec3,
     },
-    /// Triangles, touched from both sides.
+    /// Triangles with contacts on both sides.
     Mesh(Vec<Triangle>),
-    /// Mantles and disks, touched from both sides: a cylinder or cone with the caps that it has.
+    /// Mantles and disks with contacts on both sides: a cylinder or cone with its caps.
     Round(Vec<Frustum>),
-    /// A sphere, touched from within and from outside.
+    /// A sphere with contacts inside and outside.
     Sphere {
         /// Center \[m\].
         center: Vec3,
@@ -92,7 +92,7 @@ pub enum WallShape {
 }
 
 impl WallShape {
-    /// Triangles that show the surface: exact for a mesh, a polyhedron for what is round, none for a plane.
+    /// Triangles that approximate the surface: exact for a mesh, a polyhedron for round walls, none for a plane.
     pub fn triangles(&self) -> Cow<'_, [Triangle]> {
         match self {
             WallShape::Plane { .. } => Cow::Borrowed(&[]),
@@ -104,7 +104,7 @@ impl WallShape {
                 let zones = (0..rings).map(|k| {
                     let ((sin, cos), (next_sin, next_cos)) = (ring(k), ring(k + 1));
                     let base = [center[0], center[1], center[2] + radius * cos];
-                    // The poles are points, whatever the rounding of the sine of π.
+                    // The poles are points; the sine of π, rounded, would not be zero.
                     let wide = |k: u64, sin: f64| if k == 0 || k == rings { 0.0 } else { radius * sin };
                     Frustum {
                         base,
@@ -118,8 +118,8 @@ impl WallShape {
         }
     }
 
-    /// How fast its surface moves along its normal at most when the shape turns once a second, 1 rad/s, about this unit axis through a point \[m/s\]; of a
-    /// plane within `reach` of the point \[m\]. What turns about an axis of its own stays where it is.
+    /// Largest normal speed of the surface for a rotation at 1 rad/s about this unit axis through a point \[m/s\]; for a plane, within
+    /// `reach` of the point \[m\]. A surface that rotates about its own axis of symmetry has none.
     pub(crate) fn rim(&self, through: Vec3, axis: Vec3, reach: f64) -> f64 {
         let (through, axis) = (vector(through), vector(axis));
         let away = |point: Vec3| vector(point).minus(&through).cross(&axis).length();
@@ -141,7 +141,7 @@ impl WallShape {
         }
     }
 
-    /// The same shape elsewhere: where `point` takes its points and `direction` its directions.
+    /// The shape in another place: `point` maps its points and `direction` its directions.
     pub fn placed(&self, point: impl Fn(&Vec3) -> Vec3, direction: impl Fn(&Vec3) -> Vec3) -> WallShape {
         match self {
             WallShape::Plane { point: at, normal } => WallShape::Plane {
@@ -166,7 +166,7 @@ impl WallShape {
         }
     }
 
-    /// A point by which the place of a wall is told: of a plane the one given, of all else the middle of the box around it \[m\].
+    /// Reference point of a wall: the given point of a plane, or the center of the bounding box of other shapes \[m\].
     pub fn middle(&self) -> Vec3 {
         if let WallShape::Plane { point, .. } = self {
             return *point;
@@ -175,7 +175,7 @@ impl WallShape {
         [0, 1, 2].map(|axis| 0.5 * (low[axis] + high[axis]))
     }
 
-    /// The lower and the upper corner of the box around [its triangles](WallShape::triangles) \[m\]; of a plane, which has none, from ∞ to −∞.
+    /// Lower and upper corner of the bounding box of [its triangles](WallShape::triangles) \[m\]; for a plane, which has none, from ∞ to −∞.
     pub fn bounds(&self) -> [Vec3; 2] {
         let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
         for corner in self.triangles().iter().flatten() {
@@ -187,7 +187,7 @@ impl WallShape {
         [low, high]
     }
 
-    /// What makes the surface unusable.
+    /// Reason for which the surface cannot be used, if there is one.
     fn flaw(&self) -> Option<String> {
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         match self {
@@ -221,10 +221,10 @@ impl WallShape {
     }
 }
 
-/// Fastest that a wall, or its surface, turns \[rad/s\]: no axis is thin enough to turn faster.
+/// Largest angular velocity of a wall or its surface \[rad/s\]; no real wall is thin enough to exceed it.
 const FASTEST_SPIN: f64 = 1e12;
 
-/// A harmonic oscillation: the displacement a (sin(2πf t + φ) − sin φ), so that the wall starts from where the scene puts it.
+/// Harmonic vibration with the displacement a (sin(2πf t + φ) − sin φ), which is zero at its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vibration {
     /// Amplitude times direction \[m\].
@@ -235,83 +235,84 @@ pub struct Vibration {
     pub phase: f64,
 }
 
-/// Places at times, and a smooth way between them: the first is where the scene puts the wall; before it and after the last the wall rests.
+/// A path through given positions at given times.
 ///
-/// Each component is a cubic Hermite polynomial between two places, so velocity has no jump. Slopes are those of
-/// \[Fritsch 1984\]: nothing overshoots, a place held is held exactly; they are zero at both ends.
+/// The first position is that in the scene. Before it and after the last one the wall is at rest. Each component is a cubic Hermite polynomial
+/// between two positions, so the velocity has no jump. Slopes are those of \[Fritsch 1984\]: the path does not overshoot, and a constant position is
+/// kept exactly. They are zero at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallPath {
-    /// Times, rising \[s\].
+    /// Times in ascending order \[s\].
     pub time: Vec<f64>,
-    /// Places then \[m\]; only their differences to the first count.
+    /// Positions at these times \[m\]; only differences from the first one count.
     pub position: Vec<Vec3>,
-    /// Angles turned then \[rad\], about `axis` through [`WallMotion::through`]; none where the wall does not turn.
+    /// Rotation angles at these times \[rad\], about `axis` through [`WallMotion::through`]; empty if the wall does not rotate.
     pub angle: Vec<f64>,
-    /// Unit axis of the angles.
+    /// Unit axis of rotation.
     pub axis: Vec3,
 }
 
-/// Force control: the wall moves along a direction until the grains bear a load.
+/// Force control: the wall moves along a direction until the force on the grains reaches a set value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Servo {
-    /// Unit direction in which the wall pushes the grains.
+    /// Unit vector along which the wall loads the grains.
     pub along: Vec3,
-    /// Load to be reached: force of the wall on the grains along this direction \[N\].
+    /// Set value of the force of the wall on the grains along this direction \[N\].
     pub force: f64,
-    /// Speed that it never exceeds \[m/s\].
+    /// Largest speed \[m/s\].
     pub velocity_limit: f64,
-    /// Speed per force that is lacking \[m/(s N)\]; if left out ½ / (n (k Δt + c)) with the n grains that touch, and stiffness k and dashpot c of
-    /// the stiffest contact that can bear the load alone.
+    /// Speed per missing force \[m/(s N)\]. The default is ½ / (n (k Δt + c)), with the number n of grains in contact, and the stiffness k and
+    /// dashpot c of the stiffest contact that can carry the load alone.
     pub gain: Option<f64>,
 }
 
-/// A surface that runs although its wall stands: a belt, or the skin of a roller. Only what is tangential to the surface counts. It turns and
-/// moves with the wall where that moves as well.
+/// Motion of a surface along itself, such as a belt or a roller, with or without motion of the wall. Only the tangential component counts.
+/// It rotates and moves with the wall.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SurfaceMotion {
     /// Velocity of the surface \[m/s\].
     pub velocity: Vec3,
     /// Angular velocity of the surface \[rad/s\].
     pub angular_velocity: Vec3,
-    /// A point of its axis at time zero \[m\].
+    /// A point of the rotation axis at time zero \[m\].
     pub through: Vec3,
 }
 
 impl SurfaceMotion {
-    /// Whether it runs at all.
+    /// Whether the surface moves.
     pub(crate) fn runs(&self) -> bool {
         self.velocity != [0.0; 3] || self.angular_velocity != [0.0; 3]
     }
 }
 
-/// How a wall, or a body that is held, moves: the sum of what is given here.
+/// Motion of a wall or of a body with prescribed motion: the sum of all parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallMotion {
-    /// Velocity of the whole wall and of its axis \[m/s\].
+    /// Translational velocity of the wall and of its rotation axis \[m/s\].
     pub velocity: Vec3,
-    /// Angular velocity \[rad/s\]; zero means no rotation.
+    /// Angular velocity \[rad/s\]; zero = no rotation.
     pub angular_velocity: Vec3,
     /// A point of the rotation axis at time zero \[m\].
     pub through: Vec3,
-    /// Oscillations, added up.
+    /// Vibrations, which are summed.
     pub vibrations: Vec<Vibration>,
     /// Prescribed path.
     pub path: Option<WallPath>,
     /// Force control.
     pub servo: Option<Servo>,
-    /// Time before which nothing of this moves; times of vibrations and paths count from it \[s\].
+    /// Time at which the motion starts \[s\]; times of vibrations and paths count from it.
     pub start: f64,
-    /// Time at which the wall stands still for good \[s\].
+    /// Time after which the wall is at rest \[s\].
     pub stop: Option<f64>,
-    /// Time by which it is over at the latest, as the wall moves otherwise then, or nobody goes on \[s\]. Nothing stops by it: it tells how far the wall
-    /// can go, which periodic sides ask for.
+    /// Latest time at which the motion ends, as another motion follows or the run ends \[s\]. It stops nothing: periodic sides need it to bound
+    /// the displacement of the wall.
     pub until: Option<f64>,
-    /// How the surface runs beside.
+    /// Motion of the surface along itself.
     pub surface: SurfaceMotion,
 }
 
 impl WallMotion {
-    /// A motion whose times count from this one \[s\], as one whose times count from zero.
+    /// Converts a motion with times relative to its start into one with times relative to zero, for a start at `time` \[s\].
     pub(crate) fn begun(&self, time: f64) -> WallMotion {
         WallMotion {
             start: time + self.start,
@@ -321,13 +322,13 @@ impl WallMotion {
         }
     }
 
-    /// For how long anything of it moves the wall, at most \[s\].
+    /// Longest time for which any part of it moves the wall \[s\].
     pub(crate) fn longest(&self) -> f64 {
         let ends = self.stop.into_iter().chain(self.until);
         (ends.fold(f64::INFINITY, f64::min) - self.start).max(0.0)
     }
 
-    /// What makes the motion unusable.
+    /// Reason for which the motion cannot be used, if there is one.
     pub(crate) fn flaw(&self) -> Option<String> {
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         let SurfaceMotion {
@@ -386,10 +387,10 @@ impl WallMotion {
     }
 }
 
-/// A rigid boundary that grains touch.
+/// A rigid boundary for grains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wall {
-    /// Name as the scene spells it.
+    /// Name in the scene.
     pub name: String,
     /// Index into [`super::World::materials`].
     pub material: u32,
@@ -397,12 +398,12 @@ pub struct Wall {
     pub shape: WallShape,
     /// Prescribed motion.
     pub motion: WallMotion,
-    /// Volume that wears per work of sliding, see [`seixo_laws::wear`] \[1/Pa\]; 0 for a wall that does not wear.
+    /// Wear volume per sliding work, see [`seixo_laws::wear`] \[1/Pa\]; 0 = no wear.
     pub specific_wear_rate: f64,
 }
 
 impl Wall {
-    /// What makes it unusable.
+    /// Reason for which the wall cannot be used, if there is one.
     pub(crate) fn flaw(&self) -> Option<String> {
         let rate = self.specific_wear_rate;
         let of_wear = || {

@@ -44,7 +44,7 @@ fn regular(path: &Path) -> io::Result<Metadata> {
     }
 }
 
-/// How often a file is opened anew that others remove while it is locked.
+/// Number of attempts to open a file that other processes remove while it is locked.
 const ATTEMPTS_TO_LOCK: u32 = 100;
 
 /// The file to lock, and whether it was made for that.

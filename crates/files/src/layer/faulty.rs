@@ -46,7 +46,7 @@ pub enum Unsynced {
     /// Names, not bytes: the file renamed into place is empty or old.
     NamesKept,
     /// All of it: the program was killed, the machine was not.
-    Kept,
+    CachedResponse,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ struct Store {
     seen: BTreeMap<PathBuf, usize>,
     durable: BTreeMap<PathBuf, usize>,
     folders: BTreeSet<PathBuf>,
-    /// Contents that somebody has locked; none where the disk has no locks.
+    /// Contents that a process has locked; none where the disk has no locks.
     locked: Option<BTreeSet<usize>>,
     free_space: u64,
     operations: u64,
@@ -171,13 +171,13 @@ impl FaultyDisk {
         let mut store = self.store().clone();
         for content in &mut store.contents {
             match unsynced {
-                Unsynced::Kept => content.durable = content.seen.clone(),
+                Unsynced::CachedResponse => content.durable = content.seen.clone(),
                 Unsynced::Lost | Unsynced::NamesKept => content.seen = content.durable.clone(),
             }
         }
         match unsynced {
             Unsynced::Lost => store.seen = store.durable.clone(),
-            Unsynced::Kept | Unsynced::NamesKept => store.durable = store.seen.clone(),
+            Unsynced::CachedResponse | Unsynced::NamesKept => store.durable = store.seen.clone(),
         }
         store.locked.iter_mut().for_each(BTreeSet::clear);
         store.fault = None;

@@ -1,4 +1,4 @@
-//! The real disk for who only looks: nothing is written.
+//! The real disk, for reading only: nothing is written.
 
 use super::{Disk, FileLayer, LayerFile};
 use std::io::{self, Read, Sink, sink};

@@ -1,10 +1,10 @@
 //! Faces of any number of corners, as triangles.
 
-use super::stl::MOST_TRIANGLES;
+use super::stl::MAX_TRIANGLES;
 use seixo_engine::world::Triangle;
 
 /// Most corners of a face that is not convex: cutting it takes the square of their number.
-const MOST_CORNERS: usize = 10_000;
+const MAX_CORNERS: usize = 10_000;
 /// Twice the area of a triangle, over the square of the size of its face, that is but rounding.
 const FLAT: f64 = 1e-14;
 const CROSSES_ITSELF: &str = "a face that crosses itself";
@@ -18,15 +18,15 @@ pub(super) fn cut(face: &[[f64; 3]], triangles: &mut Vec<Triangle>) -> Result<()
     if more == 0 {
         return Err(format!("a face with {} corners", face.len()));
     }
-    if triangles.len() + more > MOST_TRIANGLES {
-        return Err(format!("more than {MOST_TRIANGLES} triangles"));
+    if triangles.len() + more > MAX_TRIANGLES {
+        return Err(format!("more than {MAX_TRIANGLES} triangles"));
     }
     let concave = if more > 1 { seen_from_its_front(face)? } else { None };
     match concave {
         None => triangles.extend(face[1..].windows(2).map(|pair| [face[0], pair[0], pair[1]])),
-        Some(_) if face.len() > MOST_CORNERS => {
+        Some(_) if face.len() > MAX_CORNERS => {
             return Err(format!(
-                "a face that is not convex has {} corners, more than {MOST_CORNERS}",
+                "a face that is not convex has {} corners, more than {MAX_CORNERS}",
                 face.len()
             ));
         }
@@ -201,7 +201,7 @@ mod tests {
     fn faces_that_cross_themselves_are_refused() {
         let crossed = [[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
         assert_eq!(cut_flat(&crossed).unwrap_err(), "a face that crosses itself");
-        let mut many = vec![[0.0, 0.0]; MOST_CORNERS + 1];
+        let mut many = vec![[0.0, 0.0]; MAX_CORNERS + 1];
         for (k, corner) in many.iter_mut().enumerate() {
             *corner = [(k / 2) as f64, if k % 2 == 0 { 0.0 } else { 1.0 + k as f64 }];
         }

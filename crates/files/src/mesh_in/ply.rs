@@ -185,7 +185,7 @@ impl Reader<'_> {
                 return Err(self.error(format!("{} does not belong into the header of a PLY", quoted(&line))));
             }
         }
-        self.format = format.ok_or_else(|| self.error("the header does not tell the format"))?;
+        self.format = format.ok_or_else(|| self.error("the header does not give the format"))?;
         Ok(elements)
     }
 }

@@ -14,7 +14,7 @@ const HEADER: u64 = 84;
 /// Bytes of a triangle in a binary file.
 const TRIANGLE: u64 = 50;
 /// Most triangles: as many as the longest binary file holds.
-pub(super) const MOST_TRIANGLES: usize = (LONGEST_FILE / TRIANGLE) as usize;
+pub(super) const MAX_TRIANGLES: usize = (LONGEST_FILE / TRIANGLE) as usize;
 
 /// How many triangles a binary file that starts like this promises, and how long it is then \[bytes\].
 fn promise(head: &[u8]) -> Option<(u64, u64)> {

@@ -1,6 +1,6 @@
 //! Surfaces of rigid bodies as triangles.
 
-use super::read::{count_of, find, read, time, vectors};
+use super::read::{count_of, find, find_renamed, read, time, vectors};
 use super::{Document, Values, array};
 use crate::FilesError;
 use std::path::Path;
@@ -23,12 +23,12 @@ pub struct VtkBodies {
 }
 
 /// The surfaces of bodies as a `.vtp`: triangles with the id of their body, between vertices with unit normals; and, of the whole file, the ids of the
-/// grains that these bodies carry (`carried`), and of their bodies (`carrier`).
+/// grains that these bodies carry (`body_members`), and of their bodies (`body_of_member`).
 pub fn bodies(bodies: &VtkBodies) -> Vec<u8> {
     let columns = [0, 1].map(|k| bodies.carried.iter().map(|pair| pair[k]).collect::<Vec<u32>>());
     let tuples = format!(r#" NumberOfTuples="{}""#, bodies.carried.len());
     let mut of_all = String::new();
-    for (name, ids) in ["carried", "carrier"].into_iter().zip(&columns) {
+    for (name, ids) in ["body_members", "body_of_member"].into_iter().zip(&columns) {
         array(&mut of_all, name, &Values::Integers(ids), &tuples);
     }
     let cells = format!(r#"NumberOfPolys="{}""#, bodies.triangles.len());
@@ -49,10 +49,11 @@ pub fn read_bodies(path: &Path) -> Result<VtkBodies, FilesError> {
         if corners.iter().any(|&corner| corner as usize >= points) {
             return Err("a triangle has corners that are not there".into());
         }
-        let [carried, carrier] = ["carried", "carrier"].map(|name| find(text, name)?.counted_values().map(whole));
+        let [carried, carrier] = [("body_members", "carried"), ("body_of_member", "carrier")]
+            .map(|(name, earlier)| find_renamed(text, name, earlier)?.counted_values().map(whole));
         let (carried, carrier) = (carried?, carrier?);
         if carried.len() != carrier.len() {
-            return Err("it does not tell of every grain which body carries it".into());
+            return Err("it does not have the body of each member".into());
         }
         Ok(VtkBodies {
             time: time(text)?,

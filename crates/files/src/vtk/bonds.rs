@@ -1,6 +1,6 @@
 //! Bonds as lines.
 
-use super::read::{count_of, find, read, time, vectors};
+use super::read::{count_of, find, find_renamed, read, time, vectors};
 use super::{Document, Values};
 use crate::FilesError;
 use seixo_engine::BondSnapshot;
@@ -9,9 +9,12 @@ use std::path::Path;
 /// A number of a bond.
 type OfBond = fn(&BondSnapshot) -> f64;
 
+/// Name of the utilization in files of earlier versions.
+const EARLIER_UTILIZATION: &str = "used";
+
 /// Numbers of every bond, with the words for them.
 const NUMBERS: [(&str, OfBond); 6] = [
-    ("used", |bond| bond.used),
+    ("utilization", |bond| bond.utilization),
     ("tension", |bond| bond.tension),
     ("shear", |bond| bond.shear),
     ("bending", |bond| bond.bending),
@@ -40,7 +43,7 @@ pub fn bonds(bonds: &[BondSnapshot], time: f64) -> Vec<u8> {
         ("first", Values::Integers(&first)),
         ("second", Values::Integers(&second)),
     ]);
-    document.group(r#"CellData Scalars="used""#, &arrays);
+    document.group(r#"CellData Scalars="utilization""#, &arrays);
     let ends: Vec<[f64; 3]> = bonds.iter().flat_map(|bond| bond.ends).collect();
     document.lines(&ends);
     document.finish()
@@ -86,7 +89,11 @@ pub fn read_bonds(path: &Path) -> Result<VtkBonds, FilesError> {
         let [first, second] = [values("first")?, values("second")?];
         let mut fields = Vec::new();
         for (name, _) in NUMBERS {
-            fields.push((name.to_owned(), values(name)?));
+            let array = match name {
+                "utilization" => find_renamed(text, name, EARLIER_UTILIZATION),
+                _ => find(text, name),
+            };
+            fields.push((name.to_owned(), array?.values(lines, 1)?));
         }
         Ok(VtkBonds {
             time: time(text)?,

@@ -8,7 +8,13 @@ use seixo_engine::state::FluidSnapshot;
 use std::path::Path;
 
 /// What says of each axis where its lower periodic side is, and how far the upper one is from that.
-const SIDES: [[&str; 2]; 3] = [["side_x", "length_x"], ["side_y", "length_y"], ["side_z", "length_z"]];
+const SIDES: [[&str; 2]; 3] = [
+    ["periodic_min_x", "periodic_length_x"],
+    ["periodic_min_y", "periodic_length_y"],
+    ["periodic_min_z", "periodic_length_z"],
+];
+/// The same names in files of earlier versions.
+const EARLIER_SIDES: [[&str; 2]; 3] = [["side_x", "length_x"], ["side_y", "length_y"], ["side_z", "length_z"]];
 
 /// The fluids at one time \[s\] as a `.vtp`: a point for each particle with its id, the index of its fluid, its velocity \[m/s\], density \[kg/m³\]
 /// and pressure \[Pa\], and the distance of particles at rest \[m\] for all. Along periodic axes the lower sides of the cell, and how long it is \[m\], go
@@ -83,7 +89,8 @@ pub fn read_fluid(path: &Path) -> Result<VtkFluid, FilesError> {
         let whole = |name: &str| -> Result<Vec<u32>, String> { Ok(values(name, 1)?.into_iter().map(|number| number as u32).collect()) };
         let mut cell = PeriodicCell::open();
         let sides = text.split("</FieldData>").next().unwrap_or_default();
-        for (axis, [low, length]) in SIDES.into_iter().enumerate().filter(|(_, [low, _])| find(sides, low).is_ok()) {
+        let both = [SIDES, EARLIER_SIDES].into_iter().flat_map(|names| names.into_iter().enumerate());
+        for (axis, [low, length]) in both.filter(|(_, [low, _])| find(sides, low).is_ok()) {
             cell.low[axis] = single(sides, low, "lower side")?;
             cell.length[axis] = single(sides, length, "length between sides")?;
             if !(cell.length[axis] > 0.0 && cell.length[axis].is_finite()) {

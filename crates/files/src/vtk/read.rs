@@ -13,7 +13,7 @@ use std::path::Path;
 /// Longest file \[bytes\]: some 10⁸ grains.
 const LONGEST_FILE: u64 = 16 << 30;
 /// The most that zlib unpacks from one byte.
-const MOST_EXPANSION: usize = 1100;
+const MAX_EXPANSION: usize = 1100;
 
 /// Grains of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -190,6 +190,11 @@ pub(super) fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
         .ok_or_else(|| format!("it has no array `{name}`"))
 }
 
+/// An array that files of earlier versions have under another name.
+pub(super) fn find_renamed<'a>(text: &'a str, name: &str, earlier: &str) -> Result<Array<'a>, String> {
+    find(text, name).or_else(|missing| find(text, earlier).map_err(|_| missing))
+}
+
 pub(super) fn time(text: &str) -> Result<f64, String> {
     single(text, "TimeValue", "time")
 }
@@ -227,7 +232,7 @@ impl<'a> Array<'a> {
         attribute(self.attributes, key)
     }
 
-    /// The numbers of this array, which tells itself how many there are.
+    /// The numbers of this array, which contains their number.
     pub(super) fn counted_values(&self) -> Result<Vec<f64>, String> {
         self.values(count_of(self.attributes, "NumberOfTuples", "numbers")?, 1)
     }
@@ -282,7 +287,7 @@ fn unpack(body: &str) -> Option<Vec<u8>> {
     for (index, &length) in header[3..].iter().enumerate() {
         let (part, after) = rest.split_at_checked(usize::try_from(length).ok()?)?;
         let expected = if index + 1 == blocks && last > 0 { last } else { block };
-        if expected > part.len().saturating_mul(MOST_EXPANSION) {
+        if expected > part.len().saturating_mul(MAX_EXPANSION) {
             return None;
         }
         let before = bytes.len();

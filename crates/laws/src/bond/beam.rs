@@ -1,19 +1,19 @@
-//! A beam from center to center: Timoshenko's for small strains, at any turn of the whole.
+//! Beam bond from center to center: Timoshenko's beam at small strains and arbitrary rotation of the whole.
 //!
-//! Its energy is a function of four unit vectors – the axis as it lies in either grain, a_i and a_j, and the line e between the centers – and
-//! of the turn D of j relative to i since the bond was made (\[Kuzkin 2012\], with the twist taken from
-//! the whole turn):
+//! The energy is a function of three unit vectors and a rotation D \[Kuzkin 2012\]. Two vectors are the axis at rest turned with either grain, a_i
+//! and a_j; the third is the line e between the centers. D is the rotation of j relative to i since the bond was made; the twist is taken from all of
+//! D.
 //!
 //! U = ½ k (L − L₀)² + ½ P (|a_i − e|² + |a_j − e|²) − ½ B |a_i − a_j|² + 2 T |D|²,
 //!
-//! k = EA/L₀, T = GJ/L₀, P = 6EI/(L₀(1 + Φ)), B = EI(2 − Φ)/(L₀(1 + Φ)) + T, Φ = 12EI/(κGA L₀²). For small angles this is the energy of
-//! Timoshenko's beam. Forces and torques are its slopes, so energy, momentum and angular momentum are kept to rounding, whatever the strain.
+//! k = EA/L₀, T = GJ/L₀, P = 6EI/(L₀(1 + Φ)), B = EI(2 − Φ)/(L₀(1 + Φ)) + T, Φ = 12EI/(κGA L₀²). For small angles this is the energy of Timoshenko's
+//! beam. Forces and torques are its derivatives. So energy, momentum and angular momentum are conserved to rounding error at any strain.
 
-use super::{Deformed, Glue, Hold, Moves, Span};
+use super::{BondDeformation, BondForces, BondGeometry, BondMotion, BondParameters};
 use crate::real::{Real, larger};
 use cubecl::prelude::*;
 
-/// k, P, B and T.
+/// The stiffnesses k, P, B and T.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct Stiffness<R: Real> {
     /// k = EA/L₀ \[N/m\].
@@ -29,13 +29,13 @@ pub struct Stiffness<R: Real> {
 /// Stiffnesses of a beam of this length and size.
 #[cube]
 #[inline(always)]
-pub fn stiffness<R: Real>(span: &Span<R>, glue: &Glue<R>) -> Stiffness<R> {
+pub fn stiffness<R: Real>(span: &BondGeometry<R>, bond_parameters: &BondParameters<R>) -> Stiffness<R> {
     let square = span.size * span.size;
-    let axial = glue.axial * square * span.per_length;
-    let bending = glue.bending * square * square * span.per_length;
-    let twist = glue.torsion * square * square * span.per_length;
-    // Φ and what it leaves of the bending stiffness.
-    let softness = glue.softness * square * span.per_length * span.per_length;
+    let axial = bond_parameters.axial * square * span.per_length;
+    let bending = bond_parameters.bending * square * square * span.per_length;
+    let twist = bond_parameters.torsion * square * square * span.per_length;
+    // Φ, and the bending stiffness over 1 + Φ.
+    let softness = bond_parameters.softness * square * span.per_length * span.per_length;
     let left = bending * R::inverse(R::new(1.0) + softness);
     Stiffness::<R> {
         axial,
@@ -45,11 +45,16 @@ pub fn stiffness<R: Real>(span: &Span<R>, glue: &Glue<R>) -> Stiffness<R> {
     }
 }
 
-/// What the beam does. Dashpots at its middle take what the two move relative to each other: 2 ζ √(k m*) along and across, 2 ζ √(B I*) in turning.
+/// Forces and torques of the beam. Dashpots at its middle damp the relative motion: 2 ζ √(k m*) along and across, 2 ζ √(B I*) in rotation.
 #[cube]
 #[inline(always)]
-pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
-    let stiffness = stiffness::<R>(span, glue);
+pub fn beam_forces<R: Real>(
+    shape: &BondDeformation<R>,
+    moves: &BondMotion<R>,
+    span: &BondGeometry<R>,
+    bond_parameters: &BondParameters<R>,
+) -> BondForces<R> {
+    let stiffness = stiffness::<R>(span, bond_parameters);
     let half = R::new(0.5);
     let e = &shape.direction;
     let length = span.length * (R::new(1.0) + shape.stretch);
@@ -77,8 +82,9 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     let bent_i = moment_i.minus(&e.times(torsion));
     let bent_j = moment_j.minus(&e.times(moment_j.dot(e)));
 
-    let drag = R::new(2.0) * glue.damping_ratio * R::root(stiffness.axial * moves.effective_mass);
-    let turning_drag = R::new(2.0) * glue.damping_ratio * R::root(larger::<R>(stiffness.couple, R::new(0.0)) * moves.effective_inertia);
+    let drag = R::new(2.0) * bond_parameters.damping_ratio * R::root(stiffness.axial * moves.effective_mass);
+    let turning_drag =
+        R::new(2.0) * bond_parameters.damping_ratio * R::root(larger::<R>(stiffness.couple, R::new(0.0)) * moves.effective_inertia);
     let middle = e.times(half * length);
     let sliding = moves.velocity.minus(&moves.spin_i.plus(&moves.spin_j).cross(&middle));
     let turning = moves.spin_j.minus(&moves.spin_i);
@@ -86,7 +92,7 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     let turning_brake = turning.times(-turning_drag);
     let lever = middle.cross(&brake).times(R::new(-1.0));
 
-    Hold::<R> {
+    BondForces::<R> {
         force: across.minus(&e.times(tension)).plus(&brake),
         torque_i: moment_i.plus(&lever).minus(&turning_brake),
         torque_j: moment_j.plus(&lever).plus(&turning_brake),

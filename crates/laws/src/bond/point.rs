@@ -1,16 +1,21 @@
-//! A spring with dashpot between a material point of one grain and one of the other, which turn with them \[PUC-Rio n.d., § 5.2\]. It holds the two points
-//! together and lets the grains turn about them.
+//! Point bond: a spring and a dashpot between a material point of each grain, which rotates with its grain \[PUC-Rio n.d., § 8.2.3\]. It holds the
+//! two points together and lets the grains rotate about them.
 
-use super::{Deformed, Glue, Hold, Moves, Span};
+use super::{BondDeformation, BondForces, BondGeometry, BondMotion, BondParameters};
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// What the spring does: k = EA/L₀ in all directions, damping 2 ζ √(k m*). Both act in the middle between the two points, so that the torques of
-/// its forces balance.
+/// Forces and torques of the spring, with k = EA/L₀ in all directions and damping 2 ζ √(k m*). Both act in the middle between the two points, so that
+/// the torques of the forces balance.
 #[cube]
 #[inline(always)]
-pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue: &Glue<R>) -> Hold<R> {
-    let stiffness = glue.axial * span.size * span.size * span.per_length;
+pub fn spring_forces<R: Real>(
+    shape: &BondDeformation<R>,
+    moves: &BondMotion<R>,
+    span: &BondGeometry<R>,
+    bond_parameters: &BondParameters<R>,
+) -> BondForces<R> {
+    let stiffness = bond_parameters.axial * span.size * span.size * span.per_length;
     let left = span.arm - span.length;
     let arm_i = shape.axis.times(span.arm);
     let arm_j = shape.axis.plus(&shape.bow).times(left);
@@ -18,7 +23,7 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     let middle = gap.times(R::new(0.5));
     let from_i = arm_i.plus(&middle);
     let from_j = arm_j.minus(&middle);
-    let drag = R::new(2.0) * glue.damping_ratio * R::root(stiffness * moves.effective_mass);
+    let drag = R::new(2.0) * bond_parameters.damping_ratio * R::root(stiffness * moves.effective_mass);
     let sliding = moves
         .velocity
         .plus(&moves.spin_j.cross(&from_j))
@@ -28,7 +33,7 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     let e = &shape.direction;
     let tension = -spring.dot(e);
     let zero = R::new(0.0);
-    Hold::<R> {
+    BondForces::<R> {
         torque_i: from_i.cross(&force).times(R::new(-1.0)),
         torque_j: from_j.cross(&force),
         energy: R::new(0.5) * stiffness * gap.dot(&gap),
@@ -41,7 +46,7 @@ pub fn hold<R: Real>(shape: &Deformed<R>, moves: &Moves<R>, span: &Span<R>, glue
     }
 }
 
-/// Where two grains touch: how far from the center of the first, at equal shares of the gap or overlap between their surfaces \[m\].
+/// Distance of the contact point from the center of the first grain \[m\]. It divides the gap or overlap of the two surfaces equally.
 #[cube]
 #[inline(always)]
 pub fn arm<R: Real>(length: R, radius_i: R, radius_j: R) -> R {

@@ -1,11 +1,13 @@
-//! The tables of contact laws: each table makes the enum, the scene keyword and the dispatch. A new law is a file and a line here.
+//! Tables of contact laws. Each table generates the enum, the scene keywords and the dispatch. A new law is a file and a line here.
 
 use super::restitution::{Spring, damping_ratio};
-use super::{COEFFICIENTS, Coefficients, NormalForce, Supplement, Touch, hertz, hysteretic, linear, mindlin, potential, viscoelastic};
+use super::{
+    COEFFICIENTS, Coefficients, ContactPair, ExtendedCoefficients, NormalForce, hertz, hysteretic, linear, mindlin, potential, viscoelastic,
+};
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// Defines the enum of a family of laws with its keywords, from one line per law.
+/// Defines the enum of a family of laws with keywords and codes, from one line per law.
 macro_rules! family {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $law:ident = $code:literal, $keyword:literal;)+ }) => {
         $(#[$meta])*
@@ -16,17 +18,17 @@ macro_rules! family {
             /// Every law of the family.
             pub const ALL: &'static [$name] = &[$($name::$law),+];
 
-            /// The law's word in a scene file.
+            /// Keyword of the law in a scene.
             pub fn keyword(self) -> &'static str {
                 match self { $($name::$law => $keyword),+ }
             }
 
-            /// The law's number in a row of coefficients.
+            /// Code of the law in a row of coefficients.
             pub fn code(self) -> f64 {
                 match self { $($name::$law => $code),+ }
             }
 
-            /// The law of this scene keyword.
+            /// The law with this scene keyword.
             pub fn from_keyword(word: &str) -> Option<$name> {
                 match word { $($keyword => Some($name::$law),)+ _ => None }
             }
@@ -41,11 +43,11 @@ family! {
         Linear = 0.0, "linear";
         /// Hertz's spring with a dashpot proportional to the root of its tangent stiffness.
         Hertz = 1.0, "hertz";
-        /// Hertz's spring with the dashpot of Kuwabara and Kono: restitution falls with speed.
+        /// Hertz's spring with the dashpot of Kuwabara and Kono; restitution decreases with speed.
         Viscoelastic = 2.0, "viscoelastic";
         /// Loading along one spring, unloading along a stiffer one (Walton and Braun).
         Hysteretic = 3.0, "hysteretic";
-        /// A continuous repulsive potential: conservative.
+        /// A continuous repulsive potential; conservative.
         Potential = 4.0, "potential";
     }
 }
@@ -53,63 +55,63 @@ family! {
 family! {
     /// Law of the tangential force.
     TangentialLaw {
-        /// None: no history, no rotation.
+        /// None: no tangential force, no history, no rotation.
         None = 0.0, "none";
         /// Spring of constant stiffness with history, dashpot and Coulomb limit.
         Linear = 1.0, "linear";
         /// Mindlin's stiffness with history, dashpot and Coulomb limit.
         Mindlin = 2.0, "mindlin";
-        /// The same without scaling the stored force down while the contact unloads.
+        /// As `Mindlin`, but without scaling the stored force down while the contact unloads.
         MindlinForce = 3.0, "mindlin_force";
-        /// The stored quantity is the displacement: the force scales up and down with the contact radius.
+        /// Stores the displacement: the force scales up and down with the contact radius.
         MindlinDisplacement = 4.0, "mindlin_displacement";
     }
 }
 
 family! {
-    /// Law of attraction.
+    /// Law of cohesion.
     CohesionLaw {
-        /// None.
+        /// No cohesion.
         None = 0.0, "none";
-        /// Proportional to the area of contact.
+        /// Attraction proportional to the contact area.
         Sjkr = 1.0, "sjkr";
-        /// Constant while touching (Derjaguin, Muller and Toporov).
+        /// Constant attraction in contact (Derjaguin, Muller and Toporov).
         Dmt = 2.0, "dmt";
         /// An elastic neck (Johnson, Kendall and Roberts).
         Jkr = 3.0, "jkr";
-        /// A liquid bridge.
+        /// A capillary bridge.
         Capillary = 4.0, "capillary";
     }
 }
 
 family! {
-    /// Law against rolling.
+    /// Law of rolling resistance.
     RollingLaw {
-        /// None.
+        /// No resistance.
         None = 0.0, "none";
         /// A torque of constant direction and size.
         Constant = 1.0, "constant";
-        /// A spring with dashpot behind a slider.
+        /// A spring with a dashpot and a slider.
         ElasticPlastic = 2.0, "elastic_plastic";
     }
 }
 
 family! {
-    /// Law against twisting.
+    /// Law of twisting resistance.
     TwistingLaw {
-        /// None.
+        /// No resistance.
         None = 0.0, "none";
         /// A torque of constant direction and size.
         Constant = 1.0, "constant";
-        /// A spring with dashpot behind a slider.
+        /// A spring with a dashpot and a slider.
         ElasticPlastic = 2.0, "elastic_plastic";
-        /// What the friction of the contact disk gives.
+        /// Resistance by friction on the contact disk.
         Marshall = 3.0, "marshall";
     }
 }
 
 impl NormalLaw {
-    /// The spring whose collision gives restitution its damping ratio; none for a law without a dashpot of that kind.
+    /// The spring for which a damping ratio follows from restitution; `None` for a law without such a dashpot.
     pub fn spring(self) -> Option<Spring> {
         match self {
             NormalLaw::Linear => Some(Spring::Hooke),
@@ -118,74 +120,74 @@ impl NormalLaw {
         }
     }
 
-    /// The damping ratio that gives this restitution; zero for a law that loses energy in another way, or none.
+    /// The damping ratio for this restitution; zero for a law without such a dashpot.
     pub fn damping_ratio(self, restitution: f64) -> f64 {
         self.spring().map_or(0.0, |spring| damping_ratio(spring, restitution))
     }
 }
 
-/// What sticks two materials together.
+/// Cohesion between two materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Adhesive {
+pub enum Cohesion {
     /// Cohesion energy density c \[J/m³\].
     Sjkr {
         /// c \[J/m³\].
         energy_density: f64,
     },
-    /// Surface energy γ of each of the two bodies; the work of adhesion is 2γ.
+    /// Surface energy γ of each of the two bodies. The work of adhesion is 2γ.
     Dmt {
         /// γ \[J/m²\].
         surface_energy: f64,
     },
-    /// As for [`Adhesive::Dmt`].
+    /// Surface energy as for [`Cohesion::Dmt`].
     Jkr {
         /// γ \[J/m²\].
         surface_energy: f64,
     },
-    /// A liquid bridge at every contact.
+    /// A capillary bridge at every contact.
     Capillary {
         /// Surface tension σ \[N/m\].
         surface_tension: f64,
         /// Contact angle θ \[rad\].
         contact_angle: f64,
-        /// Volume of a bridge V \[m³\].
+        /// Volume V of a bridge \[m³\].
         volume: f64,
     },
 }
 
-impl Adhesive {
-    /// Its law.
+impl Cohesion {
+    /// Law of this cohesion.
     pub fn law(&self) -> CohesionLaw {
         match self {
-            Adhesive::Sjkr { .. } => CohesionLaw::Sjkr,
-            Adhesive::Dmt { .. } => CohesionLaw::Dmt,
-            Adhesive::Jkr { .. } => CohesionLaw::Jkr,
-            Adhesive::Capillary { .. } => CohesionLaw::Capillary,
+            Cohesion::Sjkr { .. } => CohesionLaw::Sjkr,
+            Cohesion::Dmt { .. } => CohesionLaw::Dmt,
+            Cohesion::Jkr { .. } => CohesionLaw::Jkr,
+            Cohesion::Capillary { .. } => CohesionLaw::Capillary,
         }
     }
 }
 
-/// A law of resistance with its numbers.
+/// A law of resistance with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Resistance<L> {
-    /// Which law.
+pub struct ResistanceLaw<L> {
+    /// The law.
     pub law: L,
-    /// The coefficient μ_r or μ_tw: the limiting torque over R* F_n \[-\].
+    /// Coefficient μ_r or μ_tw: the limiting torque over R* F_n \[-\].
     pub coefficient: f64,
     /// Damping ratio of its spring \[-\].
     pub damping_ratio: f64,
 }
 
-/// What a scene says of two materials that touch, with their elastic constants combined.
+/// Parameters of two materials in contact, with their elastic constants combined.
 #[derive(Clone, Copy, Debug)]
 pub struct PairOfMaterials {
-    /// 1/E* = (1 − ν_i²)/E_i + (1 − ν_j²)/E_j \[Pa\].
+    /// E* with 1/E* = (1 − ν_i²)/E_i + (1 − ν_j²)/E_j \[Pa\].
     pub effective_modulus: f64,
-    /// 1/G* = (2 − ν_i)/G_i + (2 − ν_j)/G_j \[Pa\].
+    /// G* with 1/G* = (2 − ν_i)/G_i + (2 − ν_j)/G_j \[Pa\].
     pub effective_shear_modulus: f64,
-    /// Restitution e, 0 < e ≤ 1.
+    /// Restitution e, 0 < e ≤ 1 \[-\].
     pub restitution: f64,
-    /// Friction μ.
+    /// Friction coefficient μ \[-\].
     pub friction: f64,
     /// k_n of the linear law \[N/m\].
     pub stiffness: f64,
@@ -193,20 +195,20 @@ pub struct PairOfMaterials {
     pub tangential_stiffness: f64,
     /// A of the viscoelastic law \[s\].
     pub dissipative_time: f64,
-    /// ε of the potential \[J\].
+    /// ε of the potential law \[J\].
     pub potential_energy: f64,
-    /// What sticks them together.
-    pub adhesive: Option<Adhesive>,
-    /// What resists rolling.
-    pub rolling: Option<Resistance<RollingLaw>>,
-    /// What resists twisting.
-    pub twisting: Option<Resistance<TwistingLaw>>,
+    /// Cohesion.
+    pub adhesive: Option<Cohesion>,
+    /// Rolling resistance.
+    pub rolling: Option<ResistanceLaw<RollingLaw>>,
+    /// Twisting resistance.
+    pub twisting: Option<ResistanceLaw<TwistingLaw>>,
     /// 4 k_i k_j/(k_i + k_j) of the two thermal conductivities \[W/(m K)\].
     pub conductivity: f64,
 }
 
 impl Default for PairOfMaterials {
-    /// A pair that nothing is known of but that it loses no energy.
+    /// A pair with all parameters zero but a restitution of 1.
     fn default() -> Self {
         PairOfMaterials {
             effective_modulus: 0.0,
@@ -225,19 +227,19 @@ impl Default for PairOfMaterials {
     }
 }
 
-/// What a pair of materials means to the laws.
+/// All coefficients of a pair of materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairOfLaws {
-    /// To friction.
+    /// Coefficients of frictional contacts.
     pub coefficients: Coefficients<f64>,
-    /// To all that can be added to it.
-    pub supplement: Supplement<f64>,
+    /// Coefficients of extended contacts.
+    pub extended_coefficients: ExtendedCoefficients<f64>,
 }
 
 impl PairOfLaws {
-    /// The row of a coefficient table that sweeps read.
+    /// The row of the coefficient table that sweeps read.
     pub fn row(&self) -> [f64; COEFFICIENTS] {
-        let (c, s) = (&self.coefficients, &self.supplement);
+        let (c, s) = (&self.coefficients, &self.extended_coefficients);
         [
             c.normal_stiffness,
             c.normal_damping,
@@ -262,31 +264,31 @@ impl PairOfLaws {
         ]
     }
 
-    /// Whether it asks for more than friction with the linear or the Hertz law, see [`super::compound`].
-    pub fn is_compound(&self) -> bool {
-        let (c, s) = (&self.coefficients, &self.supplement);
+    /// Whether this pair needs [`super::extended`]: it has more than friction with the linear or the Hertz law.
+    pub fn is_extended(&self) -> bool {
+        let (c, s) = (&self.coefficients, &self.extended_coefficients);
         c.normal_law > NormalLaw::Hertz.code()
             || c.tangential_law > TangentialLaw::Mindlin.code()
             || s.cohesion_law + s.rolling_law + s.twisting_law > 0.0
     }
 }
 
-/// The coefficients of two laws for a pair of materials: restitution becomes damping here, once.
+/// Coefficients of two laws for a pair of materials. Restitution becomes damping here, once.
 pub fn derive(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMaterials) -> PairOfLaws {
     PairOfLaws {
         coefficients: coefficients(normal, tangential, pair),
-        supplement: supplement(pair),
+        extended_coefficients: extended_coefficients(pair),
     }
 }
 
-fn supplement(pair: &PairOfMaterials) -> Supplement<f64> {
+fn extended_coefficients(pair: &PairOfMaterials) -> ExtendedCoefficients<f64> {
     use std::f64::consts::PI;
     let (adhesion, bridge_span, bridge_length) = match pair.adhesive {
         None => (0.0, 0.0, 0.0),
-        Some(Adhesive::Sjkr { energy_density }) => (2.0 * PI * energy_density, 0.0, 0.0),
-        Some(Adhesive::Dmt { surface_energy }) => (4.0 * PI * surface_energy, 0.0, 0.0),
-        Some(Adhesive::Jkr { surface_energy }) => (PI * surface_energy / (4.0 * pair.effective_modulus), 0.0, 0.0),
-        Some(Adhesive::Capillary {
+        Some(Cohesion::Sjkr { energy_density }) => (2.0 * PI * energy_density, 0.0, 0.0),
+        Some(Cohesion::Dmt { surface_energy }) => (4.0 * PI * surface_energy, 0.0, 0.0),
+        Some(Cohesion::Jkr { surface_energy }) => (PI * surface_energy / (4.0 * pair.effective_modulus), 0.0, 0.0),
+        Some(Cohesion::Capillary {
             surface_tension,
             contact_angle,
             volume,
@@ -296,7 +298,7 @@ fn supplement(pair: &PairOfMaterials) -> Supplement<f64> {
             (1.0 + 0.5 * contact_angle) * volume.cbrt(),
         ),
     };
-    Supplement {
+    ExtendedCoefficients {
         unloading_stiffness: hysteretic::unloading_stiffness(pair),
         cohesion_law: pair.adhesive.map_or(CohesionLaw::None, |adhesive| adhesive.law()).code(),
         adhesion,
@@ -343,7 +345,7 @@ fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMater
 /// Spring force and dashpot of the pair's normal law.
 #[cube]
 #[inline(always)]
-pub fn normal_force<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
+pub fn normal_force<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
     let mut spring = hertz::normal::<R>(touch, coefficients);
     if coefficients.normal_law == R::new(0.0) {
         let linear = linear::normal::<R>(touch, coefficients);
@@ -359,7 +361,7 @@ pub fn normal_force<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -
 /// Energy stored by the pair's normal law \[J\].
 #[cube]
 #[inline(always)]
-pub fn normal_energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
+pub fn normal_energy<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     let mut energy = hertz::energy::<R>(touch, coefficients);
     if coefficients.normal_law == R::new(0.0) {
         energy = linear::energy::<R>(touch, coefficients);
@@ -367,7 +369,7 @@ pub fn normal_energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) 
     energy
 }
 
-/// Tangential stiffness of the pair's tangential law \[N/m\]; zero for none.
+/// Tangential stiffness of the pair's tangential law \[N/m\].
 #[cube]
 #[inline(always)]
 pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> R {
@@ -381,7 +383,7 @@ pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficie
 /// Tangential dashpot 2 ζ √(m* k_t) of the pair's tangential law \[N s/m\].
 #[cube]
 #[inline(always)]
-pub fn tangential_dashpot<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
+pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     let mut tangent = touch.contact_radius;
     if coefficients.tangential_law == R::new(1.0) {
         tangent = R::new(1.0);
@@ -389,7 +391,7 @@ pub fn tangential_dashpot<R: Real>(touch: &Touch<R>, coefficients: &Coefficients
     coefficients.tangential_damping * R::root(touch.effective_mass * tangent)
 }
 
-/// What the pair's tangential law leaves of the stored force when the contact radius changes.
+/// Share of the stored force that the pair's tangential law keeps when the contact radius changes \[-\].
 #[cube]
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R, coefficients: &Coefficients<R>) -> R {

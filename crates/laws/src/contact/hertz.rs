@@ -1,7 +1,6 @@
-//! Hertz: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ)
-//! \[Thornton 2013\], limited to repulsion.
+//! Hertz law: F_n = 4/3 E* √R* δ^{3/2} + 2 ζ √(m* k_n) δ̇ with the tangent stiffness k_n = 2 E* √(R* δ) \[Thornton 2013\], limited to repulsion.
 
-use super::{Coefficients, NormalSpring, PairOfMaterials, Touch};
+use super::{Coefficients, ContactPair, NormalSpring, PairOfMaterials};
 use crate::real::Real;
 use cubecl::prelude::*;
 
@@ -16,7 +15,7 @@ pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f6
 /// Spring force \[N\], and the tangent stiffness over 2 E* \[m\].
 #[cube]
 #[inline(always)]
-pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalSpring<R> {
+pub fn normal<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> NormalSpring<R> {
     NormalSpring::<R> {
         elastic: coefficients.normal_stiffness * touch.contact_radius * touch.overlap,
         tangent: touch.contact_radius,
@@ -26,6 +25,6 @@ pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> Norm
 /// Energy stored in the normal spring \[J\]: 8/15 E* √R* δ^{5/2}.
 #[cube]
 #[inline(always)]
-pub fn energy<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> R {
+pub fn energy<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     coefficients.normal_stiffness * touch.contact_radius * touch.overlap * touch.overlap * (R::new(2.0) / R::new(5.0))
 }

@@ -1,7 +1,7 @@
-//! Elastic–plastic contact: loading along k₁ δ, unloading and loading again along k₂ (δ − δ₀) with k₂ = k₁/e², so that the restitution e
-//! is the same at every speed \[Walton 1986\]. The contact remembers its largest overlap.
+//! Elastic–plastic contact: loading along k₁ δ, unloading and reloading along k₂ (δ − δ₀) with k₂ = k₁/e². So the restitution e is the same at every
+//! speed \[Walton 1986\]. The contact history holds the largest overlap.
 
-use super::{Coefficients, PairOfMaterials, Supplement};
+use super::{Coefficients, ExtendedCoefficients, PairOfMaterials};
 use crate::real::{Real, larger, smaller};
 use cubecl::prelude::*;
 
@@ -18,25 +18,30 @@ pub fn unloading_stiffness(pair: &PairOfMaterials) -> f64 {
 /// Spring force \[N\] of a contact whose largest overlap so far is `largest` \[m\].
 #[cube]
 #[inline(always)]
-pub fn elastic<R: Real>(overlap: R, largest: R, coefficients: &Coefficients<R>, supplement: &Supplement<R>) -> R {
+pub fn elastic<R: Real>(overlap: R, largest: R, coefficients: &Coefficients<R>, extended_coefficients: &ExtendedCoefficients<R>) -> R {
     let loading = coefficients.normal_stiffness * overlap;
     let top = coefficients.normal_stiffness * larger::<R>(largest, overlap);
-    let unloading = top - supplement.unloading_stiffness * (larger::<R>(largest, overlap) - overlap);
+    let unloading = top - extended_coefficients.unloading_stiffness * (larger::<R>(largest, overlap) - overlap);
     larger::<R>(smaller::<R>(loading, unloading), R::new(0.0))
 }
 
-/// Energy that the spring would give back \[J\]: F²/(2 k₂).
+/// Recoverable energy of the spring, F²/(2 k₂) \[J\].
 #[cube]
 #[inline(always)]
-pub fn energy<R: Real>(elastic: R, supplement: &Supplement<R>) -> R {
-    elastic * elastic / (supplement.unloading_stiffness + supplement.unloading_stiffness)
+pub fn energy<R: Real>(elastic: R, extended_coefficients: &ExtendedCoefficients<R>) -> R {
+    elastic * elastic / (extended_coefficients.unloading_stiffness + extended_coefficients.unloading_stiffness)
 }
 
-/// Power that plastic flow takes \[W\] while the overlap grows beyond all before at this speed: k₁ (1 − k₁/k₂) δ δ̇.
+/// Power dissipated by plastic flow while the overlap exceeds its largest value so far, k₁ (1 − k₁/k₂) δ δ̇ \[W\].
 #[cube]
 #[inline(always)]
-pub fn plastic_power<R: Real>(overlap: R, approach: R, coefficients: &Coefficients<R>, supplement: &Supplement<R>) -> R {
+pub fn plastic_power<R: Real>(
+    overlap: R,
+    approach: R,
+    coefficients: &Coefficients<R>,
+    extended_coefficients: &ExtendedCoefficients<R>,
+) -> R {
     let stiffness = coefficients.normal_stiffness;
-    let lost = R::new(1.0) - stiffness / supplement.unloading_stiffness;
+    let lost = R::new(1.0) - stiffness / extended_coefficients.unloading_stiffness;
     stiffness * lost * overlap * larger::<R>(approach, R::new(0.0))
 }

@@ -1,9 +1,9 @@
-//! Mindlin's no-slip tangential stiffness k_t = 8 G* √(R* δ), incremental, with the stored force scaled down while the contact
-//! unloads so that a cycle never gains energy (\[Thornton 2013\]: `mindlin`).
+//! Mindlin law: no-slip tangential stiffness k_t = 8 G* √(R* δ), incremental. The stored force is scaled down while the contact unloads, so that a
+//! cycle never gains energy (\[Thornton 2013\]: `mindlin`).
 //!
-//! The literature has two more ways to deal with a contact radius that changes, which some codes take: to leave the stored force as it is
-//! (`mindlin_force`; LAMMPS' `mindlin/force`), and to store the displacement, F = k_t ξ, so that the force follows the radius both ways
-//! (`mindlin_displacement`; LAMMPS' `mindlin`, LIGGGHTS' `tangential history`). Both can gain energy over a cycle.
+//! Some codes use one of two other methods for a contact radius that changes. `mindlin_force` leaves the stored force as it is (LAMMPS'
+//! `mindlin/force`). `mindlin_displacement` stores the displacement, F = k_t ξ, so that the force follows the radius both ways (LAMMPS' `mindlin`,
+//! LIGGGHTS' `tangential history`). Both can gain energy over a cycle.
 
 use super::{Coefficients, PairOfMaterials};
 use crate::real::{Real, larger, smaller};
@@ -21,14 +21,14 @@ pub fn stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> 
     coefficients.tangential_stiffness * contact_radius
 }
 
-/// What is left of the stored force when the contact radius changes from `before` to `now`.
+/// Share of the stored force that remains when the contact radius changes from `before` to `now` \[-\].
 #[cube]
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R) -> R {
     smaller::<R>(now * R::inverse(larger::<R>(before, R::new(1.0e-37))), R::new(1.0))
 }
 
-/// What is left of a stored force when what is stored is the displacement.
+/// Factor on the stored force if the displacement is stored \[-\].
 #[cube]
 #[inline(always)]
 pub fn displacement_kept<R: Real>(before: R, now: R) -> R {

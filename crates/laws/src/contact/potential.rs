@@ -1,16 +1,16 @@
-//! A continuous repulsive potential of the distance r of the centers, U = ε [(σ/r)¹² − 2 (σ/r)⁶ + 1] for r < σ, with σ the distance at which
-//! the two just touch \[Weeks 1971\]: smooth in force, and conservative.
+//! Potential law: a continuous repulsive potential of the distance r of the centers, U = ε [(σ/r)¹² − 2 (σ/r)⁶ + 1] for r < σ. σ is the distance at
+//! which the two surfaces just touch \[Weeks 1971\]. The force is continuous and conservative.
 
 use super::PairOfMaterials;
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// The depth ε \[J\] and no dashpot.
+/// Depth ε \[J\] and no dashpot.
 pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
     (pair.potential_energy, 0.0)
 }
 
-/// (σ/r)⁶ of two bodies that touch at the distance `reach` and overlap by `overlap`.
+/// (σ/r)⁶ of two bodies with the contact distance `reach` \[m\] and the overlap `overlap` \[m\].
 #[cube]
 #[inline(always)]
 fn sixth<R: Real>(overlap: R, reach: R) -> R {
@@ -19,7 +19,7 @@ fn sixth<R: Real>(overlap: R, reach: R) -> R {
     square * square * square
 }
 
-/// Force \[N\]: 12 ε/r [(σ/r)¹² − (σ/r)⁶].
+/// Force 12 ε/r [(σ/r)¹² − (σ/r)⁶] \[N\].
 #[cube]
 #[inline(always)]
 pub fn elastic<R: Real>(overlap: R, reach: R, depth: R) -> R {
@@ -35,7 +35,7 @@ pub fn energy<R: Real>(overlap: R, reach: R, depth: R) -> R {
     depth * above * above
 }
 
-/// dF/dδ where the two just touch \[N/m\]: 72 ε/σ².
+/// dF/dδ at zero overlap, 72 ε/σ² \[N/m\].
 #[cube]
 #[inline(always)]
 pub fn stiffness<R: Real>(reach: R, depth: R) -> R {

@@ -1,4 +1,4 @@
-//! From a coefficient of restitution to a damping ratio, by solving the collision itself.
+//! Damping ratio from a coefficient of restitution, by integration of the collision.
 
 /// The spring of a normal law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub enum Spring {
     Hertz,
 }
 
-/// The least restitution \[-\] to which a damping ratio is found: below, a dashpot is so stiff that a collision cannot be followed in steps of 1e-3 of its time,
-/// and speeds after it are nothing beside those before it.
-pub const LEAST_RESTITUTION: f64 = 1e-6;
+/// The smallest restitution for which a damping ratio is found \[-\]. Below it the dashpot is too stiff for steps of 1e-3 of the collision time, and
+/// the rebound speed is negligible.
+pub const MIN_RESTITUTION: f64 = 1e-6;
 
-/// Restitution of the collision δ̈ = −max(f(δ) + 2 ζ √f′(δ) δ̇, 0), δ(0) = 0, δ̇(0) = 1, in units of the pair's mass and stiffness:
-/// of two bodies whose dashpot is the share ζ of critical damping at every overlap and that never attract each other.
-/// Independent of speed, mass, radius and stiffness (\[Thornton 2013\]; \[Schwager 2007\] for Hooke).
+/// Restitution of the collision δ̈ = −max(f(δ) + 2 ζ √f′(δ) δ̇, 0), δ(0) = 0, δ̇(0) = 1, in units of the pair's mass and stiffness. The dashpot is
+/// the share ζ of critical damping at every overlap, and the bodies never attract each other. The result is independent of speed, mass, radius and
+/// stiffness (\[Thornton 2013\]; \[Schwager 2007\] for Hooke).
 pub fn restitution(spring: Spring, damping_ratio: f64) -> f64 {
     let force = |overlap: f64, speed: f64| {
         let overlap = overlap.max(0.0);
@@ -25,7 +25,7 @@ pub fn restitution(spring: Spring, damping_ratio: f64) -> f64 {
         };
         (elastic + 2.0 * damping_ratio * slope.sqrt() * speed).max(0.0)
     };
-    // Runge–Kutta of fourth order; a collision lasts about 3 units of time, longer with damping.
+    // Fourth-order Runge–Kutta. A collision lasts about 3 units of time, longer with damping.
     let dt = 1e-3;
     let (mut overlap, mut speed) = (0.0f64, 1.0f64);
     loop {
@@ -44,14 +44,14 @@ pub fn restitution(spring: Spring, damping_ratio: f64) -> f64 {
     }
 }
 
-/// The damping ratio ζ that gives the restitution e, [`LEAST_RESTITUTION`] ≤ e ≤ 1: the inverse of [`restitution`], by bisection.
+/// The damping ratio ζ for the restitution e, [`MIN_RESTITUTION`] ≤ e ≤ 1: the inverse of [`restitution`], by bisection.
 ///
 /// # Panics
-/// If e is outside; scenes and worlds are checked before.
+/// If e is out of range. Scenes and worlds are checked before.
 pub fn damping_ratio(spring: Spring, e: f64) -> f64 {
     assert!(
-        (LEAST_RESTITUTION..=1.0).contains(&e),
-        "restitution {e} is not from {LEAST_RESTITUTION} to 1"
+        (MIN_RESTITUTION..=1.0).contains(&e),
+        "restitution {e} is not from {MIN_RESTITUTION} to 1"
     );
     if e == 1.0 {
         return 0.0;

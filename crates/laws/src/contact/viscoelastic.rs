@@ -1,7 +1,7 @@
-//! Non-linear viscoelastic spheres: F_n = 4/3 E* √R* (δ^{3/2} + 3/2 A √δ δ̇)
-//! \[Kuwabara 1987; Brilliantov 1996\]. The dissipative time A is a material's; restitution then falls with speed, 1 − e ∝ v^{1/5}.
+//! Viscoelastic law of spheres: F_n = 4/3 E* √R* (δ^{3/2} + 3/2 A √δ δ̇) \[Kuwabara 1987; Brilliantov 1996\]. The dissipative time A is a material
+//! constant. The restitution decreases with speed, 1 − e ∝ v^{1/5}.
 
-use super::{Coefficients, NormalForce, PairOfMaterials, Touch, hertz};
+use super::{Coefficients, ContactPair, NormalForce, PairOfMaterials, hertz};
 use crate::real::Real;
 use cubecl::prelude::*;
 
@@ -14,7 +14,7 @@ pub fn normal_parameters(pair: &PairOfMaterials) -> (f64, f64) {
 /// Spring force \[N\] and dashpot \[N s/m\].
 #[cube]
 #[inline(always)]
-pub fn normal<R: Real>(touch: &Touch<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
+pub fn normal<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
     NormalForce::<R> {
         elastic: coefficients.normal_stiffness * touch.contact_radius * touch.overlap,
         damping: coefficients.normal_damping * touch.contact_radius,

@@ -1,5 +1,4 @@
-//! The cubic spline \[Monaghan 1985\]: with s = r/h = 2q, w = 1 − 3/2 s² + 3/4 s³ below s = 1, ¼ (2 − s)³
-//! above.
+//! The cubic spline \[Monaghan 1985\]: with s = r/h = 2q, w = 1 − 3/2 s² + 3/4 s³ for s < 1, ¼ (2 − s)³ above.
 
 use crate::real::Real;
 use cubecl::prelude::*;

@@ -1,4 +1,4 @@
-//! Müller's function for densities (\[Silva 2010, eq. 2.18\], after \[Müller 2003\]): w = (1 − q²)³.
+//! Müller's function for density (\[Silva 2010, eq. 2.18\], after \[Müller 2003\]): w = (1 − q²)³.
 
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -14,7 +14,7 @@ pub fn value<R: Real>(q: R) -> R {
     value_of_square::<R>(q * q)
 }
 
-/// The same from q², 0 ≤ q² ≤ 1: no root is needed.
+/// w from q², 0 ≤ q² ≤ 1; needs no square root.
 #[cube]
 #[inline(always)]
 pub fn value_of_square<R: Real>(square: R) -> R {

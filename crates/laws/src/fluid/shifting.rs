@@ -1,37 +1,40 @@
-//! Shifting of particles: they drift from where they are dense to where they are sparse, beside their velocities.
+//! Particle shifting: a drift from dense to sparse places, in addition to the velocity.
 //!
-//! A flow that stretches its particles in one direction and crowds them in another leaves lines of particles and voids, where sums over neighbors are no
-//! derivatives any more. With V₀ the volume at rest, h the smoothing length, U the fastest flow, and Δ the spacing, a particle drifts with
+//! A flow that stretches its particles in one direction and compresses them in another leaves lines of particles and voids. There, sums over
+//! neighbors no longer approximate derivatives. V₀ is the volume at rest, h the smoothing length, U the largest expected speed, and Δ the spacing. A
+//! particle drifts with
 //!
-//! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W, and never faster than U/2 (\[Lind 2012\], scaled and
-//! bounded by the fastest flow as in \[Sun 2019\], with a quarter of its strength).
+//! δu_i = −h U Σ_j (V_i V_j/V₀) (1 + 0.2 (W/W(Δ))⁴) ∇W,
 //!
-//! What two do to each other is opposite, so that the mean place of all fluid stays, but for what walls do and where the bound acts. The particle goes on
-//! with v + δu, and its density follows that velocity. Its own velocity v is that of the fluid where it is: it takes up what is carried past it by δu,
+//! at most with U/2 (\[Lind 2012\], scaled and bounded by the largest expected speed as in \[Sun 2019\], with a quarter of its strength).
 //!
-//! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (\[Oger 2016\],
-//! with the mass of each particle kept). Without it, shifted particles carry momentum across the flow, as viscosity does.
+//! The drifts of a pair are opposite. So the mean position of all fluid stays, except for the effect of walls and of the bound. The particle moves
+//! with v + δu, and its density follows that velocity. Its own velocity v is that of the fluid at its position. So it takes momentum from the fluid
+//! that the drift carries past it:
+//!
+//! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (\[Oger 2016\], with the mass of each particle constant).
+//! Without this term, shifted particles carry momentum across the flow, as viscosity does.
 
-use super::{Apart, Smoother, Smoothing, Space};
+use super::{Separation, Smoother, Smoothing, Space};
 use crate::real::Real;
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
-/// The most that a particle may drift beside its velocity, over the fastest flow \[-\].
-const MOST: f64 = 0.5;
+/// Bound of the drift, over the largest expected speed \[-\].
+const MAX: f64 = 0.5;
 
-/// How particles are shifted, derived once on the host.
+/// Coefficients of particle shifting, derived once on the host.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Shifting<R: Real> {
     /// h U/V₀ \[1/(m s)\].
     pub strength: R,
     /// 1/W(Δ) \[m³\].
     pub per_weight: R,
-    /// The fastest drift \[m/s\].
+    /// Largest drift \[m/s\].
     pub most: R,
 }
 
-/// Shifting of particles with this function that smooths, this support, this spacing \[m\] and this fastest flow \[m/s\].
+/// Particle shifting for this smoothing function, support \[m\], spacing \[m\] and largest expected speed `fastest` \[m/s\].
 pub fn shifting(smoothing: Smoothing, space: Space, support: f64, spacing: f64, fastest: f64) -> Shifting<f64> {
     let smoother = smoothing.smoother(support, space);
     let volume = match space {
@@ -41,15 +44,15 @@ pub fn shifting(smoothing: Smoothing, space: Space, support: f64, spacing: f64, 
     Shifting {
         strength: 0.5 * support * fastest / volume,
         per_weight: 1.0 / smoother.value(spacing, smoothing),
-        most: MOST * fastest,
+        most: MAX * fastest,
     }
 }
 
-/// Share of another particle in the drift of one \[m/s\], which are `apart` and have this product of their volumes \[m⁶\]; the other gets the opposite.
+/// Contribution of another particle to the drift of one \[m/s\]. `volumes` is the product of their volumes \[m⁶\]; the other drift is opposite.
 #[cube]
 #[inline(always)]
 pub fn drift_by<R: Real>(
-    apart: &Apart<R>,
+    apart: &Separation<R>,
     volumes: R,
     shifting: &Shifting<R>,
     smoother: &Smoother<R>,
@@ -64,7 +67,7 @@ pub fn drift_by<R: Real>(
         .times(-(shifting.strength * volumes * crowd * smoother.slope(distance, smoothing)))
 }
 
-/// A drift within the bound \[m/s\].
+/// The drift limited to the bound \[m/s\].
 #[cube]
 #[inline(always)]
 pub fn bounded<R: Real>(drift: &Vector3<R>, shifting: &Shifting<R>) -> Vector3<R> {
@@ -76,12 +79,12 @@ pub fn bounded<R: Real>(drift: &Vector3<R>, shifting: &Shifting<R>) -> Vector3<R
     drift.times(share)
 }
 
-/// What particle i takes up of the motion of j \[N\], as it is carried past: of two with this product ρ V_i V_j \[kg m³\], the sum of their drifts and
-/// v_j − v_i \[m/s\].
+/// Momentum per time that particle i takes from j by the drift \[N\]. `product` is ρ V_i V_j \[kg m³\], and the other arguments are the sum of both
+/// drifts and v_j − v_i \[m/s\].
 #[cube]
 #[inline(always)]
 pub fn taken_up<R: Real>(
-    apart: &Apart<R>,
+    apart: &Separation<R>,
     product: R,
     drifts: &Vector3<R>,
     faster: &Vector3<R>,
@@ -98,16 +101,16 @@ mod tests {
 
     type V = Vector3<f64>;
 
-    /// \[m\].
+    /// Spacing \[m\].
     const SPACING: f64 = 0.1;
-    /// \[m/s\].
+    /// Largest expected speed \[m/s\].
     const FASTEST: f64 = 3.0;
 
     fn in_plane(x: f64, z: f64) -> V {
         V { x, y: 0.0, z }
     }
 
-    /// The drift of a particle at this place in a plane \[m/s\], among the others of a square lattice of which it has the site at zero.
+    /// Drift \[m/s\] of a particle at this position in a plane, among the other particles of a square lattice. The lattice site at zero is its own.
     fn drift_at(place: &V) -> V {
         let smoothing = Smoothing::Wendland;
         let (shifting, smoother) = (
@@ -117,7 +120,7 @@ mod tests {
         let others = (-4..=4).flat_map(|i| (-4..=4).map(move |k| (i, k))).filter(|site| *site != (0, 0));
         let sum = others.fold(V::zero(), |sum, (i, k)| {
             let other = in_plane(SPACING * f64::from(i), SPACING * f64::from(k));
-            let apart = Apart::by(&place.minus(&other), &smoother);
+            let apart = Separation::by(&place.minus(&other), &smoother);
             sum.plus(&drift_by(&apart, SPACING.powi(4), &shifting, &smoother, smoothing))
         });
         bounded(&sum, &shifting)
@@ -125,7 +128,7 @@ mod tests {
 
     #[test]
     fn particles_of_a_lattice_stay_and_one_that_is_off_its_site_comes_back() {
-        // Sums of opposite numbers, of the order of the fastest flow.
+        // Sums of opposite numbers, of the order of the largest expected speed.
         assert!(drift_at(&V::zero()).length() < 1e-14 * FASTEST);
         for (x, z) in [(0.01, 0.0), (0.02, -0.03), (-0.03, 0.005)] {
             let off = in_plane(x, z);
@@ -143,7 +146,7 @@ mod tests {
         let slow = in_plane(0.3, -0.4);
         assert_eq!(bounded(&slow, &shifting), slow);
         let fast = bounded(&slow.times(100.0), &shifting);
-        // Rounded a few times.
+        // Only a few rounding errors.
         assert!((fast.length() - 0.5 * FASTEST).abs() < 1e-14 * FASTEST, "{fast:?}");
         assert!(fast.cross(&slow).length() < 1e-14 * FASTEST, "{fast:?}");
     }
@@ -159,7 +162,7 @@ mod tests {
             z: 0.07,
         };
         let [mine, its] = [there.times(1.0), there.times(-1.0)]
-            .map(|apart| drift_by(&Apart::by(&apart, &smoother), 1.1e-6, &shifting, &smoother, smoothing));
+            .map(|apart| drift_by(&Separation::by(&apart, &smoother), 1.1e-6, &shifting, &smoother, smoothing));
         assert_eq!(mine, its.times(-1.0));
         // Away from each other.
         assert!(mine.dot(&there) > 0.0);

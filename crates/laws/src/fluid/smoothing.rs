@@ -1,4 +1,4 @@
-//! Smoothing functions: W = σ w(q) with q = r/H, zero beyond the support H, and their slopes.
+//! Smoothing functions W = σ w(q) with q = r/H, zero beyond the support H, and their derivatives.
 
 use super::{cubic_spline, poly6, spiky, viscosity, wendland};
 use crate::real::{Real, smaller};
@@ -8,32 +8,32 @@ use std::f64::consts::PI;
 /// A smoothing function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Smoothing {
-    /// Wendland's C2 function: particles do not pair up.
+    /// Wendland's C2 function, without pairing instability.
     #[default]
     Wendland,
     /// The cubic spline of Monaghan & Lattanzio.
     CubicSpline,
-    /// Müller's function for densities.
+    /// Müller's function for density.
     Poly6,
-    /// Müller's function for pressures.
+    /// Müller's function for pressure.
     Spiky,
-    /// Müller's function for viscosities.
+    /// Müller's function for viscosity.
     Viscosity,
 }
 
-/// In how many dimensions things flow.
+/// Number of dimensions of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Space {
-    /// In space.
+    /// Three dimensions.
     #[default]
     Volume,
-    /// In a plane: everything is per meter of depth.
+    /// Two dimensions: all quantities are per meter of depth.
     Plane,
 }
 
 impl Space {
-    /// 2(d + 2): the coefficient of an artificial viscosity, α h c ρ₀, over the viscosity that it comes to in a shear flow (docs/reference/fluids.md
-    /// derives it).
+    /// 2(d + 2): the coefficient α h c ρ₀ of an artificial viscosity over the equivalent viscosity in a shear flow (derived in
+    /// docs/reference/fluids.md) \[-\].
     pub fn artificial_over_shear(self) -> f64 {
         let dimensions = match self {
             Space::Volume => 3.0,
@@ -42,7 +42,7 @@ impl Space {
         2.0 * (dimensions + 2.0)
     }
 
-    /// 2d(d + 2): twice one over the mean of n_a² n_b² over all directions n.
+    /// 2d(d + 2): twice the inverse of the mean of n_a² n_b² over all directions n.
     fn shear_over_fourth_moment(self) -> f64 {
         match self {
             Space::Volume => 30.0,
@@ -52,7 +52,7 @@ impl Space {
 }
 
 impl Smoothing {
-    /// Every function that a scene may choose for a flow, with its word.
+    /// All functions that a scene may choose for a flow, with their keywords.
     pub const ALL: [(Smoothing, &'static str); 2] = [(Smoothing::Wendland, "wendland"), (Smoothing::CubicSpline, "cubic_spline")];
 
     /// σ for a support H \[m\]: 1/m³ in space, 1/m² in a plane.
@@ -70,7 +70,7 @@ impl Smoothing {
         }
     }
 
-    /// The function and what it is scaled by, with h = H/2.
+    /// The function with its scale factors, with h = H/2.
     pub fn smoother(self, support: f64, space: Space) -> Smoother<f64> {
         let norm = self.norm(support, space);
         let mut smoother = Smoother {
@@ -85,7 +85,7 @@ impl Smoothing {
     }
 }
 
-/// What scales a smoothing function.
+/// Scale factors of a smoothing function.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Smoother<R: Real> {
     /// 1/H \[1/m\].
@@ -94,14 +94,14 @@ pub struct Smoother<R: Real> {
     pub norm: R,
     /// σ/H².
     pub slope_norm: R,
-    /// (10⁻⁷ H)² \[m²\]: what keeps quotients by the distance bounded.
+    /// (10⁻⁷ H)² \[m²\]: keeps quotients by the distance bounded.
     pub softening: R,
-    /// 2d(d + 2)/∫ W r⁴ dV in d dimensions \[1/m⁴\]: what makes central forces of viscosity add up to it, see [`ViscousForce`](super::ViscousForce).
+    /// 2d(d + 2)/∫ W r⁴ dV in d dimensions \[1/m⁴\]: scales central viscous forces, see [`ViscousForce`](super::ViscousForce).
     pub shear: R,
 }
 
 impl Smoother<f64> {
-    /// ∫ W r⁴ dV \[m⁴\], by Simpson's rule with a node at the seam of the spline: the error, of the order of 1/400⁴, is below 10⁻⁹.
+    /// ∫ W r⁴ dV \[m⁴\], by Simpson's rule with a node where the pieces of the spline join. The error is of the order of 1/400⁴, below 10⁻⁹.
     fn fourth_moment(&self, smoothing: Smoothing, space: Space) -> f64 {
         const STEPS: u32 = 400;
         let step = 1.0 / (self.per_support * f64::from(STEPS));
@@ -109,7 +109,7 @@ impl Smoother<f64> {
             Space::Volume => 4.0 * PI * r * r,
             Space::Plane => 2.0 * PI * r,
         };
-        // At both ends there is nothing.
+        // The integrand is zero at both ends.
         let sum: f64 = (1..STEPS)
             .map(|k| {
                 let r = step * f64::from(k);
@@ -122,7 +122,7 @@ impl Smoother<f64> {
 
 #[cube]
 impl<R: Real> Smoother<R> {
-    /// W at a distance r \[m\]; zero from the support on.
+    /// W at a distance r \[m\]; zero beyond the support.
     #[inline(always)]
     pub fn value(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
         let q = smaller::<R>(r * self.per_support, R::new(1.0));
@@ -142,7 +142,7 @@ impl<R: Real> Smoother<R> {
         value * self.norm
     }
 
-    /// W′/r at a distance r \[m\]; zero from the support on.
+    /// W′/r at a distance r \[m\]; zero beyond the support.
     #[inline(always)]
     pub fn slope(&self, r: R, #[comptime] smoothing: Smoothing) -> R {
         let q = smaller::<R>(r * self.per_support, R::new(1.0));

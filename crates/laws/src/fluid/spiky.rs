@@ -1,4 +1,5 @@
-//! Müller's function for pressures (\[Silva 2010, eqs. 2.19 and 2.20\], after \[Desbrun 1996\]): w = (1 − q)³, whose slope does not vanish where particles meet.
+//! Müller's function for pressure (\[Silva 2010, eqs. 2.19 and 2.20\], after \[Desbrun 1996\]): w = (1 − q)³. Its derivative does not vanish at
+//! q = 0.
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;
@@ -15,7 +16,7 @@ pub fn value<R: Real>(q: R) -> R {
     left * left * left
 }
 
-/// w′(q)/q = −3 (1 − q)²/q; of particles in one place, which have no direction from one to the other, that of a small distance.
+/// w′(q)/q = −3 (1 − q)²/q. Coincident particles have no direction between them and get the value of a small distance.
 #[cube]
 #[inline(always)]
 pub fn slope<R: Real>(q: R) -> R {

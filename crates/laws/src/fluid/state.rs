@@ -1,4 +1,4 @@
-//! Equations of state: how a density becomes a pressure.
+//! Equations of state: pressure as a function of density.
 
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -14,10 +14,10 @@ pub enum StateLaw {
 }
 
 impl StateLaw {
-    /// Every law with its word in a scene.
+    /// All equations with their keywords in a scene.
     pub const ALL: [(StateLaw, &'static str); 2] = [(StateLaw::Tait, "tait"), (StateLaw::Linear, "linear")];
 
-    /// Density \[kg/m³\] at which a fluid has this pressure \[Pa\].
+    /// Density at which a fluid has this pressure \[Pa\], in \[kg/m³\].
     pub fn density(self, pressure: f64, rest_density: f64, sound_speed: f64) -> f64 {
         let relative = pressure / (rest_density * sound_speed * sound_speed);
         rest_density
@@ -27,7 +27,7 @@ impl StateLaw {
             }
     }
 
-    /// Energy per mass \[J/kg\] that compression from the rest density stores, ∫ p/ρ² dρ.
+    /// Energy per mass stored by compression from the rest density, ∫ p/ρ² dρ \[J/kg\].
     pub fn energy(self, density: f64, rest_density: f64, sound_speed: f64) -> f64 {
         let x = density / rest_density;
         let e = x - 1.0;
@@ -41,13 +41,13 @@ impl StateLaw {
     }
 }
 
-/// Pressure \[Pa\] of a fluid with this relative excess of density (ρ − ρ₀)/ρ₀ and this stiffness ρ₀ c² \[Pa\].
+/// Pressure \[Pa\] of a fluid with the relative density error (ρ − ρ₀)/ρ₀ and the stiffness ρ₀ c² \[Pa\].
 #[cube]
 #[inline(always)]
 pub fn pressure<R: Real>(excess: R, stiffness: R, #[comptime] law: StateLaw) -> R {
     let mut pressure = stiffness * excess;
     if comptime!(law == StateLaw::Tait) {
-        // ((1 + e)⁷ − 1)/7, expanded, so that small excesses keep their digits.
+        // ((1 + e)⁷ − 1)/7, expanded, so that small density errors keep their digits.
         let e = excess;
         let higher = R::new(5.0) + e * (R::new(5.0) + e * (R::new(3.0) + e * (R::new(1.0) + e / R::new(7.0))));
         pressure *= R::new(1.0) + e * (R::new(3.0) + e * higher);

@@ -1,21 +1,22 @@
-//! Grains that are smaller than the particles of the fluid around them: the fluid does not flow around them but through them, and drag and buoyancy
-//! stand for what is not resolved (\[Anderson 1967\]; with particles of fluid as in \[Robinson 2014\]).
+//! Suspension: unresolved coupling of grains that are smaller than the fluid particles around them. The fluid flows through the grains, and drag and
+//! buoyancy represent the unresolved flow (\[Anderson 1967\]; with fluid particles as in \[Robinson 2014\]).
 //!
-//! At a grain of volume V and diameter d, means over the fluid around with the weights V_j W tell its velocity u, its density ρ, its viscosity μ and
-//! what its own pressures and viscosities do to a volume of it, E = Σ W f_j / Σ V_j W with the forces f_j on its particles. Σ V W of other grains is the
-//! share φ that they fill. On the grain act
+//! At a grain of volume V and diameter d, means over the surrounding fluid with the weights V_j W give the velocity u, the density ρ and the
+//! viscosity μ. They also give the force density of the fluid's own pressures and viscosities, E = Σ W f_j / Σ V_j W with the forces f_j on its
+//! particles. Σ V W of other grains is their volume fraction φ. On the grain act:
 //!
-//! - buoyancy ρ V (a − g), with the acceleration a of the fluid: what would act on fluid in its place (\[Maxey 1983\], but for
-//!   what is smaller by (d/L)² where a flow changes over L). In fluid at rest that is the weight of the fluid displaced;
-//! - drag f_d along the slip u − v: with the Reynolds number Re = ρ d |u − v|/μ, 3π μ d (1 + 0.15 Re^0.6875) (u − v), which is Stokes' where Re is small
-//!   (\[Schiller 1933\], with the exponent 0.687), but no less than Newton's, with a coefficient of 0.44; times
-//!   (1 − φ)^−(β + 1) in a crowd, β = 3.7 − 0.65 exp(−½ (1.5 − lg Re)²) \[Di Felice 1994\].
+//! - Buoyancy ρ V (a − g), with the acceleration a of the fluid: the force that would act on fluid in its place (\[Maxey 1983\], without terms
+//!   smaller by (d/L)², where a flow changes over L). In fluid at rest it is the weight of the displaced fluid.
+//! - Drag f_d along the slip velocity u − v. With the Reynolds number Re = ρ d |u − v|/μ it is 3π μ d (1 + 0.15 Re^0.6875) (u − v), which is Stokes'
+//!   drag at small Re (\[Schiller 1933\], with the exponent 0.687). It is no less than Newton's drag with a coefficient of 0.44. In a suspension it
+//!   is multiplied by (1 − φ)^−(β + 1), β = 3.7 − 0.65 exp(−½ (1.5 − lg Re)²) \[Di Felice 1994\].
 //!
-//! The fluid makes no room for these grains, so its velocity is that of grains and fluid together, and u − v the superficial velocity that Di Felice's
-//! function is for. His buoyancy is by the gradient of pressure in the mixture, which makes f_d (1 − φ) of what it is where buoyancy is that of the
-//! fluid alone: hence β + 1, with which grains that sink follow Richardson and Zaki's powers of 1 − φ: 4.7 where Re is small, half of it where Re is large.
+//! The fluid particles are not displaced by these grains. So their velocity is that of the mixture, and u − v is the superficial velocity for which
+//! Di Felice's function is made. His buoyancy is by the pressure gradient in the mixture. This makes his f_d smaller by the factor 1 − φ than with
+//! the buoyancy of the fluid alone; hence β + 1. With it, sedimenting grains follow Richardson and Zaki's powers of 1 − φ: 4.7 at small Re, half of
+//! it at large Re.
 //!
-//! The grain bears f on the fluid, and so do the others: E = ρ (a − g) + φ f/V where they are alike. So buoyancy is V E − φ f, and
+//! The grain exerts f on the fluid, and so do the others: E = ρ (a − g) + φ f/V if they are alike. So buoyancy is V E − φ f, and
 //!
 //! f = (V E + f_d)/(1 + φ).
 
@@ -25,10 +26,10 @@ use crate::vector::Vector3;
 use cubecl::prelude::*;
 use std::f64::consts::PI;
 
-/// What the coupling of grains and fluids depends on beside both, derived once on the host.
+/// Coefficients of the coupling of grains and fluids, derived once on the host.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Coupling<R: Real> {
-    /// The radius a of a sphere that stirs fluid as a force does which W spreads, see [`reach()`] \[m\].
+    /// Radius a of the sphere that disturbs the fluid as much as a force spread by W, see [`reach()`] \[m\].
     pub reach: R,
     /// π.
     pub pi: R,
@@ -38,7 +39,7 @@ pub struct Coupling<R: Real> {
     pub dt: R,
 }
 
-/// The coupling in space with this function that smooths, this support \[m\] and this time step \[s\].
+/// The coupling in space for this smoothing function, support \[m\] and time step \[s\].
 pub fn coupling(smoothing: Smoothing, support: f64, dt: f64) -> Coupling<f64> {
     Coupling {
         reach: reach(smoothing, support),
@@ -48,8 +49,8 @@ pub fn coupling(smoothing: Smoothing, support: f64, dt: f64) -> Coupling<f64> {
     }
 }
 
-/// The radius a \[m\] of a sphere that is as mobile in slow flow as a force which is spread by W, seen in a velocity that is a mean by W: u = f/(6π μ a)
-/// with 1/a the mean of 1/|x − y| over two points with the densities W; 715/1536 H for Wendland's function.
+/// Radius a of a sphere with the mobility of a force that is spread by W, in slow flow, where the velocity is a mean with W: u = f/(6π μ a) \[m\].
+/// 1/a is the mean of 1/|x − y| over two points with the densities W. For Wendland's function it gives a = 715/1536 H.
 pub fn reach(smoothing: Smoothing, support: f64) -> f64 {
     let smoother = smoothing.smoother(support, Space::Volume);
     let shells = 2000;
@@ -58,7 +59,7 @@ pub fn reach(smoothing: Smoothing, support: f64) -> f64 {
     for k in 0..shells {
         let r = (f64::from(k) + 0.5) * step;
         let shell = 4.0 * PI * r * r * step * smoother.value(r, smoothing);
-        // By Newton's theorem the nearer of the two might as well be in the middle.
+        // By Newton's theorem the nearer of the two points may be moved to the center.
         inverse += 2.0 * shell * (inside + 0.5 * shell) / r;
         inside += shell;
     }
@@ -74,41 +75,41 @@ pub struct Grain<R: Real> {
     pub volume: R,
     /// Mass \[kg\].
     pub mass: R,
-    /// The force of the fluid a step before \[N\].
+    /// Force of the fluid in the step before \[N\].
     pub before: Vector3<R>,
 }
 
-/// What the surroundings of a grain are like.
+/// Mean properties of the fluid around a grain.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct Bath<R: Real> {
+pub struct LocalFluid<R: Real> {
     /// Velocity u of the fluid \[m/s\].
     pub velocity: Vector3<R>,
-    /// E, what its own pressures and viscosities do to a volume of it \[N/m³\].
+    /// E: force density of the fluid's own pressures and viscosities \[N/m³\].
     pub push: Vector3<R>,
-    /// Its density ρ \[kg/m³\].
+    /// Density ρ \[kg/m³\].
     pub density: R,
-    /// Its viscosity μ \[Pa s\].
+    /// Viscosity μ \[Pa s\].
     pub viscosity: R,
-    /// With what its artificial viscosity comes to beside it \[Pa s\].
+    /// Viscosity including the equivalent of the artificial viscosity \[Pa s\].
     pub thickness: R,
-    /// How far it is around the grain: 1 inside of it, about a half at its surface, 0 outside \[-\].
+    /// Share of fluid around the grain: 1 inside the fluid, about a half at its surface, 0 outside \[-\].
     pub wetness: R,
-    /// The share φ of it that other grains fill \[-\].
-    pub crowding: R,
-    /// What the grain itself adds to that where the fluid bears it \[-\].
+    /// Volume fraction φ of the other grains \[-\].
+    pub solid_fraction: R,
+    /// Contribution of the grain itself to the volume fraction at the fluid particles that it acts on \[-\].
     pub own: R,
 }
 
-/// What a fluid does to a grain.
+/// Force of a fluid on a grain.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
 pub struct GrainForce<R: Real> {
-    /// Force on the grain \[N\]; on the fluid acts exactly the opposite.
+    /// Force on the grain \[N\]; the force on the fluid is exactly opposite.
     pub force: Vector3<R>,
-    /// Power that drag takes from the motion of both \[W\].
+    /// Power that drag dissipates \[W\].
     pub drag_power: R,
 }
 
-/// Re = ρ d w/μ \[-\]; zero where there is no viscosity.
+/// Re = ρ d w/μ \[-\]; zero without viscosity.
 #[cube]
 #[inline(always)]
 fn reynolds<R: Real>(speed: R, density: R, viscosity: R, diameter: R) -> R {
@@ -119,7 +120,7 @@ fn reynolds<R: Real>(speed: R, density: R, viscosity: R, diameter: R) -> R {
     number
 }
 
-/// Drag of a sphere alone over its slip \[kg/s\], at this slip \[m/s\].
+/// Drag of a single sphere over its slip velocity, at this slip velocity \[m/s\], in \[kg/s\].
 #[cube]
 #[inline(always)]
 pub fn resistance<R: Real>(speed: R, density: R, viscosity: R, diameter: R, pi: R) -> R {
@@ -131,21 +132,21 @@ pub fn resistance<R: Real>(speed: R, density: R, viscosity: R, diameter: R, pi: 
     larger::<R>(viscous, turbulent)
 }
 
-/// 1 − φ, and no less than 3/8: grains that lie as they fall leave some more.
+/// 1 − φ, at least 3/8; settled grains leave more voids.
 #[cube]
 #[inline(always)]
-fn voids<R: Real>(crowding: R) -> R {
-    larger::<R>(R::new(1.0) - crowding, R::new(0.375))
+fn voids<R: Real>(solid_fraction: R) -> R {
+    larger::<R>(R::new(1.0) - solid_fraction, R::new(0.375))
 }
 
-/// By how much drag is larger in a crowd at this Reynolds number, (1 − φ)^−(β + 1).
+/// Factor on drag in a suspension at this Reynolds number, (1 − φ)^−(β + 1) \[-\].
 ///
-/// Without exponentials and logarithms, which a GPU does not know in double precision: exp(−½ (1.5 − lg Re)²) is taken for sech¹²((ln Re − ln 32)/8),
-/// ln(1 − φ) is that of the eighth root, by two terms of its series, and what is left beside (1 − φ)⁻⁴ is Padé's approximation of the exponential. All
-/// together is right to 1.2 %.
+/// A GPU has no exponentials and logarithms in double precision, so they are replaced. exp(−½ (1.5 − lg Re)²) is approximated by sech¹²((ln Re − ln
+/// 32)/8). ln(1 − φ) is eight times that of the eighth root, by two terms of its series. The factor beside (1 − φ)⁻⁴ is a Padé approximation of the
+/// exponential. The total error is at most 1.2 %.
 #[cube]
 #[inline(always)]
-pub fn hindrance<R: Real>(crowding: R, number: R) -> R {
+pub fn hindrance<R: Real>(solid_fraction: R, number: R) -> R {
     let one = R::new(1.0);
     let eighth = R::root(R::root(R::root(number / R::new(32.0))));
     let bump = (eighth + eighth) / (one + eighth * eighth);
@@ -153,7 +154,7 @@ pub fn hindrance<R: Real>(crowding: R, number: R) -> R {
     let fourth = square * square;
     let power = (R::new(14.0) - R::new(13.0) * fourth * fourth * fourth) / R::new(20.0);
 
-    let left = voids::<R>(crowding);
+    let left = voids::<R>(solid_fraction);
     let root = R::root(R::root(R::root(left)));
     let y = (root - one) / (root + one);
     let logarithm = R::new(16.0) * y * (one + y * y / R::new(3.0));
@@ -163,16 +164,17 @@ pub fn hindrance<R: Real>(crowding: R, number: R) -> R {
     (even + odd) / ((even - odd) * left * left * left * left)
 }
 
-/// The slip that a grain would have in fluid which it does not stir, over that which it has; `met` is its drag over the latter \[kg/s\].
+/// Slip velocity of a grain in undisturbed fluid over that in the fluid that it disturbs \[-\]; `met` is its drag over the latter \[kg/s\].
 ///
-/// Its drag acts on the fluid around, whose velocity it then meets. In steady flow that moves along by f_d/(6π a (μ + 0.4 ρ w a)), with the radius a of
-/// [`reach()`] and the viscosity that the fluid shows: Oseen's flow about a force that W spreads, whose integral over all waves is met to 3 % until
-/// ρ w a/μ = 10 (the idea of \[Balachandar 2019\]). In a crowd neighbors keep a distance, and so fill in for what
-/// one stirs: of a wide disturbance is left what hard spheres vary in number over what free points do, (1 − φ)⁴/(1 + 2φ)² (Percus & Yevick's spheres:
-/// \[Wertheim 1963\]).
+/// The drag of the grain acts on the surrounding fluid, whose velocity the grain reads. In steady flow this velocity changes by f_d/(6π a (μ + 0.4 ρ
+/// w a)), with the radius a of [`reach()`] and the viscosity including the artificial one. This is Oseen's flow about a force that W spreads. It
+/// agrees with the integral over all waves to 3 % up to ρ w a/μ = 10 (the idea of \[Balachandar 2019\]).
+///
+/// In a suspension neighbors keep a distance and compensate a part of the disturbance. Of a wide disturbance there remains the number variance of
+/// hard spheres over that of free points, (1 − φ)⁴/(1 + 2φ)² (Percus & Yevick's spheres: \[Wertheim 1963\]).
 #[cube]
 #[inline(always)]
-fn undisturbed<R: Real>(met: R, speed: R, bath: &Bath<R>, coupling: &Coupling<R>) -> R {
+fn undisturbed<R: Real>(met: R, speed: R, bath: &LocalFluid<R>, coupling: &Coupling<R>) -> R {
     let one = R::new(1.0);
     let zero = R::new(0.0);
     let a = coupling.reach;
@@ -181,19 +183,19 @@ fn undisturbed<R: Real>(met: R, speed: R, bath: &Bath<R>, coupling: &Coupling<R>
     if thickness > zero {
         own = met / (R::new(6.0) * coupling.pi * a * thickness);
     }
-    let left = voids::<R>(bath.crowding);
-    let order = left * left / (one + bath.crowding + bath.crowding);
+    let left = voids::<R>(bath.solid_fraction);
+    let order = left * left / (one + bath.solid_fraction + bath.solid_fraction);
     one / (one - own * order * order)
 }
 
-/// What the fluid around does to a grain.
+/// Force of the surrounding fluid on a grain.
 ///
-/// Drag may be as stiff as it likes: with k the drag over the slip and λ = k Δt (1/m + (own + φ)/(ρ V)) the share of its slip that it would take in a
-/// step, what acts is (f + λ f′)/(1 + λ) with the force f′ of the step before. That is implicit in what drag changes and takes the rest for what it was:
-/// stable for all λ, right in steady motion whatever λ is, and to second order where λ is small.
+/// Any stiffness of drag is stable. With k the drag over the slip velocity, a step would take the share λ = k Δt (1/m + (own + φ)/(ρ V)) of the slip.
+/// The force is (f + λ f′)/(1 + λ) with the force f′ of the step before. This is implicit in the change by drag, and takes all other terms from the
+/// step before. It is stable for all λ, exact in steady motion, and of second order for small λ.
 #[cube]
 #[inline(always)]
-pub fn grain_force<R: Real>(grain: &Grain<R>, bath: &Bath<R>, coupling: &Coupling<R>) -> GrainForce<R> {
+pub fn grain_force<R: Real>(grain: &Grain<R>, bath: &LocalFluid<R>, coupling: &Coupling<R>) -> GrainForce<R> {
     let one = R::new(1.0);
     let slip = bath.velocity.minus(&grain.velocity);
     let speed = slip.length();
@@ -203,11 +205,11 @@ pub fn grain_force<R: Real>(grain: &Grain<R>, bath: &Bath<R>, coupling: &Couplin
     let free = speed * longer;
     let number = reynolds::<R>(free, bath.density, bath.viscosity, diameter);
     let alone = resistance::<R>(free, bath.density, bath.viscosity, diameter, coupling.pi) * longer;
-    let drag = alone * hindrance::<R>(bath.crowding, number) * bath.wetness;
+    let drag = alone * hindrance::<R>(bath.solid_fraction, number) * bath.wetness;
     let displaced = bath.density * grain.volume;
-    let stiffness = coupling.dt * drag * (one / grain.mass + (bath.own + bath.crowding) / displaced);
+    let stiffness = coupling.dt * drag * (one / grain.mass + (bath.own + bath.solid_fraction) / displaced);
     let pushed = bath.push.times(grain.volume * bath.wetness);
-    let now = pushed.plus(&slip.times(drag)).times(one / (one + bath.crowding));
+    let now = pushed.plus(&slip.times(drag)).times(one / (one + bath.solid_fraction));
     GrainForce::<R> {
         force: now.plus(&grain.before.times(stiffness)).times(one / (one + stiffness)),
         drag_power: drag * speed * speed,

@@ -1,40 +1,38 @@
-//! Surface tension by forces between pairs \[Tartakovsky 2005\]: neighbors pull each other from afar and push each
-//! other away when near, so inside a fluid all cancels, and at a surface something is left.
+//! Surface tension by pairwise forces \[Tartakovsky 2005\]. Neighbors attract each other at long range and repel at short range. So inside a fluid
+//! the forces cancel, and at a surface a net force remains.
 //!
 //! With q = r/H the potential of a pair is U(r), zero from the support H on, and
 //!
 //! U′/r = pull (1 − q)⁴ (1 + 4q) − push (1 − q)⁷ (1 + 7q + 16q²).
 //!
-//! Both parts are Wendland's functions \[Wendland 1995\]. Of a dozen pairs of such functions, this one lets drops flow best: the
-//! Fourier transform of U has its largest value at a wavelength of H and nowhere one below −10⁻⁵ of that, so that particles do not stand in heaps,
-//! and little is left of it at the wavelength of a spacing, so that they do not hold each other in a lattice. The two strengths follow from two
-//! conditions, with n = 1/Δᵈ particles to a volume, spread evenly:
+//! Both terms are Wendland's functions \[Wendland 1995\]. Of a dozen pairs of such functions, drops flow best with this one. The Fourier transform of
+//! U has its maximum at a wavelength of H and is nowhere below −10⁻⁵ of it, so particles do not cluster. It is small at the wavelength of a spacing,
+//! so particles do not lock into a lattice. With n = 1/Δᵈ evenly spread particles per volume, two conditions give the two strengths:
 //!
-//! - No pressure by itself, ∫ rᵈ U′ dr = 0: a drop rests at its rest density, and its pressure is that of the equation of state. By parts, the
-//!   energy of what has neighbors all around is none either, so what is stored is that of surfaces.
-//! - The work that parts two halves is that of two surfaces
-//!   \[Fowler 1937; Rowlinson 1982, ch. 1; Tartakovsky 2016\]: of −½ n² U for each pair across, summed up,
-//!   γ = (π/8) n² ∫ r⁴ U′ dr in space and γ = ⅓ n² ∫ r³ U′ dr in a plane.
+//! - No own pressure, ∫ rᵈ U′ dr = 0: a drop rests at its rest density, and its pressure is that of the equation of state. By partial integration,
+//!   particles with neighbors on all sides have no energy either. So the stored energy is that of surfaces.
+//! - The work that separates two halves is that of two surfaces \[Fowler 1937; Rowlinson 1982, ch. 1; Tartakovsky 2016\]. The sum of −½ n² U over all
+//!   pairs across gives γ = (π/8) n² ∫ r⁴ U′ dr in space and γ = ⅓ n² ∫ r³ U′ dr in a plane.
 //!
-//! That is not yet the tension of a drop. In the layer at its surface pull and push do not balance; pressure falls there until they do, and as it is
-//! smoothed over H, that pulls along the surface, too: what drops have is [`layer`] times γ. With supports so long that sums are integrals it would
-//! be 1.5.
+//! The tension of a drop differs from γ. In its surface layer attraction and repulsion do not balance, and the pressure falls until they do. As the
+//! pressure is smoothed over H, it also acts along the surface. So the tension of drops is [`layer`] times γ. With supports so long that sums become
+//! integrals, the factor would be 1.5.
 
 use super::Space;
 use crate::real::Real;
 use cubecl::prelude::*;
 use std::f64::consts::PI;
 
-/// Cosine of the contact angle at a wall that neither pulls nor pushes, and what all of the fluid's own strength adds to it. By Young's law and the
-/// works above they would be −1 and 2 \[Tartakovsky 2016\]; the layer at the surface moves both. Measured on drops in a plane that rest on
-/// a wall, between 30° and 130°.
+/// Cosine of the contact angle at a wall without attraction and repulsion, and its increase at the full strength of the fluid. By Young's law and the
+/// works above they would be −1 and 2 \[Tartakovsky 2016\], but the surface layer changes both. Measured on drops at rest on a wall in a plane,
+/// between 30° and 130°.
 const COSINE_BY_WALL: [f64; 2] = [-0.48, 1.1];
 
-/// Tension over what the work between pairs alone would give, [`Space::Volume`] first: measured by the pressure in drops at rest with radii of 9 to
-/// 24 spacings and supports of 4 to 6.
+/// Tension over the value from the work of pairs alone, [`Space::Volume`] first. Measured by the pressure in drops at rest, with radii of 9 to 24
+/// spacings and supports of 4 to 6 spacings.
 const LAYER: [f64; 2] = [1.25, 1.4];
 
-/// What multiplies the tension of evenly spread pairs: the share of the layer at the surface in which the pressure is lower.
+/// Factor on the tension of evenly spread pairs, due to the lower pressure in the surface layer \[-\].
 pub fn layer(space: Space) -> f64 {
     match space {
         Space::Volume => LAYER[0],
@@ -55,15 +53,15 @@ fn moments(a: u32) -> [f64; 2] {
     ]
 }
 
-/// How strongly pairs of particles pull and push \[N/m\], per meter of depth in a plane, for a surface tension \[N/m\], a support \[m\], and
-/// particles that are a spacing \[m\] apart.
+/// Strengths of attraction and repulsion \[N/m\], in a plane per meter of depth. Arguments are the surface tension \[N/m\], the support \[m\] and the
+/// spacing \[m\].
 pub fn strengths(tension: f64, support: f64, spacing: f64, space: Space) -> [f64; 2] {
     let (ratio, d) = (support / spacing, if space == Space::Volume { 3 } else { 2 });
     let [pulled, pushed] = moments(d + 1);
     let push_over_pull = pulled / pushed;
     let [pulled, pushed] = moments(d + 2);
     let left = pulled - push_over_pull * pushed;
-    // n² ∫ r^{d+1} U′ dr over the pull.
+    // n² ∫ r^{d+1} U′ dr over the attraction.
     let per_pull = match space {
         Space::Volume => PI / 8.0 * ratio.powi(6) * left,
         Space::Plane => ratio.powi(4) * support * left / 3.0,
@@ -72,14 +70,14 @@ pub fn strengths(tension: f64, support: f64, spacing: f64, space: Space) -> [f64
     [pull, push_over_pull * pull]
 }
 
-/// Share of its strength with which a fluid and a wall that it meets at this angle \[rad\] act on each other; below zero they push each other away
-/// from afar.
+/// Share of the strength of a fluid with which it and a wall act on each other, for this contact angle \[rad\]; negative values repel at long range
+/// \[-\].
 pub fn share_of_wall(contact_angle: f64) -> f64 {
     let [alone, of_fluid] = COSINE_BY_WALL;
     (contact_angle.cos() - alone) / of_fluid
 }
 
-/// U′/r at a share q ≤ 1 of the support; above zero the two pull each other.
+/// U′/r at q ≤ 1; positive values attract.
 #[cube]
 #[inline(always)]
 pub fn slope<R: Real>(q: R, pull: R, push: R) -> R {
@@ -89,7 +87,7 @@ pub fn slope<R: Real>(q: R, pull: R, push: R) -> R {
     square * square * (pull * (R::new(1.0) + R::new(4.0) * q) - push * near)
 }
 
-/// U/H² at a share q ≤ 1 of the support.
+/// U/H² at q ≤ 1.
 #[cube]
 #[inline(always)]
 pub fn potential<R: Real>(q: R, pull: R, push: R) -> R {

@@ -1,10 +1,10 @@
-//! Müller's function for viscosities \[Silva 2010, eq. 2.22\]: w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
+//! Müller's function for viscosity \[Silva 2010, eq. 2.22\]: w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;
 use std::f64::consts::PI;
 
-/// σ H³ in space; in a plane σ H² of a function with the same w.
+/// σ H³ in space; σ H² in a plane, for a function with the same w.
 pub(super) const NORM: [f64; 2] = [15.0 / (2.0 * PI), 10.0 / (3.0 * PI)];
 
 /// w(q), 0 < q ≤ 1.

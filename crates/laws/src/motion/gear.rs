@@ -1,33 +1,34 @@
-//! Gear's predictor and corrector of five values for equations of second order
-//! \[PUC-Rio n.d., § 7.1; Allen 1987, appendix E\]: a coordinate and its four derivatives go on by their Taylor series, the force there gives
-//! the value that the second one should have had, and all five are mended by a share of the difference.
+//! Gear's predictor and corrector of five values for equations of second order \[PUC-Rio n.d., algorithms 3 and 5; Allen 1987, appendix E\].
+//!
+//! A Taylor series predicts a coordinate and its four derivatives. The force there gives the correct second derivative. All five values are corrected
+//! by a share of its error.
 
 use crate::real::Real;
 use cubecl::prelude::*;
 
 /// A coordinate and its derivatives in time.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Series<R: Real> {
+pub struct TaylorSeries<R: Real> {
     /// The coordinate.
     pub value: R,
     /// Its first derivative.
     pub first: R,
-    /// Its second.
+    /// Its second derivative.
     pub second: R,
-    /// Its third.
+    /// Its third derivative.
     pub third: R,
-    /// Its fourth.
+    /// Its fourth derivative.
     pub fourth: R,
 }
 
-/// The series a step later.
+/// The series one step later, predicted.
 #[cube]
 #[inline(always)]
-pub fn predicted<R: Real>(series: &Series<R>, dt: R) -> Series<R> {
+pub fn predicted<R: Real>(series: &TaylorSeries<R>, dt: R) -> TaylorSeries<R> {
     let c2 = R::new(0.5) * dt * dt;
     let c3 = c2 * dt / R::new(3.0);
     let c4 = c3 * dt * R::new(0.25);
-    Series::<R> {
+    TaylorSeries::<R> {
         value: series.value + dt * series.first + c2 * series.second + c3 * series.third + c4 * series.fourth,
         first: series.first + dt * series.second + c2 * series.third + c3 * series.fourth,
         second: series.second + dt * series.third + c2 * series.fourth,
@@ -36,14 +37,14 @@ pub fn predicted<R: Real>(series: &Series<R>, dt: R) -> Series<R> {
     }
 }
 
-/// The series whose second derivative is what the force says: derivative k gains α_k k!/Δt^k ½Δt² of what was missed. `share` is α₀: 19/90 where
-/// forces depend on velocities, 19/120 where on places alone; the others are 3/4, 1, 1/2 and 1/12.
+/// The corrected series, with the second derivative from the force: derivative k gains α_k k!/Δt^k ½Δt² of the error. `share` is α₀: 19/90 for forces
+/// that depend on velocities, 19/120 for forces that depend on positions only. The other α_k are 3/4, 1, 1/2 and 1/12.
 #[cube]
 #[inline(always)]
-pub fn corrected<R: Real>(series: &Series<R>, second: R, share: R, dt: R) -> Series<R> {
+pub fn corrected<R: Real>(series: &TaylorSeries<R>, second: R, share: R, dt: R) -> TaylorSeries<R> {
     let missed = second - series.second;
     let half = R::new(0.5) * missed;
-    Series::<R> {
+    TaylorSeries::<R> {
         value: series.value + share * half * dt * dt,
         first: series.first + R::new(0.75) * half * dt,
         second,

@@ -3,7 +3,7 @@
 use super::{Key, keys, units};
 use std::fmt::Write;
 
-/// Keys of a table on the page of its section, at most.
+/// Largest number of keys of a table on the page of its section.
 const LONGEST_TABLE: usize = 25;
 
 /// The reference as pages of Markdown, each with its path below `docs/reference`: an index, a page for each section, the units.
@@ -58,7 +58,7 @@ fn within<'a>(keys: &[&'a Key], path: &str) -> Vec<&'a Key> {
     keys.iter().filter(|key| key.path.starts_with(&start)).copied().collect()
 }
 
-/// A text as it may stand in a table.
+/// A text that is safe in a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

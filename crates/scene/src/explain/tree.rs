@@ -1,11 +1,11 @@
-//! The schema as a tree of types: what may stand at a node, and how it is spelled.
+//! The schema as a tree of types: the accepted values of a node, and their form.
 
 use super::{FIRST_VERSION, Key, NAME, SECTIONS};
 use crate::synonyms;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Follows `$ref`s and the `null` of what may be left out.
+/// Follows `$ref`s, and skips the `null` of optional values.
 pub(super) struct Types {
     pub(super) definitions: Map<String, Value>,
 }
@@ -26,7 +26,7 @@ impl Types {
         }
     }
 
-    /// The tables that may stand at a node, each with its name, and whether they are named by the user or stand in a list.
+    /// The possible tables of a node, each with its name, and whether the user names them or they are in a list.
     fn tables<'a>(&'a self, node: &'a Value) -> Vec<(&'a Value, Option<&'a str>, &'static str)> {
         let (node, name) = self.resolve(node);
         if let Some(values) = node.get("additionalProperties").filter(|values| values.is_object()) {
@@ -42,7 +42,7 @@ impl Types {
         alternatives(node).map_or_else(Vec::new, |all| all.into_iter().flat_map(|one| self.tables(one)).collect())
     }
 
-    /// What stands at a node, its unit, and its range.
+    /// The value of a node, its unit, and its range.
     fn kind(&self, node: &Value) -> (String, String, String) {
         let (node, _) = self.resolve(node);
         let none = String::new;
@@ -89,11 +89,11 @@ impl Types {
         }
     }
 
-    /// How a scene may spell what stands at a node.
+    /// Example for the value of a node.
     fn example(&self, node: &Value) -> String {
         let (resolved, _) = self.resolve(node);
         if let Some(example) = node["examples"].get(0).or_else(|| resolved["examples"].get(0)) {
-            return toml(example);
+            return self.written(node, example);
         }
         let node = resolved;
         if let (Some(unit), Some(example)) = (node["x-unit"].as_str(), node["anyOf"][1]["examples"][0].as_str()) {
@@ -111,7 +111,10 @@ impl Types {
             return toml(word);
         }
         if let Some(all) = alternatives(node) {
-            return all.last().map_or_else(String::new, |one| self.example(one));
+            // Of several tables the first one is the simplest; a value says more than a word such as "auto" before it.
+            let are_tables = all.iter().all(|one| !self.tables(one).is_empty());
+            let shown = if are_tables { all.first() } else { all.last() };
+            return shown.map_or_else(String::new, |one| self.example(one));
         }
         match type_of(node) {
             "boolean" => "true".to_owned(),
@@ -122,7 +125,8 @@ impl Types {
             }
             "array" => {
                 let one = self.example(&node["items"]);
-                let is_vector = node["minItems"] == 3 && range(&self.resolve(&node["items"]).0["anyOf"][0]).is_empty();
+                let item = self.resolve(&node["items"]).0;
+                let is_vector = node["minItems"] == 3 && item["x-unit"].is_string() && range(&item["anyOf"][0]).is_empty();
                 match node["minItems"].as_u64().unwrap_or(1) {
                     3 if is_vector && one.starts_with('"') => format!("[0, 0, {one}]"),
                     3 if is_vector && one.starts_with("0.5") => "[0, 0, 1]".to_owned(),
@@ -153,8 +157,32 @@ impl Types {
         }
     }
 
-    /// What a key says of itself.
-    fn key(&self, path: &str, name: &str, node: &Value, is_required: bool) -> Key {
+    /// A value of a node in TOML. Tables begin with the keys that they need, in the order of the schema.
+    fn written(&self, node: &Value, value: &Value) -> String {
+        let (node, _) = self.resolve(node);
+        match value {
+            Value::Object(given) => {
+                let mut tables = self.tables(node).into_iter().map(|(table, ..)| table);
+                let has_all = |table: &&Value| given.keys().all(|key| table["properties"].get(key).is_some());
+                let table = tables.find(has_all).unwrap_or(node);
+                let required = names(&table["required"]);
+                let mut keys: Vec<&String> = given.keys().collect();
+                keys.sort_by_key(|key| required.iter().position(|known| known == key).unwrap_or(required.len()));
+                let parts = keys
+                    .into_iter()
+                    .map(|key| format!("{key} = {}", self.written(&table["properties"][key.as_str()], &given[key.as_str()])));
+                format!("{{ {} }}", parts.collect::<Vec<_>>().join(", "))
+            }
+            Value::Array(items) => {
+                let parts = items.iter().map(|item| self.written(&node["items"], item));
+                format!("[{}]", parts.collect::<Vec<_>>().join(", "))
+            }
+            other => toml(other),
+        }
+    }
+
+    /// The meaning of a key.
+    fn key(&self, path: &str, name: &str, node: &Value, is_required: bool, table: &[&str]) -> Key {
         let (kind, unit, range) = self.kind(node);
         let (resolved, _) = self.resolve(node);
         let meaning = Some(text_of(node))
@@ -169,56 +197,69 @@ impl Types {
             range,
             example: self.example(node),
             since: node["x-since"].as_str().unwrap_or(FIRST_VERSION).to_owned(),
-            synonyms: synonyms::of(name),
+            synonyms: synonyms::of(name, table),
             listed_at: None,
         }
     }
 
-    /// Lists the keys of a table and of the tables in it; each type of table is listed where it is met first.
-    pub(super) fn list<'a>(&'a self, table: &'a Value, path: &str, met: &mut Vec<(&'a str, String)>, keys: &mut Vec<Key>) {
-        let Some(properties) = table["properties"].as_object() else {
-            return;
-        };
-        let required: BTreeSet<&str> = names(&table["required"]).into_iter().collect();
-        let mut later = Vec::new();
-        let mut ordered: Vec<(&String, &Value)> = properties.iter().collect();
-        if path.is_empty() {
-            ordered.sort_by_key(|(name, _)| SECTIONS.iter().position(|known| known == name));
-        }
-        for (name, node) in ordered {
-            let mut key = self.key(path, name, node, required.contains(name.as_str()));
-            // One of several choices is described as a whole.
-            if key.meaning.is_empty() {
-                key.meaning = text_of(table);
+    /// Lists the keys of the tables that may stand at a path, and then those of the tables in them; each type of table is listed at its first
+    /// position. Several tables of one key each are a choice: one of them is needed.
+    pub(super) fn list<'a>(&'a self, tables: &[&'a Value], path: &str, met: &mut Vec<(&'a str, String)>, keys: &mut Vec<Key>) {
+        let has_one_key = |table: &&Value| table["properties"].as_object().is_some_and(|keys| keys.len() == 1);
+        let is_choice = tables.len() > 1 && tables.iter().all(has_one_key);
+        let mut later: Vec<(String, Vec<&'a Value>)> = Vec::new();
+        for table in tables.iter().copied() {
+            let Some(properties) = table["properties"].as_object() else {
+                continue;
+            };
+            let required: BTreeSet<&str> = names(&table["required"]).into_iter().collect();
+            let all: Vec<&str> = properties.keys().map(String::as_str).collect();
+            let mut ordered: Vec<(&String, &Value)> = properties.iter().collect();
+            if path.is_empty() {
+                ordered.sort_by_key(|(name, _)| SECTIONS.iter().position(|known| known == name));
             }
-            if key.example.is_empty() {
-                key.example = toml(&table["examples"][0][name]);
-            }
-            keys.push(key);
-            let at = keys.len() - 1;
-            for (inner, kind, named) in self.tables(node) {
-                let inner_path = format!("{path}{name}{named}");
-                match kind.and_then(|kind| met.iter().find(|(known, _)| *known == kind)) {
-                    Some((_, listed_at)) => keys[at].listed_at = Some(listed_at.clone()),
-                    None => {
-                        met.extend(kind.map(|kind| (kind, inner_path.clone())));
-                        later.push((inner, inner_path));
+            for (name, node) in ordered {
+                let mut key = self.key(path, name, node, required.contains(name.as_str()), &all);
+                if is_choice {
+                    key.default = "one of these".to_owned();
+                }
+                // A choice is described as a whole, with its key.
+                let of_table = text_of(table);
+                if (is_choice && !of_table.is_empty()) || key.meaning.is_empty() {
+                    key.meaning = of_table;
+                }
+                let example = &table["examples"][0][name];
+                if !example.is_null() {
+                    key.example = self.written(node, example);
+                }
+                keys.push(key);
+                let at = keys.len() - 1;
+                for (inner, kind, named) in self.tables(node) {
+                    let inner_path = format!("{path}{name}{named}");
+                    if let Some((_, listed_at)) = kind.and_then(|kind| met.iter().find(|(known, _)| *known == kind)) {
+                        keys[at].listed_at = Some(listed_at.clone());
+                        continue;
+                    }
+                    met.extend(kind.map(|kind| (kind, inner_path.clone())));
+                    match later.iter_mut().find(|(place, _)| *place == inner_path) {
+                        Some((_, tables)) => tables.push(inner),
+                        None => later.push((inner_path, vec![inner])),
                     }
                 }
             }
         }
-        for (inner, inner_path) in later {
-            self.list(inner, &format!("{inner_path}."), met, keys);
+        for (inner_path, tables) in later {
+            self.list(&tables, &format!("{inner_path}."), met, keys);
         }
     }
 }
 
-/// What the schema says of a node.
+/// The description of a node in the schema.
 fn text_of(node: &Value) -> String {
     node["description"].as_str().unwrap_or_default().replace('\n', " ")
 }
 
-/// The types that may stand at a node but for `null`, where there are several.
+/// The possible types of a node except `null`, if there are several.
 fn alternatives(node: &Value) -> Option<Vec<&Value>> {
     if node.get("x-dimension").is_some() {
         return None;
@@ -227,7 +268,7 @@ fn alternatives(node: &Value) -> Option<Vec<&Value>> {
     Some(all.iter().filter(|one| one["type"] != "null").collect())
 }
 
-/// The type of a node, `null` aside.
+/// The type of a node, without `null`.
 fn type_of(node: &Value) -> &str {
     let several = || {
         node["type"]
@@ -254,14 +295,14 @@ fn range(node: &Value) -> String {
         ("exclusiveMaximum", "<"),
     ];
     let bounds = signs.iter().filter_map(|(key, sign)| Some((sign, node.get(*key)?)));
-    // Whole numbers up to the largest that TOML holds are not bounded for a user.
+    // Whole numbers up to the largest of TOML have no limit for a user.
     let bounds = bounds
         .filter(|(_, value)| value.as_i64() != Some(i64::MAX))
         .map(|(sign, value)| format!("{sign} {}", toml(value)));
     bounds.collect::<Vec<_>>().join(", ")
 }
 
-/// A value as TOML spells it.
+/// A value in TOML.
 fn toml(value: &Value) -> String {
     match value {
         Value::Number(number) => number
@@ -269,29 +310,20 @@ fn toml(value: &Value) -> String {
             .filter(|number| number.fract() == 0.0 && number.abs() < 1e15)
             .map_or_else(|| number.to_string(), |whole| format!("{whole}")),
         Value::Array(all) => format!("[{}]", all.iter().map(toml).collect::<Vec<_>>().join(", ")),
-        Value::Object(all) if all.values().all(Value::is_null) => "{}".to_owned(),
-        Value::Object(all) => {
-            let shown = all.iter().filter(|(_, value)| !value.is_null());
-            format!(
-                "{{ {} }}",
-                shown
-                    .map(|(key, value)| format!("{key} = {}", toml(value)))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )
-        }
         other => other.to_string(),
     }
 }
 
-/// What holds where a key is left out: "required", the schema's value, or what the meaning says.
+/// The default of a key: "required", the schema's value, or the one in its meaning.
 fn default(node: &Value, meaning: &str, is_required: bool, unit: &str) -> String {
     if is_required {
         return "required".to_owned();
     }
     if let Some((before, after)) = meaning.split_once(" if left out") {
-        let clause = before[before.rfind([';', '.', ':']).map_or(0, |at| at + 1)..].trim();
-        // A point within a number does not end it.
+        // A sign that ends a clause is followed by a space, a decimal point is not.
+        let ends_clause = |start: &usize| before[*start..].is_empty() || before[*start..].starts_with(' ');
+        let mut starts = before.rmatch_indices([';', '.', ':']).map(|(at, _)| at + 1);
+        let clause = before[starts.find(ends_clause).unwrap_or(0)..].trim().trim_end_matches(',');
         let ends = [after.find(". "), after.find(';'), after.strip_suffix('.').map(str::len)];
         let next = after[..ends.into_iter().flatten().min().unwrap_or(after.len())].trim_start_matches([',', ' ']);
         return if clause.is_empty() { next } else { clause }.replace('`', "");

@@ -1,13 +1,13 @@
-//! Cells in which balls are looked up by place, a grid for each class of sizes.
+//! Cells for the search of spheres by position, with a grid for each size class.
 
 use glam::DVec3;
 use std::collections::{BTreeMap, HashMap};
 
-/// Balls sorted into cells: one grid per power of two of the radius, its cells so large that a ball touches those of the 27 around it only.
+/// Spheres sorted into cells: one grid per power of two of the radius. A sphere only overlaps spheres of the 27 cells around it.
 pub(super) struct Cells {
-    /// A little more than the largest radius, so that equal balls fill their class.
+    /// Slightly above the largest radius, so that equal spheres fill their class.
     unit: f64,
-    /// Further reach as a share of the two radii.
+    /// Skin as a share of the sum of the two radii.
     slack: f64,
     grids: BTreeMap<i64, HashMap<[i64; 3], Vec<u32>>>,
 }
@@ -26,7 +26,7 @@ impl Cells {
         ((radius / self.unit).to_bits() >> 52) as i64
     }
 
-    /// The cell of a place in the grid of a class.
+    /// The cell of a position in the grid of a class.
     fn cell(&self, class: i64, place: DVec3) -> [i64; 3] {
         // Twice the upper bound of the class.
         let edge = 4.0 * f64::from_bits((class as u64) << 52) * self.unit * (1.0 + self.slack);
@@ -39,7 +39,7 @@ impl Cells {
         self.grids.entry(class).or_default().entry(cell).or_default().push(index);
     }
 
-    /// The balls of the same class and of larger ones that may touch a ball, and some more.
+    /// The spheres of the same and of larger classes that may overlap a sphere, and some more.
     pub(super) fn near(&self, place: DVec3, radius: f64) -> impl Iterator<Item = u32> {
         self.grids.range(self.class(radius)..).flat_map(move |(class, grid)| {
             let [x, y, z] = self.cell(*class, place);

@@ -1,29 +1,29 @@
-//! Dense packings: balls grow in steps, and after each are pushed apart until none overlaps (after \[Desmond 2009\]), by the
-//! relaxation FIRE \[Bitzek 2006\] with linear springs and unit masses.
+//! Dense packings: spheres grow in steps. After each step they are pushed apart until none overlaps (after \[Desmond 2009\]), by the relaxation FIRE
+//! \[Bitzek 2006\] with linear springs and unit masses.
 
 use super::{cells::Cells, insertion::insert, region::Space, volume_of};
 use glam::DVec3;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 
-/// Solid fraction of the first, random insertion.
+/// Solid fraction of the initial random insertion.
 const START: f64 = 0.1;
-/// Solid fraction from which on a careful growth is slow and shakes the balls: they move past each other, as in a fluid, before they jam.
+/// Solid fraction from which on careful growth is slow and has random displacements: spheres move past each other, as in a fluid, before they jam.
 const SLOW: f64 = 0.4;
-/// By how much the balls are shaken, in units of their radii: 1000 equal balls then jam 0.015 denser than unshaken; with 0.3 half of that is
-/// gained, with 1 a third.
+/// Random displacements in units of the radii: 1000 equal spheres then jam at a solid fraction 0.015 higher than without them. A value of 0.3 gains
+/// half of that, 1 a third.
 const SHAKE: f64 = 0.5;
 
-/// How radii grow. Growth is a share of the final radii.
+/// Rates of growth, as shares of the final radii.
 struct Pace {
     /// In a step below [`SLOW`], and above.
     growth: [f64; 2],
-    /// Where steps are halved no further.
+    /// Smallest step, which is not halved further.
     least: f64,
     is_shaken: bool,
 }
 
-/// First without care, which is enough for most, then as dense as random packings get.
+/// A fast growth, which is sufficient for most, then a slow one to the density of random packings.
 const PACES: [Pace; 2] = [
     Pace {
         growth: [0.05, 0.05],
@@ -36,20 +36,20 @@ const PACES: [Pace; 2] = [
         is_shaken: true,
     },
 ];
-/// By how much radii are pushed apart further than they have to, so that the last overlaps vanish in finite time.
+/// Excess of the distance to which spheres are pushed apart, so that the last overlaps vanish in finite time.
 const SWELL: f64 = 5e-4;
-/// Steps of relaxation after which a step of growth was too large.
-const MOST_STEPS: u32 = 2000;
-/// Further reach of the lists of neighbors, in units of the smallest radius.
+/// Steps of relaxation after which a step of growth counts as too large.
+const MAX_STEPS: u32 = 2000;
+/// Skin of the neighbor lists, in units of the smallest radius.
 const SKIN: f64 = 0.4;
-/// Time step at first and at most, in units of √(mass/stiffness); the fastest mode of a dozen springs oscillates with some 3 a unit.
+/// First and largest time step, in units of √(mass/stiffness); the fastest mode of a dozen springs has an angular frequency of some 3 in these units.
 const FIRST_TIME_STEP: f64 = 0.1;
 const LARGEST_TIME_STEP: f64 = 0.4;
 
-/// Places for balls of descending radii.
+/// Positions for spheres of descending radii.
 ///
 /// # Errors
-/// When they do not fit: the share of their radii that they had when they still did.
+/// If they do not fit: the share of their radii at which they still did.
 pub(super) fn grow(space: &Space, radii: &[f64], random: &mut ChaCha12Rng) -> Result<Vec<DVec3>, f64> {
     let wanted = volume_of(radii) / space.volume;
     let first = (START / wanted).cbrt().min(1.0);
@@ -76,10 +76,10 @@ struct Packing<'a> {
     at: Vec<DVec3>,
     velocity: Vec<DVec3>,
     force: Vec<DVec3>,
-    /// Balls that may touch, and those that may touch a surface.
+    /// Pairs of spheres that may overlap, and spheres that may overlap a surface.
     pairs: Vec<(u32, u32)>,
     at_surface: Vec<u32>,
-    /// Where the balls were when the lists were made.
+    /// Positions at the last rebuild of the lists.
     listed: Vec<DVec3>,
 }
 
@@ -97,15 +97,15 @@ impl Packing<'_> {
         }
     }
 
-    /// Lets the balls grow from a share of their radii on, slowly from a share of their volumes on, until they have their size or are jammed;
-    /// the share of their radii that they reach.
+    /// Grows the spheres from a share of their radii, slowly from a share of their volumes on, until they have their size or are jammed. Returns the
+    /// share of their radii that they reach.
     fn grow(&mut self, pace: &Pace, from: f64, slow: f64, random: &mut ChaCha12Rng) -> f64 {
         let (mut scale, mut growth) = (from, f64::INFINITY);
         while scale < 1.0 && growth >= pace.least {
             let usual = pace.growth[usize::from(scale.powi(3) > slow)];
             growth = growth.min(usual);
             let before = self.at.clone();
-            // Steps that had to be halved lead to jamming: shaking would only lead away from it.
+            // Halved steps mean that jamming is near: random displacements would only lead away from it.
             if pace.is_shaken && growth == pace.growth[1] {
                 for (at, radius) in self.at.iter_mut().zip(self.radii) {
                     let step = DVec3::new(random.random(), random.random(), random.random()) * 2.0 - 1.0;
@@ -123,7 +123,7 @@ impl Packing<'_> {
         scale
     }
 
-    /// How far neighbors are listed beyond touch.
+    /// Skin of the neighbor lists.
     fn skin(&self, scale: f64) -> f64 {
         SKIN * scale * self.radii.last().copied().unwrap_or(1.0)
     }
@@ -142,7 +142,7 @@ impl Packing<'_> {
         self.at_surface.clear();
         let mut near = Vec::new();
         for (i, (&at, &radius)) in self.at.iter().zip(self.radii).enumerate() {
-            // Radii descend, so that the larger classes come before; images make doubles.
+            // Radii descend, so larger classes come first; periodic images cause duplicates.
             near.clear();
             near.extend(cells.near(at, scale * radius).filter(|j| (*j as usize) < i));
             near.sort_unstable();
@@ -162,7 +162,7 @@ impl Packing<'_> {
         self.listed.clone_from(&self.at);
     }
 
-    /// Computes the forces; tells whether any two balls overlap, or a ball and a surface.
+    /// Computes the forces; returns whether any two spheres, or a sphere and a surface, overlap.
     fn push_apart(&mut self, scale: f64) -> bool {
         let mut is_overlapping = false;
         self.force.fill(DVec3::ZERO);
@@ -195,13 +195,13 @@ impl Packing<'_> {
         is_overlapping
     }
 
-    /// Moves balls of `scale` times their radii until none overlaps; tells whether that was reached.
+    /// Moves spheres of `scale` times their radii until none overlaps; returns whether that succeeded.
     fn relax(&mut self, scale: f64) -> bool {
         // [Bitzek 2006], with its parameters.
         let (mut mixing, mut time_step, mut downhill) = (0.1, FIRST_TIME_STEP, 0);
         self.velocity.fill(DVec3::ZERO);
         self.list(scale);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let moved = 0.5 * self.skin(scale);
             let mut pairs = self.at.iter().zip(&self.listed);
             if pairs.any(|(at, listed)| at.distance_squared(*listed) > moved * moved) {

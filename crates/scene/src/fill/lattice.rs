@@ -1,20 +1,20 @@
-//! Grains on the sites of a lattice, each moved at random within the slack.
+//! Grains on the sites of a lattice, each displaced at random within its free space.
 
 use super::region::Space;
-use crate::{diagnostics::Complaint, words::Lattice};
+use crate::{diagnostics::UnlocatedDiagnostic, vocabulary::Lattice};
 use glam::DVec3;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use std::ops::ControlFlow;
 
-/// Closest lattice in units of the largest radius; the slack is what the jitter uses.
+/// Smallest lattice spacing in units of the largest radius; the random displacement uses the free space.
 const CLOSEST_SPACING: f64 = 2.02;
-/// Most sites that are looked at in a region whose rows do not tell how far they reach.
-const MOST_SITES: f64 = 1e8;
+/// Largest number of tested sites in a region for which the length of rows is unknown.
+const MAX_SITES: f64 = 1e8;
 
-/// Rows of sites, rows in layers; every second row and layer is shifted. Lengths in units of the distance of neighbors.
+/// Rows of sites, and rows in layers; every second row and layer is shifted. Lengths are in units of the distance of neighbors.
 struct Rows {
-    /// From site to site, from row to row, from layer to layer.
+    /// Distance of sites, of rows, and of layers.
     step: DVec3,
     /// Shift along x of every second row; layers count as one more row.
     row_shift: f64,
@@ -47,7 +47,7 @@ impl Rows {
         }
     }
 
-    /// Visits the sites that keep half a spacing from the surface, layer by layer from the bottom.
+    /// Visits the sites at least half a spacing from the surface, layer by layer from the bottom.
     fn visit(&self, space: &Space, spacing: f64, mut visit: impl FnMut(DVec3) -> ControlFlow<()>) {
         let (margin, half, is_plain) = (spacing / 2.0, space.half(), space.is_plain());
         let step = self.step * spacing;
@@ -96,25 +96,25 @@ impl Rows {
     }
 }
 
-/// One grain per lattice site: dense from the bottom, or spread over the region. Fewer places than radii where no more fit.
+/// One grain per lattice site: dense from the bottom, or distributed over the region. Fewer positions than radii if they do not all fit.
 ///
 /// # Errors
-/// When there are too many sites to look at.
+/// If there are too many sites to test.
 pub(super) fn place(
     space: &Space,
     lattice: Lattice,
     radii: &[f64],
     is_spread: bool,
     random: &mut ChaCha12Rng,
-) -> Result<Vec<DVec3>, Complaint> {
+) -> Result<Vec<DVec3>, UnlocatedDiagnostic> {
     let rows = Rows::new(lattice);
     let largest = radii.iter().copied().fold(0.0, f64::max);
     let mut spacing = CLOSEST_SPACING * largest;
     let looked_at = 8.0 * space.half().element_product() / spacing.powi(3);
-    if !space.is_plain() && looked_at > MOST_SITES {
+    if !space.is_plain() && looked_at > MAX_SITES {
         let message = format!("the box around the region has {looked_at:.1e} places for grains this small");
-        return Err(Complaint::new(message)
-            .limit(format!("{MOST_SITES:.0e}"))
+        return Err(UnlocatedDiagnostic::new(message)
+            .limit(format!("{MAX_SITES:.0e}"))
             .remedy("fill a smaller region, or use larger grains"));
     }
     let mut sites = rows.sites(space, spacing, radii.len());
@@ -122,7 +122,7 @@ pub(super) fn place(
         return Ok(sites);
     }
     if is_spread {
-        // Close packing has √2 sites per cube of the spacing: no wider lattice can hold the grains.
+        // Close packing has √2 sites per cube of the spacing: the grains do not fit on a wider lattice.
         let mut too_wide = spacing.max(1.1 * (2.0_f64.sqrt() * space.volume / radii.len() as f64).cbrt());
         for _ in 0..30 {
             let wider = 0.5 * (spacing + too_wide);

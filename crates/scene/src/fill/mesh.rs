@@ -1,18 +1,18 @@
 //! The inside of a closed mesh: a tree of boxes over its triangles, and rays through it.
 
-use crate::diagnostics::Complaint;
-use crate::outward::{between, not_manifold, turn_outward};
+use crate::diagnostics::UnlocatedDiagnostic;
+use crate::orient_mesh::{between, not_manifold, turn_outward};
 use glam::DVec3;
 use seixo_analysis::solid_of_mesh;
 use seixo_engine::voxels::Edges;
 use seixo_engine::world::Triangle;
 use seixo_files::mesh_in::degenerate;
 
-/// Most triangles of a leaf of the tree.
+/// Largest number of triangles of a leaf.
 const LEAF: usize = 4;
-/// How close to an edge a ray may pass, as a share of the triangle.
+/// Smallest distance of a ray from an edge, as a share of the triangle.
 const GRAZE: f64 = 1e-9;
-/// Directions of rays, none of them along what people draw; the next is taken where one grazes an edge.
+/// Directions of rays, unlikely as directions of edges in drawings; the next one is used if a ray is too close to an edge.
 const DIRECTIONS: [DVec3; 6] = [
     DVec3::new(0.577_215_66, 0.412_454_03, 0.701_562_31),
     DVec3::new(-0.261_497_21, 0.915_965_59, 0.303_663_00),
@@ -22,13 +22,13 @@ const DIRECTIONS: [DVec3; 6] = [
     DVec3::new(-0.474_949_37, 0.286_747_42, -0.832_050_29),
 ];
 
-/// A box around triangles: a leaf with some of them, or the two nodes below.
+/// A box around triangles: a leaf with some of them, or a node with two children.
 struct Node {
     min: DVec3,
     max: DVec3,
-    /// The triangles of a leaf; empty for others.
+    /// The triangles of a leaf; empty for other nodes.
     triangles: std::ops::Range<usize>,
-    /// The second node below; the first one follows this node.
+    /// The second child; the first one follows this node.
     second: usize,
 }
 
@@ -42,26 +42,26 @@ pub(crate) struct Mesh {
     outward: f64,
 }
 
-/// A mesh that has an inside, in the frame of its middle.
+/// A mesh with an inside, relative to its center.
 pub(crate) struct Enclosed {
-    /// The mesh, its middle in the origin.
+    /// The mesh, with its center in the origin.
     pub mesh: Mesh,
-    /// How many triangles faced the wrong side, and were turned over.
+    /// Number of triangles that faced the wrong side and were flipped.
     pub turned: usize,
     /// Lower and upper corner of the box around it \[m\].
     pub bounds: [DVec3; 2],
 }
 
 impl Mesh {
-    /// A mesh that has an inside once triangles which face the wrong side are turned over.
-    pub(crate) fn enclosed_by(mut triangles: Vec<Triangle>) -> Result<Enclosed, Complaint> {
+    /// A mesh that encloses a volume after triangles that face the wrong side are flipped.
+    pub(crate) fn enclosed_by(mut triangles: Vec<Triangle>) -> Result<Enclosed, UnlocatedDiagnostic> {
         let edges = Edges::of(&triangles);
         let turned = turn_outward(&mut triangles, &edges)?;
         let corners = || triangles.iter().flatten().map(|corner| DVec3::from(*corner));
         let min = corners().fold(DVec3::INFINITY, DVec3::min);
         let max = corners().fold(DVec3::NEG_INFINITY, DVec3::max);
         let center = (min + max) / 2.0;
-        // In the frame of the region, and small numbers keep more digits.
+        // In the frame of the region; small coordinates also keep more digits.
         for corner in triangles.iter_mut().flatten() {
             *corner = (DVec3::from(*corner) - center).to_array();
         }
@@ -72,14 +72,14 @@ impl Mesh {
         })
     }
 
-    /// A mesh that has an inside; `center` is added to places in messages.
-    pub(crate) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, Complaint> {
+    /// A mesh that encloses a volume; `center` is added to positions in messages.
+    pub(crate) fn new(triangles: &[Triangle], center: DVec3) -> Result<Mesh, UnlocatedDiagnostic> {
         refuse_open(triangles, center)?;
         let mesh = Mesh::of(triangles);
         if mesh.volume > 0.0 {
             return Ok(mesh);
         }
-        Err(Complaint::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
+        Err(UnlocatedDiagnostic::new("the mesh encloses no volume").remedy("check the mesh and its `scale`"))
     }
 
     /// A mesh that is known to be closed.
@@ -121,7 +121,7 @@ impl Mesh {
         self.build(range.start + half..range.end);
     }
 
-    /// Visits the triangles of all leaves whose boxes, and those of the nodes above, pass.
+    /// Visits the triangles of all leaves whose boxes, and those of all parents, pass the test.
     fn walk(&self, passes: impl Fn(&Node) -> bool, mut visit: impl FnMut(&[DVec3; 3])) {
         let mut left = vec![0];
         while let Some(index) = left.pop() {
@@ -147,14 +147,14 @@ impl Mesh {
         });
     }
 
-    /// Whether a point is inside, by the winding number: closed parts that overlap are one body, and a hollow is one if its surface faces it. `None` where
-    /// all rays graze an edge.
+    /// Whether a point is inside, by the winding number: closed parts that overlap are one body, and a part is a hollow if its surface faces inward.
+    /// `None` if all rays are too close to an edge.
     pub(crate) fn is_inside(&self, at: DVec3) -> Option<bool> {
         let look = |direction: &DVec3| {
             let inverse = direction.recip();
             let is_met = |node: &Node| {
                 let (a, b) = ((node.min - at) * inverse, (node.max - at) * inverse);
-                // A flat box is as thick as rounding.
+                // A flat box has the thickness of the rounding error.
                 a.min(b).max_element() <= a.max(b).min_element() * (1.0 + 1e-12) + 1e-300 && a.max(b).min_element() >= 0.0
             };
             let (mut winding, mut is_sure) = (0, true);
@@ -167,7 +167,7 @@ impl Mesh {
         DIRECTIONS.iter().find_map(look)
     }
 
-    /// Whether some of the surface is inside: closed parts overlap.
+    /// Whether a part of the surface is inside another one: closed parts overlap.
     pub(crate) fn overlaps_itself(&self) -> bool {
         let Some(root) = self.nodes.first() else { return false };
         let step = 1e-6 * (root.max - root.min).max_element() * self.outward;
@@ -178,14 +178,13 @@ impl Mesh {
     }
 }
 
-/// Whether a ray goes through a triangle, 1 or −1 by the side that it comes from, or 0; `None` where it passes too close to an edge to tell
-/// \[Möller 1997\].
+/// Whether a ray intersects a triangle: 1 or −1 by its side, or 0; `None` if it is too close to an edge to decide \[Möller 1997\].
 fn passes([a, b, c]: &[DVec3; 3], from: DVec3, direction: DVec3) -> Option<i32> {
     let (u, v) = (*b - *a, *c - *a);
     let normal = direction.cross(v);
     let determinant = u.dot(normal);
     if determinant.abs() <= 1e-14 * u.length() * v.length() {
-        // In the plane of the triangle: the ray meets it, if at all, at the edges of its neighbors.
+        // The ray is parallel to the triangle: an intersection could only be at the edges of its neighbors.
         return Some(0);
     }
     let offset = from - *a;
@@ -228,8 +227,8 @@ pub(crate) fn nearest([a, b, c]: &[DVec3; 3], point: DVec3) -> DVec3 {
     *a + (ab * vb + ac * vc) / (va + vb + vc)
 }
 
-/// Refuses a surface with an edge that the triangles around it do not run along in both directions equally often.
-fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
+/// Refuses a surface with an edge that its triangles do not traverse equally often in both directions.
+fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), UnlocatedDiagnostic> {
     let edges = Edges::of(triangles);
     if let Some(edge) = edges.first_open {
         let message = format!(
@@ -237,7 +236,7 @@ fn refuse_open(triangles: &[Triangle], center: DVec3) -> Result<(), Complaint> {
             edge.triangles,
             between(&edge, center)
         );
-        return Err(Complaint::new(message)
+        return Err(UnlocatedDiagnostic::new(message)
             .limit("2 triangles at every edge")
             .remedy("close the mesh: without an inside it cannot be filled"));
     }

@@ -1,18 +1,18 @@
-//! Regions: their shapes, their surfaces, what is inside.
+//! Regions: their shapes, their surfaces, and tests for positions inside.
 
 use super::{
     axis_between, corners,
     mesh::{Enclosed, Mesh},
     si,
 };
-use crate::{assemble::Findings, diagnostics::Complaint, outward::notice, schema::Region};
+use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, orient_mesh::notice, schema::Region};
 use glam::{BVec3, DMat3, DVec3};
 use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
 
-/// Points by which the share of a region that others take away is measured; the share is off by some 10⁻³.
+/// Number of points that measure the share of a region that others exclude; the error is some 10⁻³.
 const SAMPLES: u32 = 1 << 18;
-/// Shortest length that may wrap, in units of the largest radius: with three diameters no grain meets another one twice.
+/// Smallest periodic length in units of the largest radius: with three diameters no two grains overlap twice.
 const SHORTEST_PERIOD: f64 = 6.0;
 
 enum Form {
@@ -35,21 +35,21 @@ struct Shape {
 
 /// A surface near a point.
 pub(super) struct Face {
-    /// How far the point is from it; negative beyond it.
+    /// Distance of the point from it; negative beyond it.
     pub clearance: f64,
     /// The unit vector from it into the region.
     pub inward: DVec3,
 }
 
 impl Shape {
-    fn new(region: &mut Region, findings: &mut Findings) -> Result<Shape, Complaint> {
+    fn new(region: &mut Region, findings: &mut CheckState) -> Result<Shape, UnlocatedDiagnostic> {
         let upright = |form: Form, min: DVec3, max: DVec3| Shape {
             form,
             center: (min + max) / 2.0,
             axes: DMat3::IDENTITY,
             half: (max - min) / 2.0,
         };
-        let round = |form: Form, from: Vec3, to: Vec3, radius: f64| -> Result<Shape, Complaint> {
+        let round = |form: Form, from: Vec3, to: Vec3, radius: f64| -> Result<Shape, UnlocatedDiagnostic> {
             let (from, to) = (DVec3::from(from), DVec3::from(to));
             let axis = axis_between(from, to)?;
             let (u, v) = axis.any_orthonormal_pair();
@@ -67,7 +67,7 @@ impl Shape {
                 let radii = shape.radii.map(|radius| radius.si);
                 let widest = radii[0].max(radii[1]);
                 if widest == 0.0 {
-                    return Err(Complaint::new("both radii of the cone are 0")
+                    return Err(UnlocatedDiagnostic::new("both radii of the cone are 0")
                         .limit("at least one radius above 0")
                         .remedy("give the cone a width"));
                 }
@@ -106,13 +106,13 @@ impl Shape {
         }
     }
 
-    /// Radius of a cone at a height, and what its radius gains over a unit of height.
+    /// Radius of a cone at a height, and its slope.
     fn mantle(&self, [from, to]: [f64; 2], z: f64) -> (f64, f64) {
         let slope = (to - from) / (2.0 * self.half.z);
         ((from + to) / 2.0 + slope * z, slope)
     }
 
-    /// Visits the surfaces: all of a plain shape, those within `reach` of a mesh, whose clearances are never negative.
+    /// Visits the surfaces: all of a simple shape; of a mesh those within `reach`, whose distances are never negative.
     fn visit_faces(&self, at: DVec3, reach: f64, wraps: BVec3, mut visit: impl FnMut(Face)) {
         let (is_plain_end, across) = match &self.form {
             Form::Box => {
@@ -159,7 +159,7 @@ impl Shape {
         }
     }
 
-    /// The surface of a plain shape that is least far inside.
+    /// The surface of a simple shape with the smallest distance.
     fn nearest_face(&self, at: DVec3) -> Face {
         let mut nearest = Face {
             clearance: f64::INFINITY,
@@ -173,7 +173,7 @@ impl Shape {
         nearest
     }
 
-    /// Whether a ball of this radius is inside (`true`) or outside (`false`); `None` where it is neither.
+    /// Whether a sphere of this radius is inside (`true`) or outside (`false`); `None` if it is neither.
     fn has(&self, at: DVec3, radius: f64, wraps: BVec3) -> Option<bool> {
         let mut clearance = f64::INFINITY;
         self.visit_faces(at, radius, wraps, |face| clearance = clearance.min(face.clearance));
@@ -194,11 +194,11 @@ impl Shape {
     }
 }
 
-/// A region less others. Places are in the frame of the region unless they are called places in space.
+/// A region without excluded parts. Positions are in the frame of the region unless stated otherwise.
 pub(super) struct Space {
     shape: Shape,
     minus: Vec<Shape>,
-    /// Sides that wrap.
+    /// Periodic sides.
     pub wraps: BVec3,
     /// \[m³\].
     pub volume: f64,
@@ -209,11 +209,11 @@ impl Space {
         region: &mut Region,
         minus: &mut [Region],
         periodic: Option<[bool; 3]>,
-        findings: &mut Findings,
-    ) -> Result<Space, Complaint> {
+        findings: &mut CheckState,
+    ) -> Result<Space, UnlocatedDiagnostic> {
         let shape = Shape::new(region, findings)?;
         if periodic.is_some() && !matches!(shape.form, Form::Box) {
-            return Err(Complaint::new("only the sides of a box can be `periodic`").remedy("remove `periodic`, or fill a box"));
+            return Err(UnlocatedDiagnostic::new("only the sides of a box can be `periodic`").remedy("remove `periodic`, or fill a box"));
         }
         let minus = minus
             .iter_mut()
@@ -231,10 +231,10 @@ impl Space {
         if space.volume > 0.0 {
             return Ok(space);
         }
-        Err(Complaint::new("`minus` takes away all of the region").remedy("enlarge the region, or take less away"))
+        Err(UnlocatedDiagnostic::new("`minus` takes away all of the region").remedy("enlarge the region, or take less away"))
     }
 
-    /// The share of the shape that `minus` leaves, by points that fill a box evenly (the R3 sequence, \[Roberts 2018\]).
+    /// The share of the shape outside of `minus`, measured by points that fill a box evenly (the R3 sequence, \[Roberts 2018\]).
     fn share_left(&self) -> f64 {
         // The root of x⁴ = x + 1.
         let root = 1.220_744_084_605_759_5_f64;
@@ -251,7 +251,7 @@ impl Space {
 
     fn is_outside_minus(&self, at: DVec3, radius: f64) -> bool {
         let is_outside = |shape: &Shape, at: DVec3| shape.has(shape.to_local(self.to_space(at)), radius, BVec3::FALSE) == Some(false);
-        // What is taken away is so across the sides that wrap, too.
+        // Excluded parts also have images across periodic sides.
         let mut shapes = self.minus.iter();
         shapes.all(|shape| self.images(at, f64::INFINITY).all(|image| is_outside(shape, image)))
     }
@@ -261,7 +261,7 @@ impl Space {
         self.shape.half
     }
 
-    /// Corners of the upright box in space around the region, whatever is taken away from it.
+    /// Corners of the bounding box of the whole region in space, parallel to the axes.
     pub(super) fn bounds(&self) -> (DVec3, DVec3) {
         let Shape { form, center, axes, half } = &self.shape;
         let reach = match form {
@@ -274,24 +274,24 @@ impl Space {
         (*center - reach, *center + reach)
     }
 
-    /// Half the edges of the box in which centers may be.
+    /// Half the edges of the box of possible centers.
     pub(super) fn half_for_centers(&self, radius: f64) -> DVec3 {
         DVec3::select(self.wraps, self.shape.half, self.shape.half - radius)
     }
 
-    /// Largest radius for which there may be a place.
+    /// Largest radius that may fit.
     pub(super) fn largest_radius(&self) -> f64 {
         let of_walls = DVec3::select(self.wraps, DVec3::INFINITY, self.shape.half).min_element();
         let of_sides = DVec3::select(self.wraps, self.shape.half, DVec3::INFINITY).min_element() * 2.0 / SHORTEST_PERIOD;
         of_walls.min(of_sides)
     }
 
-    /// Whether a ball is all inside.
+    /// Whether a sphere is completely inside.
     pub(super) fn holds(&self, at: DVec3, radius: f64) -> bool {
         self.shape.has(at, radius, self.wraps) == Some(true) && self.is_outside_minus(at, radius)
     }
 
-    /// Whether to find out what is inside takes more than the rows of [`Space::reach_x`].
+    /// Whether the test for the inside needs more than the rows of [`PartitionExtent::reach_x`].
     pub(super) fn is_plain(&self) -> bool {
         self.minus.is_empty() && !matches!(self.shape.form, Form::Mesh(_))
     }
@@ -321,7 +321,7 @@ impl Space {
         }
     }
 
-    /// From one place to another, the short way around where sides wrap.
+    /// Vector from one position to another, the shortest across periodic sides.
     pub(super) fn between(&self, from: DVec3, to: DVec3) -> DVec3 {
         let straight = to - from;
         if !self.wraps.any() {
@@ -331,16 +331,16 @@ impl Space {
         DVec3::select(self.wraps, straight - period * (straight / period).round(), straight)
     }
 
-    /// The place inside the box that a place beyond a side that wraps stands for.
+    /// The image inside the box of a position beyond a periodic side.
     pub(super) fn wrapped(&self, at: DVec3) -> DVec3 {
         let period = 2.0 * self.shape.half;
         DVec3::select(self.wraps, at - period * (at / period).round(), at)
     }
 
-    /// A ball and its images across the sides that wrap, as far as they come within `reach` of the box.
+    /// A sphere and its periodic images, as far as they are within `reach` of the box.
     pub(super) fn images(&self, at: DVec3, reach: f64) -> impl Iterator<Item = DVec3> {
         let (half, wraps) = (self.shape.half, self.wraps);
-        // Where nothing wraps, the ball itself is the only one.
+        // Without periodic sides only the sphere itself.
         let shifts = if wraps.any() { 0..27 } else { 13..14 };
         shifts
             .map(|n| DVec3::new(f64::from(n % 3), f64::from(n / 3 % 3), f64::from(n / 9)) - 1.0)
@@ -350,7 +350,7 @@ impl Space {
             .map(|(_, image)| image)
     }
 
-    /// Moves the upper end of the region until it is `times` as high as it was; tells whether it is a column, for which that can be done.
+    /// Moves the upper end of the region to `times` its height; returns whether the region is a column, for which that is possible.
     pub(super) fn raise(&mut self, up: DVec3, times: f64) -> bool {
         let shape = &mut self.shape;
         let along = shape.axes.transpose() * up;
@@ -378,7 +378,7 @@ impl Space {
         self.shape.to_local(place.into())
     }
 
-    /// How far a layer at height `z` reaches along y when it keeps `margin` from the surface; negative where there is none.
+    /// Extent along y of a layer at height `z` with `margin` from the surface; negative if there is none.
     pub(super) fn reach_y(&self, z: f64, margin: f64) -> f64 {
         let half = self.shape.half;
         match self.shape.form {
@@ -392,7 +392,7 @@ impl Space {
         }
     }
 
-    /// How far a row at `y` in the layer at `z` reaches along x.
+    /// Extent along x of a row at `y` in the layer at `z`.
     pub(super) fn reach_x(&self, y: f64, z: f64, margin: f64) -> f64 {
         let reach = self.reach_y(z, margin);
         match self.shape.form {

@@ -1,41 +1,41 @@
-//! Particles of walls: what stands behind every wall, several layers deep, so that fluids before it see no end.
+//! Wall particles: several layers behind each wall, so that the support of fluid particles before it is complete.
 
 use super::{
     Layout,
     cells::{Cells, Portion, ROUNDING, volume},
-    places::Places,
+    open_boundary_space::OpenBoundarySpace,
     planes::{self, Flat},
+    point_index::PointIndex,
     shells,
     surface::{SURFACE, Surface},
     thickness,
-    ways::Ways,
 };
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::corners,
     schema::{BoxShape, SceneFile},
-    stage::{Act, Plan, Thing},
-    words::{Slip, Word},
+    stage::{Plan, StageAction, StageItem},
+    vocabulary::{Slip, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Boundary, Particles, SurfaceMotion, WallMotion, WallShape, World};
+use seixo_engine::world::{Particles, SurfaceMotion, WallMotion, WallParticles, WallShape, World};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
 
-/// How near particles of walls that move as one may be to each other, where their lattices meet \[spacings\].
+/// Smallest distance between wall particles that move together, where their lattices join \[spacings\].
 const NEAREST: f64 = 0.5;
-/// How near a particle of a wall one of a fluid may start \[spacings\].
+/// Smallest distance between a wall particle and a fluid particle at the start \[spacings\].
 const INSIDE: f64 = 0.3;
-/// How often cells at the surface of a mesh are halved, in space and in a plane.
+/// How often cells at the surface of a mesh are halved, in space and in a plane flow.
 const HALVINGS: [u32; 2] = [2, 3];
-/// Particles of fluid that tell on which side of a wall they are.
+/// Number of fluid particles that vote on the fluid side of a wall.
 const VOTERS: usize = 100;
 
-/// What bounds fluids, and where they are.
-pub(super) struct Setting<'a> {
+/// Boundaries of the fluids, and the fluid particles.
+pub(super) struct FluidSurroundings<'a> {
     pub file: &'a SceneFile,
     pub world: &'a World,
     /// The walls of every section.
@@ -43,55 +43,55 @@ pub(super) struct Setting<'a> {
     pub plan: &'a Plan,
     pub layout: &'a Layout,
     pub particles: &'a Particles,
-    /// Where fluids come and go.
-    pub ways: &'a Ways<'a>,
+    /// Inlets and outlets of fluids.
+    pub ways: &'a OpenBoundarySpace<'a>,
 }
 
-/// Walls that move, come and go together: what is behind one of them need not be behind another.
-struct Company {
-    /// The least range of walls that a stage names with them: a face of a box may go on its own.
+/// Walls that move, are added and are removed together. The space behind one of them need not be behind another.
+struct WallGroup {
+    /// The smallest range of walls that a stage names with them: a face of a box may be removed by itself.
     named_with: Option<Range<usize>>,
     motion: WallMotion,
     walls: Vec<usize>,
 }
 
-impl Company {
+impl WallGroup {
     fn has(&self, wall: u32) -> bool {
         self.walls.contains(&(wall as usize))
     }
 }
 
-/// All walls, as fluids see them.
+/// All walls, in the form that the fluid code uses.
 struct Enclosure {
     flats: Vec<Flat>,
     surfaces: Vec<Surface>,
 }
 
-/// A complaint with the wall that it is about.
-type At = (u32, Complaint);
+/// An error, with its wall.
+type At = (u32, UnlocatedDiagnostic);
 
-impl Setting<'_> {
-    /// The particles of all walls. Complains of fluid behind walls or in their particles.
-    pub(super) fn bound(&self, findings: &mut Findings) -> Boundary {
+impl FluidSurroundings<'_> {
+    /// The wall particles. Reports fluid behind walls or inside wall particles.
+    pub(super) fn bound(&self, findings: &mut CheckState) -> WallParticles {
         self.stand_all(findings).unwrap_or_else(|(wall, complaint)| {
             self.complain(wall, complaint, findings);
-            Boundary::default()
+            WallParticles::default()
         })
     }
 
-    /// Adds a complaint of a wall.
-    pub(super) fn complain(&self, wall: u32, complaint: Complaint, findings: &mut Findings) {
+    /// Adds an error of a wall.
+    pub(super) fn complain(&self, wall: u32, complaint: UnlocatedDiagnostic, findings: &mut CheckState) {
         let section = self.ranges.iter().find(|(_, range)| range.contains(&(wall as usize)));
         let path = section.map_or_else(String::new, |(name, _)| format!("wall.{name}"));
         findings.add(&path, complaint.within(&path));
     }
 
-    fn stand_all(&self, findings: &mut Findings) -> Result<Boundary, At> {
+    fn stand_all(&self, findings: &mut CheckState) -> Result<WallParticles, At> {
         let companies = self.companies();
         let enclosure = self.enclosure(&companies)?;
-        let (mut boundary, mut taken) = (Boundary::default(), Vec::new());
+        let (mut boundary, mut taken) = (WallParticles::default(), Vec::new());
         for company in &companies {
-            taken.push(self.stand(company, &companies[0], &enclosure, &mut boundary)?);
+            taken.push(self.place_wall_particles(company, &companies[0], &enclosure, &mut boundary)?);
         }
         let whole = volume(self.layout.spacing, self.layout.across);
         if boundary.volume.iter().all(|volume| (volume / whole - 1.0).abs() < ROUNDING) {
@@ -100,39 +100,39 @@ impl Setting<'_> {
         self.note_open_planes(&companies[0], &enclosure, findings);
         self.refuse_inside(&enclosure, &taken, findings);
         thickness::refuse_thin(self, &enclosure.surfaces, findings);
-        self.note_unfelt_walls(&boundary, findings);
+        self.warn_of_walls_without_particles(&boundary, findings);
         Ok(boundary)
     }
 
-    /// Says which walls have no particle, so that fluids pass through them: not planes along which everything flows, which are none for it.
-    fn note_unfelt_walls(&self, boundary: &Boundary, findings: &mut Findings) {
-        let felt: BTreeSet<u32> = boundary.wall.iter().copied().collect();
+    /// Reports walls without particles, which fluids would pass. Planes parallel to a plane flow are no walls for it and are not reported.
+    fn warn_of_walls_without_particles(&self, boundary: &WallParticles, findings: &mut CheckState) {
+        let coupled: BTreeSet<u32> = boundary.wall.iter().copied().collect();
         let is_along_flow = |wall: usize| match (&self.world.walls[wall].shape, self.layout.across) {
             (WallShape::Plane { normal, .. }, Some(axis)) => normal[axis].abs() > 1.0 - 1e-9,
             _ => false,
         };
         for (name, range) in self.ranges {
-            let is_felt = range.clone().any(|wall| felt.contains(&(wall as u32)));
-            if !is_felt && !range.clone().all(is_along_flow) {
+            let acts_on_fluid = range.clone().any(|wall| coupled.contains(&(wall as u32)));
+            if !acts_on_fluid && !range.clone().all(is_along_flow) {
                 findings.notices.push(format!(
-                    "wall.{name}: fluids do not feel it, as no particle is in it: it is behind other walls, too small, or farther away than fluids and \
+                    "wall.{name}: it has no wall particles, and fluids pass through: it is behind other walls, too small, or farther away than fluids and \
                      other walls reach at the start; a plane that is to hold what comes later needs a world.domain that reaches it"
                 ));
             }
         }
     }
 
-    /// The ways in which a company moves, at the start and as stages say.
-    fn motions_of<'a>(&'a self, company: &'a Company) -> Vec<&'a WallMotion> {
-        let acts = self.plan.stages.iter().flat_map(|stage| &stage.acts);
-        let of_stages = acts.filter_map(|act| match act {
-            Act::Motion(walls, motion) if company.walls.iter().any(|wall| walls.contains(wall)) => Some(&**motion),
+    /// The motions of a group of walls, at the start and after stages.
+    fn motions_of<'a>(&'a self, company: &'a WallGroup) -> Vec<&'a WallMotion> {
+        let actions = self.plan.stages.iter().flat_map(|stage| &stage.actions);
+        let of_stages = actions.filter_map(|act| match act {
+            StageAction::Motion(walls, motion) if company.walls.iter().any(|wall| walls.contains(wall)) => Some(&**motion),
             _ => None,
         });
         std::iter::once(&company.motion).chain(of_stages).collect()
     }
 
-    /// Corners of the boxes that walls are the faces of, with these walls.
+    /// Corners of the boxes whose faces are walls, with these walls.
     fn boxes(&self) -> Vec<(Range<usize>, [DVec3; 2])> {
         let of_section = |(name, section): (&String, &crate::schema::WallSection)| {
             let shape = section.box_.as_ref()?;
@@ -143,13 +143,13 @@ impl Setting<'_> {
         self.file.wall.iter().filter_map(of_section).collect()
     }
 
-    /// The walls as fluids see them, each with the part of space in which fluids may be before it: of the faces of a box that of the box; of
-    /// other planes all that fluids, walls and the domain take up, as far as they leave it open, and from there on to where planes end it.
+    /// The walls in the form that the fluid code uses, each with the space before it that fluids may fill. For faces of a box this is the box. For
+    /// other planes it is the space that fluids, walls and the domain occupy, up to planes that close it.
     ///
     /// # Errors
     /// When a wall is too large.
-    fn enclosure(&self, companies: &[Company]) -> Result<Enclosure, At> {
-        let Setting {
+    fn enclosure(&self, companies: &[WallGroup]) -> Result<Enclosure, At> {
+        let FluidSurroundings {
             layout, particles, world, ..
         } = *self;
         let boxes = self.boxes();
@@ -215,16 +215,18 @@ impl Setting<'_> {
         Ok(Enclosure { flats, surfaces })
     }
 
-    /// The walls in companies: first those that are there all the time and rest, then others.
-    fn companies(&self) -> Vec<Company> {
-        let acts = self.plan.stages.iter().flat_map(|stage| &stage.acts);
-        let named: Vec<Range<usize>> = acts
+    /// The walls in groups: first those that are always present and at rest, then others.
+    fn companies(&self) -> Vec<WallGroup> {
+        let actions = self.plan.stages.iter().flat_map(|stage| &stage.actions);
+        let named: Vec<Range<usize>> = actions
             .filter_map(|act| match act {
-                Act::Remove(Thing::Walls(walls)) | Act::Add(Thing::Walls(walls)) | Act::Motion(walls, _) => Some(walls.clone()),
+                StageAction::Remove(StageItem::Walls(walls))
+                | StageAction::Add(StageItem::Walls(walls))
+                | StageAction::Motion(walls, _) => Some(walls.clone()),
                 _ => None,
             })
             .collect();
-        let mut companies = vec![Company {
+        let mut companies = vec![WallGroup {
             named_with: None,
             motion: WallMotion::default(),
             walls: Vec::new(),
@@ -232,7 +234,7 @@ impl Setting<'_> {
         for (index, wall) in self.world.walls.iter().enumerate() {
             let naming = named.iter().filter(|walls| walls.contains(&index));
             let named_with = naming.min_by_key(|walls| walls.len()).cloned();
-            // A surface that runs stays where it is.
+            // A moving surface does not move the wall itself.
             let motion = WallMotion {
                 surface: SurfaceMotion::default(),
                 ..wall.motion.clone()
@@ -242,7 +244,7 @@ impl Setting<'_> {
                 .position(|company| company.named_with == named_with && company.motion == motion);
             match known {
                 Some(known) => companies[known].walls.push(index),
-                None => companies.push(Company {
+                None => companies.push(WallGroup {
                     named_with,
                     motion,
                     walls: vec![index],
@@ -252,11 +254,17 @@ impl Setting<'_> {
         companies
     }
 
-    /// Puts the particles of a company behind its walls, but not where those that last have theirs. Returns their places.
+    /// Places the particles of a group behind its walls, except where earlier groups already have particles. Returns their positions.
     ///
     /// # Errors
-    /// When a wall asks for too many.
-    fn stand(&self, company: &Company, lasting: &Company, enclosure: &Enclosure, boundary: &mut Boundary) -> Result<Places, At> {
+    /// If a wall needs too many.
+    fn place_wall_particles(
+        &self,
+        company: &WallGroup,
+        lasting: &WallGroup,
+        enclosure: &Enclosure,
+        boundary: &mut WallParticles,
+    ) -> Result<PointIndex, At> {
         let layout = self.layout;
         let spacing = layout.spacing;
         let is_seen = |wall: u32| company.has(wall) || lasting.has(wall);
@@ -267,7 +275,7 @@ impl Setting<'_> {
             .partition(|flat| company.has(flat.wall));
         let surfaces: Vec<&Surface> = enclosure.surfaces.iter().filter(|surface| is_seen(surface.wall)).collect();
         let whole = volume(spacing, layout.across);
-        let mut places = Places::new(spacing, layout.periods);
+        let mut places = PointIndex::new(spacing, layout.periods);
         let mut keep = |at: DVec3, wall: u32, nearest: f64| {
             if layout.holds(at) && !self.ways.crosses(at) && places.nearer_than((nearest - 1e-6) * spacing, at).is_none() {
                 places.add(at, wall);
@@ -284,7 +292,7 @@ impl Setting<'_> {
         let (faceted, round): (Vec<&Surface>, Vec<&Surface>) = surfaces.iter().copied().partition(|surface| surface.is_faceted());
         for surface in round.iter().filter(|surface| company.has(surface.wall)) {
             shells::offer(surface, layout, &mut |at, nearest| {
-                let is_behind = surface.has_layer_at(at, layout);
+                let is_behind = surface.has_wall_particle_at(at, layout);
                 let is_clear = || flats.iter().chain(&others).all(|flat| flat.before(at) > SURFACE * spacing);
                 let is_clear_of = |other: &&Surface| {
                     let is_far = || {
@@ -299,7 +307,7 @@ impl Setting<'_> {
                 }
             });
         }
-        // What is behind several is of the first: one that is there all the time, or a round one.
+        // Space behind several walls belongs to the first one: one that is always present, or a round one.
         let mut before: Vec<&Surface> = surfaces
             .iter()
             .copied()
@@ -323,8 +331,8 @@ impl Setting<'_> {
         Ok(places)
     }
 
-    /// The particles behind a surface of flat faces: of the cells of the lattice of the fluid, as far as they are behind it, before all planes, and not
-    /// behind those surfaces that come first.
+    /// The particles behind a surface of flat faces. They fill the cells of the fluid's lattice that are behind it, before all planes, and not behind
+    /// earlier surfaces.
     fn portions(&self, surface: &Surface, flats: &[&Flat], first: &[&Surface]) -> Vec<Portion> {
         let layout = self.layout;
         let band = layout.band() * (1.0 + ROUNDING);
@@ -360,9 +368,9 @@ impl Setting<'_> {
         cells.portions(near.filter(is_seen), &depth)
     }
 
-    /// Tells where particles of planes end although nothing closes them.
-    fn note_open_planes(&self, lasting: &Company, enclosure: &Enclosure, findings: &mut Findings) {
-        let Setting { layout, world, .. } = *self;
+    /// Notes planes whose particles end although nothing closes them.
+    fn note_open_planes(&self, lasting: &WallGroup, enclosure: &Enclosure, findings: &mut CheckState) {
+        let FluidSurroundings { layout, world, .. } = *self;
         let boxes = self.boxes();
         let of_box = |wall: u32| boxes.iter().any(|(range, _)| range.contains(&(wall as usize)));
         let flats: Vec<&Flat> = enclosure.flats.iter().filter(|flat| lasting.has(flat.wall)).collect();
@@ -384,10 +392,10 @@ impl Setting<'_> {
         }
     }
 
-    /// Refuses fluid behind planes, within particles of walls and in inlets, and inlets into walls, of those walls that are there at the start.
-    fn refuse_inside(&self, enclosure: &Enclosure, taken: &[Places], findings: &mut Findings) {
+    /// Refuses fluid behind planes, inside wall particles and in inlets, and inlets into walls, for walls that are present at the start.
+    fn refuse_inside(&self, enclosure: &Enclosure, taken: &[PointIndex], findings: &mut CheckState) {
         let is_there = |wall: &u32| {
-            let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&(*wall as usize)));
+            let is_it = |thing: &StageItem| matches!(thing, StageItem::Walls(walls) if walls.contains(&(*wall as usize)));
             !self.plan.absent.iter().any(is_it)
         };
         let near = INSIDE * self.layout.spacing;
@@ -398,7 +406,7 @@ impl Setting<'_> {
             let mut looks = surfaces.iter().filter_map(|surface| surface.look(place));
             let behind_surface = || looks.find(|look| look.is_behind && look.distance > near).map(|look| look.wall);
             let behind = behind_flat.or_else(behind_surface);
-            let owner = |places: &Places| places.nearer_than(near, place).filter(is_there);
+            let owner = |places: &PointIndex| places.nearer_than(near, place).filter(is_there);
             behind.or_else(|| taken.iter().find_map(owner))
         };
         let by_inlet = self
@@ -408,13 +416,13 @@ impl Setting<'_> {
             .find_map(|(name, place)| Some((name, place, wall_at(place)?)));
         if let Some((name, place, wall)) = by_inlet {
             let wall = &self.world.walls[wall as usize].name;
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "inlet.{name}: what comes would be at {place:.6} m, inside wall.{wall}, or behind it"
             ));
             findings.add(
                 &format!("inlet.{name}.through"),
                 complaint
-                    .limit(format!("{INSIDE} spacings from particles of walls"))
+                    .limit(format!("{INSIDE} spacings from wall particles"))
                     .remedy("move it, make it smaller, or turn it: fluid goes to where the normal points"),
             );
         }
@@ -424,7 +432,7 @@ impl Setting<'_> {
             self.particles.position.iter().map(|place| DVec3::from(*place)).zip(kinds)
         };
         if let Some((place, name, inlet)) = all().find_map(|(place, name)| Some((place, name, self.ways.inlet_at(place)?))) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "fluid.{name}: its particle at {place:.6} m is where those of inlet.{} are on their way",
                 inlet.name
             ));
@@ -439,21 +447,21 @@ impl Setting<'_> {
             return;
         };
         let wall = &self.world.walls[wall as usize].name;
-        let complaint = Complaint::new(format!(
+        let complaint = UnlocatedDiagnostic::new(format!(
             "fluid.{name}: its particle at {place:.6} m is inside wall.{wall}, or behind it"
         ));
         findings.add(
             &format!("fluid.{name}.fill"),
             complaint
                 .limit(format!(
-                    "{INSIDE} spacings from particles of walls, the first of which are half a spacing behind the wall"
+                    "{INSIDE} spacings from wall particles, the first of which are half a spacing behind the wall"
                 ))
                 .remedy("fill a region that ends at the wall, or move the wall; before a plane is where its normal points to"),
         );
     }
 }
 
-/// By wall of the world, whether fluids slip along it freely; if the scene leaves it out, those of \[Müller 2003\] do, others stick.
+/// Whether fluids slip freely, for each wall of the world. By default those of \[Müller 2003\] do, others do not.
 pub(super) fn slips(file: &mut SceneFile, is_muller: bool, walls: usize, ranges: &BTreeMap<String, Range<usize>>) -> Vec<bool> {
     let usual = if is_muller { Slip::Free } else { Slip::None };
     let mut slips = vec![false; walls];

@@ -1,31 +1,30 @@
-//! What bodies and walls of meshes fill, as particles: cells of a lattice, of which each stands for as much as is filled of it, in the middle of
-//! that. So particles together have the volume of what they stand for, whatever its form, and are as symmetric as it is: nothing is decided by
-//! which side of a surface a point falls on.
+//! Particles that fill bodies and walls of meshes. Each cell of a lattice becomes a particle with the volume of its filled part, at the centroid of
+//! that part. The total volume is thus exact for any form, and the particles are as symmetric as the form: rounding at a surface decides nothing.
 
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// The least share of a cell that is a particle of its own, where it has neighbors that are.
+/// Smallest filled share of a cell with its own particle, if it has fuller neighbors.
 const LEAST: f64 = 0.5;
-/// The least share of a cell that counts.
+/// Smallest filled share of a cell that counts.
 const NOTHING: f64 = 1e-9;
-/// By how much thresholds are passed, so that rounding does not decide \[-\].
+/// Margin at thresholds, so that rounding does not decide \[-\].
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// Volume of a particle of fluids with this spacing \[m³\], in a plane its area \[m²\].
+/// Volume of a fluid particle at this spacing \[m³\], in a plane flow its area \[m²\].
 pub(super) fn volume(spacing: f64, across: Option<usize>) -> f64 {
     spacing.powi(if across.is_some() { 2 } else { 3 })
 }
 
-/// How deep a place is in what is filled, negative outside \[m\]; beyond the distance that goes with it any number will do that is as large.
+/// Depth of a position in the filled space, negative outside \[m\]. Beyond the given distance any number of at least that magnitude is valid.
 pub(super) type Depth<'a> = &'a dyn Fn(DVec3, f64) -> f64;
 
-/// A particle of what is filled.
+/// A particle of the filled space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Portion {
-    /// Where it is \[m\].
+    /// Its position \[m\].
     pub place: DVec3,
-    /// What it stands for \[m³\], in a plane \[m²\].
+    /// Its volume \[m³\], in a plane flow its area \[m²\].
     pub volume: f64,
 }
 
@@ -35,9 +34,9 @@ pub(super) struct Cells {
     pub corner: DVec3,
     /// Edges of a cell \[m\].
     pub step: DVec3,
-    /// Axis across which nothing flows: there is one layer of cells, at zero.
+    /// Axis normal to the plane of the flow: there is one layer of cells, at zero.
     pub across: Option<usize>,
-    /// How often cells at a surface are halved to measure what is filled of them.
+    /// How often cells at a surface are halved to measure their filled part.
     pub halvings: u32,
 }
 
@@ -51,7 +50,7 @@ impl Cells {
         middle
     }
 
-    /// Indices along an axis of the cells whose middles are from one coordinate on and before another.
+    /// Indices along an axis of the cells whose centers are from one coordinate on and before another.
     pub(super) fn between(&self, axis: usize, from: f64, to: f64) -> std::ops::Range<i64> {
         if self.across == Some(axis) {
             return 0..1;
@@ -60,12 +59,12 @@ impl Cells {
         first_from(from)..first_from(to)
     }
 
-    /// Volume of what has these edges \[m³\], in a plane its area \[m²\].
+    /// Volume of a block with these edges \[m³\], in a plane flow its area \[m²\].
     fn volume(&self, edges: DVec3) -> f64 {
         (0..3).filter(|axis| self.across != Some(*axis)).map(|axis| edges[axis]).product()
     }
 
-    /// The particles of what is filled of these cells, in the order of z, y, x.
+    /// The particles of these cells, in the order of z, y, x.
     pub(super) fn portions(&self, cells: impl Iterator<Item = [i64; 3]>, depth: Depth<'_>) -> Vec<Portion> {
         let mut edges = self.step;
         if let Some(axis) = self.across {
@@ -81,8 +80,8 @@ impl Cells {
         self.gathered(&found)
     }
 
-    /// The volume of what is filled of a block with this middle and these edges, and its first moment. Where the surface passes, blocks are halved; of
-    /// the smallest that share is filled which a surface across their edges leaves.
+    /// The filled volume of a block with this center and these edges, and its first moment. Blocks that the surface intersects are halved. The filled
+    /// share of the smallest blocks follows from a surface across their edges.
     fn measure(&self, depth: Depth<'_>, middle: DVec3, edges: DVec3, halvings: u32) -> (f64, DVec3) {
         let reach = 0.5 * edges.length();
         let at = depth(middle, reach);
@@ -109,8 +108,8 @@ impl Cells {
         (volume, middle * volume)
     }
 
-    /// Particles of what is filled of cells. Where less than half of one is, it goes to the neighbors of which more is, most of it to the nearest:
-    /// volume and first moment stay.
+    /// Particles for the filled parts of cells. A cell that is less than half full gives its part to fuller neighbors, most of it to the nearest:
+    /// volume and first moment are conserved.
     fn gathered(&self, found: &BTreeMap<[i64; 3], (f64, DVec3)>) -> Vec<Portion> {
         let whole = self.volume(self.step);
         let is_own = |volume: f64| volume >= LEAST * whole * (1.0 - ROUNDING);

@@ -1,27 +1,27 @@
-//! Fluids that are cut at planes: regions are simple, and a tank may have a sloping floor.
+//! Fluids that are cut at planes: regions are simple, but a tank may have a sloping floor.
 
 use super::planes::Flat;
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     schema::SceneFile,
-    stage::{Plan, Thing},
+    stage::{Plan, StageItem},
 };
 use glam::DVec3;
 use seixo_engine::world::{Particles, WallShape, World};
 
-/// How near its last particles may be before a plane that cuts a fluid \[spacings\]. A lattice that fits the plane has them at a half; at zero
-/// there would be as many as there is room for, some of them all but in the wall.
+/// Smallest distance of the last particles from a plane that cuts a fluid \[spacings\]. A lattice that fits the plane has one half. Zero would fit as
+/// many particles, but some of them almost inside the wall.
 const NEAREST: f64 = 0.25;
 
-/// Leaves out particles behind planes that are there at the start, of fluids that ask for it. Ids count those that stay.
+/// Removes particles behind planes that are present at the start, from fluids with `cut_at_planes`. Ids count the remaining ones.
 pub(super) fn cut_at_planes(
     file: &SceneFile,
     world: &World,
     plan: &Plan,
     across: Option<usize>,
     particles: &mut Particles,
-    findings: &mut Findings,
+    findings: &mut CheckState,
 ) {
     let spacing = file
         .fluid
@@ -29,7 +29,7 @@ pub(super) fn cut_at_planes(
         .find_map(|section| section.spacing)
         .map_or(0.0, |length| length.si);
     let is_absent = |wall: usize| {
-        let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&wall));
+        let is_it = |thing: &StageItem| matches!(thing, StageItem::Walls(walls) if walls.contains(&wall));
         plan.absent.iter().any(is_it)
     };
     let flat = |(index, shape): (usize, &WallShape)| match shape {
@@ -49,7 +49,7 @@ pub(super) fn cut_at_planes(
         let stays = |k: &usize| !is_own(k) || !is_behind(particles.position[*k].into());
         let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
         if !order.iter().any(is_own) {
-            let complaint = Complaint::new(format!("fluid.{name}: all of its region is behind planes, and it is cut there"));
+            let complaint = UnlocatedDiagnostic::new(format!("fluid.{name}: all of its region is behind planes, and it is cut there"));
             findings.add(
                 &format!("fluid.{name}.fill"),
                 complaint.remedy("fill a region before the planes: where their normals point to"),
@@ -60,7 +60,7 @@ pub(super) fn cut_at_planes(
     }
 }
 
-/// These particles, numbered anew.
+/// These particles, renumbered.
 pub(super) fn kept(particles: &Particles, order: &[usize]) -> Particles {
     Particles {
         id: (0..order.len() as u32).collect(),

@@ -1,19 +1,20 @@
-//! Ends of meshes at periodic sides that lie on images of each other, so that the mesh goes on there.
+//! Ends of meshes at periodic sides that coincide with images of each other, so that the mesh continues there.
 
 use super::{Layout, facets::Turned};
 use std::collections::{BTreeMap, HashMap};
 
-/// Corners of triangles this close are one \[spacings\].
+/// Corners of triangles at this distance are the same \[spacings\].
 const SAME_CORNER: f64 = 1e-4;
-/// Where between two whole lengths of the domain the way along an edge is rounded up: no simple share of one, so that rounding does not decide.
+/// Threshold between two whole domain lengths at which the distance along an edge is rounded up. It is no simple fraction, so that rounding does not
+/// decide.
 const UP_FROM: f64 = 0.309;
-/// How flat an end must lie in its plane, and how equal two ends must be \[-\].
+/// Tolerance for the flatness of an end in its plane, and for the equality of two ends \[-\].
 const EQUAL: f64 = 1e-6;
 
-/// An edge wherever its image is: its ends, and by how many lengths of the domain they are apart.
+/// An edge, independent of its periodic image: its ends, and the number of domain lengths between them.
 type Anywhere = ([[i64; 3]; 2], [i64; 3]);
 
-/// By what corners are known: those in one cell of a fine grid are one.
+/// Identifies corners: those in one cell of a fine grid are the same.
 pub(super) struct Grid {
     /// Edge of a cell \[m\].
     tolerance: f64,
@@ -34,7 +35,7 @@ impl Grid {
         corner.map(|coordinate| (coordinate / self.tolerance).round() as i64)
     }
 
-    /// Along a periodic axis, the cell of a coordinate in the domain, which is a whole number of cells long there, and how many lengths it is away.
+    /// Along a periodic axis: the cell of a coordinate in the domain, which is a whole number of cells long, and the number of domain lengths to it.
     fn folded(&self, coordinate: f64, [min, max]: [f64; 2]) -> (i64, i64) {
         let cells = ((max - min) / self.tolerance).ceil();
         let cell = ((coordinate - min) / (max - min) * cells).round();
@@ -42,7 +43,7 @@ impl Grid {
         ((cell - lengths * cells) as i64, lengths as i64)
     }
 
-    /// A corner, wherever its image is.
+    /// A corner, independent of its periodic image.
     fn key_anywhere(&self, corner: &[f64; 3]) -> [i64; 3] {
         let mut key = self.key(corner);
         for axis in 0..3 {
@@ -53,7 +54,7 @@ impl Grid {
         key
     }
 
-    /// The edge after a corner of a triangle, its ends in the order of [`Grid::key`], which is that of its images, too.
+    /// The edge after a corner of a triangle, its ends in the order of [`Grid::key`], which all its images share.
     fn edge_anywhere(&self, triangle: &[[f64; 3]; 3], k: usize) -> Anywhere {
         let (mut a, mut b) = (&triangle[k], &triangle[(k + 1) % 3]);
         if self.key(a) > self.key(b) {
@@ -70,15 +71,15 @@ impl Grid {
 /// A face that may be part of an end at a periodic side.
 struct Face {
     index: usize,
-    /// How many lengths of the domain its plane is away.
+    /// Distance of its plane in domain lengths.
     lengths: i64,
-    /// Its area, positive where its front is up along the axis \[m²\].
+    /// Its area, positive if its front faces up the axis \[m²\].
     area: f64,
     edges: [Anywhere; 3],
 }
 
-/// Of every triangle, whether it is part of an end that lies on an image of another end of its part, which faces the other way: what is between goes
-/// on there.
+/// For each triangle, whether it belongs to an end that coincides with an image of another end of its part and faces the other way: the inside
+/// continues there.
 pub(super) fn ends_at_sides(triangles: &[Turned], grid: &Grid) -> Vec<bool> {
     let mut are_ends = vec![false; triangles.len()];
     for axis in 0..3 {
@@ -107,7 +108,7 @@ pub(super) fn ends_at_sides(triangles: &[Turned], grid: &Grid) -> Vec<bool> {
     are_ends
 }
 
-/// Faces of a part in a plane, in groups that hang together over edges.
+/// Faces of a part in a plane, in groups that are connected by edges.
 fn connected(faces: &[Face]) -> Vec<Vec<&Face>> {
     let mut around: HashMap<&Anywhere, Vec<usize>> = HashMap::new();
     for (number, face) in faces.iter().enumerate() {
@@ -137,7 +138,7 @@ fn connected(faces: &[Face]) -> Vec<Vec<&Face>> {
     groups
 }
 
-/// Whether faces that hang together are two ends of the same outline, whole lengths of the domain apart, that face opposite ways.
+/// Whether connected faces are two ends of the same outline, whole domain lengths apart, that face opposite ways.
 fn is_pair(faces: &[&Face]) -> bool {
     let (up, down): (Vec<&Face>, Vec<&Face>) = faces.iter().copied().partition(|face| face.area > 0.0);
     let (Some(top), Some(bottom)) = (up.first(), down.first()) else {

@@ -1,4 +1,4 @@
-//! Walls of meshes: the pieces of their surfaces, which hang together over edges.
+//! Walls of meshes: the pieces of their surfaces, connected by edges.
 
 use super::{
     Layout,
@@ -11,12 +11,12 @@ use seixo_engine::voxels::Parts;
 use seixo_engine::world::Triangle;
 use std::collections::{BTreeMap, HashMap};
 
-/// A triangle turned as its neighbors are, with the part that it belongs to.
+/// A triangle, oriented like its neighbors, with the part that it belongs to.
 pub(super) type Turned = ([DVec3; 3], usize);
 
-/// The surfaces of walls that move as one, each with its triangles. Every closed part is a surface: what is behind it is, whatever else is there. The
-/// others are, wall by wall; those walls are one whose edges meet, as those of sheets that make a box. Ends of a part that lie on each other's images
-/// beyond periodic sides are no pieces: the part goes on there.
+/// The surfaces of walls that move together, each with its triangles. Each closed part is a surface of its own, as the space behind it does not
+/// depend on other parts. Open parts form surfaces wall by wall; walls with common edges, such as sheets that form a box, count as one. Ends of a
+/// part that coincide with each other's images at periodic sides are no pieces: the part continues there.
 pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<Form> {
     let of_mesh = |(wall, triangles): &(u32, Vec<Triangle>)| triangles.iter().map(|triangle| (*triangle, *wall)).collect::<Vec<_>>();
     let triangles: Vec<(Triangle, u32)> = meshes.iter().flat_map(of_mesh).collect();
@@ -58,7 +58,7 @@ pub(super) fn surfaces(meshes: &[(u32, Vec<Triangle>)], layout: &Layout) -> Vec<
     surfaces
 }
 
-/// A triangle, or what a plane flow sees of it.
+/// A triangle, or its section with the plane of the flow.
 fn outline(corners: &[DVec3; 3], layout: &Layout) -> Option<Outline> {
     let [a, b, c] = *corners;
     match layout.across {
@@ -67,9 +67,9 @@ fn outline(corners: &[DVec3; 3], layout: &Layout) -> Option<Outline> {
     }
 }
 
-/// Triangles turned so that neighbors face the same way, each with the connected part that it belongs to, and of every part whether it is closed.
+/// Triangles, oriented so that neighbors face the same way, with their connected part; and for each part whether it is closed.
 fn turned(triangles: &[(Triangle, u32)], grid: &Grid) -> (Vec<Turned>, Vec<bool>) {
-    // The edge after a corner: its ends in a fixed order, and whether it is run along in that order.
+    // The edge after a corner: its ends in a fixed order, and whether the triangle follows that order.
     let edge = |triangle: &Triangle, k: usize| {
         let (a, b) = (grid.key(&triangle[k]), grid.key(&triangle[(k + 1) % 3]));
         if a < b { ([a, b], true) } else { ([b, a], false) }
@@ -81,7 +81,8 @@ fn turned(triangles: &[(Triangle, u32)], grid: &Grid) -> (Vec<Turned>, Vec<bool>
             sides.entry(ends).or_default().push((index, is_forward));
         }
     }
-    // Where three or more of a wall meet, nobody knows which two are neighbors; of several walls those are that end there.
+    // Where three or more triangles of a wall share an edge, neighbors are ambiguous. With several walls, neighbors are the triangles of walls that
+    // end there.
     let neighbor = |index: usize, k: usize| -> Option<(usize, bool)> {
         let (ends, is_forward) = edge(&triangles[index].0, k);
         let around = &sides[&ends];

@@ -1,9 +1,9 @@
-//! Particles of fluids: sites of cubic lattices in their regions.
+//! Fluid particles at the start: sites of cubic lattices in their regions.
 
-use super::{AXES, Layout, Shared, count, periods, places::Places};
+use super::{AXES, Layout, Shared, count, periods, point_index::PointIndex};
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::{Inside, refuse_too_many_of, si},
     grains::is_inside,
     schema::{Region, SceneFile},
@@ -11,33 +11,33 @@ use crate::{
 use glam::DVec3;
 use seixo_engine::world::{Domain, Particles};
 
-/// Most sites that are looked at.
-const MOST_SITES: f64 = 1e9;
-/// Nearest distance of particles of different fluids \[spacings\].
+/// Largest number of sites that are tested.
+const MAX_SITES: f64 = 1e9;
+/// Smallest distance of particles of different fluids \[spacings\].
 const NEAREST: f64 = 0.5;
-/// By how much an edge of a box may differ from a whole number of spacings without a word \[spacings\].
+/// Tolerance without a note for the edge of a box that is no whole number of spacings \[spacings\].
 const SLACK: f64 = 0.01;
-/// By how much the volume of another region may differ from that of its particles without a word \[-\].
+/// Tolerance without a note for the volume of another region against that of its particles \[-\].
 const SHARE: f64 = 0.02;
 
-/// A complaint with the key it is about.
-type At = (&'static str, Complaint);
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
 
-/// Where the particles of a fluid start.
+/// Region of a fluid at the start.
 struct Sites {
     inside: Inside,
-    /// Half a spacing from the first \[m\].
+    /// Half a spacing before the first site \[m\].
     corner: DVec3,
     places: Vec<DVec3>,
 }
 
-/// The particles of all fluids, and a corner of the lattice of the first. Ids count from 0 on, fluid by fluid in alphabetical order, in each of
-/// them along x first, then y, then z.
-pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain>, findings: &mut Findings) -> (Particles, DVec3) {
+/// The particles of all fluids, and a corner of the lattice of the first. Ids count from 0, by fluid in alphabetical order, and then along x first,
+/// then y, then z.
+pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain>, findings: &mut CheckState) -> (Particles, DVec3) {
     let has_several = file.fluid.len() > 1;
     let (mut particles, mut corner) = (Particles::default(), None);
     let mut earlier: Vec<(String, Inside)> = Vec::new();
-    let mut taken = Places::new(shared.spacing, periods(domain));
+    let mut taken = PointIndex::new(shared.spacing, periods(domain));
     for (kind, (name, section)) in file.fluid.iter_mut().enumerate() {
         let path = format!("fluid.{name}");
         let Some(region) = &mut section.fill else { continue };
@@ -61,7 +61,7 @@ pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain
                 "{path}: its particle at {place:.6} m is in fluid.{}, or too close to it",
                 earlier[other].0
             );
-            let complaint = Complaint::new(message).limit(format!("{NEAREST} spacings between particles of two fluids"));
+            let complaint = UnlocatedDiagnostic::new(message).limit(format!("{NEAREST} spacings between particles of two fluids"));
             findings.add(
                 &format!("{path}.fill"),
                 complaint.remedy("move or shrink one of the two regions: what fills one place is one fluid"),
@@ -70,7 +70,7 @@ pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain
         if let Some(domain) = domain
             && let Some(place) = found.places.iter().find(|place| !is_inside(&place.to_array(), domain))
         {
-            let complaint = Complaint::new(format!("{path}: a particle at {place:.6} m starts outside of the domain"));
+            let complaint = UnlocatedDiagnostic::new(format!("{path}: a particle at {place:.6} m starts outside of the domain"));
             findings.add(
                 &format!("{path}.fill"),
                 complaint
@@ -98,7 +98,7 @@ pub(super) fn fill(file: &mut SceneFile, shared: &Shared, domain: Option<&Domain
     (particles, corner.unwrap_or_default())
 }
 
-fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findings) -> Result<Sites, At> {
+fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut CheckState) -> Result<Sites, At> {
     let inside = Inside::new(region, findings).map_err(|complaint| ("fill", complaint))?;
     let is_box = matches!(region, Region::Box(_));
     let (min, max) = inside.bounds();
@@ -107,7 +107,7 @@ fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findin
     for axis in 0..3 {
         if shared.across == Some(axis) {
             if !(min[axis]..=max[axis]).contains(&0.0) {
-                let complaint = Complaint::new(format!(
+                let complaint = UnlocatedDiagnostic::new(format!(
                     "the region does not reach the plane in which fluids flow, {} = 0",
                     AXES[axis]
                 ));
@@ -121,7 +121,7 @@ fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findin
         }
         let extent = max[axis] - min[axis];
         if extent < spacing * (1.0 - 1e-6) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "a spacing of {spacing} m is larger than the region, which measures {extent:.6} m along {}",
                 AXES[axis]
             ));
@@ -146,9 +146,9 @@ fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findin
         inside.volume() / (max - min).element_product()
     };
     refuse_too_many_of("particles", share * all, remedy).map_err(|complaint| ("spacing", complaint))?;
-    if all > MOST_SITES {
-        let complaint = Complaint::new(format!("the box around the region has {all:.1e} places for particles"));
-        return Err(("spacing", complaint.limit(format!("{MOST_SITES:.0e}")).remedy(remedy)));
+    if all > MAX_SITES {
+        let complaint = UnlocatedDiagnostic::new(format!("the box around the region has {all:.1e} places for particles"));
+        return Err(("spacing", complaint.limit(format!("{MAX_SITES:.0e}")).remedy(remedy)));
     }
     let [along_x, along_y, along_z] = counts.map(|count| count as u64);
     let mut places = Vec::new();
@@ -163,7 +163,7 @@ fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findin
         }
     }
     if places.is_empty() {
-        let complaint = Complaint::new("no particle is inside the region");
+        let complaint = UnlocatedDiagnostic::new("no particle is inside the region");
         return Err(("fill", complaint.remedy("use a smaller spacing, or fill a larger region")));
     }
     note_uneven(path, is_box, &inside, counts, places.len(), shared, findings);
@@ -174,8 +174,8 @@ fn sites(path: &str, region: &mut Region, shared: &Shared, findings: &mut Findin
     })
 }
 
-/// Tells of particles that stand for another volume than their region has.
-fn note_uneven(path: &str, is_box: bool, inside: &Inside, counts: [f64; 3], places: usize, shared: &Shared, findings: &mut Findings) {
+/// Notes particles whose volume differs from that of their region.
+fn note_uneven(path: &str, is_box: bool, inside: &Inside, counts: [f64; 3], places: usize, shared: &Shared, findings: &mut CheckState) {
     let spacing = shared.spacing;
     let (min, max) = inside.bounds();
     let spacings = (max - min) / spacing;
@@ -205,8 +205,8 @@ fn note_uneven(path: &str, is_box: bool, inside: &Inside, counts: [f64; 3], plac
     }
 }
 
-/// Tells of periodic lengths that no whole number of particles fills.
-pub(super) fn note_uneven_periods(layout: &Layout, findings: &mut Findings) {
+/// Notes periodic lengths that are no whole number of spacings.
+pub(super) fn note_uneven_periods(layout: &Layout, findings: &mut CheckState) {
     for (axis, period) in layout.periods.iter().enumerate() {
         let Some([min, max]) = period.filter(|_| layout.across != Some(axis)) else {
             continue;

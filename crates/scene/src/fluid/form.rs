@@ -1,11 +1,11 @@
-//! What bodies fill: closed meshes, or spheres together; in a plane their sections.
+//! Space that bodies fill: closed meshes, or the union of spheres; in a plane flow their sections.
 
 use super::{
     Shared,
     cells::{Cells, ROUNDING},
 };
 use crate::{
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::{Mesh, refuse_too_many_of},
     section::Section,
 };
@@ -13,16 +13,16 @@ use glam::DVec3;
 use seixo_engine::world::{Body, Triangle, Vec3};
 use std::collections::HashMap;
 
-/// By how much more than a whole number of spacings wide a body may be for as many cells \[spacings\]: they are a quarter wider at most.
+/// Tolerance above a whole number of spacings up to which the number of cells stays the same \[spacings\]. Cells are at most a quarter wider.
 const WIDER: f64 = 0.2;
-/// How often cells at a surface are halved, in space and in a plane: volumes are then right to a thousandth.
+/// How often cells at a surface are halved, in space and in a plane flow: the error of volumes is then a thousandth.
 const HALVINGS: [u32; 2] = [3, 4];
-/// How much of the volume of a particle of fluid the largest of a body has at least.
+/// Smallest volume of the largest particle of a body, over that of a fluid particle.
 const LEAST: f64 = 0.5;
-/// How far beyond a surface a place is looked at that tells whether the surface is one \[spacings\].
+/// Distance beyond a surface at which a test point decides whether it is a real surface \[spacings\].
 const BEYOND: f64 = 1e-3;
 
-/// What a body fills, in the frame of its principal axes.
+/// Space that a body fills, in the frame of its principal axes.
 pub(super) enum Form {
     /// A closed mesh, whose parts may overlap.
     Mesh {
@@ -30,18 +30,19 @@ pub(super) enum Form {
         inside: Mesh,
         overlaps: bool,
     },
-    /// The section of a closed mesh with the plane in which fluids flow, and the corners of the box around the mesh \[m\].
+    /// The section of a closed mesh with the plane of the flow, and the corners of the box around the mesh \[m\].
     Section {
         section: Section,
         overlaps: bool,
         bounds: [DVec3; 2],
     },
-    /// Spheres together: centers and radii \[m\].
+    /// A union of spheres: centers and radii \[m\].
     Spheres(Vec<(DVec3, f64)>),
 }
 
 impl Form {
-    /// What a body fills, which has these radii of its spheres by their ids, and was made from a mesh or not; in a plane across an axis or in space.
+    /// The space that a body fills, given the radii of its spheres by their ids, and its mesh if it has one; in space, or in the plane normal to an
+    /// axis.
     pub(super) fn of(body: &Body, radii: &HashMap<u32, f64>, outline: Option<&[Triangle]>, across: Option<usize>) -> Form {
         let spheres: Vec<(DVec3, f64)> = body.carries.iter().map(|(id, at)| (DVec3::from(*at), radii[id])).collect();
         let reach = spheres.iter().map(|(at, radius)| at.length() + radius).fold(0.0, f64::max);
@@ -65,12 +66,12 @@ impl Form {
         }
     }
 
-    /// How deep inside a place is, negative outside \[m\], as far as it is less than `reach` either way.
+    /// Depth of a position inside, negative outside \[m\], if it is less than `reach` in magnitude.
     fn depth(&self, at: DVec3, reach: f64, spacing: f64) -> f64 {
         self.surface(at, reach, spacing).0
     }
 
-    /// How deep inside a place is, as [`Form::depth`] says, and the direction from the nearest place of the surface to it; zero where none is near.
+    /// Depth of a position inside, as of [`Form::depth`], and the direction from the nearest point of the surface to it; zero if none is near.
     pub(super) fn surface(&self, at: DVec3, reach: f64, spacing: f64) -> (f64, DVec3) {
         match self {
             Form::Spheres(spheres) => {
@@ -92,7 +93,7 @@ impl Form {
         }
     }
 
-    /// Centers and radii of its spheres \[m\]; of a mesh there are none.
+    /// Centers and radii of its spheres \[m\]; empty for a mesh.
     pub(super) fn spheres(&self) -> &[(DVec3, f64)] {
         match self {
             Form::Mesh { .. } | Form::Section { .. } => &[],
@@ -100,8 +101,8 @@ impl Form {
         }
     }
 
-    /// The middles of its spheres, if fluid looks far enough to touch each.
-    pub(super) fn middles(&self, shared: &Shared) -> Result<Vec<Vec3>, Complaint> {
+    /// The centers of its spheres, if the support of the fluid is large enough to reach each.
+    pub(super) fn middles(&self, shared: &Shared) -> Result<Vec<Vec3>, UnlocatedDiagnostic> {
         let largest = shared.support * shared.spacing - 0.5 * shared.spacing;
         match self.spheres().iter().find(|(_, radius)| *radius > largest * (1.0 + 1e-9)) {
             Some((_, radius)) => Err(too_large(*radius, largest)),
@@ -118,8 +119,8 @@ impl Form {
         }
     }
 
-    /// Places and volumes of particles that fill it as deep as fluids see: of cells that go into the box around it evenly.
-    pub(super) fn portions(&self, shared: &Shared) -> Result<(Vec<Vec3>, Vec<f64>), Complaint> {
+    /// Positions and volumes of boundary particles, down to the depth of the support, on cells that divide the box around it evenly.
+    pub(super) fn portions(&self, shared: &Shared) -> Result<(Vec<Vec3>, Vec<f64>), UnlocatedDiagnostic> {
         let spacing = shared.spacing;
         let (cells, counts) = self.cells(spacing, shared.across)?;
         let depth = |at: DVec3, reach: f64| self.depth(at, reach, spacing);
@@ -133,8 +134,8 @@ impl Form {
         Ok(portions.iter().map(|portion| (portion.place.to_array(), portion.volume)).unzip())
     }
 
-    /// A lattice of cells that fills the box around it evenly, and how many cells that are along the axes.
-    fn cells(&self, spacing: f64, across: Option<usize>) -> Result<(Cells, [i64; 3]), Complaint> {
+    /// A lattice of cells that divides the box around it evenly, and the number of cells along the axes.
+    fn cells(&self, spacing: f64, across: Option<usize>) -> Result<(Cells, [i64; 3]), UnlocatedDiagnostic> {
         let [low, high] = self.bounds();
         let mut counts = ((high - low) / spacing - WIDER).ceil().max(DVec3::ONE);
         if let Some(axis) = across {
@@ -154,8 +155,8 @@ impl Form {
         Ok((cells, counts.to_array().map(|count| count as i64)))
     }
 
-    /// Where particles have room if all of it becomes fluid: on a lattice about the middle of the box around it.
-    pub(super) fn room(&self, spacing: f64) -> Result<Vec<DVec3>, Complaint> {
+    /// Positions of fluid particles if all of it melts: on a lattice about the center of the box around it.
+    pub(super) fn room(&self, spacing: f64) -> Result<Vec<DVec3>, UnlocatedDiagnostic> {
         let [low, high] = self.bounds();
         let counts = ((high - low) / spacing - ROUNDING).ceil().max(DVec3::ONE);
         refuse_too_many_of(
@@ -182,8 +183,8 @@ fn bounds_of(boxes: impl Iterator<Item = [DVec3; 2]>) -> [DVec3; 2] {
     })
 }
 
-/// How deep inside a place is, and the direction from the nearest place of the surface to it, of which these pieces are near: how far they are, and the
-/// directions from them. Where closed parts overlap, some of their surfaces are inside.
+/// Depth of a position inside, and the direction from the nearest point of the surface to it. The input is the distance to each near piece and the
+/// direction from it. If closed parts overlap, some of their surfaces are inside.
 fn end_of(
     mut near: Vec<(f64, DVec3)>,
     at: DVec3,
@@ -200,21 +201,21 @@ fn end_of(
     (if is_within { distance } else { -distance }, away)
 }
 
-/// All cells of a block of so many, along x first, then y, then z.
+/// All cells of a block of this size, along x first, then y, then z.
 fn each([along_x, along_y, along_z]: [i64; 3]) -> impl Iterator<Item = [i64; 3]> {
     (0..along_z).flat_map(move |z| (0..along_y).flat_map(move |y| (0..along_x).map(move |x| [x, y, z])))
 }
 
-/// What is wrong with a body in which no particle of a hull has room.
-fn too_thin() -> Complaint {
-    Complaint::new("a body has no room for a particle that fluids could feel")
+/// The error for a body that is too small for any boundary particle.
+fn too_thin() -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new("a body has no room for a particle that fluids could feel")
         .limit("bodies that fill half of a cube of a spacing at least")
         .remedy("use a smaller spacing, or leave displaces_fluid out")
 }
 
-/// What is wrong with a sphere that fluid does not see the whole of.
-fn too_large(radius: f64, largest: f64) -> Complaint {
-    Complaint::new(format!(
+/// The error for a sphere of which the support of the fluid reaches only a part.
+fn too_large(radius: f64, largest: f64) -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new(format!(
         "a sphere with a radius of {radius} m is larger than particles of solver = \"muller2003\" see, which touch it as spheres of half a spacing"
     ))
     .limit(format!("radii of at most {largest:.4e} m, the fluid's support less half a spacing"))

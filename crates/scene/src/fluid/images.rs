@@ -1,18 +1,18 @@
-//! Images of walls beyond periodic sides: what reaches over one side comes in on the opposite one.
+//! Images of walls beyond periodic sides: a wall that extends past one side also enters at the opposite one.
 
 use super::{Layout, surface::Piece};
-use crate::diagnostics::Complaint;
+use crate::diagnostics::UnlocatedDiagnostic;
 use glam::DVec3;
 use seixo_engine::world::WallMotion;
 
-/// Most images along an axis of what is longer than the domain.
+/// Largest number of images along an axis of a wall that is longer than the domain.
 const MOST: f64 = 16.0;
 
-/// By how much images of these pieces stand aside that fluids in the domain see.
+/// Offsets of the images of these pieces that are within reach of fluids in the domain.
 ///
 /// # Errors
-/// When that are too many.
-pub(super) fn shifts(pieces: &[Piece], layout: &Layout) -> Result<Vec<DVec3>, Complaint> {
+/// If there are too many.
+pub(super) fn shifts(pieces: &[Piece], layout: &Layout) -> Result<Vec<DVec3>, UnlocatedDiagnostic> {
     let bounds = pieces.iter().map(Piece::bounds);
     let [low, high] = bounds.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], [from, to]| {
         [low.min(from), high.max(to)]
@@ -26,7 +26,7 @@ pub(super) fn shifts(pieces: &[Piece], layout: &Layout) -> Result<Vec<DVec3>, Co
         let first = ((min - sight - high[axis]) / length).ceil();
         let last = ((max + sight - low[axis]) / length).floor();
         if last - first > MOST {
-            return Err(Complaint::new(format!(
+            return Err(UnlocatedDiagnostic::new(format!(
                 "it reaches over {:.0} lengths of the domain between periodic sides",
                 last - first
             ))
@@ -41,7 +41,7 @@ pub(super) fn shifts(pieces: &[Piece], layout: &Layout) -> Result<Vec<DVec3>, Co
     Ok(shifts)
 }
 
-/// The images of a place nearest to another, on both sides of it along periodic axes.
+/// The images of a position that are nearest to another one, on both sides of it along periodic axes.
 pub(super) fn of_place(place: DVec3, near: DVec3, layout: &Layout) -> Vec<DVec3> {
     let mut images = vec![place];
     for (axis, period) in layout.periods.iter().enumerate() {
@@ -56,8 +56,8 @@ pub(super) fn of_place(place: DVec3, near: DVec3, layout: &Layout) -> Vec<DVec3>
     images
 }
 
-/// What is wrong with a wall that moves like this and has such images: they turn about an axis of their own.
-pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<(), Complaint> {
+/// The error for a wall with such a motion and such images: each image would rotate about an axis of its own.
+pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<(), UnlocatedDiagnostic> {
     let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
     let spin = Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]);
     let Some(axis) = spin.or(by_path).map(DVec3::from) else {
@@ -68,15 +68,15 @@ pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<()
         return Ok(());
     }
     Err(
-        Complaint::new("it turns at a periodic side, and its image beyond would turn about another axis")
+        UnlocatedDiagnostic::new("it turns at a periodic side, and its image beyond would turn about another axis")
             .limit("turning about the axis of periodic sides, which images share")
-            .remedy("let it stay away from the sides, farther than particles of walls stand deep; or open these sides"),
+            .remedy("let it stay away from the sides, farther than wall particles stand deep; or open these sides"),
     )
 }
 
-/// That a vessel ends at periodic sides, where there is no room for what holds its fluid.
-pub(super) fn no_room(at: DVec3, layout: &Layout) -> Complaint {
-    let complaint = Complaint::new(format!(
+/// The error for a vessel that ends at periodic sides without space for its wall particles.
+pub(super) fn no_room(at: DVec3, layout: &Layout) -> UnlocatedDiagnostic {
+    let complaint = UnlocatedDiagnostic::new(format!(
         "its ends lie on each other across periodic sides, at {at:.4} m, with fluid between them: the particles that hold it have no room there"
     ));
     complaint

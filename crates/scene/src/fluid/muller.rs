@@ -1,66 +1,63 @@
-//! The fluids of Müller's solver: what they ask of scenes, and on which side of walls they are.
+//! Fluids of Müller's solver: its requirements on scenes, and the fluid side of walls.
 
 use super::{Shared, solver::refuse};
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
-    stage::{Plan, Thing},
-    words::{InitialPressure, Slip, Word},
+    stage::{Plan, StageItem},
+    vocabulary::{InitialPressure, Slip, Word},
 };
 use seixo_engine::world::{Frustum, Particles, Solver, StateLaw, Vec3, WallShape, World};
 use seixo_laws::{
     Vector3,
-    contact::restitution::LEAST_RESTITUTION,
+    contact::restitution::MIN_RESTITUTION,
     wall::{beside_frustum, beside_sphere},
 };
 use std::{collections::BTreeMap, ops::Range};
 
-/// Distance beyond which particles do not see each other, where the scene does not say \[spacings\]: 32 neighbors.
-pub(super) const USUAL_SUPPORT: f64 = 2.0;
-/// Root of the stiffness over the speed of the fastest flow: a fall from the surface to the bottom, at twice the weight, makes 4 % of density.
+/// Default support: 32 neighbors \[spacings\].
+pub(super) const DEFAULT_SUPPORT: f64 = 2.0;
+/// Root of the stiffness over the largest expected speed: a fall from the surface to the bottom, at twice the weight, compresses by 4 % of density.
 const ROOT_OVER_FLOW: f64 = 5.0;
 /// XSPH's ε \[-\].
-const USUAL_XSPH: f64 = 0.5;
-/// Share of the velocity into a wall that comes back: all of it, as in \[Silva 2010\] \[-\].
-const USUAL_RESTITUTION: f64 = 1.0;
-/// Stiffness of springs to bodies over density × stiffness × spacing: the weight of all fluid above a particle at the bottom then presses one spring
-/// together by 8 % of a spacing, and several at once by less.
+const DEFAULT_XSPH: f64 = 0.5;
+/// Default restitution at walls: full rebound, as \[Müller 2003\] reflects \[-\].
+const DEFAULT_RESTITUTION: f64 = 1.0;
+/// Stiffness of springs to bodies over density × stiffness × spacing. The weight of all fluid above a particle at the bottom then compresses one
+/// spring by 8 % of a spacing, and several springs by less.
 const SPRING_OF_FLUID: f64 = 0.25;
-/// Share of the velocity onto a heavy body that comes back \[-\]: explicit Euler then asks for no shorter steps than sound does.
-const USUAL_BODY_RESTITUTION: f64 = 0.7;
-/// How far behind a wall a particle may start for rounding \[spacings\].
+/// Default restitution at a heavy body \[-\]: the stable step of explicit Euler is then not below that for sound.
+const DEFAULT_BODY_RESTITUTION: f64 = 0.7;
+/// Tolerance for rounding of particles that start behind a wall \[spacings\].
 const ROUNDING: f64 = 1e-6;
 
-/// Complains of a speed of sound, of fluids that nothing calms, and of springs that nothing damps, or too much.
-pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
+/// Reports a speed of sound, fluids without any damping, and springs without damping or with too much.
+pub(super) fn refuse_values(file: &SceneFile, findings: &mut CheckState) {
     for (name, section) in &file.fluid {
         if let Some(speed) = section.sound_speed.value() {
             let remedy = format!("write stiffness = \"{} J/kg\", the square of it, instead", speed.si * speed.si);
             refuse(name, "sound_speed", Solver::Muller2003, remedy, findings);
         }
-        if let Some(share) = section
-            .body_restitution
-            .filter(|share| !(LEAST_RESTITUTION..1.0).contains(&share.si))
-        {
-            let complaint = Complaint::new(format!(
+        if let Some(share) = section.body_restitution.filter(|share| !(MIN_RESTITUTION..1.0).contains(&share.si)) {
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "fluid.{name}: with `body_restitution` {} {}",
                 share.si,
-                if share.si < LEAST_RESTITUTION {
+                if share.si < MIN_RESTITUTION {
                     "no damping is enough"
                 } else {
                     "explicit Euler lets springs grow at any time step"
                 }
             ));
-            let complaint = complaint.limit(format!(">= {LEAST_RESTITUTION} and < 1"));
+            let complaint = complaint.limit(format!(">= {MIN_RESTITUTION} and < 1"));
             findings.add(
                 &format!("fluid.{name}.body_restitution"),
-                complaint.remedy(format!("write body_restitution = {USUAL_BODY_RESTITUTION}, or leave it out")),
+                complaint.remedy(format!("write body_restitution = {DEFAULT_BODY_RESTITUTION}, or leave it out")),
             );
         }
         if section.viscosity.si == 0.0 && section.xsph.is_some_and(|share| share.si == 0.0) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "fluid.{name}: without `viscosity` and `xsph` explicit Euler lets sound grow at any time step"
             ));
             findings.add(
@@ -73,12 +70,12 @@ pub(super) fn refuse_values(file: &SceneFile, findings: &mut Findings) {
     }
 }
 
-/// Complains of walls and probes that the solver does not know.
-pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTreeMap<String, Range<usize>>, findings: &mut Findings) {
+/// Reports walls and probes that the solver does not support.
+pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTreeMap<String, Range<usize>>, findings: &mut CheckState) {
     let solver = "solver = \"muller2003\"";
     for (name, section) in &file.wall {
         if section.slip == Some(Word(Slip::None)) {
-            let complaint = Complaint::new(format!("wall.{name}: fluid does not stick to walls with {solver}"));
+            let complaint = UnlocatedDiagnostic::new(format!("wall.{name}: fluid does not stick to walls with {solver}"));
             findings.add(
                 &format!("wall.{name}.slip"),
                 complaint.limit("\"free\"").remedy("write slip = \"free\", or leave it out"),
@@ -86,7 +83,7 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTre
         }
         let mut walls = ranges.get(name).into_iter().flat_map(|range| &world.walls[range.clone()]);
         if walls.any(|wall| matches!(wall.shape, WallShape::Mesh(_))) {
-            let complaint = Complaint::new(format!(
+            let complaint = UnlocatedDiagnostic::new(format!(
                 "wall.{name}: a mesh has no implicit surface that {solver} could put fluid back onto"
             ));
             findings.add(
@@ -101,8 +98,8 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTre
     for (name, section) in file.probe.iter().filter(|_| is_dry) {
         for (key, asked) in [("wall_force", &section.wall_force), ("wall_torque", &section.wall_torque)] {
             if asked.is_some() {
-                let complaint = Complaint::new(format!(
-                    "probe.{name}: walls throw particles back with {solver}, and nothing is told of the force"
+                let complaint = UnlocatedDiagnostic::new(format!(
+                    "probe.{name}: walls throw particles back with {solver}, and their force is not computed"
                 ));
                 findings.add(
                     &format!("probe.{name}.{key}"),
@@ -113,17 +110,17 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTre
     }
 }
 
-/// Fills in what a section leaves out, but for the stiffness.
+/// Fills in keys that a section omits, except the stiffness.
 pub(super) fn complete(section: &mut FluidSection) {
     section.state = Some(Word(StateLaw::Linear));
     section.initial_pressure = Some(Word(InitialPressure::None));
     section.artificial_viscosity.get_or_insert_default();
     section.density_diffusion.get_or_insert_default();
-    section.xsph.get_or_insert(Quantity::new(USUAL_XSPH));
-    section.restitution.get_or_insert(Quantity::new(USUAL_RESTITUTION));
+    section.xsph.get_or_insert(Quantity::new(DEFAULT_XSPH));
+    section.restitution.get_or_insert(Quantity::new(DEFAULT_RESTITUTION));
 }
 
-/// Fills in the stiffness of sections that leave it out, where a flow is expected.
+/// Fills in the stiffness of sections that omit it, from the largest expected speed.
 pub(super) fn complete_stiffness(file: &mut SceneFile, fastest: f64) {
     let root = ROOT_OVER_FLOW * fastest;
     for section in file.fluid.values_mut().filter(|_| root > 0.0) {
@@ -131,8 +128,8 @@ pub(super) fn complete_stiffness(file: &mut SceneFile, fastest: f64) {
     }
 }
 
-/// Fills in what sections leave out of the springs to bodies, where fluids feel any; else tells that keys have no effect.
-pub(super) fn complete_springs(file: &mut SceneFile, shared: &Shared, feels: bool, findings: &mut Findings) {
+/// Fills in omitted keys of the springs to bodies if fluids act on bodies; otherwise notes that the keys have no effect.
+pub(super) fn complete_springs(file: &mut SceneFile, shared: &Shared, feels: bool, findings: &mut CheckState) {
     for (name, section) in &mut file.fluid {
         let given = [
             ("body_stiffness", section.body_stiffness.is_some()),
@@ -144,7 +141,7 @@ pub(super) fn complete_springs(file: &mut SceneFile, shared: &Shared, feels: boo
         if let Some(stiffness) = section.stiffness.filter(|_| feels) {
             let usual = SPRING_OF_FLUID * section.density.si * stiffness.si * shared.spacing;
             section.body_stiffness.get_or_insert(Quantity::new(usual));
-            section.body_restitution.get_or_insert(Quantity::new(USUAL_BODY_RESTITUTION));
+            section.body_restitution.get_or_insert(Quantity::new(DEFAULT_BODY_RESTITUTION));
         }
     }
 }
@@ -153,7 +150,7 @@ fn vector([x, y, z]: Vec3) -> Vector3<f64> {
     Vector3 { x, y, z }
 }
 
-/// How far a place is outside of a round wall, of a cylinder or cone its mantle, and how far within its ends \[m\]; `None` of other walls.
+/// Distance of a position outside of a round wall – for a cylinder or cone from its mantle – and inside its ends \[m\]; `None` for other walls.
 fn outside(shape: &WallShape, place: Vec3) -> Option<(f64, f64)> {
     let place = vector(place);
     let beside = match shape {
@@ -168,7 +165,7 @@ fn outside(shape: &WallShape, place: Vec3) -> Option<(f64, f64)> {
     Some((beside.distance, beside.within))
 }
 
-/// Whether most of the fluid that starts between the ends of a round wall, or of all fluid if there is none, is inside of it.
+/// Whether most of the fluid that starts between the ends of a round wall, or of all fluid if there is none, is inside.
 fn is_inside(shape: &WallShape, particles: &Particles) -> bool {
     let votes = |all: bool| {
         let seen = particles.position.iter().filter_map(|place| outside(shape, *place));
@@ -183,25 +180,25 @@ fn is_inside(shape: &WallShape, particles: &Particles) -> bool {
     inside > outside
 }
 
-/// By wall of the world, of those that are round, whether fluids are inside of it. Complains of fluid that starts behind a wall.
+/// For each round wall of the world, whether fluids are inside. Reports fluid that starts behind a wall.
 pub(super) fn inside(
     file: &SceneFile,
     world: &World,
     plan: &Plan,
     (particles, shared): (&Particles, &Shared),
-    findings: &mut Findings,
+    findings: &mut CheckState,
 ) -> Vec<bool> {
     let inside: Vec<bool> = world.walls.iter().map(|wall| is_inside(&wall.shape, particles)).collect();
     let (slack, support) = (ROUNDING * shared.spacing, shared.support * shared.spacing);
     let is_there = |wall: usize| {
-        let is_it = |thing: &Thing| matches!(thing, Thing::Walls(walls) if walls.contains(&wall));
+        let is_it = |thing: &StageItem| matches!(thing, StageItem::Walls(walls) if walls.contains(&wall));
         !plan.absent.iter().any(is_it)
     };
     let is_behind = |wall: usize, place: Vec3| match &world.walls[wall].shape {
         WallShape::Plane { point, normal } => vector(place).minus(&vector(*point)).dot(&vector(*normal)) < -slack,
         shape => outside(shape, place).is_some_and(|(distance, within)| {
             let depth = if inside[wall] { distance } else { -distance };
-            // Far away from a vessel that holds fluid may be more of it, unless that has no end.
+            // Other fluid may be far outside a vessel with fluid, unless the vessel has no end.
             let is_elsewhere = inside[wall] && depth >= support && !matches!(shape, WallShape::Sphere { .. });
             depth > slack && within >= 0.0 && !is_elsewhere
         }),
@@ -211,7 +208,7 @@ pub(super) fn inside(
         let (Some(wall), Some(name)) = (behind, file.fluid.keys().nth(*kind as usize)) else {
             continue;
         };
-        let complaint = Complaint::new(format!(
+        let complaint = UnlocatedDiagnostic::new(format!(
             "fluid.{name}: its particle at {place:?} m is behind wall.{}",
             world.walls[wall].name
         ));

@@ -1,4 +1,4 @@
-//! On which side of a surface fluids are.
+//! The fluid side of surfaces.
 
 use super::{
     Layout, images,
@@ -6,7 +6,7 @@ use super::{
 };
 use glam::DVec3;
 
-/// Turns every part so that it has on its near side what most voters see that are nearest to it, or to one of its images.
+/// Orients each part by majority: its near side is the one from which most voters see it that are nearest to it, or to one of its images.
 pub(super) fn turn_from(pieces: &mut [Piece], layout: &Layout, voters: &[DVec3]) {
     let parts = pieces.iter().map(|piece| piece.part + 1).max().unwrap_or(0);
     let mut votes = vec![0.0; parts];
@@ -30,7 +30,7 @@ pub(super) fn turn_from(pieces: &mut [Piece], layout: &Layout, voters: &[DVec3])
     }
 }
 
-/// Caps close the body that a mantle begins, whoever is nearest to them: fluid is inside of both, or outside of both.
+/// Caps close the body of a mantle, whichever voters are nearest to them: fluid is inside of both, or outside of both.
 pub(super) fn turn_caps(pieces: &mut [Piece]) {
     let mantle = pieces.iter().find_map(|piece| match &piece.outline {
         Outline::Mantle(mantle) if !mantle.is_flat() => {

@@ -1,29 +1,29 @@
-//! Particles behind planes: on lattices that planes along the axes share, so that their corners close; in layers behind the others.
+//! Wall particles behind planes: planes along the axes share a lattice, so that their corners close; other planes have layers.
 
 use super::{Layout, count};
-use crate::{diagnostics::Complaint, fill::refuse_too_many_of};
+use crate::{diagnostics::UnlocatedDiagnostic, fill::refuse_too_many_of};
 use glam::DVec3;
 use seixo_engine::world::Vec3;
 
-/// Most particles along an axis.
-const MOST_IN_LINE: f64 = 1e7;
-/// What to do about too many particles.
+/// Largest number of particles along an axis.
+const MAX_IN_LINE: f64 = 1e7;
+/// Remedy for too many particles.
 const REMEDY: &str = "use a larger spacing, or bound the plane by a smaller world.domain or by a box";
-/// Sweeps in which a place is brought before all planes of a corner.
+/// Sweeps in which a position is moved before all planes of a corner.
 const SWEEPS: usize = 20;
-/// How often a box is made larger until planes end it on all sides that they end.
+/// How often a box is extended until planes close it on all sides that they can close.
 const PASSES: usize = 3;
-/// From how many planes on the box stays: where each three of them meet takes too long.
+/// Number of planes from which on the box stays: the intersections of each three of them take too long.
 const MANY: usize = 100;
-/// How far away planes may end a box, in its lengths: particles of walls up to one that is farther would be too many.
+/// Largest distance of planes that close a box, in its lengths: up to a farther one there would be too many wall particles.
 const NEAR: f64 = 2.0;
-/// What counts as no end, in lengths of a box.
+/// Distance that counts as unbounded, in lengths of a box.
 const FAR: f64 = 1e3;
 
 /// Space on one side of a plane: n · x ≥ d, with the unit normal n and d \[m\].
 type HalfSpace = (DVec3, f64);
 
-/// A box from which fluids come, made larger up to where planes end their way along an axis: into corners, and to walls that they have not reached yet.
+/// A box with fluids, extended to the planes that close it along an axis: into corners, and to walls that fluids have not reached yet.
 pub(super) fn reach(planes: &[HalfSpace], mut extent: [DVec3; 2]) -> [DVec3; 2] {
     for _ in 0..PASSES {
         let [min, max] = extent;
@@ -53,7 +53,7 @@ pub(super) fn reach(planes: &[HalfSpace], mut extent: [DVec3; 2]) -> [DVec3; 2] 
     extent
 }
 
-/// The lowest corner of what all of these spaces share, along a direction \[m\].
+/// The lowest corner of the intersection of these spaces, along a direction \[m\].
 fn lowest(spaces: &[HalfSpace], direction: DVec3, slack: f64) -> Option<f64> {
     let mut lowest: Option<f64> = None;
     for (i, a) in spaces.iter().enumerate() {
@@ -75,20 +75,20 @@ fn lowest(spaces: &[HalfSpace], direction: DVec3, slack: f64) -> Option<f64> {
     lowest
 }
 
-/// A plane: what is behind it is no place for a fluid.
+/// A plane; fluids may not be behind it.
 pub(super) struct Flat {
     /// Index into the walls of the world.
     pub wall: u32,
-    /// Unit normal, to where the fluid is.
+    /// Unit normal, toward the fluid.
     pub normal: DVec3,
-    /// Where on the normal it stands \[m\].
+    /// Its distance along the normal \[m\].
     offset: f64,
-    /// Corners of the box in which fluids may be before it \[m\].
+    /// Corners of the box before it in which fluids may be \[m\].
     pub extent: [DVec3; 2],
 }
 
 impl Flat {
-    /// A plane as a flow sees it; `None` if everything flows in a plane along it.
+    /// A plane as the flow has it; `None` if it is parallel to the plane of the flow.
     pub(super) fn new(wall: u32, (point, normal): (Vec3, Vec3), extent: [DVec3; 2], across: Option<usize>) -> Option<Flat> {
         let given = DVec3::from(normal);
         let (mut normal, mut offset) = (given, given.dot(point.into()));
@@ -100,7 +100,7 @@ impl Flat {
             }
             (normal, offset) = (normal / length, offset / length);
         }
-        // Along an axis to the last digit, so that planes of one corner share their lattice.
+        // Exactly along an axis, so that planes of one corner share their lattice.
         if let Some(axis) = (0..3).find(|&axis| normal[axis].abs() > 1.0 - 1e-12) {
             normal = DVec3::AXES[axis] * normal[axis].signum();
             if given[axis].abs() > 1.0 - 1e-12 {
@@ -115,7 +115,7 @@ impl Flat {
         })
     }
 
-    /// How far a place is before it; negative behind it \[m\].
+    /// Distance of a position before it; negative behind it \[m\].
     pub(super) fn before(&self, at: DVec3) -> f64 {
         self.normal.dot(at) - self.offset
     }
@@ -125,22 +125,21 @@ impl Flat {
         (0..3).find(|&axis| self.normal[axis].abs() == 1.0)
     }
 
-    /// Whether fluids may be at a place before it.
+    /// Whether fluids may be at a position before it.
     fn reaches(&self, at: DVec3, slack: f64) -> bool {
         let [min, max] = self.extent;
         (min - slack).cmple(at).all() && at.cmple(max + slack).all()
     }
 }
 
-/// Coordinates along an axis, each with the plane that it is behind.
+/// Coordinates along an axis, each with its plane.
 type Line<'a> = Vec<(f64, Option<&'a Flat>)>;
 
-/// Visits the places behind planes that move as one, each with the wall that it belongs to: behind each of them as deep as the layers of a wall,
-/// in their corners, too.
+/// Visits the positions behind planes that move together, each with its wall: as deep as the layers of a wall, also in their corners.
 ///
 /// # Errors
-/// When there are too many, with the wall that asks for most of them.
-pub(super) fn visit(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), (u32, Complaint)> {
+/// If there are too many, with the wall that needs most of them.
+pub(super) fn visit(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), (u32, UnlocatedDiagnostic)> {
     let Some(first) = flats.first() else { return Ok(()) };
     if flats.iter().any(|flat| flat.axis().is_some()) {
         visit_lattice(flats, layout, visit).map_err(|complaint| (first.wall, complaint))?;
@@ -151,7 +150,7 @@ pub(super) fn visit(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec
     Ok(())
 }
 
-/// The plane that closes an axis at its lower (1) or upper (-1) end, with its coordinate there: of several the one that leaves least room.
+/// The plane that closes an axis at its lower (1) or upper (-1) end, with its coordinate there; of several the one that leaves the least space.
 fn closing<'a>(axis: usize, facing: f64, flats: &[&'a Flat]) -> Option<(f64, &'a Flat)> {
     let closing = flats.iter().filter(|flat| flat.normal[axis] == facing);
     let nearest = closing
@@ -161,7 +160,7 @@ fn closing<'a>(axis: usize, facing: f64, flats: &[&'a Flat]) -> Option<(f64, &'a
 }
 
 /// Coordinates of the lattice of planes along one axis.
-fn line<'a>(axis: usize, flats: &[&'a Flat], layout: &Layout) -> Result<Line<'a>, Complaint> {
+fn line<'a>(axis: usize, flats: &[&'a Flat], layout: &Layout) -> Result<Line<'a>, UnlocatedDiagnostic> {
     if layout.across == Some(axis) {
         return Ok(vec![(0.0, None)]);
     }
@@ -176,9 +175,9 @@ fn line<'a>(axis: usize, flats: &[&'a Flat], layout: &Layout) -> Result<Line<'a>
     });
     let (low, high) = (lower.map_or(from, |(x, _)| x), upper.map_or(to, |(x, _)| x));
     let spacing = layout.spacing;
-    if (high - low) / spacing > MOST_IN_LINE {
-        let complaint = Complaint::new(format!("it is {:.1e} particles long", (high - low) / spacing));
-        return Err(complaint.limit(format!("{MOST_IN_LINE:.0e} particles")).remedy(REMEDY));
+    if (high - low) / spacing > MAX_IN_LINE {
+        let complaint = UnlocatedDiagnostic::new(format!("it is {:.1e} particles long", (high - low) / spacing));
+        return Err(complaint.limit(format!("{MAX_IN_LINE:.0e} particles")).remedy(REMEDY));
     }
     let inner: Vec<f64> = match (lower, upper) {
         (Some(_), Some(_)) => layout.even(low, high),
@@ -207,8 +206,8 @@ fn line<'a>(axis: usize, flats: &[&'a Flat], layout: &Layout) -> Result<Line<'a>
         .collect())
 }
 
-/// Visits what is behind the planes along the axes.
-fn visit_lattice(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), Complaint> {
+/// Visits the positions behind the planes along the axes.
+fn visit_lattice(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), UnlocatedDiagnostic> {
     let [along_x, along_y, along_z] = [line(0, flats, layout)?, line(1, flats, layout)?, line(2, flats, layout)?];
     let lines = [&along_x, &along_y, &along_z];
     let sites: f64 = lines.iter().map(|line| line.len() as f64).product();
@@ -216,12 +215,12 @@ fn visit_lattice(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, 
         .iter()
         .map(|line| line.iter().filter(|(_, flat)| flat.is_none()).count() as f64)
         .product();
-    refuse_too_many_of("particles of walls", sites - inner, REMEDY)?;
+    refuse_too_many_of("wall particles", sites - inner, REMEDY)?;
     let ends_of_x: Line = along_x.iter().copied().filter(|(_, flat)| flat.is_some()).collect();
     let slack = 1e-6 * layout.spacing;
     for &(z, behind_z) in &along_z {
         for &(y, behind_y) in &along_y {
-            // Inside in both, only the ends of the row are behind a plane.
+            // If the row is inside along both other axes, only its ends are behind a plane.
             let is_inner = behind_z.is_none() && behind_y.is_none();
             for &(x, behind_x) in if is_inner { &ends_of_x } else { &along_x } {
                 let at = DVec3::new(x, y, z);
@@ -249,8 +248,8 @@ fn visit_lattice(flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, 
     Ok(())
 }
 
-/// Visits layers behind a plane that stands aslant.
-fn visit_layers(flat: &Flat, flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), Complaint> {
+/// Visits layers behind an oblique plane.
+fn visit_layers(flat: &Flat, flats: &[&Flat], layout: &Layout, visit: &mut dyn FnMut(DVec3, u32)) -> Result<(), UnlocatedDiagnostic> {
     let (spacing, normal) = (layout.spacing, flat.normal);
     let (u, v) = match layout.across {
         Some(axis) => (DVec3::AXES[axis].cross(normal), DVec3::AXES[axis]),
@@ -267,7 +266,7 @@ fn visit_layers(flat: &Flat, flats: &[&Flat], layout: &Layout, visit: &mut dyn F
     };
     let ([from_u, to_u], [from_v, to_v]) = (steps(u), steps(v));
     let sites = (to_u as f64 - from_u as f64 + 1.0) * (to_v as f64 - from_v as f64 + 1.0);
-    refuse_too_many_of("particles of walls", sites * f64::from(layout.layers), REMEDY)?;
+    refuse_too_many_of("wall particles", sites * f64::from(layout.layers), REMEDY)?;
     for layer in 0..layout.layers {
         let depth = (f64::from(layer) + 0.5) * spacing;
         for j in from_v..=to_v {
@@ -287,7 +286,7 @@ fn visit_layers(flat: &Flat, flats: &[&Flat], layout: &Layout, visit: &mut dyn F
     Ok(())
 }
 
-/// A place brought before all planes.
+/// A position moved before all planes.
 fn foot(mut at: DVec3, flats: &[&Flat]) -> DVec3 {
     for _ in 0..SWEEPS {
         for flat in flats {

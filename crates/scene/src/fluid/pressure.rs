@@ -1,25 +1,25 @@
-//! Pressures at the start: what the fluid above weighs.
+//! Initial pressures from the weight of the fluid above.
 
 use super::Layout;
 use glam::DVec3;
 use seixo_engine::world::{Particles, Vec3};
 use std::collections::HashMap;
 
-/// Distance in a column above which nothing lies on what is below \[spacings\].
+/// Largest gap in a column: fluid above it does not load fluid below \[spacings\].
 const GAP: f64 = 1.5;
 
-/// By what the pressure of a fluid at rest follows.
-pub(super) struct Head {
+/// Data for the pressure of a fluid at rest.
+pub(super) struct HydrostaticState {
     /// \[kg/m³\].
     pub density: f64,
-    /// Pressure that it has everywhere \[Pa\].
+    /// Background pressure \[Pa\].
     pub background: f64,
-    /// Whether it starts with the pressure of what is above it.
+    /// Whether the initial pressure is hydrostatic.
     pub is_hydrostatic: bool,
 }
 
 /// Sets the pressures of all particles; `heads` are those of their kinds.
-pub(super) fn set(particles: &mut Particles, heads: &[Head], gravity: Vec3, layout: &Layout) {
+pub(super) fn set(particles: &mut Particles, heads: &[HydrostaticState], gravity: Vec3, layout: &Layout) {
     let is_along = |axis: &usize| (0..3).all(|other| other == *axis || gravity[other] == 0.0);
     let weights = match (0..3).find(is_along) {
         _ if gravity == [0.0; 3] => vec![0.0; particles.len()],
@@ -33,8 +33,9 @@ pub(super) fn set(particles: &mut Particles, heads: &[Head], gravity: Vec3, layo
     particles.pressure = weights.into_iter().zip(&particles.kind).map(of_particle).collect();
 }
 
-/// What stands above the middle of each particle in its column of the lattice \[Pa\], where gravity is along an axis: half of itself included.
-fn by_columns(particles: &Particles, heads: &[Head], (axis, gravity): (usize, f64), layout: &Layout) -> Vec<f64> {
+/// Weight per area above the center of each particle in its column of the lattice \[Pa\], for gravity along an axis; it includes half of the particle
+/// itself.
+fn by_columns(particles: &Particles, heads: &[HydrostaticState], (axis, gravity): (usize, f64), layout: &Layout) -> Vec<f64> {
     let spacing = layout.spacing;
     let beside = [(axis + 1) % 3, (axis + 2) % 3];
     let mut columns: HashMap<[i64; 2], Vec<usize>> = HashMap::new();
@@ -60,8 +61,8 @@ fn by_columns(particles: &Particles, heads: &[Head], (axis, gravity): (usize, f6
     weights
 }
 
-/// What follows from the depth below the highest particle of the same fluid, which is half a spacing below its surface \[Pa\].
-fn by_depths(particles: &Particles, heads: &[Head], gravity: DVec3, spacing: f64) -> Vec<f64> {
+/// Pressure from the depth below the highest particle of the same fluid, which is half a spacing below its surface \[Pa\].
+fn by_depths(particles: &Particles, heads: &[HydrostaticState], gravity: DVec3, spacing: f64) -> Vec<f64> {
     let depth = |k: usize| gravity.dot(particles.position[k].into());
     let mut highest = vec![f64::INFINITY; heads.len()];
     for k in 0..particles.len() {

@@ -1,19 +1,19 @@
-//! Places for particles behind round walls: layers that follow the surface, and what fills the gaps that they leave.
+//! Positions for particles behind round walls: layers that follow the surface, and lattice sites that fill the gaps.
 
 use super::{
     Layout, count,
-    surface::{Mantle, Outline, Surface},
+    surface::{Outline, Surface, SurfaceOfRevolution},
 };
 use glam::{DVec2, DVec3};
 use std::f64::consts::{PI, TAU};
 
-/// How far from all others the particles of an even layer are at least \[spacings\].
+/// Smallest distance from all other particles in an even layer \[spacings\].
 const EVEN: f64 = 0.7;
-/// The same for those of a lattice that fill what is left: that then gets as many as an even layer.
+/// The same for lattice sites that fill the gaps: the density there is then that of an even layer.
 const LEFT: f64 = 0.9;
 
-/// Offers places behind a surface, the best first, each with the distance that it needs from all that were taken before \[spacings\]. Some are
-/// not behind the surface, as the layers of one piece may reach beyond others.
+/// Offers positions behind a surface, the best first, each with its smallest distance from all earlier ones \[spacings\]. Some are not behind the
+/// surface, since layers of one piece may extend beyond others.
 pub(super) fn offer(surface: &Surface, layout: &Layout, offer: &mut dyn FnMut(DVec3, f64)) {
     let depths: Vec<f64> = (0..layout.layers).map(|layer| (f64::from(layer) + 0.5) * layout.spacing).collect();
     for &depth in &depths {
@@ -33,7 +33,7 @@ pub(super) fn offer(surface: &Surface, layout: &Layout, offer: &mut dyn FnMut(DV
 }
 
 /// Visits rings around an axis, moved along the normal of the mantle; they go on beyond its ends, where caps or other walls may go on.
-fn rings(mantle: &Mantle, along: f64, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
+fn rings(mantle: &SurfaceOfRevolution, along: f64, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
     let spacing = layout.spacing;
     let length = mantle.way.length();
     let (direction, normal) = (mantle.way / length, mantle.normal());
@@ -64,7 +64,7 @@ fn rings(mantle: &Mantle, along: f64, layout: &Layout, visit: &mut dyn FnMut(DVe
     }
 }
 
-/// Visits places spread evenly over a sphere, or over a circle where everything flows in a plane.
+/// Visits evenly distributed positions on a sphere, or on a circle in a plane flow.
 fn shell(center: DVec3, radius: f64, layout: &Layout, visit: &mut dyn FnMut(DVec3)) {
     if radius < 0.0 {
         return;

@@ -1,22 +1,22 @@
-//! Keys that belong to some solvers: with others they have no effect, and are refused.
+//! Keys of single solvers: with another solver they have no effect, and are refused.
 
 use super::agreed;
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
-    words::{InitialPressure, Whole, Word},
+    vocabulary::{InitialPressure, WholeNumber, Word},
 };
-use seixo_engine::world::{Projection, Solver, StateLaw};
+use seixo_engine::world::{PressureTolerance, Solver, StateLaw};
 
-/// The largest error that is accepted \[-\]: one that is larger would not be seen as incompressible by anybody.
+/// Largest accepted error \[-\]: with a larger one, the fluid would not appear incompressible.
 const LARGEST_ERROR: f64 = 0.1;
 
-/// A key, whether a section asks for something by it, and what to do instead.
+/// A key, whether a section gives it, and the remedy.
 type Key = (&'static str, fn(&FluidSection) -> bool, &'static str);
 
-/// Keys that "dfsph" alone knows.
+/// Keys of "dfsph" only.
 const OF_INCOMPRESSIBLE: [Key; 3] = [
     (
         "density_error",
@@ -35,7 +35,7 @@ const OF_INCOMPRESSIBLE: [Key; 3] = [
     ),
 ];
 
-/// Keys that "muller2003" alone knows.
+/// Keys of "muller2003" only.
 const OF_MULLER: [Key; 4] = [
     (
         "stiffness",
@@ -59,14 +59,14 @@ const OF_MULLER: [Key; 4] = [
     ),
 ];
 
-/// A key that "wcsph" alone knows.
+/// A key of "wcsph" only.
 const SHIFTING: Key = (
     "particle_shifting",
     |section| section.particle_shifting == Some(true),
     "remove it, or write solver = \"wcsph\"",
 );
 
-/// Other keys that "dfsph" does not know.
+/// Other keys that "dfsph" does not support.
 const NOT_OF_INCOMPRESSIBLE: [Key; 7] = [
     SHIFTING,
     (
@@ -101,7 +101,7 @@ const NOT_OF_INCOMPRESSIBLE: [Key; 7] = [
     ),
 ];
 
-/// Other keys that "muller2003" does not know.
+/// Other keys that "muller2003" does not support.
 const NOT_OF_MULLER: [Key; 10] = [
     SHIFTING,
     (
@@ -151,8 +151,8 @@ const NOT_OF_MULLER: [Key; 10] = [
     ),
 ];
 
-/// Complains of what sections ask for and their solver does not know.
-pub(super) fn refuse_keys(file: &SceneFile, solver: Solver, findings: &mut Findings) {
+/// Reports keys that the solver of a section does not support.
+pub(super) fn refuse_keys(file: &SceneFile, solver: Solver, findings: &mut CheckState) {
     let unknown: [&[Key]; 2] = match solver {
         Solver::WeaklyCompressible => [&OF_INCOMPRESSIBLE, &OF_MULLER],
         Solver::Incompressible => [&OF_MULLER, &NOT_OF_INCOMPRESSIBLE],
@@ -167,15 +167,15 @@ pub(super) fn refuse_keys(file: &SceneFile, solver: Solver, findings: &mut Findi
     }
 }
 
-/// Complains of a key that a solver does not know.
-pub(super) fn refuse(fluid: &str, key: &str, solver: Solver, remedy: String, findings: &mut Findings) {
+/// Reports a key that a solver does not support.
+pub(super) fn refuse(fluid: &str, key: &str, solver: Solver, remedy: String, findings: &mut CheckState) {
     let solver = Word(solver).text();
-    let complaint = Complaint::new(format!("fluid.{fluid}: `{key}` is not for solver = \"{solver}\""));
+    let complaint = UnlocatedDiagnostic::new(format!("fluid.{fluid}: `{key}` is not for solver = \"{solver}\""));
     findings.add(&format!("fluid.{fluid}.{key}"), complaint.remedy(remedy));
 }
 
-/// Complains of inlets and outlets that a solver does not know.
-pub(super) fn refuse_passages(file: &SceneFile, solver: Solver, findings: &mut Findings) {
+/// Reports inlets and outlets if a solver does not support them.
+pub(super) fn reject_open_boundaries(file: &SceneFile, solver: Solver, findings: &mut CheckState) {
     let why = match solver {
         Solver::WeaklyCompressible => return,
         Solver::Incompressible => "fluids do not come and go between its steps",
@@ -184,25 +184,25 @@ pub(super) fn refuse_passages(file: &SceneFile, solver: Solver, findings: &mut F
     let solver = Word(solver).text();
     let inlets = file.inlet.keys().map(|name| format!("inlet.{name}"));
     for path in inlets.chain(file.outlet.keys().map(|name| format!("outlet.{name}"))) {
-        let complaint = Complaint::new(format!("{path}: it is not for solver = \"{solver}\": {why}"));
+        let complaint = UnlocatedDiagnostic::new(format!("{path}: it is not for solver = \"{solver}\": {why}"));
         let remedy = "remove it, and let fluid start where it is needed; or write solver = \"wcsph\"";
         findings.add(&path, complaint.limit("no inlets and no outlets").remedy(remedy));
     }
 }
 
-/// How well incompressible fluids are to keep their volume; fills in what sections leave out of it. Other fluids are asked for nothing.
-pub(super) fn projection(file: &mut SceneFile, solver: Solver, findings: &mut Findings) -> Projection {
-    let usual = Projection::default();
+/// Tolerances of incompressible fluids; fills in those that sections omit. Other fluids have none.
+pub(super) fn projection(file: &mut SceneFile, solver: Solver, findings: &mut CheckState) -> PressureTolerance {
+    let usual = PressureTolerance::default();
     if solver != Solver::Incompressible {
         return usual;
     }
-    let told = |value: f64| format!("{value}");
+    let reported = |value: f64| format!("{value}");
     let mut error = |key: &'static str, read: fn(&FluidSection) -> Option<f64>, usual: f64| -> f64 {
-        let value = agreed(file, key, read, told, findings).unwrap_or(usual);
+        let value = agreed(file, key, read, reported, findings).unwrap_or(usual);
         if value > LARGEST_ERROR {
             let section = file.fluid.iter().find(|(_, section)| read(section).is_some());
             let name = section.map_or("", |(name, _)| name.as_str());
-            let complaint = Complaint::new(format!("fluid.{name}: with `{key}` {value} densities are not kept at all"));
+            let complaint = UnlocatedDiagnostic::new(format!("fluid.{name}: with `{key}` {value} densities are not kept at all"));
             findings.add(
                 &format!("fluid.{name}.{key}"),
                 complaint
@@ -233,9 +233,9 @@ pub(super) fn projection(file: &mut SceneFile, solver: Solver, findings: &mut Fi
     for section in file.fluid.values_mut() {
         section.density_error = Some(Quantity::new(density_error));
         section.divergence_error = Some(Quantity::new(divergence_error));
-        section.iterations = Some(Whole(iterations));
+        section.iterations = Some(WholeNumber(iterations));
     }
-    Projection {
+    PressureTolerance {
         density_error,
         divergence_error,
         iterations: iterations as u32,

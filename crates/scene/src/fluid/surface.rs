@@ -1,42 +1,42 @@
-//! Walls that are no planes, as fluids see them: how far a place is from the surface, and whether it is behind it.
+//! Curved and mesh walls for fluids: the distance of a position from the surface, and whether it is behind it.
 
 use super::{
     Layout, facets, images,
     near_sides::{turn_caps, turn_from},
 };
 use crate::{
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::{nearest_on_triangle, refuse_too_many_of},
 };
 use glam::{DVec2, DVec3};
 use seixo_engine::world::{Frustum, Triangle, WallMotion, WallShape};
 use std::{collections::HashMap, f64::consts::PI};
 
-/// How near the surface of a wall particles may be, on either side \[spacings\].
+/// Smallest distance of particles from the surface of a wall, on either side \[spacings\].
 pub(super) const SURFACE: f64 = 0.45;
-/// Edge of the cells in which pieces are looked up \[spacings\].
+/// Edge of the cells of the piece index \[spacings\].
 const EDGE: f64 = 2.0;
-/// How much farther than the deepest particle pieces are seen \[spacings\].
+/// Reach of pieces beyond the deepest particle \[spacings\].
 const SIGHT: f64 = 0.5;
-/// Two points of a surface this close are one \[spacings\].
+/// Points of a surface at this distance are the same \[spacings\].
 const SAME: f64 = 1e-6;
-/// Flat faces around what is round, where a plane flow cuts it aslant.
+/// Number of flat faces of a round wall that a plane flow cuts obliquely.
 const SEGMENTS: u64 = 256;
 
-/// What a segment sweeps that turns about an axis.
-pub(super) struct Mantle {
+/// Surface of revolution of a segment about an axis.
+pub(super) struct SurfaceOfRevolution {
     pub base: DVec3,
     pub axis: DVec3,
-    /// The radius at the base, and where along the axis that is: 0 \[m\].
+    /// Radius at the base, where the coordinate along the axis is 0 \[m\].
     pub start: DVec2,
-    /// From there to the other end: radius and height \[m\].
+    /// Vector from there to the other end: radius and height \[m\].
     pub way: DVec2,
 }
 
-impl Mantle {
-    fn new(frustum: &Frustum) -> Mantle {
+impl SurfaceOfRevolution {
+    fn new(frustum: &Frustum) -> SurfaceOfRevolution {
         let [from, to] = frustum.radii;
-        Mantle {
+        SurfaceOfRevolution {
             base: frustum.base.into(),
             axis: frustum.axis.into(),
             start: DVec2::new(from, 0.0),
@@ -44,7 +44,7 @@ impl Mantle {
         }
     }
 
-    /// The normal in the half plane of radius and height: outward, of a disk against the axis.
+    /// The normal in the half plane of radius and height: outward; for a disk against the axis.
     pub(super) fn normal(&self) -> DVec2 {
         DVec2::new(self.way.y, -self.way.x).normalize_or_zero()
     }
@@ -74,10 +74,10 @@ impl Mantle {
 pub(super) enum Outline {
     /// A triangle with its unit normal.
     Triangle([DVec3; 3], DVec3),
-    /// What a plane flow sees of a triangle, with its unit normal in the plane.
+    /// The section of a triangle with the plane of the flow, with its unit normal in the plane.
     Segment([DVec3; 2], DVec3),
-    Mantle(Mantle),
-    /// A sphere, or what a plane flow sees of it, a circle; its normal is outward.
+    Mantle(SurfaceOfRevolution),
+    /// A sphere, or in a plane flow its section, a circle; its normal is outward.
     Sphere {
         center: DVec3,
         radius: f64,
@@ -102,7 +102,7 @@ impl Outline {
         }
     }
 
-    /// Center and radius of a ball around it \[m\].
+    /// Center and radius of its bounding sphere \[m\].
     pub(super) fn ball(&self) -> (DVec3, f64) {
         let around = |corners: &[DVec3]| {
             let center = corners.iter().sum::<DVec3>() / corners.len() as f64;
@@ -112,7 +112,7 @@ impl Outline {
         match self {
             Outline::Triangle(corners, _) => around(corners),
             Outline::Segment(ends, _) => around(ends),
-            Outline::Mantle(Mantle { base, axis, start, way }) => {
+            Outline::Mantle(SurfaceOfRevolution { base, axis, start, way }) => {
                 let widest = start.x.max(start.x + way.x);
                 (*base + *axis * (0.5 * way.y), DVec2::new(widest, 0.5 * way.y).length())
             }
@@ -120,12 +120,12 @@ impl Outline {
         }
     }
 
-    /// The same elsewhere.
+    /// The same, displaced.
     fn shifted(&self, by: DVec3) -> Outline {
         match self {
             Outline::Triangle(corners, normal) => Outline::Triangle(corners.map(|corner| corner + by), *normal),
             Outline::Segment(ends, normal) => Outline::Segment(ends.map(|end| end + by), *normal),
-            Outline::Mantle(mantle) => Outline::Mantle(Mantle {
+            Outline::Mantle(mantle) => Outline::Mantle(SurfaceOfRevolution {
                 base: mantle.base + by,
                 ..*mantle
             }),
@@ -136,13 +136,13 @@ impl Outline {
         }
     }
 
-    /// How many particles a layer of it has, about.
+    /// Approximate number of particles per layer of it.
     fn particles(&self, layout: &Layout) -> f64 {
         let spacing = layout.spacing;
         match self {
             Outline::Triangle([a, b, c], _) => 0.5 * (*b - *a).cross(*c - *a).length() / spacing.powi(2),
             Outline::Segment([a, b], _) => a.distance(*b) / spacing,
-            Outline::Mantle(Mantle { start, way, .. }) => PI * (2.0 * start.x + way.x) * way.length() / spacing.powi(2),
+            Outline::Mantle(SurfaceOfRevolution { start, way, .. }) => PI * (2.0 * start.x + way.x) * way.length() / spacing.powi(2),
             Outline::Sphere { radius, .. } if layout.across.is_some() => 2.0 * PI * radius / spacing,
             Outline::Sphere { radius, .. } => 4.0 * PI * radius.powi(2) / spacing.powi(2),
         }
@@ -154,14 +154,14 @@ pub(super) struct Piece {
     pub outline: Outline,
     /// 1 where its normal points away from the fluid, -1 where it points to it.
     pub away: f64,
-    /// Which part of the surface it belongs to: all of a part have their fluid on the same side.
+    /// Part of the surface that it belongs to: all pieces of a part have their fluid on the same side.
     pub part: usize,
     /// Index into the walls of the world.
     pub wall: u32,
 }
 
 impl Piece {
-    /// One of which it is not known yet where the fluid is.
+    /// A piece whose fluid side is not known yet.
     pub(super) fn new(outline: Outline, part: usize, wall: u32) -> Piece {
         Piece {
             outline,
@@ -171,7 +171,7 @@ impl Piece {
         }
     }
 
-    /// The same elsewhere.
+    /// The same, displaced.
     fn shifted(&self, by: DVec3) -> Piece {
         Piece {
             outline: self.outline.shifted(by),
@@ -192,60 +192,60 @@ impl Piece {
     }
 }
 
-/// An end of a mesh that lies on an image of another end of it.
+/// An end of a mesh that coincides with an image of another end.
 pub(super) struct End {
     pub wall: u32,
     pub part: usize,
-    /// The middle of one of its triangles, or of what a plane flow sees of it \[m\].
+    /// The center of one of its triangles, or of its section with the plane of the flow \[m\].
     pub at: DVec3,
 }
 
-/// What a surface is made of.
+/// The parts of a surface.
 pub(super) struct Form {
-    /// Whether it ends where its images begin, so that they are surfaces of their own: those of sheets, and of what has no ends, hang together.
+    /// Whether it ends where its images begin, which then are separate surfaces. Images of sheets, and of walls without ends, are connected.
     pub is_whole: bool,
     pub pieces: Vec<Piece>,
     pub ends: Vec<End>,
 }
 
-/// What is seen of a surface from a place.
+/// Geometry of a surface relative to a position.
 pub(super) struct Look {
-    /// How far it is \[m\].
+    /// Distance \[m\].
     pub distance: f64,
-    /// Whether the place is on the far side, seen from the fluid, and not beside a rim.
+    /// Whether the position is on the side away from the fluid, and not beside a rim.
     pub is_behind: bool,
-    /// The way from the fluid into the wall, about.
+    /// Approximate direction from the fluid into the wall.
     pub away: DVec3,
-    /// The wall that is nearest.
+    /// The nearest wall.
     pub wall: u32,
 }
 
-/// A wall that is no plane, a closed part of one, or several that hang together.
+/// A wall that is not a plane, a closed part of one, or several connected ones.
 pub(super) struct Surface {
-    /// The first of the walls that it is of.
+    /// The first of its walls.
     pub wall: u32,
     pub pieces: Vec<Piece>,
     /// Edge of a cell \[m\].
     pub edge: f64,
-    /// Pieces that are near some place of a cell.
+    /// Pieces within reach of each cell.
     near: HashMap<[i64; 3], Vec<u32>>,
-    /// How far pieces are seen \[m\].
+    /// Reach of the pieces \[m\].
     sight: f64,
     spacing: f64,
 }
 
 impl Surface {
-    /// The surfaces of walls that move as one, in these ways, and of their images beyond periodic sides. The far side of each is the one where less of the
-    /// `voters` are, particles of fluid.
+    /// The surfaces of walls that move together, with these motions, and of their images beyond periodic sides. The far side of each is the one with
+    /// fewer of the `voters`, which are fluid particles.
     ///
     /// # Errors
-    /// When one is too large for particles, turns as its images do not, or is a vessel whose ends have no room, with its wall.
+    /// With its wall: if one is too large for particles, if it rotates differently from its images, or if it is a vessel without space at its ends.
     pub(super) fn all(
         walls: &[(u32, &WallShape)],
         motions: &[&WallMotion],
         layout: &Layout,
         voters: &[DVec3],
-    ) -> Result<Vec<Surface>, (u32, Complaint)> {
+    ) -> Result<Vec<Surface>, (u32, UnlocatedDiagnostic)> {
         let (mut forms, mut meshes): (Vec<Form>, Vec<_>) = (Vec::new(), Vec::new());
         for (wall, shape) in walls {
             match outlines(shape, layout) {
@@ -283,13 +283,13 @@ impl Surface {
                 .map(|by| pieces.iter().map(|piece| piece.shifted(*by)).collect())
                 .collect();
             if is_whole {
-                // What is behind one of them is, though the next begins where it ends.
+                // The space behind one image stays behind it, although the next image begins where it ends.
                 surfaces.push(Surface::new(pieces, layout)?);
                 for image in images {
                     surfaces.push(Surface::new(image, layout)?);
                 }
             } else {
-                // A sheet goes on in its images.
+                // A sheet continues in its images.
                 pieces.extend(images.into_iter().flatten());
                 let surface = Surface::new(pieces, layout)?;
                 if let Some(end) = ends.iter().find(|end| !surface.has_inside(end)) {
@@ -301,11 +301,11 @@ impl Surface {
         Ok(surfaces)
     }
 
-    fn new(pieces: Vec<Piece>, layout: &Layout) -> Result<Surface, (u32, Complaint)> {
+    fn new(pieces: Vec<Piece>, layout: &Layout) -> Result<Surface, (u32, UnlocatedDiagnostic)> {
         let wall = pieces.first().map_or(0, |piece| piece.wall);
         let particles: f64 = pieces.iter().map(|piece| piece.outline.particles(layout)).sum();
         let remedy = "use a larger spacing, or a smaller wall";
-        refuse_too_many_of("particles of walls", particles * f64::from(layout.layers), remedy).map_err(|complaint| (wall, complaint))?;
+        refuse_too_many_of("wall particles", particles * f64::from(layout.layers), remedy).map_err(|complaint| (wall, complaint))?;
         let mut surface = Surface {
             wall,
             pieces,
@@ -323,7 +323,7 @@ impl Surface {
         Ok(surface)
     }
 
-    /// Whether an end of a part is behind what is nearest of the part, however far that is.
+    /// Whether an end of a part is behind the nearest piece of the part, at any distance.
     fn has_inside(&self, end: &End) -> bool {
         let of_part = self.pieces.iter().filter(|piece| piece.part == end.part);
         let feet = of_part.map(|piece| {
@@ -338,7 +338,7 @@ impl Surface {
         (place / self.edge).floor().to_array().map(|index| index as i64)
     }
 
-    /// Enters a piece into all cells of a block that it can be seen from: blocks are halved as long as they are near it.
+    /// Enters a piece into all cells of a block that it reaches: blocks near it are halved.
     fn enter(&mut self, index: u32, low: [i64; 3], size: i64, layout: &Layout) {
         let is_off = layout.across.is_some_and(|axis| !(low[axis]..low[axis] + size).contains(&0));
         let center = DVec3::from_array(low.map(|cell| (cell as f64 + 0.5 * size as f64) * self.edge));
@@ -358,35 +358,35 @@ impl Surface {
         }
     }
 
-    /// The cells from which it is seen, in their order.
+    /// The cells that it reaches, in their order.
     pub(super) fn cells(&self) -> Vec<[i64; 3]> {
         let mut cells: Vec<[i64; 3]> = self.near.keys().copied().collect();
         cells.sort_unstable();
         cells
     }
 
-    /// Whether it is of flat faces: a mesh, or what a plane flow sees of one.
+    /// Whether it has flat faces: a mesh, or its section with the plane of the flow.
     pub(super) fn is_faceted(&self) -> bool {
         let is_flat = |piece: &Piece| matches!(piece.outline, Outline::Triangle(..) | Outline::Segment(..));
         self.pieces.iter().all(is_flat)
     }
 
-    /// How deep a place is behind it, negative before it and beside it \[m\]; afar without an end.
+    /// Depth of a position behind it, negative before it and beside it \[m\]; infinite far away.
     pub(super) fn depth(&self, at: DVec3) -> f64 {
         let signed = |look: Look| if look.is_behind { look.distance } else { -look.distance };
         self.look(at).map_or(f64::NEG_INFINITY, signed)
     }
 
-    /// Whether a place is behind it as particles of its layers are: neither at the surface nor deeper than fluids see.
-    pub(super) fn has_layer_at(&self, at: DVec3, layout: &Layout) -> bool {
+    /// Whether a position behind it is valid for wall particles: neither at the surface nor deeper than the support.
+    pub(super) fn has_wall_particle_at(&self, at: DVec3, layout: &Layout) -> bool {
         self.look(at)
             .is_some_and(|look| look.is_behind && look.distance > SURFACE * layout.spacing && look.distance < layout.band() * (1.0 + 1e-6))
     }
 
-    /// What is seen of it from a place; nothing from afar.
+    /// The geometry relative to a position; none if it is far away.
     ///
-    /// Where pieces meet, what is behind is the wedge between their normals: at an edge that sticks out into the fluid or away from it, and
-    /// nothing beside a rim.
+    /// Where pieces join, the space behind them is the wedge between their normals, at convex and at concave edges. Nothing is behind a surface
+    /// beside a rim.
     pub(super) fn look(&self, at: DVec3) -> Option<Look> {
         let near = self.near.get(&self.cell(at))?;
         let feet: Vec<(DVec3, DVec3, u32)> = near
@@ -411,7 +411,7 @@ impl Surface {
         let narrowest = ways.iter().map(|way| way.dot(middle)).fold(1.0, f64::min);
         let distance = nearest.distance(at);
         let is_within = (at - nearest).dot(middle) >= (narrowest - 1e-5) * distance;
-        // Where two meet, the wedge is in the plane of their normals: beyond the end of their edge there is a rim.
+        // Where two pieces join, the wedge is in the plane of their normals; beyond the end of their edge there is a rim.
         let is_beside = match ways[..] {
             [one, other] => (at - nearest).dot(one.cross(other).normalize_or_zero()).abs() > 1e-5 * distance,
             _ => false,
@@ -425,9 +425,9 @@ impl Surface {
     }
 }
 
-/// What fluids see of a wall that is no plane.
+/// A wall that is not a plane, in the form that the fluid code uses.
 enum Outlines {
-    /// Pieces, each a part of the surface of its own.
+    /// Pieces, each a separate part of the surface.
     Round(Vec<Outline>),
     /// Triangles.
     Faceted(Vec<Triangle>),
@@ -442,7 +442,12 @@ fn outlines(shape: &WallShape, layout: &Layout) -> Outlines {
     match (shape, layout.across) {
         (WallShape::Plane { .. }, _) => Outlines::Round(Vec::new()),
         (WallShape::Mesh(triangles), _) => Outlines::Faceted(triangles.clone()),
-        (WallShape::Round(frusta), None) => Outlines::Round(frusta.iter().map(|frustum| Outline::Mantle(Mantle::new(frustum))).collect()),
+        (WallShape::Round(frusta), None) => Outlines::Round(
+            frusta
+                .iter()
+                .map(|frustum| Outline::Mantle(SurfaceOfRevolution::new(frustum)))
+                .collect(),
+        ),
         (WallShape::Round(frusta), Some(axis)) if frusta.iter().all(|frustum| frustum.axis[axis].abs() > 1.0 - 1e-9) => {
             let cut = frusta.iter().filter(|frustum| frustum.height != 0.0).filter_map(|frustum| {
                 let share = -frustum.base[axis] / (frustum.axis[axis] * frustum.height);

@@ -1,12 +1,12 @@
-//! Surface tension: what it needs, and what it makes of keys that are left out.
+//! Surface tension: its requirements, and the defaults of keys that depend on it.
 
 use super::Shared;
-use crate::{assemble::Findings, diagnostics::Complaint, quantity::Quantity, schema::SceneFile};
-use seixo_engine::world::{CONTACT_ANGLES, LEAST_COHESIVE_SUPPORT, Smoothing, Solver};
+use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, quantity::Quantity, schema::SceneFile};
+use seixo_engine::world::{CONTACT_ANGLES, MIN_COHESIVE_SUPPORT, Smoothing, Solver};
 use std::f64::consts::FRAC_PI_2;
 
-/// Fills in contact angles; complains of what does not go with a tension.
-pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Findings) {
+/// Fills in contact angles; reports keys that are incompatible with a tension.
+pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut CheckState) {
     let is_alone = file.fluid.len() == 1;
     let passes = !(file.inlet.is_empty() && file.outlet.is_empty());
     for (name, section) in &mut file.fluid {
@@ -20,13 +20,14 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
             continue;
         }
         if shared.solver != Solver::WeaklyCompressible {
-            // Refused with the keys that other solvers do not know.
+            // Refused with the keys that other solvers do not support.
             continue;
         }
         let angle = section.contact_angle.get_or_insert(Quantity::new(FRAC_PI_2)).si;
-        let mut complain = |key: &str, complaint: Complaint| findings.add(&format!("{path}.{key}"), complaint.within(&path));
+        let mut complain = |key: &str, complaint: UnlocatedDiagnostic| findings.add(&format!("{path}.{key}"), complaint.within(&path));
         if !is_alone {
-            let complaint = Complaint::new("a surface tension in a scene with several fluids, where the one between them is not built yet");
+            let complaint =
+                UnlocatedDiagnostic::new("a surface tension in a scene with several fluids, where the one between them is not built yet");
             complain(
                 "surface_tension",
                 complaint
@@ -35,7 +36,7 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
             );
         }
         if passes {
-            let complaint = Complaint::new("a surface tension in a scene with inlets or outlets, which would be walls to it");
+            let complaint = UnlocatedDiagnostic::new("a surface tension in a scene with inlets or outlets, which would be walls to it");
             complain(
                 "surface_tension",
                 complaint
@@ -44,15 +45,15 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
             );
         }
         if shared.smoothing != Smoothing::Wendland {
-            let complaint = Complaint::new("a surface tension is known for Wendland's smoothing function alone");
+            let complaint = UnlocatedDiagnostic::new("a surface tension is known for Wendland's smoothing function alone");
             complain("smoothing", complaint.remedy("write smoothing = \"wendland\", or leave it out"));
         }
-        if shared.support < LEAST_COHESIVE_SUPPORT * (1.0 - 1e-9) {
+        if shared.support < MIN_COHESIVE_SUPPORT * (1.0 - 1e-9) {
             let message = format!(
                 "with a support of {} spacings particles that a surface tension pulls together hold each other in a lattice",
                 shared.support
             );
-            let complaint = Complaint::new(message).limit(format!(">= {LEAST_COHESIVE_SUPPORT} spacings"));
+            let complaint = UnlocatedDiagnostic::new(message).limit(format!(">= {MIN_COHESIVE_SUPPORT} spacings"));
             complain(
                 "support",
                 complaint.remedy("leave support out, or write support = 5, with which drops flow more easily"),
@@ -61,7 +62,7 @@ pub(super) fn complete(file: &mut SceneFile, shared: &Shared, findings: &mut Fin
         let [least, most] = CONTACT_ANGLES;
         if !(least - 1e-9..=most + 1e-9).contains(&angle) {
             let [least, most, given] = [least, most, angle].map(f64::to_degrees);
-            let complaint = Complaint::new(format!("a contact angle of {given:.4}° is not one that walls give a fluid"));
+            let complaint = UnlocatedDiagnostic::new(format!("a contact angle of {given:.4}° is not one that walls give a fluid"));
             complain(
                 "contact_angle",
                 complaint

@@ -1,43 +1,43 @@
-//! Walls of meshes that are too thin for fluids: plates with room for fewer layers of particles than hold a fluid.
+//! Mesh walls that are too thin for fluids: plates with fewer layers of wall particles than needed to keep a fluid in.
 
 use super::{
-    boundary::Setting,
-    places::Places,
+    boundary::FluidSurroundings,
+    point_index::PointIndex,
     surface::{Outline, Surface},
 };
-use crate::{assemble::Findings, diagnostics::Complaint};
+use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic};
 use glam::DVec3;
 use std::collections::BTreeMap;
 
-/// How many layers fewer than fluids see still hold them: of water 5 and 20 spacings deep none goes through three layers with a support of four
-/// spacings, nor through two with one of three; through one less it does.
+/// Number of layers that may be missing from the support while the wall stays tight. Water 5 and 20 spacings deep does not pass three layers with a
+/// support of four spacings, nor two with a support of three; it passes one layer less.
 const SPARE: u32 = 1;
-/// Cosine of the angle between the two sides of a plate, at most: edges of wedges are no plates.
+/// Largest cosine of the angle between the two sides of a plate: edges of wedges are no plates.
 const OPPOSITE: f64 = -0.9;
-/// Stride of a look through a wall \[spacings\].
+/// Stride of the search through a wall \[spacings\].
 const STRIDE: f64 = 0.25;
-/// How often the stride is halved in which it ends.
+/// How often the last stride is halved.
 const HALVINGS: u32 = 20;
-/// Distance of the places from which walls are looked at \[spacings\].
+/// Distance of the positions at which walls are measured \[spacings\].
 const APART: f64 = 2.0;
-/// How near fluid is where a side is wet, around a place half a spacing before it \[spacings\].
+/// Distance of fluid from a position half a spacing before a side at which the side is wet \[spacings\].
 const WET: f64 = 1.0;
 
-/// A thin place of a wall.
+/// A thin part of a wall.
 #[derive(Clone, Copy)]
 struct Plate {
     wall: u32,
     at: DVec3,
     /// \[m\].
     thickness: f64,
-    /// Whether fluid is on one side of it, and none on the other.
+    /// Whether fluid is on exactly one side of it.
     holds: bool,
 }
 
-/// Refuses walls of meshes that hold fluid and are too thin for it, and tells of others that are thin.
-pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], findings: &mut Findings) {
+/// Refuses mesh walls between fluid and empty space that are too thin, and notes other thin ones.
+pub(super) fn refuse_thin(setting: &FluidSurroundings<'_>, surfaces: &[Surface], findings: &mut CheckState) {
     let layout = setting.layout;
-    let mut fluid = Places::new(layout.spacing, layout.periods);
+    let mut fluid = PointIndex::new(layout.spacing, layout.periods);
     for place in &setting.particles.position {
         fluid.add(DVec3::from(*place), 0);
     }
@@ -60,7 +60,7 @@ pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], findings:
         let finer = |plate: &Plate| plate.thickness * layout.spacing / least;
         match plate {
             Some(plate) if plate.holds => {
-                let complaint = Complaint::new(format!(
+                let complaint = UnlocatedDiagnostic::new(format!(
                     "it is {:.3e} m thick at {:.4} m, where fluid is on one side: too little for the particles that hold it",
                     plate.thickness, plate.at
                 ));
@@ -83,8 +83,8 @@ pub(super) fn refuse_thin(setting: &Setting<'_>, surfaces: &[Surface], findings:
     }
 }
 
-/// The places of a surface behind which another side of it is nearer than `least`.
-fn plates(surface: &Surface, least: f64, spacing: f64, fluid: &Places) -> Vec<Plate> {
+/// The positions on a surface at which the wall is thinner than `least`.
+fn plates(surface: &Surface, least: f64, spacing: f64, fluid: &PointIndex) -> Vec<Plate> {
     let mut plates = Vec::new();
     for piece in &surface.pieces {
         let (places, normal) = match &piece.outline {
@@ -113,7 +113,7 @@ fn plates(surface: &Surface, least: f64, spacing: f64, fluid: &Places) -> Vec<Pl
     plates
 }
 
-/// Places spread evenly over a triangle, no farther apart than that, about.
+/// Evenly distributed positions on a triangle, about this distance apart at most.
 fn on_triangle([a, b, c]: &[DVec3; 3], apart: f64) -> Vec<DVec3> {
     let longest = a.distance(*b).max(b.distance(*c)).max(c.distance(*a));
     let parts = (longest / apart).ceil().max(1.0) as u64;
@@ -127,7 +127,7 @@ fn on_triangle([a, b, c]: &[DVec3; 3], apart: f64) -> Vec<DVec3> {
         .collect()
 }
 
-/// How thick a wall is behind a place of its surface, if that is less than `least` and ends at another side of it \[m\].
+/// Thickness of a wall behind a position on its surface, if it is less than `least` and ends at another side \[m\].
 fn through(surface: &Surface, at: DVec3, away: DVec3, least: f64, spacing: f64) -> Option<f64> {
     let is_behind = |way: f64| surface.look(at + away * way).is_some_and(|look| look.is_behind);
     let strides = (least / (STRIDE * spacing)).ceil() as u64;

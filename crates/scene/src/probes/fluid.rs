@@ -1,9 +1,9 @@
-//! Probes of fluids: from the keys of a scene to what is logged.
+//! Probes of fluids: from the keys of a scene to logged quantities.
 
 use super::{Kind, unknown};
 use crate::{
     ProbeKind,
-    diagnostics::Complaint,
+    diagnostics::UnlocatedDiagnostic,
     fill::si,
     quantity::{Length, Quantity},
     schema::ProbeSection,
@@ -11,10 +11,10 @@ use crate::{
 };
 use seixo_engine::world::{Vec3, World};
 
-/// What a probe logs of fluids.
+/// The logged quantity of a probe of fluids.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FluidProbe {
-    /// How many particles there are, their mass and energy, and their extremes.
+    /// Number of particles, their mass and energy, and extremes.
     Totals,
     /// Pressures.
     Pressure {
@@ -28,31 +28,31 @@ pub enum FluidProbe {
     },
     /// Heights of the free surface.
     SurfaceHeight {
-        /// Above these places x y \[m\].
+        /// At these positions x y \[m\].
         at: Vec<[f64; 2]>,
     },
-    /// The farthest coordinate that is reached.
+    /// The largest coordinate of a fluid.
     Front {
         /// Along this unit vector.
         along: Vec3,
-        /// By this fluid, an index into the fluids of the world; by any without.
+        /// Of this fluid, an index into the fluids of the world; without, of any.
         fluid: Option<u32>,
     },
-    /// Volume that passes a plane along its normal, per time.
+    /// Volume per time that passes a plane along its normal.
     FlowRate {
         /// A point of the plane \[m\].
         point: Vec3,
         /// Its unit normal.
         normal: Vec3,
-        /// Of this fluid, an index into the fluids of the world; of all without.
+        /// Of this fluid, an index into the fluids of the world; without, of all.
         fluid: Option<u32>,
     },
 }
 
-/// What a section asks of fluids, or which key is at fault and why.
-type Asked = Result<FluidProbe, (String, Complaint)>;
+/// The fluid quantity of a section, or the key at fault and the reason.
+type Asked = Result<FluidProbe, (String, UnlocatedDiagnostic)>;
 
-/// What a section asks of fluids: a kind for each key that is there.
+/// The fluid quantities of a section: one for each key that is given.
 pub(super) fn kinds(section: &ProbeSection, world: &World, is_sound: bool) -> Vec<Kind> {
     let keys = [
         (
@@ -83,10 +83,10 @@ pub(super) fn kinds(section: &ProbeSection, world: &World, is_sound: bool) -> Ve
     let asked = keys.into_iter().filter_map(|(key, asked)| Some((key, asked?)));
     let kind = |(key, asked): (&str, Asked)| match (&world.fluids, is_sound) {
         (Some(_), _) => asked.map(ProbeKind::Fluid),
-        // Fluids that were refused are not there to be seen.
+        // Refused fluids are absent.
         (None, false) => Ok(ProbeKind::Fluid(FluidProbe::Totals)),
         (None, true) => {
-            let complaint = Complaint::new("the scene has no fluids");
+            let complaint = UnlocatedDiagnostic::new("the scene has no fluids");
             Err((key.to_owned(), complaint.remedy("add a section [fluid.NAME], or remove the probe")))
         }
     };
@@ -96,7 +96,7 @@ pub(super) fn kinds(section: &ProbeSection, world: &World, is_sound: bool) -> Ve
 fn surface_height(at: &[[Quantity<Length>; 2]], world: &World) -> Asked {
     let [x, y, z] = world.gravity;
     if x != 0.0 || y != 0.0 || z >= 0.0 {
-        let complaint = Complaint::new("heights are measured against gravity, and that of this scene does not point along -z");
+        let complaint = UnlocatedDiagnostic::new("heights are measured against gravity, and that of this scene does not point along -z");
         let complaint = complaint.limit("world.gravity = [0, 0, -9.81], of any size");
         return Err(("surface_height".to_owned(), complaint.remedy("turn the scene, or remove the probe")));
     }
@@ -118,17 +118,17 @@ fn flow_rate(section: &ProbeSection, world: &World) -> Option<Asked> {
     Some(normal.and_then(|normal| fluid().map(|fluid| FluidProbe::FlowRate { point, normal, fluid })))
 }
 
-/// Places as plain numbers, of which there is one at least.
-fn places<const N: usize>(key: &str, at: &[[Quantity<Length>; N]]) -> Result<Vec<[f64; N]>, (String, Complaint)> {
+/// Positions as plain numbers, at least one.
+fn places<const N: usize>(key: &str, at: &[[Quantity<Length>; N]]) -> Result<Vec<[f64; N]>, (String, UnlocatedDiagnostic)> {
     if at.is_empty() {
-        let complaint = Complaint::new("there is no place to look at").limit("one place, or several");
+        let complaint = UnlocatedDiagnostic::new("there is no place to look at").limit("one place, or several");
         return Err((key.to_owned(), complaint.remedy("write a list of places, or remove the probe")));
     }
     Ok(at.iter().map(|place| place.map(|coordinate| coordinate.si)).collect())
 }
 
 /// The index of a fluid by its name; none for all.
-fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>, (String, Complaint)> {
+fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>, (String, UnlocatedDiagnostic)> {
     let Some(name) = name else { return Ok(None) };
     let kinds = world.fluids.iter().flat_map(|fluids| &fluids.kinds);
     let names: Vec<&str> = kinds.map(|fluid| fluid.name.as_str()).collect();
@@ -141,13 +141,15 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Boundary, Fluid, Fluids, Grains, Later, Particles, Projection, Smoothing, Solver, ViscousForce};
+    use seixo_engine::world::{
+        Fluid, Fluids, Grains, LaterAdditions, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles,
+    };
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
         let fluids = Fluids {
             solver: Solver::default(),
-            projection: Projection::default(),
+            projection: PressureTolerance::default(),
             smoothing: Smoothing::default(),
             viscous_force: ViscousForce::default(),
             particle_shifting: false,
@@ -156,13 +158,13 @@ mod tests {
             across: None,
             kinds: ["oil", "water"].map(|name| Fluid::new(name, 1000.0, 30.0)).to_vec(),
             particles: Particles::default(),
-            boundary: Boundary::default(),
+            boundary: WallParticles::default(),
             slips: Vec::new(),
             inside: Vec::new(),
-            fastest: 1.0,
+            largest_speed: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),
-            hulls: Vec::new(),
+            body_boundaries: Vec::new(),
         };
         World {
             gravity,
@@ -173,7 +175,7 @@ mod tests {
             groups: Vec::new(),
             grains: Grains::default(),
             walls: Vec::new(),
-            later: Later::default(),
+            later: LaterAdditions::default(),
             conduction: None,
             fluids: is_wet.then_some(fluids),
             bonds: Vec::new(),

@@ -3,10 +3,10 @@
 use super::{BASES, Base, DIMENSIONS, PREFIXES, power, symbol};
 use std::fmt::Write;
 
-/// A number as it may stand before a unit.
+/// A number that may precede a unit.
 const NUMBER: &str = r"\s*[+-]?[0-9_]*\.?[0-9_]*([eE][+-]?[0-9]+)?";
 
-/// The symbols of these powers, each with its prefixes.
+/// The symbols with these exponents, each with its prefixes.
 fn symbols(word: &str) -> String {
     let Some(unit) = symbol(word) else { return word.to_owned() };
     let prefixes: String = PREFIXES.iter().map(|(prefix, _)| *prefix).collect();
@@ -49,13 +49,13 @@ fn unit(form: &str) -> String {
     parts.fold(above.join(r"[ *·]+"), |all, below| format!(r"{all}\s*/\s*{}", factor(below)))
 }
 
-/// What a text must look like to be a quantity whose unit has one of these forms: "5 kg" is no time.
+/// The pattern of a text that is a quantity with a unit of one of these forms: "5 kg" is no time.
 pub(crate) fn pattern(forms: &[&str]) -> String {
     let units: Vec<String> = forms.iter().map(|form| unit(form)).collect();
     format!(r"^{NUMBER}\s*({})\s*$", units.join("|"))
 }
 
-/// The units that quantities take, as a text for readers.
+/// The accepted units of quantities, as a text for readers.
 pub(crate) fn units() -> String {
     let mut text = "A quantity is a number in SI units, or a text with a number and a unit, as in \"2 mm\".\n\
         A unit is a product of symbols: \"kg/m^3\", \"N s/m\", \"m s^-2\". A division sign divides by the one symbol after it.\n\

@@ -1,4 +1,4 @@
-//! Numbers and their units, as they are read.
+//! Numbers and their units, as they are parsed.
 
 use super::*;
 
@@ -24,13 +24,13 @@ fn units_scale_without_rounding_twice() {
 }
 
 #[test]
-fn dimensions_are_told_apart() {
-    assert_eq!(parse("1 N s/m").unwrap().powers, Some(Powers::of([0, 1, -1])));
+fn dimensions_are_distinguished() {
+    assert_eq!(parse("1 N s/m").unwrap().powers, Some(UnitExponents::of([0, 1, -1])));
     assert_eq!(parse("2 rad/s").unwrap().powers, parse("2 rpm").unwrap().powers);
     assert_eq!(parse("3 N m").unwrap().powers, Some(Torque::POWERS));
     assert_eq!(parse("3 Pa s").unwrap().powers, parse("3 kg/m/s").unwrap().powers);
     assert_ne!(parse("2 rad/s").unwrap().powers, parse("2 Hz").unwrap().powers);
-    assert_eq!(Powers::of([1, 1, -1]).to_string(), "[m kg s^-1]");
+    assert_eq!(UnitExponents::of([1, 1, -1]).to_string(), "[m kg s^-1]");
     assert!(
         parse("1 Gdeg").is_err()
             && parse("5 m//s").is_err()

@@ -1,58 +1,65 @@
-//! Keys of bonds: between which grains, of what, and when they break.
+//! Keys of bonds: which grains they connect, their elasticity and their strength.
 
 use crate::{
     quantity::{Angle, BelowRightAngle, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, SurfaceEnergy, ZeroToOne},
-    words::Word,
+    vocabulary::Word,
 };
 use schemars::JsonSchema;
 use seixo_engine::world::CrossSection;
 use seixo_laws::bond::BondLaw;
 use serde::{Deserialize, Serialize};
 
-/// Bonds of one kind, made at the start as the grains stand then, or by a stage that adds them, as the grains stand as it begins. So they begin
-/// free of load. Exactly one of `among` and `pairs`. What breaks leaves grains that touch like any others.
+/// Bonds of one kind. They are made at the start, or by a stage that adds them, from the positions at that moment, so they start without load.
+/// Exactly one of `among` and `pairs`. After a bond broke, its grains interact by contacts like any others.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BondsSection {
-    /// Sections of grains, by name: bonds join neighbors of one section, and of two of them.
+    /// Names of grain sections: bonds connect neighbors within each section and between two of them.
     #[schemars(example = serde_json::json!(["block"]))]
     pub among: Option<Vec<String>>,
-    /// Who is a neighbor: two grains whose centers are closer than the sum of their radii times (1 + tolerance); 0.05 if left out.
+    /// Neighbors are two grains whose centers are closer than the sum of their radii times (1 + tolerance); if left out 0.05.
+    #[schemars(example = 0.05)]
     pub tolerance: Option<Quantity<Number, NotNegative>>,
-    /// Text file with the columns `a` and `b`: the ids of two grains that are bonded in each line.
+    /// Text file with the columns `a` and `b`: each line has the ids of two grains to bond.
     #[schemars(example = &"cement.csv")]
     pub pairs: Option<String>,
-    /// "beam": an elastic beam from center to center, which is stretched, sheared, bent and twisted. "point": a spring with dashpot that holds
-    /// a material point of one grain to one of the other, where they turn freely.
+    /// "beam": an elastic beam between the centers, with extension, shear, bending and torsion. "point": a spring and dashpot between a material
+    /// point of each grain, about which the grains rotate freely.
     #[serde(default)]
     pub law: Word<BondLaw>,
-    /// Cross-section: "circle" or "square".
+    /// Form of the cross-section: "circle" or "square".
     #[serde(default)]
     pub section: Word<CrossSection>,
-    /// Radius of the circle, or side of the square.
+    /// Radius of the circle, or side of the square. Not with `share`.
     pub size: Option<Quantity<Length, Positive>>,
-    /// The same as a share of the smaller of the two radii, a square of share 1 being two radii wide; 1 if left out. Not with `size`.
+    /// Size of the cross-section as a share of the smaller of the two radii; a square of share 1 is two radii wide; 1 if left out. Not with `size`.
     pub share: Option<Quantity<Number, Positive>>,
     /// Young's modulus.
     pub youngs_modulus: Quantity<Pressure, Positive>,
-    /// Poisson's ratio; it gives the shear modulus.
+    /// Poisson's ratio, from which the shear modulus follows.
     #[serde(default = "usual_poisson_ratio")]
+    #[schemars(example = 0.2)]
     pub poisson_ratio: Quantity<Number, PoissonRatio>,
-    /// Damping ratio of the bond's vibrations: 0 for none, 1 for critical damping.
+    /// Damping ratio of the vibrations of the bond: 0 for none, 1 for critical damping.
     #[serde(default)]
+    #[schemars(example = 0.1)]
     pub damping_ratio: Quantity<Number, ZeroToOne>,
-    /// Stress of tension and bending above which a bond tears; it never does if left out.
+    /// Tensile stress, of extension and bending, above which a bond breaks; it never does if left out.
+    #[schemars(example = &"5 MPa")]
     pub tensile_strength: Option<Quantity<Pressure, NotNegative>>,
-    /// Stress of shear and torsion above which a bond without axial load shears off (Mohr & Coulomb); it never does if left out.
+    /// Shear stress, of shear and torsion, above which a bond without axial load breaks (Mohr & Coulomb); it never does if left out.
+    #[schemars(example = &"20 MPa")]
     pub cohesion: Option<Quantity<Pressure, NotNegative>>,
-    /// By how much compression helps against shearing off: its tangent times the axial stress adds to the cohesion.
+    /// Friction angle: compression increases the shear strength by its tangent times the axial stress.
     #[serde(default)]
     pub friction_angle: Quantity<Angle, BelowRightAngle>,
-    /// Elastic energy per area of the cross-section above which a bond breaks; it never does if left out.
+    /// Elastic energy per cross-section area above which a bond breaks; it never does if left out.
     pub fracture_energy: Option<Quantity<SurfaceEnergy, NotNegative>>,
-    /// Weibull modulus by which strengths scatter from bond to bond about the given ones: the smaller, the wider. All are alike if left out.
+    /// Weibull modulus of the strengths, which scatter from bond to bond about the given values; a smaller modulus gives a wider scatter. All are
+    /// alike if left out.
+    #[schemars(example = 8)]
     pub weibull_modulus: Option<Quantity<Number, Positive>>,
-    /// Refuses a network that is not in one piece when it is made: that leaves a grain of `among`, or a part of the grains of `pairs`, loose.
-    /// Grains of one boundary or clump hang together.
+    /// Refuses a bond network that is not connected: one that leaves a grain of `among`, or some of the grains of `pairs`, separate. Grains of the
+    /// same boundary or clump count as connected.
     #[serde(default)]
     pub one_piece: bool,
 }

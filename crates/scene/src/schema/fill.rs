@@ -1,40 +1,46 @@
-//! Keys of a fill: a region, an amount, radii, and how grains are placed.
+//! Keys of a fill: region, amount, radii, and method of placement.
 
 use super::{BoxShape, Vector};
 use crate::{
     quantity::{Length, NotNegative, Number, Positive, Quantity, UpToOne},
     reader::OneChoice,
-    words::{LARGEST_WHOLE, Lattice, Method, Scale, Share, Whole, Word},
+    vocabulary::{LARGEST_WHOLE, Lattice, Method, Scale, Share, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// A region filled with grains that do not overlap: `count` or `solid_fraction`.
+/// A region filled with grains that do not overlap; give `count` or `solid_fraction`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "region": { "box": { "min": [0, 0, 0], "max": ["10 cm", "10 cm", "20 cm"] } }, "count": 1000, "radius": "2 mm" }))]
 pub(crate) struct Fill {
-    /// Where the grains are.
+    /// Region to fill.
     pub region: Region,
-    /// Parts of the region that no grain reaches into.
+    /// Parts of the region that stay free of grains.
     #[serde(default)]
+    #[schemars(example = serde_json::json!([{ "sphere": { "center": ["5 cm", "5 cm", "10 cm"], "radius": "2 cm" } }]))]
     pub minus: Vec<Region>,
-    /// How many.
-    pub count: Option<Whole<1, LARGEST_WHOLE>>,
-    /// Which share of the region they take.
+    /// Number of grains.
+    pub count: Option<WholeNumber<1, LARGEST_WHOLE>>,
+    /// Share of the region's volume that the grains fill.
+    #[schemars(example = 0.3)]
     pub solid_fraction: Option<Quantity<Number, UpToOne>>,
-    /// Their radii.
+    /// Radii of the grains.
     pub radius: Radius,
-    /// How they are placed. "lattice" if left out: on a lattice, each moved at random within the slack. "random": the largest first, each at
-    /// a random place that is free, also of the grains of earlier sections; ends near a solid fraction of 0.35. "growth": placed small, grown
-    /// and pushed apart until they have their size; for dense packings, up to about 0.62. "rain": as "random" and loose, in the region
-    /// extended upward as far as needed, so that they fall into it; for a box, or a cylinder along gravity. `velocity` of the section gives
-    /// them a speed to fall with.
+    /// Method of placement. "lattice" if left out: on a lattice, with each grain displaced at random within its free space. "random": random
+    /// sequential insertion, the largest first, also free of grains of earlier sections; it ends near a solid fraction of 0.35. "growth": grains are
+    /// placed small, grown and pushed apart until they have their size; for dense packings, up to about 0.62. "rain": "random" at a low density, in
+    /// the region extended upward as needed, so that grains fall into it; for a box, or a cylinder along gravity. `velocity` of the section gives the
+    /// initial speed of the fall.
     #[serde(default)]
     pub method: Word<Method>,
-    /// Which lattice; "hexagonal" if left out.
+    /// Lattice of the sites; "hexagonal" if left out.
+    #[schemars(example = &"cubic")]
     pub lattice: Option<Word<Lattice>>,
-    /// Whether the sides of a box in x, y and z wrap: grains may then cross a side, and do not overlap with those across the other one.
+    /// Whether the sides of a box are periodic in x, y and z. Grains may then extend across a side, and do not overlap with those at the opposite
+    /// side.
+    #[schemars(example = serde_json::json!([true, true, false]))]
     pub periodic: Option<[bool; 3]>,
 }
 
@@ -42,22 +48,35 @@ pub(crate) struct Fill {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Region {
-    /// Between two corners.
+    /// A box between two corners.
     Box(BoxShape),
-    /// Inside a cylinder.
+    /// The inside of a cylinder.
     Cylinder(CylinderRegion),
-    /// Inside a cut cone.
+    /// The inside of a truncated cone.
     Cone(ConeRegion),
-    /// Inside a sphere.
+    /// The inside of a sphere.
     Sphere(SphereRegion),
-    /// Inside a closed mesh.
+    /// The inside of a closed mesh.
     Mesh(MeshRegion),
+}
+
+/// A part of space that is quickly searched: zones and probes use it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SimpleRegion {
+    /// A box between two corners.
+    Box(BoxShape),
+    /// The inside of a cylinder.
+    Cylinder(CylinderRegion),
+    /// The inside of a sphere.
+    Sphere(SphereRegion),
 }
 
 /// The inside of a cylinder.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "from": [0, 0, 0], "to": [0, 0, "20 cm"], "radius": "5 cm" }))]
 pub(crate) struct CylinderRegion {
-    /// Center of one end; a lattice starts here.
+    /// Center of one end; a lattice starts there.
     pub from: Vector<Length>,
     /// Center of the other end.
     pub to: Vector<Length>,
@@ -65,10 +84,11 @@ pub(crate) struct CylinderRegion {
     pub radius: Quantity<Length, Positive>,
 }
 
-/// The inside of a cut cone.
+/// The inside of a truncated cone.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "from": [0, 0, 0], "to": [0, 0, "20 cm"], "radii": ["2 cm", "5 cm"] }))]
 pub(crate) struct ConeRegion {
-    /// Center of one end; a lattice starts here.
+    /// Center of one end; a lattice starts there.
     pub from: Vector<Length>,
     /// Center of the other end.
     pub to: Vector<Length>,
@@ -78,6 +98,7 @@ pub(crate) struct ConeRegion {
 
 /// The inside of a sphere.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "center": [0, 0, "10 cm"], "radius": "5 cm" }))]
 pub(crate) struct SphereRegion {
     /// Center.
     pub center: Vector<Length>,
@@ -85,14 +106,14 @@ pub(crate) struct SphereRegion {
     pub radius: Quantity<Length, Positive>,
 }
 
-/// The inside of a closed mesh; a closed part inside another one is a hollow if at least half of its triangles face inward. Other triangles that face
-/// inward are turned over.
+/// The inside of a closed mesh. A closed part inside another one is a hollow if at least half of its triangles face inward. Other triangles that face
+/// inward are flipped.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MeshRegion {
-    /// An STL, OBJ or PLY file, or a text table with three vertices a line.
+    /// An STL, OBJ or PLY file, or a text table with three vertices per line.
     #[schemars(example = &"vessel.stl")]
     pub file: String,
-    /// By what the lengths of the mesh are multiplied, or the unit they are in.
+    /// Factor for the lengths of the mesh, or their unit.
     #[serde(default)]
     pub scale: Scale,
 }
@@ -100,40 +121,45 @@ pub(crate) struct MeshRegion {
 /// Radii of grains.
 #[derive(Clone, Debug)]
 pub(crate) enum Radius {
-    /// All the same.
+    /// One radius for all.
     One(Quantity<Length, Positive>),
     /// Drawn from a distribution.
-    Spread(Spread),
+    Spread(Distribution),
 }
 
-/// A distribution of radii, by number of grains unless it says otherwise.
+/// A distribution of radii, by number of grains unless stated otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Spread {
-    /// Smallest and largest, all between equally likely.
+pub(crate) enum Distribution {
+    /// Smallest and largest radius of a uniform distribution.
+    #[schemars(example = serde_json::json!({ "uniform": ["1 mm", "2 mm"] }))]
     Uniform([Quantity<Length, Positive>; 2]),
-    /// Mean and standard deviation, cut at three standard deviations.
+    /// Mean and standard deviation; cut at three standard deviations.
+    #[schemars(example = serde_json::json!({ "normal": ["2 mm", "0.2 mm"] }))]
     Normal([Quantity<Length, Positive>; 2]),
     /// Median, and standard deviation of the natural logarithm; cut at three standard deviations.
+    #[schemars(example = serde_json::json!({ "log_normal": ["2 mm", 0.2] }))]
     LogNormal((Quantity<Length, Positive>, Quantity<Number, UpToOne>)),
-    /// Scale, the radius that 63.2 % stay below, and shape; without the 0.135 % at either end.
+    /// Scale, below which 63.2 % of the radii are, and shape; the smallest and the largest 0.135 % are cut off.
+    #[schemars(example = serde_json::json!({ "weibull": ["2 mm", 4] }))]
     Weibull((Quantity<Length, Positive>, Quantity<Number, Positive>)),
     /// Some radii, each with its share.
     Discrete(Discrete),
-    /// A sieve curve: a text file with the columns `diameter[mm]` or `radius[mm]`, and `passing[%]`, the share of the mass that is finer. It
-    /// runs from 0 to all, finest first, and is straight in between. Grains are drawn so that their masses follow it.
+    /// Sieve curve: a text file with the columns `diameter[mm]` or `radius[mm]`, and `passing[%]`, the share of the mass that is finer. It starts at
+    /// 0 % and ends at 100 %, finest first, and is linear in between. Grains are drawn so that their masses follow it.
     #[schemars(example = serde_json::json!({ "psd": "sieve.csv" }))]
     Psd(String),
 }
 
 /// Some radii, each with its share.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "radii": ["1 mm", "2 mm"], "shares": [0.4, 0.6], "by": "mass" }))]
 pub(crate) struct Discrete {
     /// The radii.
     pub radii: Vec<Quantity<Length, Positive>>,
     /// Their shares, which add up to 1.
     pub shares: Vec<Quantity<Number, NotNegative>>,
-    /// Shares of what: "number" of grains, or "mass".
+    /// Kind of the shares: "number" of grains, or "mass".
     pub by: Word<Share>,
 }
 
@@ -155,7 +181,7 @@ impl<'de> Deserialize<'de> for Radius {
                 Quantity::deserialize(value.into_deserializer()).map(Radius::One)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Radius, A::Error> {
-                Spread::deserialize(OneChoice(map)).map(Radius::Spread)
+                Distribution::deserialize(OneChoice(map)).map(Radius::Spread)
             }
         }
         deserializer.deserialize_any(Reader)
@@ -176,6 +202,10 @@ impl JsonSchema for Radius {
         "Radius".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({ "anyOf": [generator.subschema_for::<Quantity<Length, Positive>>(), generator.subschema_for::<Spread>()] })
+        let kinds = [
+            generator.subschema_for::<Quantity<Length, Positive>>(),
+            generator.subschema_for::<Distribution>(),
+        ];
+        schemars::json_schema!({ "anyOf": kinds, "examples": ["2 mm"] })
     }
 }

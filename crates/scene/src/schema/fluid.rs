@@ -1,4 +1,4 @@
-//! Keys of fluids: what flows, where it is at the start, and how finely it is divided.
+//! Keys of fluids: their properties, solver, particles and initial state.
 
 use super::{Region, Vector};
 use crate::{
@@ -6,91 +6,107 @@ use crate::{
         Angle, Any, Density, Length, NotNegative, Number, Positive, Pressure, Quantity, SpecificEnergy, Stiffness, SurfaceTension,
         Velocity, Viscosity, ZeroToOne,
     },
-    words::{AutoOr, FlowPlane, InitialPressure, Whole, Word},
+    vocabulary::{AutoOr, FlowPlane, InitialPressure, WholeNumber, Word},
 };
 use schemars::JsonSchema;
 use seixo_engine::world::{Smoothing, Solver, StateLaw, ViscousForce};
 use serde::{Deserialize, Serialize};
 
-/// A fluid, divided into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `viscous_force`,
-/// `particle_shifting`, `plane`, `solver` and what belongs to it hold for all fluids of a scene: give them in one section, or alike in several.
+/// A fluid, discretized into particles (smoothed particle hydrodynamics). `spacing`, `support`, `smoothing`, `viscous_force`, `particle_shifting`,
+/// `plane`, `solver` and the keys of the solver are common to all fluids of a scene: give them in one section, or equally in several.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FluidSection {
     /// Density at zero pressure.
+    #[schemars(example = &"1000 kg/m^3")]
     pub density: Quantity<Density, Positive>,
     /// Dynamic viscosity; 0 if left out.
     #[serde(default)]
     pub viscosity: Quantity<Viscosity, NotNegative>,
-    /// How viscosity acts between two particles: "central" if left out, along the line between them, which keeps angular momentum and lets free surfaces
-    /// be free of traction; or "morris", as in [Morris 1997], which does neither. Of "wcsph" and "dfsph".
+    /// Viscous force between two particles: "central" if left out, along the line between them, which conserves angular momentum and leaves free
+    /// surfaces without traction; or "morris", as in [Morris 1997], which does neither. For "wcsph" and "dfsph".
+    #[schemars(example = &"morris")]
     pub viscous_force: Option<Word<ViscousForce>>,
-    /// Whether particles are shifted from where they are dense to where they are sparse; false if left out. For flows without a free surface, at
-    /// Reynolds numbers of some hundreds and more, with a `support` of 3. Of "wcsph" alone.
+    /// Whether particles are shifted from dense to sparse places; false if left out. For flows without a free surface, at Reynolds numbers of some
+    /// hundreds and more, with a `support` of 3. For "wcsph" only.
     pub particle_shifting: Option<bool>,
-    /// Where it is at the start; only a fluid that comes by an inlet may do without. Particles are on a cubic lattice that begins half a spacing
-    /// inside the lower corner of a box, and lies in the middle of other regions. Their ids count fluids in alphabetical order, and then along
-    /// x, y and z.
+    /// Region of the fluid at the start; only a fluid with an inlet may omit it. Particles are on a cubic lattice. In a box it begins half a spacing
+    /// inside the lower corner; in other regions it is centered. Ids count fluids in alphabetical order, and then along x, y and z.
     pub fill: Option<Region>,
-    /// Leaves out what would be behind walls that are planes, or faces of boxes, in place of refusing the fluid: for sloping floors.
+    /// Cuts the fluid at walls that are planes, or faces of boxes, instead of refusing fluid behind them: for sloping floors.
     #[serde(default)]
     pub cut_at_planes: bool,
     /// Velocity at the start.
     #[serde(default)]
     pub velocity: Vector<Velocity>,
-    /// Distance between particles.
+    /// Distance between particles at rest.
+    #[schemars(example = &"5 mm")]
     pub spacing: Option<Quantity<Length, Positive>>,
-    /// Distance beyond which particles do not see each other, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3, with
-    /// "muller2003" 2.
+    /// Radius beyond which the smoothing function is zero, in spacings: twice the smoothing length; if left out 4, with "dfsph" 3, with "muller2003"
+    /// 2.
+    #[schemars(example = 3)]
     pub support: Option<Quantity<Number, Positive>>,
-    /// Smoothing function: "wendland" (C2) if left out, or "cubic_spline"; "muller2003" has its own.
+    /// Smoothing function (kernel): "wendland" (C2) if left out, or "cubic_spline"; "muller2003" has its own.
+    #[schemars(example = &"cubic_spline")]
     pub smoothing: Option<Word<Smoothing>>,
-    /// How its motion is found: "wcsph", weakly compressible, if left out; "dfsph", incompressible, for long time steps; or "muller2003", as Müller,
-    /// Charypar & Gross did it: fast, rough and springy.
+    /// Solver: "wcsph", weakly compressible, if left out; "dfsph", incompressible, for long time steps; or "muller2003" of Müller, Charypar & Gross
+    /// (2003): fast, rough and springy.
+    #[schemars(example = &"dfsph")]
     pub solver: Option<Word<Solver>>,
-    /// With "dfsph": excess of density, on average over all particles, that a step may lead to; 2e-5 if left out.
+    /// With "dfsph": tolerance for the excess of density after a step, averaged over all particles; 2e-5 if left out.
+    #[schemars(example = 1e-4)]
     pub density_error: Option<Quantity<Number, Positive>>,
-    /// With "dfsph": by how much the flow after a step may compress particles in another such step, on average; 1e-3 if left out.
+    /// With "dfsph": tolerance for the compression that the flow after a step would cause in another such step, on average; 1e-3 if left out.
+    #[schemars(example = 1e-3)]
     pub divergence_error: Option<Quantity<Number, Positive>>,
-    /// With "dfsph": iterations for each of the two after which a step goes on as it is; 100 if left out.
-    pub iterations: Option<Whole<2, 100_000>>,
-    /// Speed of sound, not that of the real fluid but one at least ten times as fast as the flow, or "auto": ten times the fastest flow that is
-    /// expected.
+    /// With "dfsph": largest number of iterations for each of the two tolerances, after which the step is accepted anyway; 100 if left out.
+    #[schemars(example = 100)]
+    pub iterations: Option<WholeNumber<2, 100_000>>,
+    /// Numerical speed of sound, not that of the real fluid: at least ten times the speed of the flow, or "auto": ten times the largest expected
+    /// speed.
     #[serde(default)]
+    #[schemars(example = &"30 m/s")]
     pub sound_speed: AutoOr<Quantity<Velocity, Positive>>,
-    /// With "muller2003" k of its pressure k (density - density at rest), the square of a speed; if left out 25 times the square of the fastest flow
-    /// that is expected.
+    /// With "muller2003": k in the pressure k (density − rest density), the square of a speed; if left out 25 times the square of the largest
+    /// expected speed.
     pub stiffness: Option<Quantity<SpecificEnergy, Positive>>,
-    /// How density becomes pressure: "tait" if left out, or "linear", which "muller2003" always has; "dfsph" has neither.
+    /// Equation of state, from density to pressure: "tait" if left out, or "linear", which "muller2003" always has; "dfsph" has neither.
+    #[schemars(example = &"linear")]
     pub state: Option<Word<StateLaw>>,
-    /// Pressure at rest density: what keeps pressures positive where there is no free surface.
+    /// Pressure at rest density; it keeps pressures positive in flows without a free surface.
     #[serde(default)]
+    #[schemars(example = &"1 kPa")]
     pub background_pressure: Quantity<Pressure, NotNegative>,
-    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. Of "wcsph" and "dfsph".
+    /// Artificial viscosity; if left out 0.02 where `viscosity` is 0, else 0. For "wcsph" and "dfsph".
+    #[schemars(example = 0.05)]
     pub artificial_viscosity: Option<Quantity<Number, NotNegative>>,
-    /// Diffusion of density, which keeps pressures smooth; if left out 0.1, and 0 where there is a surface tension. Of "wcsph" alone.
+    /// Diffusion of density, which smooths pressures; if left out 0.1, and 0 where there is a surface tension. For "wcsph" only.
+    #[schemars(example = 0.1)]
     pub density_diffusion: Option<Quantity<Number, NotNegative>>,
-    /// Surface tension; 0 if left out. Of "wcsph" alone.
+    /// Surface tension; 0 if left out. For "wcsph" only.
     #[serde(default)]
     pub surface_tension: Quantity<SurfaceTension, NotNegative>,
-    /// Angle at which the surface of a fluid with a tension meets walls, inside the fluid: from 30° to 130°, and 90° if left out.
+    /// Contact angle of the free surface at walls, measured inside the fluid, for fluids with surface tension, from 30° to 130°; 90° if left out.
+    #[schemars(example = &"60 deg")]
     pub contact_angle: Option<Quantity<Angle, Any>>,
-    /// By which share of the difference to its neighbors the velocity of a particle follows theirs; 0.5 with "muller2003" if left out, 0 with others,
-    /// which have none.
+    /// XSPH coefficient: share of the velocity difference to its neighbors that is added to the velocity of a particle; if left out 0.5 with
+    /// "muller2003", 0 with other solvers, which have none.
     pub xsph: Option<Quantity<Number, ZeroToOne>>,
-    /// With "muller2003" the share of its velocity into a wall with which a particle leaves it; 1 if left out.
+    /// With "muller2003": restitution at walls, the speed away from the wall over the speed toward it; 1 if left out.
     pub restitution: Option<Quantity<Number, ZeroToOne>>,
-    /// With "muller2003" and bodies that displace it, stiffness of the spring between a particle and a sphere that overlap; if left out a quarter of
-    /// density × stiffness × spacing.
+    /// With "muller2003" and bodies that displace the fluid: stiffness of the spring between a particle and a sphere that overlap; if left out a
+    /// quarter of density × stiffness × spacing.
     pub body_stiffness: Option<Quantity<Stiffness, Positive>>,
-    /// With them, the share of its velocity onto a heavy body with which a particle leaves it, above 0 and below 1; 0.7 if left out.
+    /// With "muller2003" and bodies that displace the fluid: restitution at a heavy body, above 0 and below 1; if left out 0.7.
     pub body_restitution: Option<Quantity<Number, ZeroToOne>>,
-    /// Pressure at the start, beside that of the background: "hydrostatic", as at rest, or "none". Hydrostatic if left out where there is
-    /// gravity.
+    /// Pressure at the start, besides the background pressure: "hydrostatic", as at rest, or "none". Hydrostatic if left out where there is gravity.
+    #[schemars(example = &"none")]
     pub initial_pressure: Option<Word<InitialPressure>>,
-    /// Makes the flow one in a plane, "xy", "xz" or "yz": one layer of particles at the coordinate 0 of the other axis, and the section of all
-    /// walls there. Masses and forces are then those of a meter of depth.
+    /// Plane flow in "xy", "xz" or "yz": one layer of particles at the coordinate 0 of the third axis, and the section of all walls there. Masses and
+    /// forces are per meter of depth.
+    #[schemars(example = &"xz")]
     pub plane: Option<Word<FlowPlane>>,
-    /// The fastest flow that is expected. If left out the largest of: the speed that a fall through the height of all fluid gives, speeds at the
-    /// start, speeds of walls and of inlets, and the speed that what comes by an inlet has when it falls to the bottom of all walls.
+    /// Largest expected speed of the flow. If left out the largest of: the speed of a fall through the height of all fluid, speeds at the start,
+    /// speeds of walls and of inlets, and the speed of fluid from an inlet after a fall to the bottom of all walls.
+    #[schemars(example = &"2 m/s")]
     pub fastest: Option<Quantity<Velocity, Positive>>,
 }

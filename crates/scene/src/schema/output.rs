@@ -1,9 +1,9 @@
-//! What a scene asks to see: frames, tables, probes.
+//! Keys of outputs: frames, tables, probes.
 
-use super::{BoxShape, Direction, Plane, Region, Vector};
+use super::{BoxShape, Direction, Plane, SimpleRegion, Vector};
 use crate::{
     quantity::{Length, Positive, Quantity, Time},
-    words::{Whole, Word},
+    vocabulary::{WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_files::vtk::Field;
@@ -11,33 +11,35 @@ use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserial
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// What is written, and how often.
+/// Files that the run writes, and how often.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct OutputSection {
     /// Simulated time between two frames; a hundredth of the run if left out.
     pub every: Option<Quantity<Time, Positive>>,
-    /// What frames hold beside id and radius; velocity if left out.
+    /// Arrays of the frames besides id and radius; velocity if left out. `group` numbers the sections of grains in alphabetical order.
+    #[schemars(example = serde_json::json!(["velocity", "force"]))]
     pub fields: Option<Vec<Word<Field>>>,
     /// Simulated time between two lines of the energy ledger; as `every` if left out.
     pub energies_every: Option<Quantity<Time, Positive>>,
-    /// Whether the contacts of each frame are written, with their forces and force chains.
+    /// Whether each frame has the contacts, with their forces and force chains.
     #[serde(default)]
     pub contacts: bool,
-    /// Whether the free surface of the fluids of each frame is written, as a mesh.
+    /// Whether each frame has the free surface of the fluids, as a mesh.
     #[serde(default)]
     pub surface: bool,
     /// Coarse-grained fields of each frame; none if left out.
     pub coarse: Option<CoarseSection>,
 }
 
-/// Fields on a grid, coarse-grained from grains, contacts and bonds.
+/// Fields on a grid, averaged from grains, contacts and bonds.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CoarseSection {
-    /// Where the points of the grid are.
+    /// Box of the grid points.
     pub region: BoxShape,
-    /// Distance of neighboring points.
+    /// Distance of neighboring grid points.
     pub spacing: Quantity<Length, Positive>,
     /// Width of the kernel, at least the spacing; it ends at twice its width.
+    #[schemars(example = &"4 mm")]
     pub width: Quantity<Length, Positive>,
 }
 
@@ -46,68 +48,69 @@ pub(crate) struct CoarseSection {
 pub(crate) struct ProbeSection {
     /// Simulated time between two lines; as the energy ledger if left out.
     pub every: Option<Quantity<Time, Positive>>,
-    /// Position of the grain with this id; in the domain where sides are periodic.
-    pub position: Option<Whole<0, { u32::MAX as u64 }>>,
-    /// Grains that passed a plane along its normal, their mass, and mass per time; through periodic sides they pass each time that they come around.
+    /// Position of the grain with this id; with periodic sides, that inside the domain.
+    pub position: Option<WholeNumber<0, { u32::MAX as u64 }>>,
+    /// Grains that pass a plane along its normal: number, mass, and mass per time. With periodic sides a grain counts each time that it passes.
     pub count_through: Option<CountThrough>,
-    /// Energies.
+    /// Energies of the ledger.
     pub energy: Option<bool>,
-    /// Center of mass of a group of grains; not a number along a periodic axis that the group reaches all the way around.
+    /// Center of mass of a group of grains; not a number along a periodic axis that the group spans completely.
     #[schemars(example = &"bed")]
     pub group_center: Option<String>,
-    /// Force on a group of grains by all that touches, bonds or loads it, fluids included, without gravity; of a boundary, what it is pushed with.
+    /// Force on a group of grains by contacts, walls, bonds, loads and fluids, without gravity; for a boundary, the total force that acts on it.
     #[schemars(example = &"bed")]
     pub group_force: Option<String>,
-    /// How many bonds were made, and how many hold.
+    /// Number of bonds that were made, and of those that are intact.
     pub bonds: Option<bool>,
-    /// Into how many fragments, and how large ones, grains fell that bonds held: of all that are, or were, bonded with `true`; of the grains of
-    /// some sections with { groups = ["NAME"] }, bonded or not.
+    /// Number and size of the fragments, which are grains connected by bonds. `true`: of all grains that are, or were, bonded; { groups = ["NAME"] }:
+    /// of the grains of these sections, bonded or not.
     pub fragments: Option<FragmentsOf>,
     /// Force of grains and fluids on a wall.
     #[schemars(example = &"lid")]
     pub wall_force: Option<String>,
-    /// Torque of grains and fluids on a wall, about the point that its axis goes through; about the origin if it has none.
+    /// Torque of grains and fluids on a wall, about the point `through` of its axis; about the origin if it has none. The drive supplies the opposite
+    /// torque.
     #[schemars(example = &"drum")]
     pub wall_torque: Option<String>,
-    /// Where a wall is: the middle of the box around it, of a plane its point; and the angle that it turned.
+    /// Position of a wall: the middle of the box around it, or the point of a plane; and its angle of rotation.
     #[schemars(example = &"lid")]
     pub wall_position: Option<String>,
-    /// Volume that sliding grains took from a wall that wears.
+    /// Volume worn from a wall by sliding grains.
     #[schemars(example = &"liner")]
     pub worn_volume: Option<String>,
-    /// Mean stress in a region, by contacts and bonds, and by motion.
+    /// Mean stress in a region: the parts of contacts and bonds, and of the motion.
     pub stress: Option<InVolume>,
-    /// How a group of grains is deformed since the start.
+    /// Strain of a group of grains since the start.
     pub strain: Option<StrainOf>,
-    /// Directions of the contacts between grains.
+    /// Fabric tensor: directions of the contacts between grains.
     pub fabric: Option<Inside>,
-    /// Contacts per grain.
+    /// Coordination number: contacts per grain.
     pub coordination: Option<Inside>,
-    /// Share of a region that grains fill.
+    /// Share of a region's volume that grains fill.
     pub solid_fraction: Option<InVolume>,
-    /// How well groups are mixed.
+    /// Degree of mixing of groups.
     pub mixing: Option<MixingOf>,
-    /// Mean temperature of a group of grains, by mass, with its lowest and highest.
+    /// Mean temperature of a group of grains, weighted by mass, with the lowest and the highest.
     #[schemars(example = &"bed")]
     pub group_temperature: Option<String>,
-    /// Heat flow from a wall into the grains, and the heat that it gave since the start.
+    /// Heat flow from a wall into the grains, and its total since the start.
     #[schemars(example = &"drum")]
     pub wall_heat: Option<String>,
-    /// Where heat is and where it went.
+    /// Heat balance: heat stored in grains, and heat exchanged since the start.
     pub heat: Option<bool>,
-    /// All fluids: how many particles, their mass and kinetic energy, root mean square and largest of their speeds, the largest over the speed of
-    /// sound, the largest pressure, the smallest and largest density over that at rest.
+    /// All fluids: number of particles, their mass and kinetic energy, root mean square and maximum of their speeds, maximum over the speed of sound,
+    /// largest pressure, smallest and largest density over the rest density.
     pub fluid: Option<bool>,
-    /// Pressure of fluids at points: the mean over the particles within the support, by what each fills of the surroundings.
+    /// Pressure of fluids at points: the mean over the particles within the support, weighted by the share of the surroundings that each fills.
     pub fluid_pressure: Option<AtPoints>,
-    /// Velocity of fluids at points: the same mean.
+    /// Velocity of fluids at points; a mean as for `fluid_pressure`.
     pub fluid_velocity: Option<AtPoints>,
-    /// Height of the free surface, where gravity points along -z: the largest z at which fluids fill half of the surroundings. Walls are not
-    /// counted among them, so keep off those by the support.
+    /// Height of the free surface, for gravity along -z: the largest z at which fluids fill half of the surroundings. Wall particles do not count as
+    /// fluid, so keep a distance of the support from walls.
     pub surface_height: Option<AtPlaces>,
-    /// How far a fluid has come along a direction.
+    /// Position of the front of a fluid along a direction.
     pub front: Option<FrontOf>,
-    /// Volume of fluid that passes a plane along its normal, per time; in a scene that flows in a plane, per meter of depth.
+    /// Volume of fluid per time that passes a plane along its normal; in a plane flow, per meter of depth.
     pub flow_rate: Option<FlowThrough>,
 }
 
@@ -118,72 +121,73 @@ pub(crate) struct AtPoints {
     pub at: Vec<Vector<Length>>,
 }
 
-/// Places on a map.
+/// Points on a map.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AtPlaces {
-    /// One place x y or more.
+    /// One point x y or more.
+    #[schemars(example = serde_json::json!([["2 cm", "5 cm"]]))]
     pub at: Vec<[Quantity<Length>; 2]>,
 }
 
 /// The front of a fluid.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FrontOf {
-    /// The direction, of any length; what is logged is the largest coordinate along it.
+    /// Direction, of any length; the probe logs the largest coordinate of the fluid along it.
     pub along: Direction,
     /// Name of the fluid; all fluids if left out.
     #[schemars(example = &"water")]
     pub fluid: Option<String>,
 }
 
-/// A plane that fluids flow through.
+/// A plane through which fluids flow.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FlowThrough {
-    /// The plane; what flows along its normal counts up.
+    /// The plane; flow along its normal is positive.
     pub through: Plane,
     /// Name of the fluid; all fluids if left out.
     #[schemars(example = &"water")]
     pub fluid: Option<String>,
 }
 
-/// A plane to be passed.
+/// A plane that grains pass.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CountThrough {
-    /// The plane; grains are counted as they pass it along the normal.
+    /// The plane; grains count when they pass it along its normal.
     pub plane: Plane,
-    /// Count only within this distance of the point; everywhere if left out.
+    /// Only grains within this distance of the point count; everywhere if left out.
     pub radius: Option<Quantity<Length, Positive>>,
 }
 
-/// A region whose volume counts.
+/// A region with a volume.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InVolume {
-    /// The region.
-    pub region: Region,
+    /// The region: a box, a cylinder or a sphere.
+    pub region: SimpleRegion,
 }
 
-/// Grains that are deformed together.
+/// Grains of which the strain is measured.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct StrainOf {
-    /// Name of a group of grains.
+    /// Name of the group of grains.
     #[schemars(example = &"core")]
     pub group: String,
-    /// Only grains whose centers are inside at the start; the whole group if left out.
-    pub region: Option<Region>,
+    /// Only grains whose centers are inside at the start, in a box, a cylinder or a sphere; the whole group if left out.
+    pub region: Option<SimpleRegion>,
 }
 
 /// A region, or everything.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Inside {
-    /// The region; everything if left out.
-    pub region: Option<Region>,
+    /// A box, a cylinder or a sphere; everything if left out.
+    pub region: Option<SimpleRegion>,
 }
 
-/// Whose fragments are counted.
+/// Grains whose fragments are counted.
 #[derive(Clone, Debug)]
 pub(crate) enum FragmentsOf {
-    /// Those of all grains that are, or were, bonded; or none.
+    /// All grains that are, or were, bonded; or none.
     Bonded(bool),
-    /// Those of the grains of some groups.
+    /// Grains of some groups.
     Groups(Groups),
 }
 
@@ -233,14 +237,15 @@ impl JsonSchema for FragmentsOf {
     }
 }
 
-/// Groups that mix, and the cells in which they are counted.
+/// Groups of which the mixing is measured, and the cells.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MixingOf {
     /// Names of two or more groups of grains.
     #[schemars(example = serde_json::json!(["small", "large"]))]
     pub groups: Vec<String>,
     /// Number of cells along x, y and z.
-    pub cells: [Whole<1, 1000>; 3],
-    /// The box that the cells divide; the box around the groups' grains at that time if left out.
+    #[schemars(example = serde_json::json!([10, 10, 10]))]
+    pub cells: [WholeNumber<1, 1000>; 3],
+    /// Box that is divided into the cells; the box around the groups' grains at that time if left out.
     pub region: Option<BoxShape>,
 }

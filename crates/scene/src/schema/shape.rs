@@ -3,10 +3,10 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{Angle, Length, Number, Positive, Quantity},
-    words::Word,
+    vocabulary::Word,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seixo_engine::voxels::Filling;
+use seixo_engine::voxels::VoxelFilling;
 use serde::de::{
     Deserializer, MapAccess, SeqAccess, Visitor,
     value::{MapAccessDeserializer, SeqAccessDeserializer},
@@ -14,50 +14,50 @@ use serde::de::{
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. Its lengths are its own: how large a
-/// clump is, is said where it is used.
+/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. Its lengths have no unit: the section of
+/// grains that uses the shape gives the size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ShapeSection {
-    /// The spheres, which may overlap; or, of a mesh, how large they are.
+    /// List of the spheres, which may overlap; or, with a mesh, their radius.
+    #[schemars(example = serde_json::json!([{ "at": [0, 0, 0], "radius": 1 }, { "at": [0, 0, 1], "radius": 0.8 }]))]
     pub spheres: Option<ShapeSpheres>,
-    /// Text file with a column each for x, y, z and radius, as `seixo spheres` writes it.
+    /// Text file with the columns x, y, z and radius, as `seixo spheres` writes it.
     #[schemars(example = &"tablet.csv")]
     pub file: Option<String>,
-    /// A mesh that becomes equal spheres: STL, OBJ or PLY.
+    /// Mesh that is voxelized into equal spheres: STL, OBJ or PLY.
     #[schemars(example = &"tablet.stl")]
     pub mesh: Option<String>,
-    /// Volume, center and inertia of the solid, if they are not those of the mesh, or, where it is not closed or there is none, of the union of the
-    /// spheres.
+    /// Volume, center and inertia of the solid. Without them, those of the mesh are used if it is closed, else those of the union of the spheres.
     pub solid: Option<SolidSection>,
 }
 
 /// The spheres of a shape.
 #[derive(Clone, Debug)]
 pub(crate) enum ShapeSpheres {
-    /// One by one.
+    /// A list of spheres.
     Listed(Vec<ShapeSphere>),
-    /// Those of a mesh.
+    /// Equal spheres from a mesh.
     Equal(EqualSpheres),
 }
 
 /// A sphere of a shape.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ShapeSphere {
-    /// Its center.
+    /// Center of the sphere.
     pub at: [Quantity<Number>; 3],
-    /// Its radius.
+    /// Radius of the sphere.
     pub radius: Quantity<Number, Positive>,
 }
 
-/// The spheres that a mesh becomes: those of a grid of cubes as wide as they are.
+/// Equal spheres from a mesh: one per cube of a grid whose cubes have the width of a sphere.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EqualSpheres {
-    /// Their radius, in lengths of the mesh.
+    /// Radius of the spheres, in lengths of the mesh.
     pub radius: Quantity<Number, Positive>,
-    /// "surface": where the surface passes through their cubes. "solid": inside, too.
+    /// "surface": spheres in the cubes that the surface intersects. "solid": also in the cubes inside.
     #[serde(default)]
-    pub fill: Word<Filling>,
+    pub fill: Word<VoxelFilling>,
 }
 
 impl<'de> Deserialize<'de> for ShapeSpheres {
@@ -97,33 +97,34 @@ impl JsonSchema for ShapeSpheres {
     }
 }
 
-/// What a shape weighs and how hard it is to turn, at density one, in lengths of the shape.
+/// Volume, center and inertia of a solid of density one, in lengths of the shape.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "volume": 1, "center": [0, 0, 0], "inertia": [0.17, 0.17, 0.17, 0, 0, 0] }))]
 pub(crate) struct SolidSection {
     /// Volume of the solid.
     pub volume: Quantity<Number, Positive>,
-    /// Its center of mass.
+    /// Center of mass.
     pub center: [Quantity<Number>; 3],
-    /// Its inertia tensor about the center of mass: xx, yy, zz, xy, xz, yz, where xy = −∫ x y dV.
+    /// Inertia tensor about the center of mass: xx, yy, zz, xy, xz, yz, where xy = −∫ x y dV.
     pub inertia: [Quantity<Number>; 6],
 }
 
-/// What ties bodies to space, and bears what it does not let through, without friction.
+/// Joint between bodies and space; it carries the forces and torques of the constrained directions, without friction.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JointSection {
-    /// They turn about an axis that stands still.
+    /// Bodies rotate about an axis at rest.
     Hinge(HingeSection),
-    /// A point of them stands still, about which they turn freely.
+    /// Bodies rotate freely about a point at rest.
     Ball(BallSection),
-    /// They move along a direction, and do not turn.
+    /// Bodies move along a direction without rotation.
     Slider(SliderSection),
 }
 
 /// A hinge.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct HingeSection {
-    /// A point of the axis; of each body its center of mass if left out.
+    /// A point of the axis; the center of mass of each body if left out.
     pub through: Option<Vector<Length>>,
     /// Direction of the axis, of any length.
     pub axis: Direction,
@@ -132,22 +133,22 @@ pub(crate) struct HingeSection {
 /// A ball joint.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BallSection {
-    /// The point that stands still; of each body its center of mass if left out.
+    /// The point at rest; the center of mass of each body if left out.
     pub through: Option<Vector<Length>>,
 }
 
 /// A slider.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SliderSection {
-    /// Direction in which they move, of any length.
+    /// Direction of the motion, of any length.
     pub along: Direction,
 }
 
-/// A turn about an axis.
+/// A rotation about an axis.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Turn {
     /// Direction of the axis, of any length.
     pub axis: Direction,
-    /// Angle, counterclockwise as seen from the tip of the axis.
+    /// Angle, counterclockwise when seen from the tip of the axis.
     pub angle: Quantity<Angle>,
 }

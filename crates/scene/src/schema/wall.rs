@@ -1,4 +1,4 @@
-//! The keys of walls: shapes, motions, surfaces that run, servos.
+//! Keys of walls: shape, motion, surface velocity, servo.
 
 use super::{Direction, Vector};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
         Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
         Temperature, Time, Velocity, WearRate,
     },
-    words::{End, Face, Scale, Slip, Whole, Word},
+    vocabulary::{End, Face, Scale, Slip, WholeNumber, Word},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,78 +14,88 @@ use serde::{Deserialize, Serialize};
 /// A rigid boundary: exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WallSection {
-    /// Its material; needed where there are grains.
+    /// Material of the wall; needed if the scene has grains.
     #[schemars(example = &"steel")]
     pub material: Option<String>,
     /// An infinite plane.
     pub plane: Option<Plane>,
-    /// An STL, OBJ or PLY file, or a text table with three vertices a line; touched from both sides.
+    /// An STL, OBJ or PLY file, or a text table with three vertices per line; both sides have contacts.
     #[schemars(example = &"hopper.stl")]
     pub mesh: Option<String>,
-    /// By what the lengths of the mesh are multiplied, or the unit they are in.
+    /// Factor for the lengths of the mesh, or their unit.
     pub scale: Option<Scale>,
-    /// Six planes around a box; each is a wall named NAME.FACE.
+    /// Six planes around a box; each is a wall named NAME.FACE. For grains each plane is infinite, also above an open side.
     #[serde(rename = "box")]
     pub box_: Option<BoxWall>,
-    /// The mantle of a cylinder, touched from within and from outside.
+    /// The mantle of a cylinder; contacts are possible on the inside and the outside.
     pub cylinder: Option<CylinderWall>,
-    /// The mantle of a cone, cut or with its tip, touched from within and from outside.
+    /// The mantle of a cone, truncated or with its tip; contacts are possible on the inside and the outside.
     pub cone: Option<ConeWall>,
-    /// A sphere, touched from within and from outside.
+    /// A sphere; contacts are possible on the inside and the outside.
     pub sphere: Option<SphereWall>,
-    /// How it moves; at rest if left out.
+    /// Motion of the wall; at rest if left out. To rotate, `axis` and `through` are both needed.
     #[serde(default)]
     pub motion: Motion,
-    /// Velocity at which its surface runs while the wall stands, as that of a belt does; what is tangential to the surface counts.
+    /// Velocity of the surface of a wall at rest, as of a conveyor belt; only its component tangential to the surface counts.
+    #[schemars(example = serde_json::json!(["0.5 m/s", 0, 0]))]
     pub surface_velocity: Option<Vector<Velocity>>,
-    /// Rotation of its surface while the wall stands, as that of a roller; what is tangential to the surface counts.
+    /// Rotation of the surface of a wall at rest, as of a roller; only its component tangential to the surface counts.
     pub surface_rotation: Option<SurfaceRotation>,
-    /// How fluids slip along it: "none", they stick to it, or "free"; "none" if left out, "free" with the solver "muller2003", which has no other.
+    /// Velocity condition of fluids at the wall: "none", no slip, or "free"; "none" if left out, "free" with the solver "muller2003", which has no
+    /// other.
+    #[schemars(example = &"free")]
     pub slip: Option<Word<Slip>>,
-    /// Temperature at which it is held; it insulates if left out.
+    /// Constant temperature of the wall; it insulates if left out.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
-    /// Wear coefficient K of Archard's law: worn volume = K × normal force × way slid / hardness. It wears if this or `specific_wear_rate` is given.
+    /// Wear coefficient K of Archard's law: worn volume = K × normal force × sliding distance / hardness. The wall wears if this or
+    /// `specific_wear_rate` is given.
+    #[schemars(example = 1e-4)]
     pub wear_coefficient: Option<Quantity<Number, Positive>>,
     /// Hardness of the wall; needed with `wear_coefficient`.
+    #[schemars(example = &"2 GPa")]
     pub hardness: Option<Quantity<Pressure, Positive>>,
-    /// Worn volume per normal force and way slid, K over hardness, where a test gives that.
+    /// Worn volume per normal force and sliding distance, K over hardness, as wear tests give it.
     pub specific_wear_rate: Option<Quantity<WearRate, Positive>>,
 }
 
-/// An infinite plane; grains are on the side that the normal points to.
+/// An infinite plane; grains are on the side to which the normal points.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Plane {
     /// A point of the plane.
     pub point: Vector<Length>,
-    /// Its normal, of any length.
+    /// Normal of the plane, of any length.
     pub normal: Direction,
 }
 
-/// A box that grains are inside of.
+/// A box with grains inside.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "min": [0, 0, 0], "max": ["10 cm", "10 cm", "20 cm"] }))]
 pub(crate) struct BoxWall {
     /// Lower corner.
     pub min: Vector<Length>,
     /// Upper corner.
     pub max: Vector<Length>,
-    /// Faces left out: left and right in x, front and back in y, bottom and top in z.
+    /// Sides without a wall: left and right in x, front and back in y, bottom and top in z.
     #[serde(default)]
+    #[schemars(example = serde_json::json!(["top"]))]
     pub open: Vec<Word<Face>>,
 }
 
-/// Flat faces around a round wall.
-pub(crate) type Segments = Whole<3, 10_000>;
+/// Number of flat faces around a round wall.
+pub(crate) type Segments = WholeNumber<3, 10_000>;
 
 /// The mantle of a cylinder.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "from": [0, 0, 0], "to": [0, 0, "20 cm"], "radius": "5 cm" }))]
 pub(crate) struct CylinderWall {
     /// Center of one end.
     pub from: Vector<Length>,
     /// Center of the other end.
     pub to: Vector<Length>,
-    /// Radius; of the corners where there are segments.
+    /// Radius; with `segments`, that of the corners.
     pub radius: Quantity<Length, Positive>,
-    /// Number of flat faces around; exactly round if left out.
+    /// Number of flat faces around the axis; exactly round if left out.
+    #[schemars(example = 32)]
     pub segments: Option<Segments>,
     /// Ends that are closed.
     #[serde(default)]
@@ -94,14 +104,16 @@ pub(crate) struct CylinderWall {
 
 /// The mantle of a cone.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "from": [0, 0, 0], "to": [0, 0, "20 cm"], "radii": ["2 cm", "5 cm"] }))]
 pub(crate) struct ConeWall {
     /// Center of one end.
     pub from: Vector<Length>,
     /// Center of the other end.
     pub to: Vector<Length>,
-    /// Radii at `from` and at `to`, of the corners where there are segments; 0 for a tip.
+    /// Radii at `from` and at `to`, with `segments` those of the corners; 0 for a tip.
     pub radii: [Quantity<Length, NotNegative>; 2],
-    /// Number of flat faces around; exactly round if left out.
+    /// Number of flat faces around the axis; exactly round if left out.
+    #[schemars(example = 32)]
     pub segments: Option<Segments>,
     /// Ends that are closed.
     #[serde(default)]
@@ -110,6 +122,7 @@ pub(crate) struct ConeWall {
 
 /// A sphere.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "center": [0, 0, "10 cm"], "radius": "5 cm" }))]
 pub(crate) struct SphereWall {
     /// Center.
     pub center: Vector<Length>,
@@ -117,69 +130,76 @@ pub(crate) struct SphereWall {
     pub radius: Quantity<Length, Positive>,
 }
 
-/// Motion of a wall, or of grains that are a boundary: the sum of what is given here, from `start` to `stop`.
+/// Prescribed motion of a wall, or of grains that are a boundary: the sum of the parts given here, from `start` to `stop`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "translate": [0, 0, "-1 cm/s"] }))]
 pub(crate) struct Motion {
-    /// Velocity of the wall and of its axis.
+    /// Velocity of the wall and of its axis of rotation.
     #[serde(default)]
     pub translate: Vector<Velocity>,
-    /// Angular velocity about the axis.
+    /// Angular velocity about the axis; to rotate, `axis` and `through` are both needed.
     #[serde(default)]
     pub rotate: Quantity<AngularVelocity, Any>,
-    /// Direction of the axis, of any length; needed to rotate.
+    /// Direction of the axis, of any length; needed to rotate, with `through`.
     pub axis: Option<Direction>,
-    /// A point of the axis at the start; needed to rotate.
+    /// A point of the axis at the start; needed to rotate, with `axis`.
     pub through: Option<Vector<Length>>,
-    /// Harmonic oscillations, added up.
+    /// Harmonic oscillations, which add up.
     #[serde(default)]
     pub vibrate: Vec<Vibrate>,
-    /// Text file with a column each for t, x, y, z and, to turn about the axis, angle: places at times. The first row is where the scene puts
-    /// the wall, which rests before it and after the last row; between rows it goes without a jump in velocity and never overshoots.
+    /// Text file with the columns t, x, y, z and, for a rotation about the axis, angle: positions at given times. The first row is the position that
+    /// the scene gives the wall. The wall rests before the first and after the last row. In between, its velocity is continuous and it never
+    /// overshoots.
     #[schemars(example = &"path.csv")]
     pub path: Option<String>,
     /// Force control; of a wall only.
     pub servo: Option<ServoSection>,
-    /// Time before which the wall rests; times of vibrations and of the path count from it.
+    /// Time until which the wall rests; times of vibrations and of the path count from it.
     #[serde(default)]
+    #[schemars(example = &"0.1 s")]
     pub start: Quantity<Time, NotNegative>,
-    /// Time from which on the wall rests for good; never if left out.
+    /// Time at which the wall stops for good; never if left out.
+    #[schemars(example = &"2 s")]
     pub stop: Option<Quantity<Time, Positive>>,
 }
 
 /// A harmonic oscillation: amplitude (sin(2π frequency t + phase) − sin phase).
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Vibrate {
-    /// Half of the way from one end to the other.
+    /// Half of the distance between the two ends.
     pub amplitude: Quantity<Length, Positive>,
-    /// Oscillations in a second.
+    /// Oscillations per second.
     pub frequency: Quantity<Frequency, Positive>,
     /// Direction, of any length.
     pub direction: Direction,
-    /// Phase at the start; 0 if left out: fastest, along the direction.
+    /// Phase at the start; 0 if left out: largest speed, along the direction.
     #[serde(default)]
     pub phase: Quantity<Angle, Any>,
 }
 
-/// Force control: the wall moves along a direction, at gain times the force that is lacking, until the grains bear `force`, or `stress` times
-/// `area`.
+/// Force control: the wall moves along a direction until its force on the grains is `force`, or `stress` times `area`. Its speed is `gain` times the
+/// missing force.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "along": [0, 0, -1], "velocity_limit": "0.1 m/s", "force": "100 N" }))]
 pub(crate) struct ServoSection {
-    /// Force of the wall on the grains along the direction.
+    /// Force of the wall on the grains along the direction. Exclusive with `stress`.
     pub force: Option<Quantity<Force, Positive>>,
-    /// The same over the area.
+    /// Force per area of the wall on the grains; needs `area`.
+    #[schemars(example = &"10 kPa")]
     pub stress: Option<Quantity<Pressure, Positive>>,
-    /// Area that the stress acts on.
+    /// Area on which the stress acts.
     pub area: Option<Quantity<Area, Positive>>,
     /// Direction in which the wall pushes the grains, of any length.
     pub along: Direction,
-    /// Speed that the wall never exceeds.
+    /// Largest speed of the wall.
     pub velocity_limit: Quantity<Velocity, Positive>,
-    /// Speed per force that is lacking; if left out, what is stable with the stiffness of as many contacts as there are.
+    /// Speed per missing force; if left out, a stable value that follows from the stiffness of the current contacts.
     pub gain: Option<Quantity<Mobility, Positive>>,
 }
 
-/// Rotation of a surface.
+/// Rotation of the surface of a wall at rest.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "rate": "2 rad/s", "axis": [0, 1, 0], "through": [0, 0, "10 cm"] }))]
 pub(crate) struct SurfaceRotation {
     /// Angular velocity.
     pub rate: Quantity<AngularVelocity, Any>,

@@ -1,9 +1,9 @@
-//! What stages set: gravity, motions, velocities, and which grains are held and loaded.
+//! Settings that stages change: gravity, motions, velocities, prescribed motion and loads of grains.
 
-use super::{Act, At, Cast};
+use super::{At, Cast, StageAction};
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::si,
     quantity::{Acceleration, Force, Torque, Velocity},
     schema::{GrainsSection, Motion, SceneFile, Vector},
@@ -14,7 +14,7 @@ use seixo_engine::world::{Load, Vec3, WallMotion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What changes as a stage begins.
+/// Settings that change at the start of a stage.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SetSection {
     /// Gravitational acceleration.
@@ -28,7 +28,7 @@ pub(crate) struct SetSection {
 }
 
 impl SetSection {
-    /// What it names, as in "wall.lid".
+    /// The names of all settings, as in "wall.lid".
     pub fn names(&self) -> Vec<String> {
         let gravity = self.gravity.iter().map(|_| "gravity".to_owned());
         let walls = self.wall.keys().map(|name| format!("wall.{name}"));
@@ -37,33 +37,34 @@ impl SetSection {
     }
 }
 
-/// What changes of a wall.
+/// Settings of a wall.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SetWall {
-    /// How it moves from there on; a point of its axis is where that is at this moment.
+    /// Motion of the wall from this moment on: `translate`, `rotate` and `vibrate`, between `start` and `stop`. A path or a servo belongs in the
+    /// section of the wall. `through` is a point of the axis at this moment.
     pub motion: Motion,
 }
 
-/// What changes of a group of grains: at least one of these.
+/// Settings of a group of grains: at least one of these.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SetGrains {
-    /// Velocity of all of them, unless they are held.
+    /// Velocity of all grains of the group, unless they have a prescribed motion.
     pub velocity: Option<Vector<Velocity>>,
-    /// true holds them where they are, whatever pushes them: they are a boundary from there on. false sets grains that are held free: they go on
-    /// as any others, with the velocities that they have. What bonds them to others goes on holding.
+    /// true: the grains become a boundary at rest, whatever forces act on them. false: grains with a prescribed motion move freely again, and start
+    /// with the velocities that they have. Bonds to other grains remain.
     pub fixed: Option<bool>,
-    /// Makes a boundary of them that moves like this from where they are, or moves one that they are already in another way; a point of the axis
-    /// is where that is at this moment, `start` and `stop` count from it.
+    /// Prescribed motion: the grains become a boundary that moves like this from their current positions; if they already are one, it replaces their
+    /// motion. `through` is a point of the axis at this moment; `start` and `stop` count from this moment.
     pub motion: Option<Motion>,
-    /// Constant force on each grain from there on, in place of the one before; as it was if left out.
+    /// Constant force on each grain from this moment on; it replaces the previous one; as it was if left out.
     pub force: Option<Vector<Force>>,
-    /// Constant torque on each grain from there on; likewise.
+    /// Constant torque on each grain from this moment on; it replaces the previous one.
     pub torque: Option<Vector<Torque>>,
 }
 
-/// How a group of grains stands as stages go by.
+/// Prescribed motion and loads of a group of grains, as stages change them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(super) struct GroupState {
     is_held: bool,
     /// \[N\].
     force: Vec3,
@@ -71,9 +72,9 @@ pub(super) struct Standing {
     torque: Vec3,
 }
 
-impl Standing {
-    fn at_start(section: &GrainsSection) -> Standing {
-        Standing {
+impl GroupState {
+    fn at_start(section: &GrainsSection) -> GroupState {
+        GroupState {
             is_held: section.is_boundary(),
             force: section.force.as_ref().map_or([0.0; 3], si),
             torque: section.torque.as_ref().map_or([0.0; 3], si),
@@ -81,8 +82,8 @@ impl Standing {
     }
 }
 
-/// Makes the paths of files in stages absolute.
-pub(crate) fn complete_paths(file: &mut SceneFile, findings: &Findings) {
+/// Makes paths of files in stages absolute.
+pub(crate) fn complete_paths(file: &mut SceneFile, findings: &CheckState) {
     let grains = file.stage.iter_mut().flat_map(|stage| stage.set.grains.values_mut());
     for path in grains.filter_map(|grains| grains.motion.as_mut()?.path.as_mut()) {
         *path = findings.absolute(path).display().to_string();
@@ -90,37 +91,48 @@ pub(crate) fn complete_paths(file: &mut SceneFile, findings: &Findings) {
 }
 
 impl Cast<'_> {
-    /// What a stage sets; `standings` is how groups stand before it, and after it when it returns.
-    pub(super) fn settings(&self, set: &SetSection, standings: &mut BTreeMap<u32, Standing>, findings: &Findings) -> Result<Vec<Act>, At> {
-        let mut acts: Vec<Act> = set.gravity.iter().map(|gravity| Act::Gravity(si(gravity))).collect();
+    /// The actions for the settings of a stage. `states` is the state of groups before the stage, and after it on return.
+    pub(super) fn settings(
+        &self,
+        set: &SetSection,
+        states: &mut BTreeMap<u32, GroupState>,
+        findings: &CheckState,
+    ) -> Result<Vec<StageAction>, At> {
+        let mut actions: Vec<StageAction> = set.gravity.iter().map(|gravity| StageAction::Gravity(si(gravity))).collect();
         for (name, wall) in &set.wall {
             let range = self.walls.find(name).map_err(|complaint| ("wall", complaint))?;
             let motion = walls::motion_of_stage(&wall.motion).map_err(|(_, complaint)| ("wall", complaint.within(name)))?;
-            // Belts and rollers go on running.
+            // Belts and rollers keep their surface velocity.
             let surface = self
                 .world
                 .walls
                 .get(range.start)
                 .map_or_else(Default::default, |wall| wall.motion.surface);
             let motion = Box::new(WallMotion { surface, ..motion });
-            acts.push(Act::Motion(range, motion));
+            actions.push(StageAction::Motion(range, motion));
         }
         for (name, grains) in &set.grains {
             let group = self.group(name).map_err(|complaint| ("grains", complaint))?;
             let section = &self.file.grains[name];
-            let standing = standings.entry(group).or_insert_with(|| Standing::at_start(section));
-            let switched = self.switched(group, grains, standing, findings);
-            acts.extend(switched.map_err(|complaint| ("grains", complaint.within(&format!("grains.{name}"))))?);
+            let state = states.entry(group).or_insert_with(|| GroupState::at_start(section));
+            let switched = self.switched(group, grains, state, findings);
+            actions.extend(switched.map_err(|complaint| ("grains", complaint.within(&format!("grains.{name}"))))?);
         }
-        Ok(acts)
+        Ok(actions)
     }
 
-    /// What is set of the grains of a group, which stand like this before, and after it when it returns.
-    fn switched(&self, group: u32, set: &SetGrains, standing: &mut Standing, findings: &Findings) -> Result<Vec<Act>, Complaint> {
-        let mut acts = Vec::new();
+    /// The actions for the settings of a group of grains. `states` is updated as in `settings`.
+    fn switched(
+        &self,
+        group: u32,
+        set: &SetGrains,
+        state: &mut GroupState,
+        findings: &CheckState,
+    ) -> Result<Vec<StageAction>, UnlocatedDiagnostic> {
+        let mut actions = Vec::new();
         let motion = match (set.fixed, &set.motion) {
             (Some(_), Some(_)) => {
-                let complaint = Complaint::new("`fixed` and `motion` both say how they are held");
+                let complaint = UnlocatedDiagnostic::new("`fixed` and `motion` both say how they are held");
                 return Err(complaint.remedy("keep `motion` for a boundary that moves, or `fixed` for one that stays or is set free"));
             }
             (Some(true), None) => Some(WallMotion::default()),
@@ -128,20 +140,20 @@ impl Cast<'_> {
                 let motion = walls::motion_of_boundary(&mut motion.clone(), findings);
                 Some(motion.map_err(|(_, complaint)| complaint)?)
             }
-            (Some(false), None) if standing.is_held => {
-                standing.is_held = false;
-                acts.push(Act::Free(group));
+            (Some(false), None) if state.is_held => {
+                state.is_held = false;
+                actions.push(StageAction::Free(group));
                 None
             }
             (Some(false), None) => {
-                let complaint = Complaint::new("they are free already");
+                let complaint = UnlocatedDiagnostic::new("they are free already");
                 return Err(complaint.limit("grains that are held").remedy("remove fixed = false"));
             }
             (None, None) => None,
         };
         if let Some(motion) = motion {
-            standing.is_held = true;
-            acts.push(Act::Hold(group, Box::new(motion)));
+            state.is_held = true;
+            actions.push(StageAction::Hold(group, Box::new(motion)));
         }
         let pushes = [
             ("velocity", set.velocity.is_some()),
@@ -149,34 +161,34 @@ impl Cast<'_> {
             ("torque", set.torque.is_some()),
         ];
         let given = pushes.into_iter().find(|(_, is_given)| *is_given);
-        if let Some((key, _)) = given.filter(|_| standing.is_held) {
-            let complaint = Complaint::new(format!(
-                "`{key}` is not for grains that are held, which move as they are told, whatever pushes them"
+        if let Some((key, _)) = given.filter(|_| state.is_held) {
+            let complaint = UnlocatedDiagnostic::new(format!(
+                "`{key}` is not for grains that are held, which move as prescribed, whatever pushes them"
             ));
             return Err(complaint.remedy("remove it, set them free with fixed = false, or say with `motion` how they move"));
         }
         let is_on_joints = self.section_of(group).joint.is_some();
         if is_on_joints && set.velocity.is_some() {
-            let complaint = Complaint::new("`velocity` is not for bodies on joints, which do not let every velocity through");
+            let complaint = UnlocatedDiagnostic::new("`velocity` is not for bodies on joints, which do not let every velocity through");
             return Err(complaint.remedy("remove it, and push them with `force` or `torque`"));
         }
         if let Some(velocity) = &set.velocity {
-            acts.push(Act::Velocity(group, si(velocity)));
+            actions.push(StageAction::Velocity(group, si(velocity)));
         }
         if set.force.is_some() || set.torque.is_some() {
-            standing.force = set.force.as_ref().map_or(standing.force, si);
-            standing.torque = set.torque.as_ref().map_or(standing.torque, si);
-            acts.push(Act::Load(Load {
+            state.force = set.force.as_ref().map_or(state.force, si);
+            state.torque = set.torque.as_ref().map_or(state.torque, si);
+            actions.push(StageAction::Load(Load {
                 group,
-                force: standing.force,
-                torque: standing.torque,
+                force: state.force,
+                torque: state.torque,
             }));
         }
-        if acts.is_empty() {
-            let complaint = Complaint::new("nothing is set").limit("`velocity`, `fixed`, `motion`, `force` or `torque`");
+        if actions.is_empty() {
+            let complaint = UnlocatedDiagnostic::new("nothing is set").limit("`velocity`, `fixed`, `motion`, `force` or `torque`");
             return Err(complaint.remedy("add one of them, or leave the group out"));
         }
-        Ok(acts)
+        Ok(actions)
     }
 
     /// The section of a group.

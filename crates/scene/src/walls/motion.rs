@@ -1,47 +1,47 @@
-//! How a wall moves, and how its surface runs.
+//! Motion of a wall, and of its surface.
 
 use super::{At, unit};
 use crate::{
-    assemble::Findings,
-    diagnostics::Complaint,
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
     fill::{axis_between, si},
     schema::{Motion, ServoSection, SurfaceRotation, Vibrate, WallSection},
 };
 use seixo_engine::world::{Servo, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
 
-/// The motion of a section, its path read from its file. A complaint comes with the key of the section that it is about.
-pub(super) fn motion(section: &mut WallSection, findings: &Findings) -> Result<WallMotion, At> {
+/// The motion of a section, with its path read from the file. An error has the key of the section.
+pub(super) fn motion(section: &mut WallSection, findings: &CheckState) -> Result<WallMotion, At> {
     let surface = surface(section)?;
     let motion = prescribed(&mut section.motion, findings)?;
     let servo = section.motion.servo.as_ref().map(servo).transpose()?;
     if servo.is_some() && section.box_.is_some() {
-        let complaint = Complaint::new("a servo moves one wall, and each face of a box is one");
+        let complaint = UnlocatedDiagnostic::new("a servo moves one wall, and each face of a box is one");
         return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
     }
     Ok(WallMotion { servo, surface, ..motion })
 }
 
-/// The motion of a boundary that is made of grains, its path read from its file.
-pub(crate) fn motion_of_boundary(motion: &mut Motion, findings: &Findings) -> Result<WallMotion, At> {
+/// The motion of a boundary made of grains, with its path read from the file.
+pub(crate) fn motion_of_boundary(motion: &mut Motion, findings: &CheckState) -> Result<WallMotion, At> {
     if motion.servo.is_some() {
-        let complaint = Complaint::new("a servo moves a wall, not grains").limit("translate, rotate, vibrate and path");
+        let complaint = UnlocatedDiagnostic::new("a servo moves a wall, not grains").limit("translate, rotate, vibrate and path");
         return Err(("motion.servo", complaint.remedy("remove it, or write the boundary as a wall")));
     }
     prescribed(motion, findings)
 }
 
-/// What of a motion follows from time alone, its path read from its file.
-fn prescribed(motion: &mut Motion, findings: &Findings) -> Result<WallMotion, At> {
+/// The parts of a motion that depend on time only, with its path read from the file.
+fn prescribed(motion: &mut Motion, findings: &CheckState) -> Result<WallMotion, At> {
     let (start, stop) = (motion.start.si, motion.stop.map(|stop| stop.si));
     if let Some(stop) = stop.filter(|&stop| stop <= start) {
-        let complaint = Complaint::new(format!("it stops at {stop} s, but starts at {start} s")).limit("a stop after the start");
+        let complaint = UnlocatedDiagnostic::new(format!("it stops at {stop} s, but starts at {start} s")).limit("a stop after the start");
         return Err(("motion.stop", complaint.remedy("move `start` or `stop`")));
     }
     let path = motion.path.as_mut().map(|file| path(file, findings)).transpose()?;
     let turns_by_path = path.as_ref().is_some_and(|path| !path.angle.is_empty());
     let rate = motion.rotate.si;
     if turns_by_path && rate != 0.0 {
-        let complaint = Complaint::new("it rotates at a constant rate and by the angles of its path");
+        let complaint = UnlocatedDiagnostic::new("it rotates at a constant rate and by the angles of its path");
         return Err((
             "motion.rotate",
             complaint.remedy("remove `rotate`, or the column `angle` of the path"),
@@ -61,11 +61,11 @@ fn prescribed(motion: &mut Motion, findings: &Findings) -> Result<WallMotion, At
     })
 }
 
-/// A motion that begins with a stage: translation, rotation and vibration.
+/// A motion that starts with a stage: translation, rotation and vibration.
 pub(crate) fn motion_of_stage(motion: &Motion) -> Result<WallMotion, At> {
     if motion.path.is_some() || motion.servo.is_some() {
-        let complaint = Complaint::new("a path or a servo is a wall's own from the start");
-        let remedy = "write it in the wall's own section; a stage sets translate, rotate and vibrate";
+        let complaint = UnlocatedDiagnostic::new("a stage cannot set a path or a servo");
+        let remedy = "write it in the section of the wall; a stage sets translate, rotate and vibrate";
         return Err(("motion", complaint.remedy(remedy)));
     }
     let rate = motion.rotate.si;
@@ -84,7 +84,7 @@ pub(crate) fn motion_of_stage(motion: &Motion) -> Result<WallMotion, At> {
 /// Axis of a rotation, and a point of it.
 fn axis(motion: &Motion) -> Result<(Vec3, Vec3), At> {
     let (Some(axis), Some(through)) = (&motion.axis, &motion.through) else {
-        let complaint = Complaint::new("a rotation needs `axis` and `through`")
+        let complaint = UnlocatedDiagnostic::new("a rotation needs `axis` and `through`")
             .remedy("write motion = { rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }");
         return Err(("motion", complaint));
     };
@@ -104,14 +104,14 @@ fn vibrations(motion: &Motion) -> Result<Vec<Vibration>, At> {
     motion.vibrate.iter().map(vibration).collect()
 }
 
-fn path(file: &mut String, findings: &Findings) -> Result<WallPath, At> {
+fn path(file: &mut String, findings: &CheckState) -> Result<WallPath, At> {
     let whole = findings.absolute(file);
     *file = whole.display().to_string();
-    seixo_files::path_in::read(&whole).map_err(|error| ("motion.path", Complaint::of_file(&error)))
+    seixo_files::path_in::read(&whole).map_err(|error| ("motion.path", UnlocatedDiagnostic::of_file(&error)))
 }
 
 fn servo(section: &ServoSection) -> Result<Servo, At> {
-    let wrong = |message: &str, remedy: &str| Err(("motion.servo", Complaint::new(message).remedy(remedy)));
+    let wrong = |message: &str, remedy: &str| Err(("motion.servo", UnlocatedDiagnostic::new(message).remedy(remedy)));
     let force = match (section.force, section.stress, section.area) {
         (Some(force), None, None) => force.si,
         (None, Some(stress), Some(area)) => stress.si * area.si,
@@ -135,7 +135,7 @@ fn servo(section: &ServoSection) -> Result<Servo, At> {
     })
 }
 
-/// How the surface runs.
+/// Velocity of the surface.
 fn surface(section: &WallSection) -> Result<SurfaceMotion, At> {
     let mut surface = SurfaceMotion {
         velocity: section.surface_velocity.as_ref().map_or([0.0; 3], si),
@@ -153,13 +153,13 @@ fn surface(section: &WallSection) -> Result<SurfaceMotion, At> {
             (Some(axis), _) => unit(axis).map_err(|complaint| ("surface_rotation.axis", complaint))?,
             (None, Some(axis)) => axis.map_err(|complaint| ("surface_rotation", complaint))?.to_array(),
             (None, None) => {
-                let complaint = Complaint::new("the rotation of this surface needs an `axis`");
+                let complaint = UnlocatedDiagnostic::new("the rotation of this surface needs an `axis`");
                 return Err(("surface_rotation", complaint.remedy("add axis = [0, 1, 0]")));
             }
         };
         let middle = ends.map(|ends| ends[0]).or(section.sphere.as_ref().map(|shape| si(&shape.center)));
         let Some(through) = through.as_ref().map(si).or(middle) else {
-            let complaint = Complaint::new("the rotation of this surface needs a point of its axis");
+            let complaint = UnlocatedDiagnostic::new("the rotation of this surface needs a point of its axis");
             return Err(("surface_rotation", complaint.remedy("add through = [0, 0, 0]")));
         };
         surface.angular_velocity = axis.map(|component| component * rate.si);

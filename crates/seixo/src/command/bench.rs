@@ -1,11 +1,11 @@
-//! `seixo bench`: throughput on this machine, and how near it is to what the memory allows.
+//! `seixo bench`: measures throughput on this machine, relative to the limit of its memory bandwidth.
 
 mod bandwidth;
 mod bed;
 mod case;
 mod fluid;
 mod lattice;
-mod s4;
+mod rigid_fluid;
 mod scaling;
 mod search;
 mod settled;
@@ -13,19 +13,19 @@ mod tank;
 mod view;
 
 use super::{Done, Failure};
-use crate::say;
-use case::{Case, Habits};
+use crate::terminal;
+use case::{Case, CaseDefaults};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use seixo::Simulation;
-use seixo::place::{PlaceArguments, is_on_cpu};
-use seixo_engine::world::{Assembly, Settings, World};
+use seixo::device_options::{DeviceArguments, is_on_cpu};
+use seixo_engine::world::{ForceAssembly, Settings, World};
 use serde::Serialize;
 use settled::settled;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Measure particle-steps per second, with the share of each pass and what the memory has to do with it
+/// Measure particle-steps per second, with the time of each pass and the use of memory bandwidth
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,73 +34,74 @@ Examples:
   seixo bench --settle 2000 --steps 200 --json     a quick look: the grains are still falling
   seixo bench lattice --device gpu --particles 1000000,8000000
   seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
-                                                   what other ways to put forces together cost
+                                                   what other methods of force assembly cost
   seixo bench bonds --device gpu --particles 1000000
   seixo bench tank --device gpu --particles 8000000 --support 2.7
-  seixo bench s2 --device gpu                      a million spheres for 10 000 steps: the seconds it takes
+  seixo bench falling-spheres --device gpu         a million spheres for 10 000 steps: the seconds it takes
   seixo bench muller --device gpu                  the fluid solver of [Müller 2003]
-  seixo bench s4                                   fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench s4 --help
+  seixo bench rigid-fluid                          fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench rigid-fluid --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
   seixo bench view --device gpu                    pictures a second, and what looking costs a run; see seixo bench view --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
 On the CPU, the floor is the time that the memory traffic of a step takes at the measured speed of a copy, each field moved once per pass
-that needs it. On a GPU, that traffic is told at the rate reached, to be held beside the bandwidth in its data sheet.")]
+that needs it. On a GPU, that traffic is given at the rate reached, to be held beside the bandwidth in its data sheet.")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct BenchArguments {
     #[command(subcommand)]
     part: Option<Part>,
-    /// What to measure
+    /// Cases to measure
     #[arg(value_enum, default_values = ["bed"])]
     cases: Vec<Case>,
-    /// Numbers of grains; 100 000 if left out, 1 000 000 for s2; lattices take the nearest cube
+    /// Numbers of grains, separated by commas; lattices take the nearest cube. Default: 100 000, for falling-spheres 1 000 000
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     particles: Vec<u32>,
-    /// Numbers of threads; 0 = all cores
+    /// Numbers of CPU threads, separated by commas; 0 = all cores
     #[arg(long, value_delimiter = ',', default_values_t = [0])]
     threads: Vec<usize>,
-    /// Share of space that the grains of beds and s2 take at the start, 0.05 to 0.6; dense beds settle sooner
+    /// Solid fraction of the beds and of falling-spheres at the start, 0.05 to 0.6; dense beds settle sooner
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
-    /// Distance up to which particles of the tank see each other, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
+    /// Support of the kernel in the tank, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
     #[arg(long, value_name = "SPACINGS", default_value_t = tank::SUPPORT)]
     support: f64,
-    /// Steps before the measurement, in which the grains come to rest; 20 000 for beds, else none
+    /// Steps before the measurement, in which the grains settle; default: 20 000 for beds, else 0
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
-    /// Keep settled grains in this folder, and begin with those that are kept there
+    /// Folder that keeps settled grains: they are read from it, or settled and written to it
     #[arg(long, value_name = "FOLDER")]
     settled: Option<PathBuf>,
-    /// Steps of one measurement; 500 for beds and muller, 200 for lattice and 50 without friction, 10 000 for s2
+    /// Steps of one measurement; default: 500 for beds and muller, 200 for lattice, bonds and tank, 50 for lattices without friction, 10 000 for falling-spheres
     #[arg(long)]
     steps: Option<u64>,
-    /// Measurements, whose median is printed; 3 if left out, 1 for s2
+    /// Number of measurements, of which the median is printed; default: 3, for falling-spheres 1
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// How a GPU puts forces together: fused, in one launch with the motion; or, to be compared, as in the literature
+    /// Force assembly on a GPU: fused computes forces and motion in one kernel launch; the others are methods of the literature, for comparison
     #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = assemblies(), default_values = ["fused"])]
-    assembly: Vec<Assembly>,
+    assembly: Vec<ForceAssembly>,
     #[command(flatten)]
-    place: PlaceArguments,
-    /// Print one JSON object a line on the standard output
+    place: DeviceArguments,
+    /// Print one JSON object per line on the standard output
     #[arg(long)]
     json: bool,
 }
 
-/// Parts of a run that are measured alone.
+/// Benchmarks of parts of the program.
 #[derive(Subcommand)]
 enum Part {
     Search(search::SearchArguments),
-    S4(s4::S4Arguments),
+    #[command(alias = "s4")]
+    RigidFluid(rigid_fluid::RigidFluidArguments),
     Scaling(scaling::ScalingArguments),
     View(view::ViewArguments),
 }
 
-/// The words of [`Assembly`].
-fn assemblies() -> impl TypedValueParser<Value = Assembly> {
-    PossibleValuesParser::new(Assembly::ALL.map(Assembly::name)).map(|word| {
-        Assembly::ALL
+/// Parses the name of a [`ForceAssembly`].
+fn assemblies() -> impl TypedValueParser<Value = ForceAssembly> {
+    PossibleValuesParser::new(ForceAssembly::ALL.map(ForceAssembly::name)).map(|word| {
+        ForceAssembly::ALL
             .into_iter()
             .find(|assembly| assembly.name() == word)
             .unwrap_or_default()
@@ -122,7 +123,7 @@ struct Measured {
     slowest: f64,
     fastest: f64,
     seconds: f64,
-    /// Of every measurement, in the order in which they were taken.
+    /// Seconds of each measurement, in the order of measurement.
     measurements: Vec<f64>,
     passes: Vec<(&'static str, f64)>,
     bytes_per_particle: f64,
@@ -138,7 +139,7 @@ struct Measured {
     floor: Option<Floor>,
 }
 
-/// What the memory of this machine allows.
+/// Limit set by the memory bandwidth of this machine.
 #[derive(Serialize)]
 struct Floor {
     copy_bandwidth: f64,
@@ -149,34 +150,36 @@ struct Floor {
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
     match &arguments.part {
-        Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.told(arguments.json)),
-        Some(Part::S4(arguments)) => return s4::s4(arguments).map_err(|failure| failure.told(arguments.json)),
-        Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.told(arguments.tells_json())),
-        Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.told(arguments.json)),
+        Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.with_json(arguments.json)),
+        Some(Part::RigidFluid(arguments)) => {
+            return rigid_fluid::rigid_fluid(arguments).map_err(|failure| failure.with_json(arguments.json));
+        }
+        Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.with_json(arguments.prints_json())),
+        Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.with_json(arguments.json)),
         None => {}
     }
-    let wrong = |text: String| Err(Failure::Input(text).told(arguments.json));
+    let wrong = |text: String| Err(Failure::Input(text).with_json(arguments.json));
     if arguments.steps == Some(0) {
         return wrong("--steps is 0, must be at least 1".to_owned());
     }
-    refuse_solid_fraction(arguments.solid_fraction).map_err(|failure| failure.told(arguments.json))?;
+    refuse_solid_fraction(arguments.solid_fraction).map_err(|failure| failure.with_json(arguments.json))?;
     if !(1.5..=6.0).contains(&arguments.support) {
         return wrong(format!("--support is {}, must be 1.5 to 6", arguments.support));
     }
     for &case in &arguments.cases {
         let sizes = if arguments.particles.is_empty() {
-            case.habits().particles
+            case.defaults().particles
         } else {
             &arguments.particles
         };
         for &particles in sizes {
-            bench_case(case, particles, arguments).map_err(|failure| failure.told(arguments.json))?;
+            bench_case(case, particles, arguments).map_err(|failure| failure.with_json(arguments.json))?;
         }
     }
     Ok(())
 }
 
-/// Refuses shares of space \[-\] that grains of a bed cannot start with.
+/// Refuses solid fractions \[-\] with which the grains of a bed cannot start.
 fn refuse_solid_fraction(share: f64) -> Done {
     if (0.05..=0.6).contains(&share) {
         return Ok(());
@@ -184,32 +187,32 @@ fn refuse_solid_fraction(share: f64) -> Done {
     Err(Failure::Input(format!("--solid-fraction is {share}, must be 0.05 to 0.6")))
 }
 
-/// How long a GPU steps other grains before it is measured: after idling while the host makes a world, one was seen 3 times slower at first.
+/// Time that a GPU steps other grains before a measurement. After idling while the host built a world, a GPU was seen 3 times slower at first.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// How many these are at most.
+/// Largest number of these grains.
 const WARMING: usize = 1_000_000;
 
-/// Settles the grains once, if they are to settle, then measures them on every number of threads, each time from the same state. The world
-/// is made anew each time: millions of grains are not kept twice.
+/// Settles the grains once, if requested, then measures them with each number of threads from the same state. Each measurement builds its own world,
+/// since a second copy of millions of grains would need too much memory.
 fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     let world = || case.world(particles as usize, arguments.solid_fraction, arguments.support);
-    let settings = |threads: usize, assembly: Assembly| -> Result<Settings, Failure> {
+    let settings = |threads: usize, assembly: ForceAssembly| -> Result<Settings, Failure> {
         let mut settings = case.settings(threads);
         arguments.place.apply(&mut settings).map_err(Failure::Input)?;
         settings.assembly = assembly;
         Ok(settings)
     };
-    // Told before the grains settle, which takes long.
-    for &assembly in arguments.assembly.iter().filter(|&&assembly| assembly != Assembly::Fused) {
+    // Unsupported assemblies are reported before the grains settle, which takes long.
+    for &assembly in arguments.assembly.iter().filter(|&&assembly| assembly != ForceAssembly::Fused) {
         Simulation::new(case.world(8, arguments.solid_fraction, arguments.support), settings(0, assembly)?).map_err(refused)?;
     }
-    let settle = arguments.settle.unwrap_or(case.habits().settle);
+    let settle = arguments.settle.unwrap_or(case.defaults().settle);
     let kept = arguments
         .settled
         .as_ref()
         .map(|folder| folder.join(format!("{}-{particles}-{}-{settle}", case.name(), arguments.solid_fraction)));
     let settled = settled(settle, kept.as_deref(), || {
-        Simulation::new(world(), settings(0, Assembly::Fused)?).map_err(refused)
+        Simulation::new(world(), settings(0, ForceAssembly::Fused)?).map_err(refused)
     })?;
     for (&assembly, &threads) in arguments
         .assembly
@@ -228,24 +231,27 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         }
         let measured = measure(case, &mut simulation, assembly, arguments).map_err(failed)?;
         if arguments.json {
-            say::json(&measured)?;
+            terminal::json(&measured)?;
         } else {
-            simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
-            say::out(&measured.text())?;
+            simulation
+                .notices()
+                .iter()
+                .for_each(|notice| terminal::note(&format!("note: {notice}")));
+            terminal::out(&measured.text())?;
         }
     }
     Ok(())
 }
 
-fn refused(refusal: seixo::Refusal) -> Failure {
+fn refused(refusal: seixo::WorldError) -> Failure {
     Failure::Input(refusal.to_string())
 }
 
-fn failed(stop: seixo::Stop) -> Failure {
+fn failed(stop: seixo::StepError) -> Failure {
     Failure::Run(stop.to_string())
 }
 
-/// Steps another world, see [`WARM_UP`].
+/// Steps another world for the time [`WARM_UP`].
 fn warm_up(world: World, settings: Settings) -> Done {
     let mut other = Simulation::new(world, settings).map_err(refused)?;
     let clock = Instant::now();
@@ -255,9 +261,9 @@ fn warm_up(world: World, settings: Settings) -> Done {
     Ok(())
 }
 
-/// Seconds that so many steps took, each time, in order.
-fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Vec<f64>, seixo::Stop> {
-    let one = |_: u32| -> Result<f64, seixo::Stop> {
+/// Measures the wall time \[s\] of `steps` steps, `repeat` times in order.
+fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Vec<f64>, seixo::StepError> {
+    let one = |_: u32| -> Result<f64, seixo::StepError> {
         let clock = Instant::now();
         simulation.advance(steps)?;
         Ok(clock.elapsed().as_secs_f64())
@@ -265,13 +271,18 @@ fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Ve
     (0..repeat).map(one).collect()
 }
 
-fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, arguments: &BenchArguments) -> Result<Measured, seixo::Stop> {
+fn measure(
+    case: Case,
+    simulation: &mut Simulation,
+    assembly: ForceAssembly,
+    arguments: &BenchArguments,
+) -> Result<Measured, seixo::StepError> {
     let particles = simulation.len() + simulation.fluid_particles();
-    let Habits { steps, repeat, .. } = case.habits();
+    let CaseDefaults { steps, repeat, .. } = case.defaults();
     let (steps, repeat) = (arguments.steps.unwrap_or(steps), arguments.repeat.unwrap_or(repeat));
-    // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
+    // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
     simulation.advance((steps / 10).clamp(1, 50))?;
-    let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::Stop> {
+    let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::StepError> {
         simulation.observe()?;
         let [neighbors, _] = simulation.fluid_neighbors()?;
         Ok(simulation.contacts() as f64 / particles as f64 + neighbors)
@@ -286,7 +297,7 @@ fn measure(case: Case, simulation: &mut Simulation, assembly: Assembly, argument
     let median = seconds[seconds.len() / 2];
     let contacts = 0.5 * (contacts_before + contacts(simulation)?);
     let passes = simulation.profile().passes.iter().zip(&before.passes);
-    let bonds = simulation.bonds_made_and_holding()[1] as f64 / particles as f64;
+    let bonds = simulation.bond_counts()[1] as f64 / particles as f64;
     let is_on_cpu = is_on_cpu(simulation);
     let moved = if is_on_cpu {
         case.bytes_moved(contacts, bonds)
@@ -335,16 +346,16 @@ impl Measured {
         let mut text = format!(
             "{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
-            say::many(self.particles, if self.is_fluid { "particle" } else { "grain" }),
-            say::place(&self.device, self.precision, self.threads),
+            terminal::many(self.particles, if self.is_fluid { "particle" } else { "grain" }),
+            terminal::place(&self.device, self.precision, self.threads),
             self.assembly
-                .filter(|&name| name != Assembly::Fused.name())
+                .filter(|&name| name != ForceAssembly::Fused.name())
                 .map_or(String::new(), |name| format!(", {name}")),
-            say::scaled(self.particle_steps_per_second, ""),
-            say::scaled(self.slowest, ""),
-            say::scaled(self.fastest, ""),
-            say::scaled(self.seconds, "s"),
-            say::count(self.steps / u64::from(self.repeats)),
+            terminal::scaled(self.particle_steps_per_second, ""),
+            terminal::scaled(self.slowest, ""),
+            terminal::scaled(self.fastest, ""),
+            terminal::scaled(self.seconds, "s"),
+            terminal::count(self.steps / u64::from(self.repeats)),
         );
         if !self.passes.is_empty() {
             let shares = self.passes.iter().map(|(pass, share)| format!("{pass} {:.1} %", 100.0 * share));
@@ -358,13 +369,13 @@ impl Measured {
         text + &match &self.floor {
             Some(floor) => format!(
                 "  floor: {moved:.0} bytes a particle-step at {} give {} particle-steps/s at most; {:.0} % of that reached",
-                say::scaled(floor.copy_bandwidth, "B/s"),
-                say::scaled(floor.ceiling, ""),
+                terminal::scaled(floor.copy_bandwidth, "B/s"),
+                terminal::scaled(floor.ceiling, ""),
                 100.0 * floor.share_of_ceiling,
             ),
             None => format!(
-                "  {moved:.0} bytes a particle-step at this rate are {}, lists made anew not counted",
-                say::scaled(self.bandwidth_used, "B/s")
+                "  {moved:.0} bytes a particle-step at this rate are {}, lists rebuilt not counted",
+                terminal::scaled(self.bandwidth_used, "B/s")
             ),
         }
     }

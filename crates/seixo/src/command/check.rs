@@ -1,11 +1,11 @@
-//! `seixo check`: is a scene right, how large is it, how long will it take.
+//! `seixo check`: checks a scene, and estimates its size, memory and run time.
 
-use super::{Changes, Done, Failure};
-use crate::say;
+use super::{Done, Failure, SceneChanges};
+use crate::terminal;
 use clap::Args;
 use seixo::Simulation;
 use seixo::files::layer::Disk;
-use seixo::run::{Course, folder};
+use seixo::run::{StageRunner, folder};
 use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
 use seixo_engine::world::{FluidInlet, Fluids, World};
@@ -14,29 +14,33 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Check a scene: units, geometry, overlaps, time step, stages; size, memory and estimated time. Writes nothing
+/// Check units, geometry, overlaps, time step and stages of a scene; print size, memory and estimated time. Writes nothing
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   seixo check silo.toml
+  seixo check silo.toml --passes
   seixo check silo.toml --set \"grains.bed.fill.count=1000000\" --json
 
 Exit code 0 if the scene can be run, 2 if not. The estimated time comes from half a second of steps that are thrown away.")]
 pub struct CheckArguments {
-    /// The scene file
+    /// Scene file, such as silo.toml
     scene: PathBuf,
     #[command(flatten)]
-    changes: Changes,
+    changes: SceneChanges,
+    /// Also list the passes of a time step, in order, with the line of profile.csv that has their time
+    #[arg(long)]
+    passes: bool,
     /// Print one JSON object on the standard output
     #[arg(long)]
     json: bool,
 }
 
-/// Wall time given to the trial that the estimate comes from \[s\].
+/// Wall time of the trial for the estimate \[s\].
 const TRIAL: f64 = 0.5;
 
-/// Steps of the trial between two looks at the clock: enough for a GPU, which runs them in batches.
-const MOST_AT_ONCE: u64 = 256;
+/// Largest number of trial steps between two looks at the clock: enough for a GPU, which runs steps in batches.
+const MAX_AT_ONCE: u64 = 256;
 
 #[derive(Serialize)]
 struct Findings {
@@ -45,11 +49,11 @@ struct Findings {
     grains: usize,
     groups: Vec<(String, usize)>,
     radius: [f64; 2],
-    /// Rigid bodies by groups: how many, and masses of the lightest and the heaviest.
+    /// Rigid bodies of each group: number, and mass of the lightest and the heaviest \[kg\].
     bodies: Vec<(String, usize, [f64; 2])>,
-    /// Particles of fluids, by their names.
+    /// Number of particles of each fluid, with its name.
     fluids: Vec<(String, usize)>,
-    /// Particles of walls.
+    /// Number of wall particles.
     boundary_particles: usize,
     inlets: Vec<String>,
     outlets: Vec<String>,
@@ -63,7 +67,10 @@ struct Findings {
     until: f64,
     steps: u64,
     deepest_overlap: Option<(u32, u32, f64)>,
+    /// Memory at the start \[bytes\].
     memory: u64,
+    /// Estimated numbers of grains and of fluid particles that enter later.
+    entering_later: [u64; 2],
     output: u64,
     free: u64,
     device: String,
@@ -71,22 +78,35 @@ struct Findings {
     threads: usize,
     particle_steps_per_second: Option<f64>,
     estimated_time: Option<f64>,
+    /// Passes of a time step, if they are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passes: Vec<Pass>,
     notices: Vec<String>,
+}
+
+/// A pass of a time step.
+#[derive(Serialize)]
+struct Pass {
+    name: &'static str,
+    population: &'static str,
+    profile: &'static str,
+    /// Whether domains exchange data.
+    exchanges: bool,
 }
 
 /// Checks the scene.
 pub fn check(arguments: &CheckArguments) -> Done {
     let found = arguments.changes.load(&arguments.scene).and_then(|scene| examine(arguments, scene));
-    let found = found.map_err(|failure| failure.told(arguments.json))?;
+    let found = found.map_err(|failure| failure.with_json(arguments.json))?;
     if arguments.json {
-        say::json(&found)
+        terminal::json(&found)
     } else {
-        say::out(&found.text())
+        terminal::out(&found.text())
     }
 }
 
 fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure> {
-    let refused = |refusal: seixo::Refusal| match scene.source.explain(&refusal) {
+    let refused = |refusal: seixo::WorldError| match scene.source.explain(&refusal) {
         Some(found) => Failure::Scene(Box::new(found)),
         None => Failure::Input(format!("{}: {refusal}", arguments.scene.display())),
     };
@@ -115,10 +135,11 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let mut notices = [&scene.notices, simulation.notices()].concat();
     notices.extend(scene.run.too_short(step.value));
     let steps = scene.run.steps(step.value);
-    // Before the first step all places are known, so what happens then can be tried.
-    let begun = match Course::new(&scene.plan, step.value).happen(&mut simulation) {
+    let passes = if arguments.passes { passes(&simulation) } else { Vec::new() };
+    // All positions are known before the first step, so the actions at the start can be tried.
+    let begun = match StageRunner::new(&scene.plan, step.value).happen(&mut simulation) {
         Ok(_) => Ok(()),
-        Err(seixo::Refusal::Stopped(stop)) => Err(*stop),
+        Err(seixo::WorldError::Stopped(stop)) => Err(*stop),
         Err(refusal) => return Err(refused(refusal)),
     };
     let speed = begun
@@ -147,6 +168,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         steps,
         deepest_overlap: deepest_overlap(&world),
         memory,
+        entering_later: seixo::run::entering_later(&scene).map(|number| number.round() as u64),
         output: seixo::run::expected_output(&scene, world.grains.len(), step.value),
         free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
         device: simulation.device_name(),
@@ -156,11 +178,24 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         estimated_time: speed
             .map(|speed| steps as f64 * (world.grains.len() + simulation.fluid_particles()) as f64 / speed)
             .filter(|time| time.is_finite()),
+        passes,
         notices,
     })
 }
 
-/// The rigid bodies of each group that has some: how many, and masses of the lightest and the heaviest.
+/// The passes of a time step.
+fn passes(simulation: &Simulation) -> Vec<Pass> {
+    let program = simulation.program();
+    let passes = program.into_iter().map(|pass| Pass {
+        name: pass.name,
+        population: pass.population.name(),
+        profile: pass.profile,
+        exchanges: pass.exchanges,
+    });
+    passes.collect()
+}
+
+/// Returns number and lightest and heaviest mass \[kg\] of the rigid bodies of each group that has bodies.
 fn bodies(world: &World) -> Vec<(String, usize, [f64; 2])> {
     let groups: HashMap<u32, u32> = world.grains.id.iter().copied().zip(world.grains.group.iter().copied()).collect();
     let mut masses: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -178,14 +213,14 @@ fn bodies(world: &World) -> Vec<(String, usize, [f64; 2])> {
     masses.into_iter().map(of_group).collect()
 }
 
-/// An inlet of grains in a line.
+/// Describes an inlet of grains in one line.
 fn described(inlet: &Inlet, until: f64) -> String {
-    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| say::scaled(time, "s"));
-    let grains = say::count(inlet.grains_until(until) as u64);
+    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| terminal::scaled(time, "s"));
+    let grains = terminal::count(inlet.grains_until(until) as u64);
     format!("{}, {} from {from} to {to}, about {grains} grains", inlet.name, inlet.rate)
 }
 
-/// All inlets, a line for each.
+/// Describes all inlets, one line each.
 fn inlets(scene: &Scene) -> Vec<String> {
     let until = scene.run.until;
     let mut lines: Vec<String> = scene.plan.inlets.iter().map(|inlet| described(inlet, until)).collect();
@@ -195,11 +230,11 @@ fn inlets(scene: &Scene) -> Vec<String> {
     lines
 }
 
-/// An inlet of a fluid in a line.
+/// Describes an inlet of a fluid in one line.
 fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String {
-    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| say::scaled(time, "s"));
-    let particles = say::count(inlet.particles_until(until, fluids.spacing) as u64);
-    let (fluid, speed) = (&fluids.kinds[inlet.kind as usize].name, say::scaled(inlet.speed, "m/s"));
+    let [from, to] = [inlet.from, inlet.to.min(until)].map(|time| terminal::scaled(time, "s"));
+    let particles = terminal::count(inlet.particles_until(until, fluids.spacing) as u64);
+    let (fluid, speed) = (&fluids.kinds[inlet.kind as usize].name, terminal::scaled(inlet.speed, "m/s"));
     let layer = inlet.sites.len();
     format!(
         "{}, {fluid} at {speed} in layers of {layer} from {from} to {to}, about {particles} particles",
@@ -207,8 +242,8 @@ fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String
     )
 }
 
-/// Particle-steps per second of the first steps.
-fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::Stop> {
+/// Measures the particle-steps per second of the first steps.
+fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::StepError> {
     // A GPU compiles its kernels at their first use.
     if most > 1 {
         simulation.advance(1)?;
@@ -217,7 +252,7 @@ fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::Stop> {
     while clock.elapsed().as_secs_f64() < TRIAL && simulation.steps() < most {
         simulation.advance(steps)?;
         particle_steps += steps as f64 * (simulation.len() + simulation.fluid_particles()) as f64;
-        steps = (2 * steps).min(MOST_AT_ONCE).min(most - simulation.steps());
+        steps = (2 * steps).min(MAX_AT_ONCE).min(most - simulation.steps());
     }
     Ok(particle_steps / clock.elapsed().as_secs_f64())
 }
@@ -227,16 +262,19 @@ impl Findings {
         let groups: Vec<String> = self
             .groups
             .iter()
-            .map(|(name, size)| format!("{} {name}", say::count(*size as u64)))
+            .map(|(name, size)| format!("{} {name}", terminal::count(*size as u64)))
             .collect();
-        let radii = self.radius.map(|radius| say::scaled(radius, "m"));
+        let radii = self.radius.map(|radius| terminal::scaled(radius, "m"));
         let radii = if radii[0] == radii[1] {
             radii[0].clone()
         } else {
             radii.join(" to ")
         };
         let overlap = self.deepest_overlap.map_or("none at the start".to_owned(), |(a, b, depth)| {
-            format!("{} at the start, the deepest, between grains {a} and {b}", say::scaled(depth, "m"))
+            format!(
+                "{} at the start, the deepest, between grains {a} and {b}",
+                terminal::scaled(depth, "m")
+            )
         });
         let of_grains = |line: String| if self.groups.is_empty() { String::new() } else { line };
         let lines = [
@@ -244,7 +282,7 @@ impl Findings {
                 "grains",
                 of_grains(format!(
                     "{} ({}), radius {radii}",
-                    say::count(self.grains as u64),
+                    terminal::count(self.grains as u64),
                     groups.join(", ")
                 )),
             ),
@@ -268,8 +306,8 @@ impl Findings {
                 "time step",
                 format!(
                     "{}; stable below {}, set by {}",
-                    say::scaled(self.time_step, "s"),
-                    say::scaled(self.time_step_limit, "s"),
+                    terminal::scaled(self.time_step, "s"),
+                    terminal::scaled(self.time_step_limit, "s"),
                     self.time_step_cause
                 ),
             ),
@@ -277,26 +315,18 @@ impl Findings {
                 "run",
                 format!(
                     "{} in {} step{}",
-                    say::scaled(self.until, "s"),
-                    say::count(self.steps),
+                    terminal::scaled(self.until, "s"),
+                    terminal::count(self.steps),
                     if self.steps == 1 { "" } else { "s" }
                 ),
             ),
-            (
-                "memory",
-                format!(
-                    "{}, {} a {}",
-                    say::scaled(self.memory as f64, "B"),
-                    self.memory / self.particles().max(1) as u64,
-                    if self.fluids.is_empty() { "grain" } else { "particle" }
-                ),
-            ),
+            ("memory", self.memory()),
             (
                 "output",
                 format!(
                     "about {}; {} are free here",
-                    say::scaled(self.output as f64, "B"),
-                    say::scaled(self.free as f64, "B")
+                    terminal::scaled(self.output as f64, "B"),
+                    terminal::scaled(self.free as f64, "B")
                 ),
             ),
             ("time", self.time()),
@@ -305,50 +335,85 @@ impl Findings {
         for (what, line) in lines.into_iter().filter(|(_, line)| !line.is_empty()) {
             text += &format!("  {what:10} {line}\n");
         }
+        for (k, pass) in self.passes.iter().enumerate() {
+            let exchanges = if pass.exchanges { ", exchanged between domains" } else { "" };
+            text += &format!(
+                "  pass {:<3}   {:40} {:8} ({}{exchanges})\n",
+                k + 1,
+                pass.name,
+                pass.population,
+                pass.profile
+            );
+        }
         self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));
         text + &format!("right; next: seixo run {}", self.scene.display())
     }
 
-    /// Grains, and particles of fluids.
+    /// Number of grains and fluid particles.
     fn particles(&self) -> usize {
         self.grains + self.fluids.iter().map(|(_, size)| size).sum::<usize>()
     }
 
-    /// Rigid bodies and their masses, in a line.
+    /// Describes the memory at the start, and what enters later, in one line.
+    fn memory(&self) -> String {
+        let memory = terminal::scaled(self.memory as f64, "B");
+        let [grains, particles] = self.entering_later;
+        let entering: Vec<String> = [(grains, "grains"), (particles, "fluid particles")]
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, things)| format!("{} {things}", terminal::count(number)))
+            .collect();
+        let later = if entering.is_empty() {
+            String::new()
+        } else {
+            format!(" at the start; about {} enter later", entering.join(" and "))
+        };
+        match self.particles() as u64 {
+            0 => format!("{memory}{later}"),
+            number => format!("{memory}, {} B per {}{later}", self.memory / number, self.particle()),
+        }
+    }
+
+    /// Noun for what is simulated: fluids may have grains beside them.
+    fn particle(&self) -> &'static str {
+        if self.fluids.is_empty() { "grain" } else { "particle" }
+    }
+
+    /// Describes number and masses of the rigid bodies in one line.
     fn bodies(&self) -> String {
         let named = |(name, count, [lightest, heaviest]): &(String, usize, [f64; 2])| {
-            let [from, to] = [lightest, heaviest].map(|mass| say::scaled(1e3 * mass, "g"));
+            let [from, to] = [lightest, heaviest].map(|mass| terminal::scaled(1e3 * mass, "g"));
             let masses = if from == to { from } else { format!("{from} to {to}") };
-            format!("{} {name} of {masses}", say::count(*count as u64))
+            format!("{} {name} of {masses}", terminal::count(*count as u64))
         };
         self.bodies.iter().map(named).collect::<Vec<String>>().join(", ")
     }
 
-    /// Particles of fluids and of what bounds them, in a line.
+    /// Describes fluid particles and wall particles in one line.
     fn fluids(&self) -> String {
         if self.fluids.is_empty() {
             return String::new();
         }
-        let named = |(name, size): &(String, usize)| format!("{} {name}", say::count(*size as u64));
+        let named = |(name, size): &(String, usize)| format!("{} {name}", terminal::count(*size as u64));
         let fluids: Vec<String> = self.fluids.iter().map(named).collect();
-        let of_walls = say::count(self.boundary_particles as u64);
-        format!("{} particles, {of_walls} particles of walls", fluids.join(", "))
+        let of_walls = terminal::count(self.boundary_particles as u64);
+        format!("{} particles, {of_walls} wall particles", fluids.join(", "))
     }
 
     fn time(&self) -> String {
         let (Some(time), Some(speed)) = (self.estimated_time, self.particle_steps_per_second) else {
             let reason = if self.particles() == 0 {
-                "grains are still to come"
+                format!("all {}s enter later", self.particle())
             } else {
-                "the first steps fail"
+                "the first steps fail".to_owned()
             };
             return format!("unknown, because {reason}");
         };
         format!(
-            "about {} on {}, at the {} particle-steps/s of the first steps; contacts that are still to come add to it",
-            say::duration(time),
-            say::place(&self.device, self.precision, self.threads),
-            say::scaled(speed, ""),
+            "about {} on {}, at the {} particle-steps/s of the first steps; later contacts add to it",
+            terminal::duration(time),
+            terminal::place(&self.device, self.precision, self.threads),
+            terminal::scaled(speed, ""),
         )
     }
 }

@@ -1,9 +1,9 @@
-//! `seixo film`: frames of a run as a video, and as pictures with numbers.
+//! `seixo film`: draws frames of a run as a video, and as numbered images.
 
 use super::picture::{LookArguments, check_ending, failure};
 use super::watch::{bar, signals};
 use super::{Done, Failure, write_file};
-use crate::say;
+use crate::terminal;
 use clap::Args;
 use seixo::engine::world::WallPath;
 use seixo::files::layer::{Disk, FileLayer};
@@ -12,11 +12,11 @@ use seixo::view::{Film, Video, ViewError, frames_of};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Draw frames of a run to a video, AV1 in an MP4 file, or to a series of PNG images
+/// Draw frames of a run as a video (AV1 in an MP4 file) or as a series of PNG images
 ///
-/// One camera and one color scale hold for the whole film: whatever is to be seen at any time fits into the picture, and without --range the scale goes
-/// over the values of all frames. Frames that are damaged are named and left out. Frames follow each other at --rate, whatever simulated time lies between them; pictures tell that time. Encoding takes
-/// most of the time, on all cores.
+/// The whole film has one camera and one color scale. The picture contains everything visible at any time. Without --range the scale covers the
+/// values of all frames. Damaged frames are reported and left out. Frames follow each other at --rate, independent of the simulated time between
+/// them; each picture shows its simulated time. Encoding takes most of the time and uses all cores.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -28,40 +28,42 @@ Examples:
   seixo film silo.out --size 1920x1080 --out silo.mp4
   seixo film silo.out --pictures frames --no-video          frames/frame_000000.png and so on, for another program")]
 pub struct FilmArguments {
-    /// The run folder
+    /// Folder of the run
     folder: PathBuf,
     #[command(flatten)]
     look: LookArguments,
-    /// Frames to show, counted from 0, the last one among them; where an end is left out, from the first or to the last
+    /// Range of frames, from 0, both ends included, such as 10..40, 10.. or ..40; default: all frames
     #[arg(long, value_name = "FIRST..LAST", value_parser = span)]
     frames: Option<Span>,
-    /// Show one of so many frames
+    /// Show every N-th frame of the range
     #[arg(long, value_name = "N", value_parser = above_zero, default_value = "1")]
     every: usize,
-    /// Frames per second of the film, 1 to 240
+    /// Frames per second of the video, 1 to 240
     #[arg(long, value_name = "FPS", value_parser = clap::value_parser!(u32).range(1..=240), default_value_t = 25)]
     rate: u32,
-    /// Turn the camera about the vertical during the film, from --view on; seen from above, degrees above 0 are counterclockwise
+    /// Angle by which the camera turns about the vertical axis during the film, in degrees, from --view on. Positive angles are counterclockwise from
+    /// above. Example: --turn 360
     #[arg(long, value_name = "DEGREES", value_parser = degrees, allow_hyphen_values = true)]
     turn: Option<f64>,
-    /// Table of directions from the scene to the camera: columns time [s], x, y and z, with a row for each simulated time, linear in between
+    /// Table of camera directions: columns time [s], x, y and z, one row for each simulated time. x, y, z point from the scene to the camera.
+    /// Directions between rows are interpolated linearly
     #[arg(long, value_name = "FILE", conflicts_with_all = ["view", "turn"])]
     path: Option<PathBuf>,
-    /// Folder for PNG images of the frames, numbered from 0 as they are shown
+    /// Folder for PNG images of the frames, numbered from 0 in the order of the film
     #[arg(long, value_name = "DIR")]
     pictures: Option<PathBuf>,
-    /// Leave the video out, and write the pictures alone
+    /// Write only the images, no video
     #[arg(long, requires = "pictures", conflicts_with_all = ["out", "rate"])]
     no_video: bool,
-    /// The video file; film.mp4 in the run folder if left out
+    /// Video file, MP4; default: film.mp4 in the run folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// Frames from one to another, both among them; an end that is left out is that of the recording.
+/// Range of frames, both ends included; a missing end is that of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     first: Option<usize>,
@@ -93,7 +95,7 @@ fn input(error: impl ToString) -> Failure {
 }
 
 impl FilmArguments {
-    /// Those of so many frames that are to be shown.
+    /// Returns the selected frames of a recording with `count` frames.
     fn chosen(&self, count: usize) -> Result<Vec<usize>, Failure> {
         let end = count.saturating_sub(1);
         let span = self.frames.unwrap_or_default();
@@ -115,7 +117,8 @@ impl FilmArguments {
         Ok(frames)
     }
 
-    /// From where the frames of these simulated times \[s\] are seen, `None` where pictures are seen from anyway, which is `from`.
+    /// Returns the camera direction at each of these simulated times \[s\], or `None` for the default direction. `from` is the direction at the
+    /// start.
     fn directions(&self, from: [f64; 3], times: &[f64]) -> Result<Vec<Option<[f64; 3]>>, Failure> {
         match (&self.path, self.turn) {
             (Some(path), _) => {
@@ -132,7 +135,7 @@ impl FilmArguments {
     }
 }
 
-/// A direction, turned about the vertical by an angle \[rad\].
+/// Rotates a direction about the vertical axis by an angle \[rad\].
 fn turned([x, y, z]: [f64; 3], angle: f64) -> [f64; 3] {
     let (sine, cosine) = angle.sin_cos();
     [cosine * x - sine * y, sine * x + cosine * y, z]
@@ -142,7 +145,7 @@ fn length(vector: [f64; 3]) -> f64 {
     vector.map(|part| part * part).iter().sum::<f64>().sqrt()
 }
 
-/// Reads directions to the camera at simulated times.
+/// Reads a table of camera directions over simulated time.
 fn camera_path(path: &Path) -> Result<WallPath, Failure> {
     let way = path_in::read(path).map_err(input)?;
     let refused = |what: String| Err(input(format!("{}: {what}", path.display())));
@@ -159,9 +162,9 @@ fn camera_path(path: &Path) -> Result<WallPath, Failure> {
     Ok(way)
 }
 
-/// The direction at a time \[s\]; before and after the rows, that of the row next to it.
+/// Returns the direction at a time \[s\]. Before the first and after the last row it is that of the nearest row.
 fn direction(way: &WallPath, path: &Path, time: f64) -> Result<[f64; 3], Failure> {
-    /// Share of the longer row that is left where two rows cancel each other.
+    /// Smallest length of an interpolated direction, relative to the longer row. Opposite rows cancel each other.
     const NOTHING: f64 = 1e-6;
     let after = way.time.partition_point(|&row| row <= time);
     let (before, after) = (after.saturating_sub(1), after.min(way.time.len() - 1));
@@ -183,7 +186,7 @@ fn direction(way: &WallPath, path: &Path, time: f64) -> Result<[f64; 3], Failure
     )))
 }
 
-/// Refuses a place where no file can be written: when all is drawn, it would be too late.
+/// Refuses a path that cannot be written, before the frames are drawn.
 fn check_place(path: &Path) -> Done {
     if path.is_dir() {
         return Err(input(format!("{}: this is a folder; name the video file", path.display())));
@@ -201,7 +204,7 @@ fn check_place(path: &Path) -> Done {
     })
 }
 
-/// Refuses a folder with pictures of a longer film, which would follow on these.
+/// Refuses a folder that has pictures of a longer film: the old ones would follow the new ones.
 fn check_pictures(folder: &Path, count: usize) -> Done {
     let number = |name: &str| name.strip_prefix("frame_")?.strip_suffix(".png")?.parse::<usize>().ok();
     for entry in folder.read_dir().into_iter().flatten().flatten() {
@@ -242,7 +245,7 @@ pub fn film(arguments: &FilmArguments) -> Done {
     bar.set_message("looking through the frames");
     let mut film = Film::new(folder, options, &frames).map_err(failure)?;
     for damaged in film.damaged() {
-        say::note(&format!("left out: {damaged}"));
+        terminal::note(&format!("left out: {damaged}"));
     }
     let (frames, times): (Vec<usize>, Vec<f64>) = film.frames().iter().copied().unzip();
     let directions = arguments.directions(film.view(), &times)?;
@@ -255,10 +258,10 @@ pub fn film(arguments: &FilmArguments) -> Done {
                 || "nothing was written".to_owned(),
                 |path| format!("pictures are in {}, but no video", path.display()),
             );
-            let told = format!("stopped after {index} of {}; {kept}", say::many(frames.len(), "frame"));
-            return Err(Failure::Interrupted(told));
+            let reported = format!("stopped after {index} of {}; {kept}", terminal::many(frames.len(), "frame"));
+            return Err(Failure::Interrupted(reported));
         }
-        bar.set_message(format!("frame {frame} · t = {}", say::scaled(time, "s")));
+        bar.set_message(format!("frame {frame} · t = {}", terminal::scaled(time, "s")));
         let picture = film.picture(frame, view).map_err(failure)?;
         if let Some(path) = pictures {
             write_file(&path.join(format!("frame_{index:06}.png")), &picture.png().map_err(failure)?)?;
@@ -268,23 +271,27 @@ pub fn film(arguments: &FilmArguments) -> Done {
         }
         bar.inc(1);
     }
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     if let Some(path) = pictures {
-        told.push(format!("{}: {}", path.display(), say::many(frames.len(), "picture")));
+        reported.push(format!("{}: {}", path.display(), terminal::many(frames.len(), "picture")));
     }
     if let Some(video) = video {
         bar.set_message("encoding the last frames");
         write_file(&out, &video.finish().map_err(failure)?)?;
         let seconds = frames.len() as f64 / f64::from(*rate);
-        told.push(format!(
+        reported.push(format!(
             "{}: {}, {}",
             out.display(),
-            say::many(frames.len(), "frame"),
-            say::duration(seconds)
+            terminal::many(frames.len(), "frame"),
+            terminal::duration(seconds)
         ));
     }
     bar.finish_and_clear();
-    if arguments.quiet { Ok(()) } else { say::out(&told.join("\n")) }
+    if arguments.quiet {
+        Ok(())
+    } else {
+        terminal::out(&reported.join("\n"))
+    }
 }
 
 #[cfg(test)]

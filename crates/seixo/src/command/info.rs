@@ -1,7 +1,7 @@
-//! `seixo info`: what this machine, a run folder, a checkpoint, a mesh or a grain file holds.
+//! `seixo info`: describes this machine, a run folder, a checkpoint, a mesh or a grain file.
 
 use super::{Done, Failure};
-use crate::say;
+use crate::terminal;
 use clap::Args;
 use seixo::device::gpu::{Description, list};
 use seixo::files::checkpoint::{self, Header};
@@ -10,11 +10,11 @@ use seixo::files::{grains_in, mesh_in};
 use seixo::run::{Outcome, Record, folder};
 use seixo::scene::uses_of_mesh;
 use seixo_engine::state::{Column, State};
-use seixo_engine::voxels::{Edges, OddEdge, Parts, is_collapsed};
+use seixo_engine::voxels::{Edges, NonManifoldEdge, Parts, is_collapsed};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Tell what this machine offers, or what a run folder, checkpoint, mesh or grain file holds
+/// Print information on this machine, a run folder, a checkpoint, a mesh or a grain file
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -26,36 +26,36 @@ Examples:
 
 Exit code 2 for what is not there or cannot be read, and for a mesh that can be used for nothing.")]
 pub struct InfoArguments {
-    /// A run folder, checkpoint, mesh or grain file; this machine if left out
+    /// Run folder, checkpoint, mesh or grain file; default: this machine
     path: Option<PathBuf>,
     /// Print one JSON object on the standard output
     #[arg(long)]
     json: bool,
 }
 
-/// Tells it.
+/// Prints the information.
 pub fn info(arguments: &InfoArguments) -> Done {
     let found = match &arguments.path {
         None => Ok(machine()),
         Some(path) => look(path),
     };
-    let mut found = found.map_err(|failure| failure.told(arguments.json))?;
+    let mut found = found.map_err(|failure| failure.with_json(arguments.json))?;
     let uses = found["usable_as"].as_object();
     let is_useless = uses.is_some_and(|uses| uses.values().all(|is_usable| is_usable == &Value::Bool(false)));
     if arguments.json {
-        say::json(&found)?;
+        terminal::json(&found)?;
     } else {
-        let verdict = found.as_object_mut().and_then(|entries| entries.remove(VERDICT));
-        let verdict = verdict.map_or_else(String::new, |verdict| lines(&json!({ VERDICT: verdict }), 0));
-        say::out(&format!("{}{verdict}", lines(&found, 0)))?;
+        let summary = found.as_object_mut().and_then(|entries| entries.remove(SUMMARY));
+        let summary = summary.map_or_else(String::new, |summary| lines(&json!({ SUMMARY: summary }), 0));
+        terminal::out(&format!("{}{summary}", lines(&found, 0)))?;
     }
-    if is_useless { Err(Failure::Told(2)) } else { Ok(()) }
+    if is_useless { Err(Failure::Reported(2)) } else { Ok(()) }
 }
 
-/// What comes last, and says whether a mesh is usable.
-const VERDICT: &str = "verdict";
+/// Key of the last line, which says whether a mesh is usable.
+const SUMMARY: &str = "verdict";
 
-/// An object as indented lines.
+/// Formats an object as indented lines.
 pub(super) fn lines(value: &Value, indent: usize) -> String {
     let Value::Object(entries) = value else { return String::new() };
     let width = entries.keys().map(String::len).max().unwrap_or(0);
@@ -86,7 +86,7 @@ fn machine() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "processor": first("/proc/cpuinfo", "model name"),
         "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
-        "memory": memory.map(|kibibytes| say::scaled(1024.0 * kibibytes, "B")),
+        "memory": memory.map(|kibibytes| terminal::scaled(1024.0 * kibibytes, "B")),
         "devices": {
             "cpu": {"precision": "f64"},
             "gpus": gpus.map(|(index, gpu)| (format!("gpu:{index}"), of_gpu(gpu))).collect::<serde_json::Map<_, _>>(),
@@ -95,13 +95,13 @@ fn machine() -> Value {
     })
 }
 
-/// A GPU with the words that choose it.
+/// Describes a GPU, with the words that select it.
 fn of_gpu(gpu: &Description) -> Value {
     json!({
         "name": gpu.name,
-        "word": format!("{}:{}", gpu.api, gpu.index),
+        "device": format!("{}:{}", gpu.api, gpu.index),
         "precision": if gpu.has_f64 { "mixed, f64, f32" } else { "f32" },
-        "memory": gpu.memory.map(|bytes| say::scaled(bytes as f64, "B")),
+        "memory": gpu.memory.map(|bytes| terminal::scaled(bytes as f64, "B")),
         "is_software": gpu.is_software,
     })
 }
@@ -126,7 +126,7 @@ fn look(path: &Path) -> Result<Value, Failure> {
             "{0}: this is a scene; look at it with `seixo check {0}`",
             path.display()
         ))),
-        // A broken mesh shall not be blamed for not being a table of grains.
+        // A damaged mesh must not be reported as an invalid table of grains.
         _ if mesh_in::is_mesh(path).map_err(wrong)? => mesh(path).map_err(wrong),
         _ => grains(path).map_err(wrong),
     }
@@ -147,7 +147,7 @@ fn run_folder(path: &Path) -> Result<Value, Failure> {
         let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind) && name.ends_with(".vtp")).count();
         count("grains_").max(count("fluid_"))
     });
-    // Who only looks finishes no checkpoint.
+    // `seixo info` only reads, so it must not complete an unfinished checkpoint.
     let newest = match checkpoint::newest_valid(&Unwritten, &path.join(folder::CHECKPOINTS)) {
         Ok((path, header, state)) => of_checkpoint(&path, &header, &state),
         Err(error) => json!(error.to_string()),
@@ -158,9 +158,9 @@ fn run_folder(path: &Path) -> Result<Value, Failure> {
 
 fn of_checkpoint(path: &Path, header: &Header, state: &State) -> Value {
     let size = |column: &Column| match column {
-        Column::F64(values) => format!("{} f64", say::count(values.len() as u64)),
-        Column::U32(values) => format!("{} u32", say::count(values.len() as u64)),
-        Column::U64(values) => format!("{} u64", say::count(values.len() as u64)),
+        Column::F64(values) => format!("{} f64", terminal::count(values.len() as u64)),
+        Column::U32(values) => format!("{} u32", terminal::count(values.len() as u64)),
+        Column::U64(values) => format!("{} u64", terminal::count(values.len() as u64)),
     };
     let sections: serde_json::Map<String, Value> = state
         .sections
@@ -193,26 +193,26 @@ fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
             "path": path.display().to_string(), "format": format, "solids": solids,
             "triangles": triangles.len(), "without_area": flat.len(), "first_without_area": first_flat,
             "connected_parts": Parts::of(&solid).count(), "is_closed": edges.is_closed(), "min": min, "max": max,
-            "usable_as": { "wall": uses.wall, "body": uses.body, "region": uses.region }, VERDICT: uses.verdict,
+            "usable_as": { "wall": uses.wall, "body": uses.body, "region": uses.region }, SUMMARY: uses.summary,
         }),
         &edges,
     ))
 }
 
-/// A report on a mesh, with how many edges it has, how many are odd, and between which ends the first of each kind is \[m\].
+/// Adds edges to the report of a mesh: the number of edges, the number of each kind of defect, and the ends of the first one of each kind \[m\].
 pub(super) fn with_edges(mut report: Value, edges: &Edges) -> Value {
-    let ends = |edge: Option<OddEdge>| json!(edge.map(|edge| edge.ends));
-    let told = [
+    let ends = |edge: Option<NonManifoldEdge>| json!(edge.map(|edge| edge.ends));
+    let reported = [
         ("edges", json!(edges.all)),
         ("open_edges", json!(edges.open)),
         ("first_open_edge", ends(edges.first_open)),
         ("edges_of_triangles_that_disagree", json!(edges.turned)),
         ("first_edge_of_triangles_that_disagree", ends(edges.first_turned)),
-        ("edges_of_more_than_two_triangles", json!(edges.crowded)),
-        ("first_edge_of_more_than_two_triangles", ends(edges.first_crowded)),
+        ("edges_of_more_than_two_triangles", json!(edges.has_too_many_faces)),
+        ("first_edge_of_more_than_two_triangles", ends(edges.first_with_too_many_faces)),
     ];
     if let Value::Object(entries) = &mut report {
-        entries.extend(told.map(|(name, value)| (name.to_owned(), value)));
+        entries.extend(reported.map(|(name, value)| (name.to_owned(), value)));
     }
     report
 }
@@ -229,7 +229,7 @@ fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
     }))
 }
 
-/// Lowest and highest coordinates.
+/// Returns the smallest and the largest coordinates.
 fn extent<'a>(points: impl Iterator<Item = &'a [f64; 3]>) -> [[f64; 3]; 2] {
     points.fold([[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]], |[low, high], point| {
         [[0, 1, 2].map(|k| low[k].min(point[k])), [0, 1, 2].map(|k| high[k].max(point[k]))]

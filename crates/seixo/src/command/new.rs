@@ -1,13 +1,13 @@
-//! `seixo new`: a scene to start from.
+//! `seixo new`: writes a template scene.
 
 use super::{Done, Failure, write_file};
-use crate::say;
+use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use seixo::scene::templates;
 use std::path::{Path, PathBuf};
 
-/// Write a commented scene to start from
+/// Write a commented scene as a starting point
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -16,17 +16,17 @@ Examples:
   seixo new silo wide.toml     writes wide.toml
   seixo new teapots            writes teapots.toml, and beside it the mesh that it reads")]
 pub struct NewArguments {
-    /// The template; all are listed if left out
+    /// Name of the template; without it all templates are listed
     #[arg(value_parser = PossibleValuesParser::new(templates().iter().map(|template| PossibleValue::new(template.name).help(template.about))))]
     template: Option<String>,
-    /// The file to write; TEMPLATE.toml if left out
+    /// File to write; default: TEMPLATE.toml
     file: Option<PathBuf>,
-    /// Overwrite files that exist
+    /// Overwrite existing files
     #[arg(long)]
     force: bool,
 }
 
-/// Writes the template, or lists all.
+/// Writes the template, or lists all templates.
 pub fn new(arguments: &NewArguments) -> Done {
     let wanted = arguments.template.as_deref();
     let Some(template) = templates().iter().find(|template| Some(template.name) == wanted) else {
@@ -34,7 +34,7 @@ pub fn new(arguments: &NewArguments) -> Done {
             .iter()
             .map(|template| format!("{:12} {}", template.name, template.about))
             .collect();
-        return say::out(&format!(
+        return terminal::out(&format!(
             "{}\n\nseixo new {} writes the first of them to a file.",
             lines.join("\n"),
             templates()[0].name
@@ -53,7 +53,7 @@ pub fn new(arguments: &NewArguments) -> Done {
         if file.exists() {
             return Err(in_the_way(&file, "name another file"));
         }
-        // Several templates read the same files.
+        // Several templates use the same files.
         let is_another = |(path, text): &&(PathBuf, &str)| path.exists() && std::fs::read(path).ok().as_deref() != Some(text.as_bytes());
         if let Some((path, _)) = beside.iter().find(is_another) {
             return Err(in_the_way(path, "name a file in another folder"));
@@ -66,7 +66,7 @@ pub fn new(arguments: &NewArguments) -> Done {
         written += &format!(" and {}", path.display());
     }
     let file = file.display();
-    say::out(&format!(
+    terminal::out(&format!(
         "wrote {written}: {}\nnext: seixo check {file}, then seixo run {file}",
         template.about
     ))

@@ -1,12 +1,12 @@
-//! `seixo picture`: a frame of a run as an image.
+//! `seixo picture`: draws a frame of a run as an image.
 
 use super::{Done, Failure, write_file};
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::view::{PictureOptions, Shown, ViewError, picture as draw};
 use std::path::{Path, PathBuf};
 
-/// Draw a frame of a run to a PNG image
+/// Draw a frame of a run as a PNG image
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -22,72 +22,78 @@ Examples:
   seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
   seixo picture beam.out --field fragment               what still hangs together, where the scene's fields have it
   seixo picture chute.out --walls                       how deep walls are worn, where the scene says that they wear
-  seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png")]
+  seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png
+
+The camera frames what is visible in this frame. Pictures of several frames with one camera and one color scale:
+  seixo film silo.out --pictures frames --no-video")]
 pub struct PictureArguments {
-    /// The run folder
+    /// Folder of the run
     folder: PathBuf,
-    /// Frame, counted from 0; the last if left out
+    /// Number of the frame, from 0; default: the last frame
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
     #[command(flatten)]
     look: LookArguments,
-    /// The image file; picture.png in the run folder if left out
+    /// Image file, PNG; default: picture.png in the run folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
-/// What is shown of a run, and from where.
+/// Options for the content of a picture and its camera.
 #[derive(Args, Clone, Debug)]
 pub struct LookArguments {
-    /// Field to color grains and fluids by: its magnitude, or a component as in force_z; if left out speed, with --surface a color for each fluid
+    /// Field by which grains and fluids are colored: a scalar, the magnitude of a vector, or a component such as force_z. Default: speed; with
+    /// --surface one color for each fluid
     #[arg(long, visible_alias = "color")]
     field: Option<String>,
-    /// Draw the free surface of fluids instead of their particles; seixo surface writes it as a mesh, with options
+    /// Draw the free surface of fluids instead of their particles. `seixo surface` writes it as a mesh, with options
     #[arg(long, conflicts_with_all = ["contacts", "bonds", "cracks", "walls"])]
     surface: bool,
-    /// Draw of particles of fluids what the eye sees of a surface over them: smoothed in the picture, at no cost
+    /// Draw a smooth surface over the fluid particles instead of spheres. It is computed in screen space, at almost no cost
     #[arg(long, conflicts_with_all = ["surface", "contacts", "bonds", "cracks", "walls"])]
     smooth: bool,
-    /// Draw bodies that were made from meshes as the spheres with which they touch; with --bonds and --cracks, leave them out
+    /// Draw the spheres of bodies that were made from meshes, instead of the meshes. With --bonds and --cracks, leave these bodies out
     #[arg(long, conflicts_with_all = ["contacts", "walls"])]
     spheres: bool,
-    /// Draw contacts instead of grains, as rods whose thickness and color follow the normal force
+    /// Draw contacts instead of grains, as rods; thickness and color show the normal force
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, default_missing_value = "all", conflicts_with = "field")]
     contacts: Option<Contacts>,
-    /// Draw bonds instead of grains, as rods colored by a field of theirs: used, tension, shear, bending, torsion, energy, force or kind
-    #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "used", conflicts_with_all = ["field", "contacts", "walls"])]
+    /// Draw bonds instead of grains, as rods colored by a field of the bonds: utilization (share of the strength), tension, shear, bending, torsion, energy,
+    /// force or kind. Default field: utilization
+    #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "utilization", conflicts_with_all = ["field", "contacts", "walls"])]
     bonds: Option<String>,
-    /// Draw marks instead of grains where bonds broke up to this frame, colored by how they did; with --bonds, among those that hold, in gray
+    /// Draw a mark instead of grains at each bond that broke up to this frame, colored by break mode. With --bonds, draw the intact bonds too, in
+    /// gray
     #[arg(long, conflicts_with_all = ["field", "contacts", "walls"])]
     cracks: bool,
-    /// Draw the walls alone, colored by a field of theirs: wear_depth or worn_volume
+    /// Draw the walls alone, colored by a field of the walls: wear_depth or worn_volume. Default field: wear_depth
     #[arg(long, value_name = "FIELD", num_args = 0..=1, default_missing_value = "wear_depth", conflicts_with_all = ["field", "contacts", "no_walls"])]
     walls: Option<String>,
-    /// Values at the ends of the color scale, in SI units; those of the frame if left out
+    /// Values at the ends of the color scale, in SI units, such as 0,2.5; default: smallest and largest value of the frame
     #[arg(long, value_name = "LOW,HIGH", value_parser = numbers::<2>, allow_hyphen_values = true)]
     range: Option<[f64; 2]>,
-    /// Direction from the scene to the camera
+    /// Direction from the scene to the camera, such as 0,-1,0 for a view along +y
     #[arg(long, value_name = "X,Y,Z", value_parser = numbers::<3>, allow_hyphen_values = true)]
     view: Option<[f64; 3]>,
-    /// Leave out what lies farther along a direction than this [m], walls excepted: a look inside
+    /// Hide everything farther than FAR [m] along the direction X,Y,Z, except walls. Example: 0,-1,0,0 shows the part behind the plane y = 0
     #[arg(long, value_name = "X,Y,Z,FAR", value_parser = numbers::<4>, allow_hyphen_values = true)]
     cut: Option<[f64; 4]>,
-    /// Width and height in pixels
+    /// Width and height of the image in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
     size: (u32, u32),
-    /// Leave the walls out
+    /// Do not draw walls
     #[arg(long)]
     no_walls: bool,
-    /// Title; the name of the run folder if left out
+    /// Title; default: title of the scene; for a recording in a window or on a page, name of the run folder
     #[arg(long)]
     title: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Contacts {
-    /// Every contact
+    /// All contacts
     All,
-    /// The links of force chains
+    /// Contacts of force chains only
     Chains,
 }
 
@@ -106,7 +112,7 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl LookArguments {
-    /// The same in words of pictures, of this frame.
+    /// Converts the options to those of a picture of this frame.
     pub(super) fn options(&self, frame: Option<usize>) -> PictureOptions {
         let LookArguments { bonds, walls, field, .. } = self;
         PictureOptions {
@@ -114,7 +120,7 @@ impl LookArguments {
             shown: match self.contacts {
                 Some(Contacts::All) => Shown::Contacts,
                 Some(Contacts::Chains) => Shown::ForceChains,
-                None if self.cracks => Shown::Cracks {
+                None if self.cracks => Shown::BondBreaks {
                     has_bonds: bonds.is_some(),
                 },
                 None if bonds.is_some() => Shown::Bonds,
@@ -135,7 +141,7 @@ impl LookArguments {
     }
 }
 
-/// What went wrong with a view: the machine, or what was asked for.
+/// Converts an error of a view: a failure of the machine, or wrong input.
 pub(super) fn failure(error: ViewError) -> Failure {
     match error {
         ViewError::NoAdapter { .. }
@@ -148,7 +154,7 @@ pub(super) fn failure(error: ViewError) -> Failure {
     }
 }
 
-/// Refuses a file that other programs would take for something else.
+/// Refuses a file name whose ending belongs to another format.
 pub(super) fn check_ending(path: &Path, ending: &str, what: &str) -> Done {
     if path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending)) {
         return Ok(());
@@ -170,5 +176,5 @@ pub fn picture(arguments: &PictureArguments) -> Done {
         error => failure(error),
     })?;
     write_file(&path, &image)?;
-    say::out(&path.display().to_string())
+    terminal::out(&path.display().to_string())
 }

@@ -1,12 +1,12 @@
-//! `seixo plot`: the tables of a run as charts.
+//! `seixo plot`: draws the tables of a run as charts.
 
 use super::{Done, Failure, write_file};
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::view::{ChartFormat, Charts, plot as draw};
 use std::path::PathBuf;
 
-/// Draw energies, probes and time per pass of a run, and what CPU and GPU were at when
+/// Draw charts of a run: energies, probes, time per pass, and the activity of CPU and GPU over time
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -14,38 +14,38 @@ Examples:
   seixo plot silo.out energies --format png --out .  the ledger as PNG, here
   seixo plot floating.out trace                      CPU and GPU side by side, if it ran heterogeneous")]
 pub struct PlotArguments {
-    /// The run folder
+    /// Folder of the run
     folder: PathBuf,
-    /// Which charts
+    /// Charts to draw
     #[arg(value_enum, default_value = "all")]
     what: What,
-    /// Format of the charts
+    /// File format of the charts
     #[arg(long, value_enum, default_value = "svg")]
     format: Format,
-    /// Folder for the charts; `plots` in the run folder if left out
+    /// Folder for the charts; default: plots/ in the run folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
-    /// Everything there is something for
+    /// All charts for which the run has data
     All,
-    /// The energy ledger
+    /// Energies of the energy ledger
     Energies,
-    /// Each probe
+    /// Each probe over time
     Probes,
-    /// Time per pass
+    /// Wall time per pass
     Profile,
-    /// What CPU and GPU were at, of a run on both at the same time
+    /// Activity of CPU and GPU over time, for a run with device "heterogeneous"
     Trace,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// Lines and text, for documents and browsers
+    /// Vector graphics, for documents and browsers
     Svg,
-    /// Pixels
+    /// Pixel image
     Png,
 }
 
@@ -68,7 +68,7 @@ pub fn plot(arguments: &PlotArguments) -> Done {
     for (name, bytes) in files {
         let path = out.join(name);
         write_file(&path, &bytes)?;
-        say::out(&path.display().to_string())?;
+        terminal::out(&path.display().to_string())?;
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! `seixo resume`: goes on with a run.
+//! `seixo resume`: continues a run.
 
 use super::ranks::Rank;
 use super::watch::{Watcher, signals};
-use super::{Done, Failure, Limits, Voice};
+use super::{Done, Failure, Limits, Verbosity};
 use clap::Args;
 use seixo::run::{Options, folder, resume as go_on};
 use std::path::PathBuf;
 
-/// Go on from the newest checkpoint of a run folder, bit for bit as if it had never stopped
+/// Continue a run from the newest checkpoint of its folder, with the same bits as an uninterrupted run
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -26,18 +26,18 @@ What is the same bits as in a run that never stopped:
                        1e-14 of the energies, in mixed and f32 some 1e-7
 Where bodies or small grains are in fluids on a GPU, lists may be made at other steps: then all is to rounding.")]
 pub struct ResumeArguments {
-    /// The run folder
+    /// Folder of the run, such as silo.out
     folder: PathBuf,
-    /// Where a file that the scene names is now, or a folder above it; repeat it for more
+    /// New path of a file that the scene names, or of a folder above it, such as --moved /old/meshes=/new/meshes; repeat the option for more paths
     #[arg(long, value_name = "OLD=NEW", value_parser = moved)]
     moved: Vec<(PathBuf, PathBuf)>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
-    voice: Voice,
+    voice: Verbosity,
 }
 
-/// Where something was, and where it is now.
+/// Parses an old and a new path.
 fn moved(text: &str) -> Result<(PathBuf, PathBuf), String> {
     let absolute = |path: &str| std::path::absolute(path).map_err(|error| error.to_string());
     match text.split_once('=') {
@@ -46,7 +46,7 @@ fn moved(text: &str) -> Result<(PathBuf, PathBuf), String> {
     }
 }
 
-/// Goes on with the run.
+/// Continues the run.
 pub fn resume(arguments: &ResumeArguments) -> Done {
     let overrides = arguments.limits.overrides();
     let rank = Rank::join(&arguments.folder.join(folder::SCENE), &overrides);
@@ -59,12 +59,12 @@ pub fn resume(arguments: &ResumeArguments) -> Done {
             &rank.divide(overrides)?,
             Options {
                 control,
-                ranks: rank.others(),
+                ranks: rank.all_ranks(),
                 moved: arguments.moved.clone(),
                 ..Options::new(&mut watcher)
             },
         )?;
         watcher.close(&arguments.folder, &ending)
     };
-    rank.end(ran().map_err(|failure: Failure| failure.told(voice.json)))
+    rank.end(ran().map_err(|failure: Failure| failure.with_json(voice.json)))
 }

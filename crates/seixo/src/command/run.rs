@@ -2,12 +2,12 @@
 
 use super::ranks::Rank;
 use super::watch::{Watcher, signals};
-use super::{Changes, Done, Failure, Voice, load};
+use super::{Done, Failure, SceneChanges, Verbosity, load};
 use clap::Args;
 use seixo::run::{Options, folder, start};
 use std::path::PathBuf;
 
-/// Run a scene; its results go to a folder
+/// Run a scene and write its results to a folder
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -16,23 +16,23 @@ Examples:
   seixo run silo.toml --device gpu                 on the graphics card, see `seixo info`; forces there in single precision (--precision)
   seixo run silo.toml --out wide --set \"grains.bed.fill.count=20000\"
   seixo run silo.toml --json | jq .time            for scripts: one JSON object a line
-  mpirun -n 4 seixo run silo.toml                  divided among 4 processes, where the program was built with MPI
+  mpirun -n 4 seixo run silo.toml                  decomposed over 4 processes, if the program was built with MPI
 
 Ctrl-C, TERM and HUP write a checkpoint and stop with exit code 130; `seixo resume` goes on, bit for bit as if nothing had happened.
 USR1 writes a checkpoint and goes on. A folder that holds a run is never overwritten without --force, and one into which another process writes not at all.")]
 pub struct RunArguments {
-    /// The scene file
+    /// Scene file, such as silo.toml
     scene: PathBuf,
-    /// Folder for the results; SCENE.out if left out
+    /// Folder for the results; default: SCENE.out in the current folder, such as silo.out for silo.toml
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Remove what an earlier run wrote to that folder, or left there when it was cut off, and run anew
+    /// Remove the results of an earlier or aborted run in that folder, and run again
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    changes: Changes,
+    changes: SceneChanges,
     #[command(flatten)]
-    voice: Voice,
+    voice: Verbosity,
 }
 
 /// Runs the scene.
@@ -51,11 +51,11 @@ pub fn run(arguments: &RunArguments) -> Done {
             Options {
                 control,
                 overwrite: arguments.force,
-                ranks: rank.others(),
+                ranks: rank.all_ranks(),
                 ..Options::new(&mut watcher)
             },
         )?;
         watcher.close(&folder, &ending)
     };
-    rank.end(ran().map_err(|failure: Failure| failure.told(voice.json)))
+    rank.end(ran().map_err(|failure: Failure| failure.with_json(voice.json)))
 }

@@ -1,21 +1,23 @@
-//! `seixo slice`: a coarse-grained field of a frame on a plane.
+//! `seixo slice`: draws a coarse-grained field of a frame on a plane.
 
 use super::picture::size;
 use super::{Done, Failure, quantity_in, write_file};
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{Grid, Scalar, coarse_grain};
 use seixo::engine::state::GrainSnapshot;
 use seixo::engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
+use seixo::files::layer::Disk;
 use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
+use seixo::run::Record;
 use seixo::view::{Map, bonds_of, contacts_of, frame_of, map};
 use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
 ///
-/// Grains, contacts and bonds of a frame are spread over a smooth kernel ([Goldhirsch 2010], with Lucy's kernel) and summed up at the points of a grid on
-/// the plane. Any run can be sliced; what is of stress needs [output] contacts = true in the scene. The formulas, and what to believe, are in
-/// docs/reference/probes.md.
+/// Grains, contacts and bonds of a frame are averaged with a smooth kernel ([Goldhirsch 2010], with Lucy's kernel) at the points of a grid on the
+/// plane. Any run can be sliced; stress and pressure need [output] contacts = true in the scene. docs/reference/probes.md gives the formulas and
+/// their limits.
 #[derive(Args)]
 #[command(after_help = "\
 Fields: solid_fraction, density, speed, velocity_x … velocity_z, temperature,
@@ -28,58 +30,59 @@ Examples:
   seixo slice silo.out --field speed --out speed.csv                   the values as a table, to plot elsewhere
   seixo slice silo.out --field stress_xz --width \"8 mm\" --frame 10   shear stress of the eleventh frame, smoother")]
 pub struct SliceArguments {
-    /// The run folder
+    /// Folder of the run
     folder: PathBuf,
-    /// The field
+    /// Field to draw
     #[arg(long, default_value = "solid_fraction")]
     field: Scalar,
-    /// Frame, counted from 0; the last if left out
+    /// Number of the frame, from 0; default: the last frame
     #[arg(long, value_name = "N")]
     frame: Option<usize>,
-    /// Axis at right angles to the plane
+    /// Axis normal to the plane
     #[arg(long, value_enum, default_value = "y")]
     normal: Axis,
-    /// Where the plane crosses that axis, such as "5 mm"; through the middle of the grains if left out
+    /// Position of the plane on that axis, such as "5 mm"; default: the middle of the grains
     #[arg(long, value_name = "LENGTH", value_parser = length, allow_hyphen_values = true)]
     at: Option<f64>,
-    /// Width of the kernel, which ends at twice its width: what is finer is lost; the mean diameter of the grains if left out
+    /// Width of the averaging kernel, such as "2 mm"; smaller details are smoothed out. The kernel is zero beyond twice its width. Default: the mean
+    /// diameter of the grains
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     width: Option<f64>,
-    /// Distance of the points of the grid, at most the width; a third of it if left out
+    /// Spacing of the grid points, at most the width of the kernel; default: a third of that width
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     spacing: Option<f64>,
-    /// Values at the ends of the color scale, in SI units; those of the plane if left out
+    /// Values at the ends of the color scale, in SI units, such as 0,2.5; default: smallest and largest value on the plane
     #[arg(long, value_name = "LOW,HIGH", value_parser = super::picture::numbers::<2>, allow_hyphen_values = true)]
     range: Option<[f64; 2]>,
-    /// Leave blank where the solid fraction is below this
+    /// Leave points blank where the solid fraction is below this value
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
     blank_below: f64,
-    /// Width and height in pixels
+    /// Width and height of the image in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
     size: (u32, u32),
-    /// Title; the name of the run folder if left out
+    /// Title of the picture; default: title of the scene
     #[arg(long)]
     title: Option<String>,
-    /// The image file, or a table of the values if it ends in .csv; slice_FIELD.png in the run folder if left out
+    /// Image file (PNG), or table of the values if the name ends in .csv; default: slice_FIELD.png in the run folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Axis {
-    /// The plane is that of y and z
+    /// Plane of y and z
     X,
-    /// The plane is that of x and z
+    /// Plane of x and z
     Y,
-    /// The plane is that of x and y
+    /// Plane of x and y
     Z,
 }
 
 const NAMES: [&str; 3] = ["x", "y", "z"];
-/// Share of the grains at either end of an axis that may lie outside of the picture.
+/// Share of the grains at either end of an axis that may lie outside the picture.
 const STRAYS: f64 = 0.002;
-/// Points of a picture at most: more than its pixels show nothing more.
-const MOST_POINTS: f64 = 4e6;
+/// Largest number of grid points: more than the pixels of a picture can show.
+const MAX_POINTS: f64 = 4e6;
 
 fn length(text: &str) -> Result<f64, String> {
     quantity_in("m", text).map(|parsed| parsed.value)
@@ -89,13 +92,13 @@ fn input(error: impl ToString) -> Failure {
     Failure::Input(error.to_string())
 }
 
-/// The values of a field of the grains, if the frame has it.
+/// Returns the values of a field of the grains, if the frame has it.
 fn values_of<'a>(frame: &'a VtkPoints, wanted: &str) -> Option<&'a [f64]> {
     let mut fields = frame.scalars.iter();
     fields.find(|(name, _, _)| name == wanted).map(|(_, values, _)| values.as_slice())
 }
 
-/// Masses of the grains \[kg\]: those of the frame, or from the densities of the scene.
+/// Returns the masses of the grains \[kg\], from the frame or from the densities of the scene.
 fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     if let Some(mass) = values_of(frame, "mass") {
         return Ok(mass.to_vec());
@@ -113,13 +116,13 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     })
 }
 
-/// The cell of a run at this time \[s\].
+/// Returns the periodic cell of a run at this time \[s\].
 fn cell_of(folder: &Path, time: f64) -> Result<PeriodicCell, Failure> {
     let domain = seixo::scene::domain(&folder.join("scene.toml")).map_err(|found| Failure::Scene(Box::new(found)))?;
     Ok(PeriodicCell::of(domain.as_ref(), time))
 }
 
-/// What the frame tells of its grains.
+/// Reads the grains of a frame.
 fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
     let mass = masses(folder, &frame)?;
     let velocity = values_of(&frame, "velocity")
@@ -135,7 +138,7 @@ fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> 
     })
 }
 
-/// The contacts of a frame: of each the force and the branch, which is what fields are made of.
+/// Converts the contacts of a frame. Fields need the force and the branch vector of each contact.
 fn records_of(contacts: &VtkContacts) -> Vec<ContactRecord> {
     let lines = contacts.ends.iter().zip(&contacts.normal_force).zip(&contacts.tangential_force);
     let record = |((&[from, to], &force), &tangential_force): ((&[[f64; 3]; 2], &f64), &[f64; 3])| {
@@ -157,7 +160,7 @@ fn records_of(contacts: &VtkContacts) -> Vec<ContactRecord> {
     lines.map(record).collect()
 }
 
-/// The bonds of a frame: of each the force and the ends, likewise.
+/// Converts the bonds of a frame. Fields need the force and the ends of each bond.
 fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
     let snapshot = |bond: usize| BondSnapshot {
         kind: 0,
@@ -169,12 +172,12 @@ fn bonds_in(bonds: &VtkBonds) -> Vec<BondSnapshot> {
         bending: 0.0,
         torsion: 0.0,
         energy: 0.0,
-        used: 0.0,
+        utilization: 0.0,
     };
     (0..bonds.ends.len()).map(snapshot).collect()
 }
 
-/// The two ends of the domain along a periodic axis, or else of nearly all grains \[m\].
+/// Returns the ends of a periodic axis of the domain, or else an interval that contains nearly all grains \[m\].
 fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
     let PeriodicCell { low, length, .. } = &grains.cell;
     if grains.cell.is_periodic(axis) {
@@ -198,7 +201,7 @@ fn ends(grains: &GrainSnapshot, axis: usize) -> [f64; 2] {
 }
 
 impl SliceArguments {
-    /// The grid on the plane, and the width of the kernel \[m\].
+    /// Returns the grid on the plane, and the width of the kernel \[m\].
     fn grid(&self, grains: &GrainSnapshot) -> Result<(Grid, f64), Failure> {
         let normal = self.normal as usize;
         let width = self
@@ -219,22 +222,22 @@ impl SliceArguments {
             [low[axis], high[axis]] = ends(grains, axis);
         }
         let points: f64 = (0..3).map(|axis| ((high[axis] - low[axis]) / spacing).max(1.0)).product();
-        if points > MOST_POINTS {
+        if points > MAX_POINTS {
             return Err(input(format!(
-                "{points:.0} points are more than {MOST_POINTS:.0}; choose a larger --spacing or --width"
+                "{points:.0} points are more than {MAX_POINTS:.0}; choose a larger --spacing or --width"
             )));
         }
-        // Points up to the far ends: a cell that is cut off would leave a stripe.
+        // The grid covers the far ends completely: a partial cell would leave a stripe.
         let high = [0, 1, 2].map(|axis| low[axis] + ((high[axis] - low[axis]) / spacing * (1.0 - 1e-9)).ceil() * spacing);
         Ok((Grid::between(low.into(), high.into(), spacing), width))
     }
 
-    /// The axes of the plane, to the right and upwards.
+    /// Returns the axes of the plane, to the right and upwards.
     fn sides(&self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.normal as usize]
     }
 
-    /// A line for each point: its place, and the value there.
+    /// Writes the table: position and value of each grid point.
     fn table(&self, grid: &Grid, values: &[f64]) -> Vec<u8> {
         let [across, up] = self.sides();
         let unit = if self.field.unit().is_empty() { "-" } else { self.field.unit() };
@@ -247,14 +250,16 @@ impl SliceArguments {
         text.into_bytes()
     }
 
-    /// The picture of these values.
+    /// Draws the picture of these values.
     fn image(&self, (grid, width): (&Grid, f64), time: f64, values: &[f64]) -> Result<Vec<u8>, Failure> {
         let (normal, [across, up]) = (self.normal as usize, self.sides());
         let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
-        let run = folder.file_stem().unwrap_or_default().to_string_lossy();
+        let run = folder.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let titles = [self.title.clone(), Record::read(&Disk, &folder).map(|record| record.title)];
+        let title = titles.into_iter().flatten().find(|title| !title.is_empty()).unwrap_or(run);
         let (at, width) = (1e3 * grid.origin[normal], 1e3 * width);
         let drawn = Map {
-            title: self.title.as_deref().unwrap_or(&run),
+            title: &title,
             time,
             plane: &format!("{} = {at:.4} mm   ·   kernel of {width:.3} mm", NAMES[normal]),
             axes: [NAMES[across], NAMES[up]],
@@ -286,7 +291,7 @@ pub fn slice(arguments: &SliceArguments) -> Done {
     if arguments.field.needs_contacts() {
         let file = contacts_of(&arguments.folder, &path).map_err(input)?;
         contacts = records_of(&read_contacts(&file).map_err(input)?);
-        // Only frames of bonded grains have them.
+        // Only frames of bonded grains have bonds.
         if let Ok(file) = bonds_of(&path) {
             bonds = bonds_in(&read_bonds(&file).map_err(input)?);
         }
@@ -307,5 +312,5 @@ pub fn slice(arguments: &SliceArguments) -> Done {
         arguments.image((&grid, width), time, &values)?
     };
     write_file(&path, &bytes)?;
-    say::out(&path.display().to_string())
+    terminal::out(&path.display().to_string())
 }

@@ -1,24 +1,26 @@
-//! `seixo spheres`: a mesh as equal spheres.
+//! `seixo spheres`: fills a mesh with equal spheres.
 
 use super::info::{lines, with_edges};
 use super::{Done, Failure, quantity_in, write_file};
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::analysis::components;
 use seixo::engine::state::GrainSnapshot;
-use seixo::engine::voxels::Filling;
+use seixo::engine::voxels::VoxelFilling;
 use seixo::files::{grains_out, vtk};
 use seixo::scene::quantity::Parsed;
-use seixo::scene::{Device, SphereWish, SpheresOfMesh, spheres_of_mesh};
+use seixo::scene::{Device, VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Turn a mesh into equal spheres, and tell its mass, center and inertia
+/// Convert a mesh to equal spheres, and print mass, center and inertia
 ///
-/// The box around the mesh is cut into cubes as wide as a sphere. Parallel lines cross the mesh along x, y and z, 16 × 16 through every cube: where one
-/// meets it, the cube becomes a sphere; with --fill solid those inside do, too. Any mesh will do, open ones and such that touch themselves: what is
-/// odd about it is told, and inside is what two of three axes see inside. Mass, center and inertia are those of the mesh where it is closed, else of
-/// the spheres. CPU and GPU give the same spheres; what was found is kept in the user's cache folder. docs/reference/shapes.md says more.
+/// The box around the mesh is divided into cubes as wide as a sphere. Parallel lines cross the mesh along x, y and z, 16 × 16 through every cube. A
+/// cube that contains a crossing becomes a sphere; with --fill solid, cubes inside the mesh become spheres too. Any mesh is accepted, also an open or
+/// self-intersecting one: its defects are reported, and a cube is inside if two of the three axes find it inside. Mass, center and inertia are those
+/// of the mesh if it is closed, else those of the spheres. Parts of a closed mesh that overlap are filled once, but the mass counts their overlap once
+/// for each part; a note gives the number of such cubes. CPU and GPU give the same spheres. Results are stored in the cache folder of the user. See
+/// docs/reference/shapes.md.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -33,27 +35,27 @@ A clump in a scene needs no file of spheres:
   mesh = \"teapot.stl\"
   spheres = { radius = 0.05, fill = \"solid\" }")]
 pub struct SpheresArguments {
-    /// The mesh: STL, OBJ or PLY
+    /// Mesh file: STL, OBJ or PLY
     mesh: PathBuf,
-    /// Radius of the spheres, in lengths of the mesh or with a unit, such as "0.5 mm"
+    /// Radius of the spheres, in the unit of the mesh or with a unit, such as "0.5 mm"
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     radius: Parsed,
-    /// Which spheres
+    /// Cubes that become spheres
     #[arg(long, value_enum, default_value = "surface")]
     fill: Fill,
-    /// Density, such as "2500 kg/m^3"; without it inertia is told at density one
+    /// Density, such as "2500 kg/m^3"; default: inertia is printed for a density of 1 kg/m³
     #[arg(long, value_name = "DENSITY", value_parser = density)]
     density: Option<f64>,
-    /// Unit of the mesh's numbers
+    /// Unit of the coordinates of the mesh, such as mm
     #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "m")]
     unit: f64,
-    /// Where to compute: cpu, gpu, auto, cuda, wgpu; see `seixo info`
+    /// Device that computes: cpu, gpu, auto, cuda or wgpu; `seixo info` lists the devices of this machine
     #[arg(long, default_value_t = Device::Cpu)]
     device: Device,
-    /// Threads of the CPU; 0 = all cores. Results are the same on any number
+    /// Number of CPU threads; 0 = all cores. Results are the same for any number
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// Write the spheres: as a table .csv, in meters, or as .vtp for ParaView
+    /// Write the spheres to this file: a table in meters (.csv), or points for ParaView (.vtp)
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print one JSON object on the standard output
@@ -63,9 +65,9 @@ pub struct SpheresArguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Fill {
-    /// Where the surface is
+    /// On the surface
     Surface,
-    /// Where the surface is, and inside
+    /// On the surface and inside
     Solid,
 }
 
@@ -96,12 +98,12 @@ impl SpheresArguments {
         }
     }
 
-    fn find(&self) -> Result<SpheresOfMesh, Failure> {
-        let wish = SphereWish {
+    fn find(&self) -> Result<VoxelizedMesh, Failure> {
+        let wish = VoxelizationRequest {
             radius: self.radius(),
             filling: match self.fill {
-                Fill::Surface => Filling::Surface,
-                Fill::Solid => Filling::Solid,
+                Fill::Surface => VoxelFilling::Surface,
+                Fill::Solid => VoxelFilling::Solid,
             },
             device: self.device.choice()?,
             threads: self.threads,
@@ -109,8 +111,8 @@ impl SpheresArguments {
         spheres_of_mesh(&self.mesh, self.unit, &wish).map_err(Failure::from)
     }
 
-    fn report(&self, found: &SpheresOfMesh) -> Value {
-        let SpheresOfMesh {
+    fn report(&self, found: &VoxelizedMesh) -> Value {
+        let VoxelizedMesh {
             edges, lattice, voxels, ..
         } = found;
         let solid = found.solid();
@@ -154,10 +156,10 @@ impl SpheresArguments {
     }
 }
 
-/// Makes a file of spheres at these centers, with this radius \[m\].
+/// Function that writes a file of spheres with these centers and this radius \[m\].
 type Writer = fn(&[[f64; 3]], f64) -> Vec<u8>;
 
-/// That of the kind of files that the ending says.
+/// Selects the format by the ending of the file.
 fn writer(out: &Path) -> Result<Writer, Failure> {
     match out.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => Ok(|centers, radius| grains_out::spheres(centers, radius).into_bytes()),
@@ -179,18 +181,18 @@ fn points(centers: &[[f64; 3]], radius: f64) -> Vec<u8> {
     vtk::grains(&spheres, &[], 0.0)
 }
 
-/// Finds the spheres, tells of them and writes them.
+/// Finds the spheres, prints their properties and writes them.
 pub fn spheres(arguments: &SpheresArguments) -> Done {
-    let told = |failure: Failure| failure.told(arguments.json);
+    let reported = |failure: Failure| failure.with_json(arguments.json);
     let file = arguments.out.as_deref().map(|out| writer(out).map(|write| (out, write)));
-    let file = file.transpose().map_err(told)?;
-    let found = arguments.find().map_err(told)?;
-    found.notices.iter().for_each(|notice| say::note(notice));
+    let file = file.transpose().map_err(reported)?;
+    let found = arguments.find().map_err(reported)?;
+    found.notices.iter().for_each(|notice| terminal::note(notice));
     let report = arguments.report(&found);
     if arguments.json {
-        say::json(&report)?;
+        terminal::json(&report)?;
     } else {
-        say::out(&lines(&report, 0))?;
+        terminal::out(&lines(&report, 0))?;
     }
     match file {
         Some((out, write)) => write_file(out, &write(&found.centers, arguments.radius())),

@@ -1,7 +1,7 @@
-//! `seixo surface`: the free surface of the fluids of a run as a mesh.
+//! `seixo surface`: extracts the free surface of the fluids of a run as a mesh.
 
 use super::{Done, Failure, write_file};
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{FreeSurface, SurfaceOptions, free_surface};
 use seixo::files::mesh_out::{MeshFormat, mesh};
@@ -13,12 +13,13 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// Make meshes of the free surface of fluids, for ParaView and programs that render
+/// Extract the free surface of fluids as a mesh, for ParaView and for rendering programs
 ///
-/// The surface is where the share of the surroundings that particles fill is what it is half a spacing above a flat layer of them: there the fluid
-/// ends that they stand for. Marching cubes cut it out, and a filter that keeps volumes takes away what is as small as particles. Every surface
-/// is closed, at walls, too; at periodic sides it ends, and fits to its image. Several fluids have one each. Lengths are in spacings, the distances
-/// of particles at rest. How well it holds what the fluid holds is told for each frame; docs/reference/fluids.md says what to believe.
+/// The surface is an isosurface of the filled fraction around each point, smoothed with a kernel. Its value is that found half a spacing above a flat
+/// layer of particles, where the fluid ends. Marching cubes extract the mesh; a volume-preserving filter then removes bumps of the size of particles.
+/// Every surface is closed, also at walls; at a periodic side it ends and fits its image. Each fluid has a surface of its own. Lengths are in
+/// spacings, the distance of particles at rest. The program prints for each frame how well the mesh preserves the volume of the fluid;
+/// docs/reference/fluids.md gives the accuracy.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,49 +32,49 @@ Examples:
 
 A run writes them as it goes with surface = true under [output]; seixo picture DIR --surface draws them.")]
 pub struct SurfaceArguments {
-    /// The run folder
+    /// Folder of the run
     folder: PathBuf,
-    /// Frame, counted from 0; the last if left out
+    /// Number of the frame, from 0; default: the last frame
     #[arg(long, value_name = "N", conflicts_with = "all")]
     frame: Option<usize>,
-    /// Every frame, and as .vtp the surface.pvd that lists them
+    /// Every frame; .vtp files also get a list surface.pvd for ParaView
     #[arg(long)]
     all: bool,
-    /// What to write at the vertices, with commas between; all if left out. Only .vtp has fields
+    /// Fields to write at the vertices, separated by commas; default: all. Only .vtp files have fields
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = SURFACE_FIELDS)]
     field: Vec<String>,
-    /// Half of the width over which particles are smeared out, in spacings, 0.8 to 4: larger is smoother, and loses drops and sheets
+    /// Smoothing length, half the width of the smoothing kernel, in spacings, 0.8 to 4. A larger value is smoother, but loses drops and thin sheets
     #[arg(long, value_name = "SPACINGS", default_value_t = SurfaceOptions::default().smoothing_length)]
     smoothing_length: f64,
-    /// Edge of the cubes that cut the surface out, in spacings, 0.1 to 1: half of it is four times the triangles
+    /// Edge of the marching cubes, in spacings, 0.1 to 1. Half the edge gives four times the triangles
     #[arg(long, value_name = "SPACINGS", default_value_t = SurfaceOptions::default().cube_size)]
     cube_size: f64,
-    /// Share of the surroundings that is filled at the surface, 0.05 to 0.95; that at a flat surface if left out, 0.586 with the usual smoothing
+    /// Filled fraction at the surface, 0.05 to 0.95; default: its value at a flat surface, 0.586 with the default smoothing length
     #[arg(long, value_name = "SHARE")]
     threshold: Option<f64>,
-    /// How often the mesh is smoothed; drops of one particle are left as they are
+    /// Number of smoothing passes over the mesh; drops of one particle are not smoothed
     #[arg(long, value_name = "TIMES", default_value_t = SurfaceOptions::default().smoothing)]
     smooth: u32,
-    /// How it is written; by the ending of --out, or .vtp, if left out
+    /// File format; default: from the ending of --out, else .vtp
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Frames at once; 0 = as many as there are cores. Results are the same bits on any number
+    /// Number of frames to process at once; 0 = number of cores. Results have the same bits for any number
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// The file, with --all the folder; beside the frames if left out
+    /// File to write, or with --all the folder; default: beside the frames
     #[arg(long, short, value_name = "PATH")]
     out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// For ParaView, with fields
+    /// VTK XML PolyData for ParaView, with fields
     Vtp,
-    /// Binary, triangles alone
+    /// Binary STL, triangles only
     Stl,
-    /// Text
+    /// Wavefront OBJ, text
     Obj,
-    /// Binary, with normals
+    /// Binary PLY, with normals
     Ply,
 }
 
@@ -88,12 +89,12 @@ impl Format {
     }
 }
 
-/// What a frame became.
+/// Result of a frame.
 struct Made {
     time: f64,
     path: PathBuf,
     bytes: Vec<u8>,
-    told: String,
+    reported: String,
 }
 
 fn input(error: impl Display) -> Failure {
@@ -101,7 +102,7 @@ fn input(error: impl Display) -> Failure {
 }
 
 impl SurfaceArguments {
-    /// The files of the frames that are asked for.
+    /// Returns the files of the selected frames.
     fn frames(&self) -> Result<Vec<PathBuf>, Failure> {
         let mut frames = fluid_frames(&self.folder).map_err(input)?;
         if self.all {
@@ -128,7 +129,7 @@ impl SurfaceArguments {
         })
     }
 
-    /// Where the surface of a frame goes.
+    /// Returns the path for the surface of a frame.
     fn place(&self, frame: &Path, format: Format) -> PathBuf {
         let name = frame
             .file_stem()
@@ -173,21 +174,21 @@ impl SurfaceArguments {
         let path = self.place(frame, format);
         Ok(Made {
             time: fluid.time,
-            told: format!("{}: {}", path.display(), told(&fluid, &surface)),
+            reported: format!("{}: {}", path.display(), size_text(&fluid, &surface)),
             path,
             bytes,
         })
     }
 }
 
-/// How large the surfaces are, and how well they hold what the fluids hold.
-fn told(fluid: &VtkFluid, surface: &FreeSurface) -> String {
+/// Describes the size of the surfaces, and how well they preserve the volume of the fluids.
+fn size_text(fluid: &VtkFluid, surface: &FreeSurface) -> String {
     let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for &kind in &fluid.particles.kind {
         *counts.entry(kind).or_default() += 1;
     }
     let of_one = |(&kind, &count): (&u32, &usize)| {
-        let [vertices, triangles] = surface.count_of(kind).map(|count| say::count(count as u64));
+        let [vertices, triangles] = surface.count_of(kind).map(|count| terminal::count(count as u64));
         let (enclosed, whole) = (surface.volume_of(kind), count as f64 * fluid.spacing.powi(3));
         let held = if enclosed.is_nan() {
             "open at all sides".to_owned()
@@ -210,7 +211,7 @@ fn told(fluid: &VtkFluid, surface: &FreeSurface) -> String {
     }
 }
 
-/// Makes the surfaces.
+/// Extracts the surfaces.
 pub fn surface(arguments: &SurfaceArguments) -> Done {
     let (frames, format) = (arguments.frames()?, arguments.format()?);
     if let Some(folder) = arguments.out.as_ref().filter(|_| arguments.all) {
@@ -235,7 +236,7 @@ pub fn surface(arguments: &SurfaceArguments) -> Done {
         for made in made {
             let made = made.map_err(Failure::Input)?;
             write_file(&made.path, &made.bytes)?;
-            say::out(&made.told)?;
+            terminal::out(&made.reported)?;
             listed.push((made.time, made.path));
         }
     }
@@ -244,7 +245,7 @@ pub fn surface(arguments: &SurfaceArguments) -> Done {
         let series: Vec<(f64, String)> = listed.iter().map(|(time, path)| (*time, name(path))).collect();
         let path = arguments.place(&frames[0], format).with_file_name("surface.pvd");
         write_file(&path, vtk::collection(&series).as_bytes())?;
-        say::out(&path.display().to_string())?;
+        terminal::out(&path.display().to_string())?;
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! `seixo view`: a window or a page on a run.
+//! `seixo view`: shows a run in a window or on a page.
 
 use super::picture::{LookArguments, failure};
 use super::watch::{Watcher, signals};
-use super::{Changes, Done, Failure, Voice, load};
-use crate::say;
+use super::{Done, Failure, SceneChanges, Verbosity, load};
+use crate::terminal;
 use clap::Args;
 use seixo::files::layer::Disk;
-use seixo::run::glimpse::draw_where_it_runs;
+use seixo::run::preview::draw_where_it_runs;
 use seixo::run::{Control, Options, folder, start};
-use seixo::view::{Display, KEYS, Live, Page, PictureOptions, Recording, Show, Shown, ViewError};
+use seixo::view::{Display, FrameSource, KEYS, Live, Page, PictureOptions, Recording, Shown, ViewError};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Wall time between two looks at whether Ctrl-C was pressed.
+/// Wall time between two tests for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 const EXAMPLES: &str = "\
@@ -29,51 +29,52 @@ Examples:
   ssh -L 8000:localhost:8000 cluster seixo view silo.out --browser --port 8000
                                             from another machine: open the address that it prints here";
 
-/// Examples, and what can be done in the window.
+/// Returns the examples and the keys of the window.
 fn help() -> String {
     let keys = KEYS.map(|(key, what)| format!("\n  {key:<30}{what}"));
     format!("{EXAMPLES}\n\nIn the window:{}", keys.concat())
 }
 
-/// Look at a run in a window, or in a browser: live, or played back
+/// Show a run in a window or a browser: live, or played back
 ///
-/// A scene is run as by seixo run, into a folder, and shown meanwhile; closing the window, or Ctrl-C, stops the run with a checkpoint (exit code 130, unless
-/// it was over). A run folder is played back, and followed if it still grows. Looking changes no result but by rounding, and that on a GPU alone. What is done
-/// by hand (gravity tilted, grains pushed, drawn or dropped) does: it is written to log.jsonl, and checkpoints go on with it.
+/// A scene runs as with `seixo run`, into a folder, and is shown meanwhile. Closing the window, or Ctrl-C, stops the run with a checkpoint; the exit
+/// code is then 130, unless the run was complete. A run folder is played back, and followed while it still grows. Viewing does not change results; on
+/// a GPU it changes them by rounding only. User actions in the window (tilted gravity; grains pushed, dragged or dropped) do change results: they are
+/// written to log.jsonl, and checkpoints contain them.
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct ViewArguments {
-    /// A scene to run, or the folder of a run
+    /// Scene to run, or folder of a run
     #[arg(value_name = "SCENE|DIR")]
     what: PathBuf,
-    /// Serve a page on this machine instead of opening a window; only who knows the printed address can look, and nobody can change anything. What is
-    /// shown, by which field, and from where, is chosen on the page
+    /// Serve a page on this machine instead of opening a window. Content, color and camera are chosen on the page. Only users with the printed
+    /// address can view it, and it accepts no user actions
     #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
     browser: bool,
-    /// Port of the page; any that is free if left out
+    /// Port of the page; default: any free port
     #[arg(long, value_name = "PORT", requires = "browser")]
     port: Option<u16>,
-    /// Hold simulated time to wall time, or to a multiple of it, and say by how much it falls short
+    /// Tie simulated time to wall time, or to a multiple of it, such as 0.1 for slow motion; report how far the run falls short. Default multiple: 1
     #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "1", value_parser = above_zero)]
     real_time: Option<f64>,
-    /// Stand still before the first step
+    /// Start paused, before the first step
     #[arg(long)]
     paused: bool,
-    /// Folder for the results of a scene; SCENE.out if left out
+    /// Folder for the results of a scene; default: SCENE.out
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Remove what an earlier run wrote to that folder, and run anew
+    /// Remove the results of an earlier run in that folder, and run again
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     look: LookArguments,
     #[command(flatten)]
-    changes: Changes,
+    changes: SceneChanges,
     #[command(flatten)]
-    voice: Voice,
+    voice: Verbosity,
 }
 
-/// A multiple of wall time, or how long something lasts.
+/// Parses a multiple of wall time, or a duration.
 pub(super) fn above_zero(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| "write a number above 0, such as 1 or 0.1".to_owned())
@@ -85,10 +86,10 @@ pub fn view(arguments: &ViewArguments) -> Done {
         return play(arguments);
     }
     let ran = run(arguments);
-    ran.map_err(|failure| failure.told(arguments.voice.json))
+    ran.map_err(|failure| failure.with_json(arguments.voice.json))
 }
 
-/// Plays a run folder back.
+/// Plays back a run folder.
 fn play(arguments: &ViewArguments) -> Done {
     let of_runs = [
         (arguments.real_time.is_some(), "--real-time"),
@@ -118,29 +119,31 @@ fn play(arguments: &ViewArguments) -> Done {
     Ok(())
 }
 
-/// Refuses what the last frame of a recording does not have.
+/// Refuses options for data that the last frame of a recording does not have.
 fn check(recording: &Recording, options: &PictureOptions) -> Done {
     if options.field.is_none() && options.shown == Shown::Grains {
         return Ok(());
     }
     match recording.frame(options, None) {
-        // The window names frames that are damaged, and shows the others.
+        // The window reports damaged frames, and shows the others.
         Ok(_) | Err(ViewError::Frame(_)) => Ok(()),
         Err(error) => Err(failure(error)),
     }
 }
 
-/// Opens the page and prints where it is.
-fn open(arguments: &ViewArguments, show: Arc<dyn Show>) -> Result<Page, Failure> {
+/// Opens the page and prints its address.
+fn open(arguments: &ViewArguments, show: Arc<dyn FrameSource>) -> Result<Page, Failure> {
     let page = Page::open(show, arguments.port.unwrap_or(0)).map_err(failure)?;
-    let Voice { json, quiet } = arguments.voice;
+    let Verbosity { json, quiet } = arguments.voice;
     if json {
-        say::json(&serde_json::json!({ "event": "page", "address": page.address() }))?;
+        terminal::json(&serde_json::json!({ "event": "page", "address": page.address() }))?;
     } else {
-        say::out(&page.address())?;
+        terminal::out(&page.address())?;
     }
     if !json && !quiet {
-        say::note("Seixo shows it at this address until Ctrl-C; from another machine, tunnel the port: ssh -L PORT:localhost:PORT HOST");
+        terminal::note(
+            "Seixo shows it at this address until Ctrl-C; from another machine, tunnel the port: ssh -L PORT:localhost:PORT HOST",
+        );
     }
     Ok(page)
 }
@@ -152,15 +155,15 @@ fn run(arguments: &ViewArguments) -> Done {
     let folder = arguments.out.clone().unwrap_or_else(|| folder::of_scene(&arguments.what));
     let mut options = arguments.look.options(None);
     if options.shown == Shown::Surface {
-        say::note("the mesh of a surface takes longer than many steps: drawn as with --smooth");
+        terminal::note("the mesh of a surface takes longer than many steps: drawn as with --smooth");
         options.shown = Shown::Smooth;
     }
-    // Whatever keeps a run from being looked at is found before it begins.
+    // Errors of the display are found before the run starts.
     let display = (!arguments.browser).then(|| Display::open(&options)).transpose().map_err(failure)?;
     folder::check_free(&Disk, &folder, arguments.force).map_err(Failure::from)?;
     let live = Arc::new(Live::new(title(&scene.title, &arguments.what), folder.clone(), true));
-    live.reins().set_rate(arguments.real_time);
-    live.reins().pause(arguments.paused);
+    live.run_control().set_rate(arguments.real_time);
+    live.run_control().pause(arguments.paused);
     let _page = if arguments.browser {
         Some(open(arguments, live.clone())?)
     } else {
@@ -170,7 +173,7 @@ fn run(arguments: &ViewArguments) -> Done {
     let voice = arguments.voice;
     let runs = |control: Control| -> Done {
         let mut watcher = Watcher::beside_viewers(voice);
-        // Those who look are answered until then.
+        // Viewers are served until the guard is dropped.
         let leaves = AtLast(|| live.leave());
         let ran = start(
             scene,
@@ -178,7 +181,7 @@ fn run(arguments: &ViewArguments) -> Done {
             Options {
                 control,
                 overwrite: arguments.force,
-                audience: Some(live.clone()),
+                viewers: Some(live.clone()),
                 ..Options::new(&mut watcher)
             },
         );
@@ -194,7 +197,7 @@ fn run(arguments: &ViewArguments) -> Done {
     }
 }
 
-/// Does something when it goes, whatever became of who held it: others would wait for one that panicked, too.
+/// Calls a function when it is dropped, also after a panic of its owner; otherwise other threads would wait forever.
 pub(super) struct AtLast<F: Fn()>(pub F);
 
 impl<F: Fn()> Drop for AtLast<F> {
@@ -203,24 +206,24 @@ impl<F: Fn()> Drop for AtLast<F> {
     }
 }
 
-/// Opens a window and lets something run beside it once that is there, which is asked to stop when the window closes.
+/// Opens a window, then starts a function in another thread. When the window closes, the control asks that function to stop.
 fn beside(display: Display, live: &Arc<Live>, control: &Control, runs: impl FnOnce(Control) -> Done + Send) -> Done {
     let (opened, waits) = channel();
     thread::scope(|scope| {
         let running = scope.spawn(move || match waits.recv() {
             Ok(()) => runs(control.clone()),
-            // There is no window, which is told below.
+            // The window failed to open; the error is reported below.
             Err(_) => Ok(()),
         });
         let stops = AtLast(|| control.stop.store(true, Ordering::Relaxed));
         let shown = display.show(live.clone(), move || {
-            // A run that waits for nothing any more is over.
+            // The send fails only if the run is over already.
             let _ = opened.send(());
         });
         drop(stops);
         let ran = running.join().unwrap_or_else(|panic| resume_unwind(panic));
         match (shown, ran) {
-            (Err(error), Ok(()) | Err(Failure::Interrupted(_) | Failure::Told(_))) => Err(failure(error)),
+            (Err(error), Ok(()) | Err(Failure::Interrupted(_) | Failure::Reported(_))) => Err(failure(error)),
             (_, ran) => ran,
         }
     })

@@ -1,10 +1,10 @@
-//! Watching a run from the command line: signals, the progress bar, JSON lines.
+//! Output of a run on the command line: signals, the progress bar, JSON lines.
 
-use super::{Done, Failure, Voice};
-use crate::say;
+use super::{Done, Failure, Verbosity};
+use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::run::folder::FIELDS;
-use seixo::run::{BroadPhaseRecord, Control, DividedRecord, Ending, Event, Observer, Outcome, Progress, RunError};
+use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError};
 use seixo::view::IN_TIME;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -12,11 +12,11 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Ctrl-C, TERM and HUP ask for a checkpoint and the end, USR1 for a checkpoint; a second Ctrl-C ends at once.
+/// Connects signals to a run: Ctrl-C, TERM and HUP request a checkpoint and the end, USR1 a checkpoint. A second Ctrl-C ends the program at once.
 pub fn signals() -> Result<Control, Failure> {
     let control = Control::default();
     let register = || -> io::Result<()> {
-        // Registered first, so that it sees the flag only of the signal before. Not for the others: a closing terminal sends them twice.
+        // Registered first, so that it sees only the flag of an earlier signal. TERM and HUP have no such rule: a closing terminal sends them twice.
         signal_hook::flag::register_conditional_shutdown(SIGINT, 130, control.stop.clone())?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, control.stop.clone())?;
@@ -28,20 +28,20 @@ pub fn signals() -> Result<Control, Failure> {
     Ok(control)
 }
 
-/// Shows a run: a bar on the error stream, or lines of JSON on the standard output.
+/// Shows a run: a progress bar on the error stream, or JSON lines on the standard output.
 pub struct Watcher {
-    voice: Voice,
+    voice: Verbosity,
     bar: ProgressBar,
     is_started: bool,
     last_line: Option<Instant>,
-    /// Whether what the run failed of is said at once; and whether it was.
+    /// Whether the error of a failed run is printed at once, because viewers keep the program alive; and whether it was printed.
     has_viewers: bool,
-    has_told: bool,
-    /// Why the first line of JSON that could not be printed was not.
+    has_reported: bool,
+    /// Error of the first JSON line that could not be printed.
     unsaid: Option<String>,
 }
 
-/// A bar that shows how far something is on the error stream, unless it is to be quiet.
+/// Creates a progress bar on the error stream, hidden if `is_quiet`.
 pub fn bar(is_quiet: bool) -> ProgressBar {
     let target = if is_quiet {
         ProgressDrawTarget::hidden()
@@ -56,53 +56,57 @@ pub fn bar(is_quiet: bool) -> ProgressBar {
 }
 
 impl Watcher {
-    /// A watcher that speaks as it was asked to.
-    pub fn new(voice: Voice) -> Watcher {
+    /// Creates a watcher with this amount of output.
+    pub fn new(voice: Verbosity) -> Watcher {
         Watcher {
             voice,
             bar: bar(voice.quiet),
             is_started: false,
             last_line: None,
             has_viewers: false,
-            has_told: false,
+            has_reported: false,
             unsaid: None,
         }
     }
 
-    /// As [`Watcher::new`], of a run that is over only when nobody looks any more: what it failed of is said before.
-    pub fn beside_viewers(voice: Voice) -> Watcher {
+    /// As [`Watcher::new`], for a run with viewers. Such a run ends only when the last viewer leaves, so its error is printed before.
+    pub fn beside_viewers(voice: Verbosity) -> Watcher {
         Watcher {
             has_viewers: true,
             ..Watcher::new(voice)
         }
     }
 
-    fn tell(&self, notices: &[String]) {
+    fn report(&self, notices: &[String]) {
         notices.iter().for_each(|notice| self.say(&format!("note: {notice}")));
     }
 
     fn say(&self, text: &str) {
-        self.bar.suspend(|| say::note(text));
+        self.bar.suspend(|| terminal::note(text));
     }
 
-    /// Prints a line of JSON. The run goes on where that fails: what it writes is worth more than what it says.
+    /// Prints a line of JSON. The run continues if this fails: its results are worth more than its messages.
     fn line(&mut self, value: &impl Serialize) {
-        if let Err(Failure::Run(reason)) = say::json(value) {
+        if let Err(Failure::Run(reason)) = terminal::json(value) {
             self.unsaid.get_or_insert(reason);
         }
     }
 
-    /// What came of a run that failed; nothing is to be said of it any more if it was said already.
+    /// Converts the error of a failed run. If it was printed already, only the exit code is left.
     pub fn failed(&self, error: RunError) -> Failure {
         let failure = Failure::from(error);
-        if self.has_told { Failure::Told(failure.code()) } else { failure }
+        if self.has_reported {
+            Failure::Reported(failure.code())
+        } else {
+            failure
+        }
     }
 
-    /// Says how the run ended, and how to go on if it can.
-    pub fn close(&mut self, folder: &Path, ending: &Ending) -> Done {
+    /// Prints how the run ended, and how to resume it.
+    pub fn close(&mut self, folder: &Path, ending: &RunEnd) -> Done {
         self.bar.finish_and_clear();
         let record = &ending.record;
-        let lists = told_of_lists(folder);
+        let lists = frame_lists_text(folder);
         let folder = folder.display();
         if let Some(reason) = self.unsaid.take() {
             return Err(Failure::Run(format!("{reason}; what the run wrote is in {folder} all the same")));
@@ -110,30 +114,30 @@ impl Watcher {
         if record.result == Outcome::Interrupted {
             let text = format!(
                 "stopped at t = {} after a checkpoint; go on with: seixo resume {folder}",
-                say::scaled(record.time, "s")
+                terminal::scaled(record.time, "s")
             );
-            return Err(Failure::Interrupted(text).told(self.voice.json));
+            return Err(Failure::Interrupted(text).with_json(self.voice.json));
         }
         if self.voice.quiet || self.voice.json {
             return Ok(());
         }
-        let speed = say::scaled(record.particle_steps_per_second, "");
-        let wall = say::duration(record.wall_time);
-        let steps = say::count(record.steps);
-        let time = say::scaled(record.time, "s");
-        let bodies = record.broad_phase.as_ref().map_or(String::new(), told_of_bodies);
-        let domains = record.divided.as_ref().map_or(String::new(), told_of_domains);
+        let speed = terminal::scaled(record.particle_steps_per_second, "");
+        let wall = terminal::duration(record.wall_time);
+        let steps = terminal::count(record.steps);
+        let time = terminal::scaled(record.time, "s");
+        let bodies = record.broad_phase.as_ref().map_or(String::new(), broad_phase_text);
+        let domains = record.decomposition.as_ref().map_or(String::new(), decomposition_text);
         let pace = record
-            .share_of_pace
-            .map_or(String::new(), |share| format!(", {}", told_of_pace(share)));
-        say::out(&format!(
+            .real_time_ratio
+            .map_or(String::new(), |share| format!(", {}", real_time_text(share)));
+        terminal::out(&format!(
             "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`{lists}"
         ))
     }
 }
 
-/// The lists of frames in a run folder that ParaView opens, in words; nothing where there is none.
-fn told_of_lists(folder: &Path) -> String {
+/// Lists the frame lists (`.pvd`) of a run folder for ParaView; empty if there are none.
+fn frame_lists_text(folder: &Path) -> String {
     let fields = std::fs::read_dir(folder.join(FIELDS));
     let paths = fields.into_iter().flatten().flatten().map(|entry| entry.path());
     let lists = paths.filter(|path| path.extension().is_some_and(|ending| ending == "pvd"));
@@ -148,8 +152,8 @@ fn told_of_lists(folder: &Path) -> String {
     }
 }
 
-/// How much is reached of the pace at which simulated time is held to wall time, in words.
-fn told_of_pace(share: f64) -> String {
+/// Describes the reached share of the requested speed relative to wall time.
+fn real_time_text(share: f64) -> String {
     if share < IN_TIME {
         format!("{:.0} % short of real time", 100.0 * (1.0 - share))
     } else {
@@ -157,10 +161,10 @@ fn told_of_pace(share: f64) -> String {
     }
 }
 
-/// How grains and fluids were divided among domains, as a line.
-fn told_of_domains(found: &DividedRecord) -> String {
+/// Describes the decomposition of grains and fluids in one line.
+fn decomposition_text(found: &DecompositionRecord) -> String {
     let of = |counts: &[usize], what: &str| {
-        let words: Vec<String> = counts.iter().map(|count| say::count(*count as u64)).collect();
+        let words: Vec<String> = counts.iter().map(|count| terminal::count(*count as u64)).collect();
         counts
             .iter()
             .any(|count| *count > 0)
@@ -168,33 +172,33 @@ fn told_of_domains(found: &DividedRecord) -> String {
     };
     let all = [of(&found.grains, "grains"), of(&found.fluid, "particles of fluid")];
     let all: Vec<String> = all.into_iter().flatten().collect();
-    let moves = say::count(found.changed_hands);
+    let moves = terminal::count(found.migrations);
     format!(
-        "{} with {}; {moves} changed hands\n",
-        say::many(found.grains.len(), "domain"),
+        "{} with {}; {moves} migrated\n",
+        terminal::many(found.grains.len(), "domain"),
         all.join(" and ")
     )
 }
 
-/// What clumps might touch when the lists were made last, as a line.
-fn told_of_bodies(found: &BroadPhaseRecord) -> String {
+/// Describes the result of the last broad phase for clumps in one line. What a clump is near may touch it before the next rebuild.
+fn broad_phase_text(found: &BroadPhaseRecord) -> String {
     let &BroadPhaseRecord {
         none,
         fluid,
         solid,
         both,
         spheres,
-        among_grains,
+        near_grains,
         ..
     } = found;
-    let count = |number: usize| say::count(number as u64);
+    let count = |number: usize| terminal::count(number as u64);
     format!(
-        "clumps at the last list: {} near nothing, {} near fluids (F), {} near solids (C), {} near both (FC); neighbors looked for of {} of {} spheres\n",
+        "broad phase of clumps: {} near nothing, {} near fluids, {} near grains or walls, {} near both; neighbors were searched for {} of {} spheres\n",
         count(none),
         count(fluid),
         count(solid),
         count(both),
-        count(among_grains),
+        count(near_grains),
         count(spheres),
     )
 }
@@ -221,24 +225,24 @@ impl Observer for Watcher {
             wall_time,
             particle_steps_per_second: speed,
             kinetic,
-            share_of_pace,
+            real_time_ratio,
             steps,
             grains,
             ..
         } = progress;
-        let pace = share_of_pace.map_or(String::new(), |share| format!(" · {}", told_of_pace(share)));
+        let pace = real_time_ratio.map_or(String::new(), |share| format!(" · {}", real_time_text(share)));
         self.bar.set_message(format!(
             "t = {} of {} · {} particle-steps/s · kinetic {} · {}{pace}",
-            say::scaled(time, "s"),
-            say::scaled(until, "s"),
-            say::scaled(speed, ""),
-            say::scaled(kinetic, "J"),
-            say::duration(wall_time),
+            terminal::scaled(time, "s"),
+            terminal::scaled(until, "s"),
+            terminal::scaled(speed, ""),
+            terminal::scaled(kinetic, "J"),
+            terminal::duration(wall_time),
         ));
         if self.voice.json {
             self.line(&serde_json::json!({
                 "event": "progress", "time": time, "until": until, "steps": steps, "grains": grains, "wall_time": wall_time,
-                "particle_steps_per_second": speed, "kinetic": kinetic, "share_of_pace": share_of_pace,
+                "particle_steps_per_second": speed, "kinetic": kinetic, "real_time_ratio": real_time_ratio,
             }));
         }
     }
@@ -250,8 +254,8 @@ impl Observer for Watcher {
         }
         if let (Event::Failed { reason, .. }, true) = (event, self.has_viewers) {
             self.bar.finish_and_clear();
-            say::error(reason);
-            self.has_told = true;
+            terminal::error(reason);
+            self.has_reported = true;
         }
         if self.voice.quiet {
             return;
@@ -270,20 +274,20 @@ impl Observer for Watcher {
                 notices,
                 ..
             } => {
-                self.tell(notices);
+                self.report(notices);
                 let counted = match (*grains, *fluid_particles) {
-                    (0, 0) => "nothing yet".to_owned(),
-                    (grains, 0) => say::many(grains, "grain"),
-                    (0, particles) => say::many(particles, "particle"),
-                    (grains, particles) => format!("{} and {}", say::many(grains, "grain"), say::many(particles, "particle")),
+                    (0, 0) => "no particles at the start".to_owned(),
+                    (grains, 0) => terminal::many(grains, "grain"),
+                    (0, particles) => terminal::many(particles, "particle"),
+                    (grains, particles) => format!("{} and {}", terminal::many(grains, "grain"), terminal::many(particles, "particle")),
                 };
                 self.bar.suspend(|| {
-                    say::note(&format!(
+                    terminal::note(&format!(
                         "{counted} on {} into {}; time step {}, stable below {} ({time_step_cause})",
-                        say::place(device, precision, *threads),
+                        terminal::place(device, precision, *threads),
                         folder.display(),
-                        say::scaled(*time_step, "s"),
-                        say::scaled(*time_step_limit, "s"),
+                        terminal::scaled(*time_step, "s"),
+                        terminal::scaled(*time_step_limit, "s"),
                     ));
                 });
             }
@@ -297,23 +301,23 @@ impl Observer for Watcher {
                 notices,
                 ..
             } => {
-                self.tell(notices);
+                self.report(notices);
                 self.bar.suspend(|| {
-                    say::note(&format!(
+                    terminal::note(&format!(
                         "going on from {} at t = {} of {} on {}",
                         checkpoint.display(),
-                        say::scaled(*time, "s"),
-                        say::scaled(*until, "s"),
-                        say::place(device, precision, *threads),
+                        terminal::scaled(*time, "s"),
+                        terminal::scaled(*until, "s"),
+                        terminal::place(device, precision, *threads),
                     ));
                 });
             }
-            Event::StageBegan { stage, time, .. } => self.say(&format!("t = {}: stage {stage} begins", say::scaled(*time, "s"))),
+            Event::StageBegan { stage, time, .. } => self.say(&format!("t = {}: stage {stage} begins", terminal::scaled(*time, "s"))),
             Event::StageEnded { stage, reason, time, .. } => {
-                self.say(&format!("t = {}: stage {stage} ends: {reason}", say::scaled(*time, "s")));
+                self.say(&format!("t = {}: stage {stage} ends: {reason}", terminal::scaled(*time, "s")));
             }
-            Event::ByHand { text, time, .. } => self.say(&format!("t = {}: {text}", say::scaled(*time, "s"))),
-            Event::Notice { text, time, .. } => self.say(&format!("note: t = {}: {text}", say::scaled(*time, "s"))),
+            Event::UserAction { text, time, .. } => self.say(&format!("t = {}: {text}", terminal::scaled(*time, "s"))),
+            Event::Notice { text, time, .. } => self.say(&format!("note: t = {}: {text}", terminal::scaled(*time, "s"))),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What probes log of fluids.
+//! Probes of fluids.
 
 use super::outputs::Sample;
 use seixo_analysis::Plane;
@@ -7,41 +7,41 @@ use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Fluid, World};
 use seixo_scene::FluidProbe;
 
-/// Steps down to the free surface in a spacing: finer than the layers of particles, so that none is stepped over.
+/// Search steps per spacing for the free surface: finer than the layers of particles, so that the search skips none.
 const STEPS_A_SPACING: f64 = 4.0;
-/// Halvings of the last step: to 4e-6 spacings, which is below what the smoothing tells.
+/// Number of bisections of the last step: to 4e-6 spacings, below the resolution of the smoothing.
 const HALVINGS: u32 = 16;
-/// Share of the surroundings that is fluid at a free surface.
+/// Filled fraction at a free surface.
 const AT_SURFACE: f64 = 0.5;
-/// Half of the width over which the flow through a plane is taken, in spacings.
+/// Half width of the slab for the flow rate through a plane \[spacings\].
 const HALF_WIDTH: f64 = 2.0;
 
-/// What is known of the fluids of a world before they flow, as far as probes need it; nothing in a dry world.
+/// Constants of the fluids of a world that probes need; empty in a world without fluids.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct KnownFluids {
+pub(super) struct FluidConstants {
     spacing: f64,
     support: f64,
-    /// Axis across which nothing happens, where everything flows in a plane.
+    /// Axis normal to the plane of a two-dimensional flow.
     across: Option<usize>,
-    /// The cell that they flow in, whose sides do not slide.
+    /// Periodic cell of the fluids; its sides do not slide.
     cell: PeriodicCell,
-    /// Mass of a particle of each fluid \[kg\].
+    /// Particle mass of each fluid \[kg\].
     mass: Vec<f64>,
-    /// Density of each fluid at rest \[kg/m³\].
+    /// Rest density of each fluid \[kg/m³\].
     density: Vec<f64>,
-    /// Speed of sound in each fluid \[m/s\].
+    /// Speed of sound of each fluid \[m/s\].
     sound_speed: Vec<f64>,
 }
 
-impl KnownFluids {
-    /// Those of a world.
-    pub fn of(world: &World) -> KnownFluids {
+impl FluidConstants {
+    /// Returns the constants of a world.
+    pub fn of(world: &World) -> FluidConstants {
         let Some(fluids) = &world.fluids else {
-            return KnownFluids::default();
+            return FluidConstants::default();
         };
         let each = |of: fn(&Fluid) -> f64| -> Vec<f64> { fluids.kinds.iter().map(of).collect() };
         let density = each(|fluid| fluid.density);
-        KnownFluids {
+        FluidConstants {
             spacing: fluids.spacing,
             support: fluids.support,
             across: fluids.across,
@@ -52,7 +52,7 @@ impl KnownFluids {
         }
     }
 
-    /// A line of a probe, without the time.
+    /// Returns a line of a probe, without the time.
     pub fn row(&self, what: &FluidProbe, sample: &Sample) -> Vec<f64> {
         let seen = |at: &[[f64; 3]]| {
             let points: Vec<_> = at
@@ -76,7 +76,7 @@ impl KnownFluids {
         }
     }
 
-    /// A point, moved to the plane in which everything flows, if it does.
+    /// Moves a point into the plane of a two-dimensional flow.
     fn in_plane(&self, mut point: [f64; 3], fluid: &FluidSnapshot) -> [f64; 3] {
         if let (Some(axis), Some(place)) = (self.across, fluid.position.first()) {
             point[axis] = place[axis];
@@ -84,7 +84,7 @@ impl KnownFluids {
         point
     }
 
-    /// The numbers of [`TOTALS`]; extremes are no numbers once nothing is left.
+    /// Returns the columns [`TOTALS`]; extremes are NaN without particles.
     fn totals(&self, fluid: &FluidSnapshot) -> [f64; 9] {
         let (mut mass, mut kinetic, mut fastest, mut mach) = (0.0, 0.0, f64::NAN, f64::NAN);
         let (mut pressure, mut thinnest, mut densest) = (f64::NAN, f64::NAN, f64::NAN);
@@ -103,7 +103,7 @@ impl KnownFluids {
         [count, mass, kinetic, mean, fastest, mach, pressure, thinnest, densest]
     }
 
-    /// The largest height above a place at which this share of the surroundings is as at a surface; not a number where there is none.
+    /// Returns the largest height above a point at which the filled fraction `share` is that of a surface; NaN if there is none.
     fn surface(&self, [x, y]: [f64; 2], fluid: &FluidSnapshot, share: impl Fn(f64) -> f64) -> f64 {
         let [x, y, _] = self.in_plane([x, y, 0.0], fluid);
         let is_near = |place: &&[f64; 3]| {
@@ -118,7 +118,7 @@ impl KnownFluids {
         }
         let step = self.spacing / STEPS_A_SPACING;
         let steps = (high - low + 2.0 * self.support) / step;
-        // Down from where nothing is near any more.
+        // The search starts above all particles and goes down.
         let found = (0..=steps as u64)
             .map(|k| high + self.support - step * k as f64)
             .find(|&z| share(z) >= AT_SURFACE);
@@ -135,9 +135,9 @@ impl KnownFluids {
         inside
     }
 
-    /// Volume per time through a plane: Σ V v·n w(d), where a particle that far from the plane counts with w = (1 − |d|/2Δ)/2Δ within two
-    /// spacings Δ on either side. It is the mean of v·n over the slab, times its area; and since the weights of particles that follow each other
-    /// at a distance of Δ add up to 1/Δ wherever the plane is between them, the number does not jump as they pass. Images of the plane count as it does.
+    /// Volume flow rate through a plane: Σ V v·n w(d). A particle at distance d has the weight w = (1 − |d|/2Δ)/2Δ within two spacings Δ on either
+    /// side. The sum is the mean of v·n over the slab, times its area. Weights of successive particles at a distance of Δ add up to 1/Δ for any
+    /// position of the plane, so the rate does not jump when particles pass. Periodic images of the plane count as well.
     fn flow_rate(&self, fluid: &FluidSnapshot, (point, normal): ([f64; 3], [f64; 3]), which: Option<u32>) -> f64 {
         let half = HALF_WIDTH * self.spacing;
         let plane = Plane::in_cell(point, normal, &self.cell);
@@ -153,7 +153,7 @@ impl KnownFluids {
     }
 }
 
-/// Names of the columns of a probe.
+/// Returns the column names of a probe.
 pub(super) fn columns(what: &FluidProbe) -> Vec<String> {
     let numbered = |count: usize, names: &[&str], unit: &str| -> Vec<String> {
         let numbers = (1..=count).flat_map(|k| names.iter().map(move |name| format!("{name}{k}")));
@@ -181,12 +181,12 @@ const TOTALS: [&str; 9] = [
     "density_max [-]",
 ];
 
-/// Particles of a fluid, or of all.
+/// Returns the particles of a fluid, or of all fluids.
 fn members(fluid: &FluidSnapshot, which: Option<u32>) -> impl Iterator<Item = usize> {
     (0..fluid.id.len()).filter(move |&i| which.is_none_or(|kind| fluid.kind[i] == kind))
 }
 
-/// The largest coordinate along a unit vector of the particles of a fluid, or of all; not a number where there are none.
+/// Returns the largest coordinate along a unit vector of the particles of a fluid, or of all fluids; NaN without particles.
 fn front(fluid: &FluidSnapshot, along: [f64; 3], which: Option<u32>) -> f64 {
     members(fluid, which)
         .map(|i| dot(fluid.position[i], along))
@@ -200,12 +200,12 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Domain, Leaving};
+    use seixo_engine::world::{Domain, LeavingPolicy};
 
     const SPACING: f64 = 0.1;
 
-    fn known() -> KnownFluids {
-        KnownFluids {
+    fn known() -> FluidConstants {
+        FluidConstants {
             spacing: SPACING,
             support: 0.3,
             across: None,
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// A block of 8 x 2 x 3 particles on a lattice, of two fluids in turns along x, that moves.
+    /// A moving block of 8 × 2 × 3 particles on a lattice; two fluids alternate along x.
     fn block(velocity: [f64; 3]) -> FluidSnapshot {
         let sites = (0..48u32).map(|i| [i % 8, i / 8 % 2, i / 16]);
         let position: Vec<[f64; 3]> = sites.map(|site| site.map(|k| SPACING * (f64::from(k) + 0.5))).collect();
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_block_that_moves_carries_its_area_times_its_speed_through_any_plane() {
         let mut fluid = block([2.0, 0.0, 0.5]);
-        // All of the first fluid and at rest: a particle stands for a cube of the spacing.
+        // All particles are of the first fluid and at rest density: each has the volume of a cube of the spacing.
         fluid.kind.fill(0);
         fluid.density.fill(1000.0);
         for x in [0.3, 0.34, 0.4, 0.47] {
@@ -252,12 +252,12 @@ mod tests {
         let mut fluid = block([2.0, 0.0, 0.5]);
         fluid.kind.fill(0);
         fluid.density.fill(1000.0);
-        // As long as the block: it goes on and on.
+        // The cell is as long as the block, so the block is infinite.
         let domain = Domain {
             periodic: [true, true, false],
-            ..Domain::open([0.0; 3], [0.8, 0.2, 1.0], Leaving::Error)
+            ..Domain::open([0.0; 3], [0.8, 0.2, 1.0], LeavingPolicy::Error)
         };
-        let known = KnownFluids {
+        let known = FluidConstants {
             cell: PeriodicCell::of(Some(&domain), 0.0),
             ..known()
         };
@@ -265,7 +265,7 @@ mod tests {
             let rate = known.flow_rate(&fluid, ([x, 9.0, 9.0], [1.0, 0.0, 0.0]), None);
             assert!((rate - 2.0 * 0.2 * 0.3).abs() < 1e-12, "{x} {rate}");
         }
-        // A place near the particles on the other side.
+        // A point near the particles across the periodic side.
         assert!((known.surface([-0.2, 0.35], &fluid, |z| 0.81 - z) - 0.31).abs() < 1e-6);
     }
 
@@ -277,7 +277,7 @@ mod tests {
         assert!(count == 48.0 && (mass - 24.0 * 1.8).abs() < 1e-12);
         let expected = 0.5 * 25.0 * (mass - 0.8) + 0.5 * 64.0 * 0.8;
         assert!((kinetic - expected).abs() < 1e-11 && (mean - (2.0 * expected / mass).sqrt()).abs() < 1e-12);
-        // The fastest is of the second fluid, where sound is twice as fast.
+        // The fastest particle is of the second fluid, whose speed of sound is twice as large.
         assert!(fastest == 8.0 && mach == 0.25);
         assert!((pressure - 25.0).abs() < 1e-12 && thinnest == 0.99 && densest == 1.01);
         let [count, mass, kinetic, rest @ ..] = known().totals(&FluidSnapshot::default());
@@ -298,14 +298,14 @@ mod tests {
     #[test]
     fn a_surface_is_the_highest_place_that_is_half_fluid() {
         let fluid = block([0.0; 3]);
-        // A layer below a surface at 0.31 m, and nothing below the layer: what is highest counts.
+        // A gap below the surface at 0.31 m: the highest surface counts.
         let share = |z: f64| if z < 0.2 { 0.1 } else { 0.5 + (0.31 - z) };
         let height = known().surface([0.4, 0.1], &fluid, share);
         assert!((height - 0.31).abs() < 1e-6, "{height}");
         assert!(known().surface([0.4, 0.1], &fluid, |_| 0.4).is_nan(), "spray is no surface");
         assert!(known().surface([5.0, 0.1], &fluid, |_| 1.0).is_nan(), "nothing is near");
-        // In a plane the coordinate across it does not matter.
-        let flat = KnownFluids {
+        // In a plane flow the coordinate normal to the plane does not matter.
+        let flat = FluidConstants {
             across: Some(1),
             ..known()
         };

@@ -1,4 +1,4 @@
-//! What lies where in a run folder.
+//! Files and folders of a run folder.
 
 use super::RunError;
 use seixo_files::FilesError;
@@ -8,64 +8,64 @@ use seixo_files::owner::{Owner, Ownership, holder};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What ran and how it went.
+/// Record of the run.
 pub const RECORD: &str = "run.json";
-/// Which process writes into the folder; there while one does.
+/// Name of the process that writes into the folder; exists while it does.
 pub const LOCK: &str = "lock";
-/// The scene with every default filled in.
+/// Scene with all defaults.
 pub const SCENE: &str = "scene.toml";
-/// What happened when.
+/// Log of events.
 pub const LOG: &str = "log.jsonl";
-/// The energy ledger over time.
+/// Table of the energy ledger over time.
 pub const ENERGIES: &str = "energies.csv";
-/// What came through inlets and what zones took, over time.
+/// Table of grains that entered through inlets and were removed by zones, over time.
 pub const EXCHANGE: &str = "exchange.csv";
-/// Table of the bonds that broke.
+/// Table of broken bonds.
 pub const BREAKS: &str = "bonds.csv";
-/// Table of the fragments that bonded grains are in, at the newest checkpoint.
+/// Table of the fragments of bonded grains, at the newest checkpoint.
 pub const FRAGMENTS: &str = "fragments.csv";
-/// Seconds per pass.
+/// Table of seconds per pass.
 pub const PROFILE: &str = "profile.csv";
-/// What CPU and GPU were at in the latest steps, where both are at work at the same time.
+/// Table of the activity of CPU and GPU in the latest steps, if both compute at the same time.
 pub const TRACE: &str = "trace.csv";
-/// Folder of the probes' tables.
+/// Folder with the tables of the probes.
 pub const PROBES: &str = "probes";
-/// Folder of the frames.
+/// Folder with the frames.
 pub const FIELDS: &str = "fields";
-/// Folder of the contacts of frames, where a scene asks for them.
+/// Folder with the contacts of frames, if the scene requests them.
 pub const CONTACTS: &str = "contacts";
-/// Folder of coarse-grained fields, where a scene asks for them.
+/// Folder with coarse-grained fields, if the scene requests them.
 pub const COARSE: &str = "coarse";
-/// Folder of the checkpoints.
+/// Folder with the checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
 
-/// The folder of a scene's run where none is named: `silo.toml` runs into `silo.out`, here.
+/// Returns the default run folder of a scene, in the current folder: `silo.out` for `silo.toml`.
 pub fn of_scene(scene: &Path) -> PathBuf {
     let mut name = scene.file_stem().unwrap_or_default().to_owned();
     name.push(".out");
     name.into()
 }
 
-/// Turns the system's answer into a message that names the file.
+/// Converts an error of the system to one that names the file.
 pub(super) fn disk(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FilesError {
     let path = path.to_owned();
     move |source| FilesError::Disk { path, action, source }
 }
 
-/// Whether there is a file or folder of this name.
+/// Whether a file or folder exists.
 fn is_there(layer: &dyn FileLayer, path: &Path) -> Result<bool, FilesError> {
     layer.exists(path).map_err(disk(path, "look at it"))
 }
 
-/// What is in the folder.
+/// Lists a folder.
 fn list(layer: &dyn FileLayer, folder: &Path) -> Result<Vec<PathBuf>, FilesError> {
     layer.list(folder).map_err(disk(folder, "list it"))
 }
 
-/// Refuses a folder into which another process writes, and one that holds anything, unless it is a run folder and may be overwritten.
+/// Refuses a folder that another process owns. A folder with content is refused too, unless it is a run folder and `overwrite` is true.
 ///
 /// # Errors
-/// If it is refused, or cannot be looked at.
+/// If the folder is refused or cannot be read.
 pub fn check_free(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Result<(), RunError> {
     if !is_there(layer, folder)? || list(layer, folder)?.is_empty() {
         return Ok(());
@@ -76,7 +76,7 @@ pub fn check_free(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Resu
     }
 }
 
-/// Refuses a folder that holds anything but a lock, unless it is a run folder and may be overwritten.
+/// Refuses a folder with more than a lock, unless it is a run folder and `overwrite` is true.
 fn check_content(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Result<(), RunError> {
     let lock = folder.join(LOCK);
     let mut inside = list(layer, folder)?;
@@ -100,7 +100,7 @@ fn check_content(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Resul
     }
 }
 
-/// Whether a run that begins makes this before its record: folders, still empty, and what becomes the record.
+/// Whether a run creates this path before its record: an empty folder, or the temporary file of the record.
 fn is_of_a_beginning(layer: &dyn FileLayer, folder: &Path, path: &Path) -> bool {
     let is_one_of_its = |name: &&str| *path == folder.join(name);
     if [CHECKPOINTS, FIELDS, PROBES, CONTACTS, COARSE].iter().any(is_one_of_its) {
@@ -110,15 +110,15 @@ fn is_of_a_beginning(layer: &dyn FileLayer, folder: &Path, path: &Path) -> bool 
     }
 }
 
-/// Makes this process the one that writes into a folder.
+/// Makes this process the owner of a folder: only the owner writes.
 ///
 /// # Errors
-/// If another one does, or the disk fails.
+/// If another process owns it, or the disk fails.
 pub(super) fn own<'a>(layer: &'a dyn FileLayer, folder: &Path) -> Result<Ownership<'a>, RunError> {
     Ownership::claim(layer, &folder.join(LOCK))?.map_err(|holder| RunError::owned(folder, holder))
 }
 
-/// What should be told of who had the folder before, and ended without giving it back.
+/// Returns a notice if the former owner ended without releasing the folder.
 pub(super) fn taken_over(owned: Option<&Ownership>) -> Vec<String> {
     let before = owned.and_then(Ownership::before);
     let note = before.map(|before| {
@@ -129,24 +129,24 @@ pub(super) fn taken_over(owned: Option<&Ownership>) -> Vec<String> {
     note.into_iter().collect()
 }
 
-/// Space left where the folder is, or will be \[bytes\].
+/// Returns the free space of the disk with the folder, which need not exist yet \[bytes\].
 pub fn free_space(layer: &dyn FileLayer, folder: &Path) -> Result<u64, FilesError> {
     let whole = std::path::absolute(folder).map_err(disk(folder, "find its place"))?;
     let standing = whole.ancestors().find(|path| layer.exists(path).unwrap_or(false)).unwrap_or(&whole);
     layer.free_space(standing).map_err(disk(folder, "ask for the free space"))
 }
 
-/// Makes the folder and those inside it, all of them this process's, and removes what an earlier run wrote there, the record last.
+/// Creates and claims the folder and its subfolders, and removes the files of an earlier run, its record last.
 pub(super) fn prepare<'a>(layer: &'a dyn FileLayer, folder: &Path, overwrite: bool) -> Result<Ownership<'a>, RunError> {
     layer.create_dir_all(folder).map_err(disk(folder, "create it"))?;
     let owned = own(layer, folder)?;
-    // Another run may have been there since this one looked.
+    // Another run may have written there since the first check.
     check_content(layer, folder, overwrite)?;
     let insides = [CHECKPOINTS, FIELDS, PROBES].map(|inside| folder.join(inside));
     for inside in &insides {
         layer.create_dir_all(inside).map_err(disk(inside, "create it"))?;
     }
-    // A checkpoint that survives a power cut needs the folders above it to survive, too; not every folder may be opened for that.
+    // A checkpoint survives a power cut only if its parent folders do. The parent of the run folder may not be accessible, so its error is ignored.
     layer.sync_dir(folder).map_err(disk(folder, "sync it"))?;
     let _ = layer.sync_dir(
         folder
@@ -174,7 +174,7 @@ pub(super) fn prepare<'a>(layer: &'a dyn FileLayer, folder: &Path, overwrite: bo
     Ok(owned)
 }
 
-/// Whether a run writes files of this name at this place.
+/// Whether a run writes files with this path.
 fn is_of_a_run(folder: &Path, path: &Path) -> bool {
     let Ok(inside) = path.strip_prefix(folder) else { return false };
     let is_temporary = inside.extension().is_some_and(|ending| ending == "tmp");

@@ -1,4 +1,4 @@
-//! The table of the fragments that bonded grains fell into.
+//! The table of fragments of bonded grains.
 
 use super::folder::{FRAGMENTS, disk};
 use seixo_analysis::{Fragments, fragments};
@@ -22,14 +22,14 @@ const COLUMNS: [&str; 11] = [
     "passing [-]",
 ];
 
-/// The fragments of all grains that are, or were, bonded: what never was, such as a stamp, is no piece of what broke.
+/// Returns the fragments of all grains that are, or were, bonded. Grains that never were, such as a stamp, belong to no fragment.
 pub(super) fn of_bonded(simulation: &Simulation, grains: &GrainSnapshot, bonds: &[BondSnapshot]) -> Fragments {
     let bonded = simulation.bonded_grains();
     fragments(grains, bonds, |i| bonded.binary_search(&grains.id[i]).is_ok())
 }
 
-/// Writes them as they are now, heaviest first, over those of an earlier time: all follows from the bonds that hold, so none of it is kept for
-/// a continuation.
+/// Writes the current fragments, the heaviest first, over the earlier table. They follow from the intact bonds, so a checkpoint does not contain
+/// them.
 pub(super) fn write(layer: &dyn FileLayer, folder: &Path, simulation: &Simulation) -> Result<(), FilesError> {
     let found = of_bonded(simulation, &simulation.snapshot(), &simulation.bonds_now());
     let mut text = COLUMNS.join(",") + "\n";

@@ -1,4 +1,5 @@
-//! Frames: what there is at a time – grains, bodies, fluids and their surface, walls, contacts as `.vtp`, coarse-grained fields as `.vti` –, and the `.pvd` that list them.
+//! Frames: grains, bodies, fluids and their surface, walls and contacts as `.vtp`, coarse-grained fields as `.vti`, and the `.pvd` files that list
+//! them.
 
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::outputs::Sample;
@@ -20,10 +21,10 @@ use std::time::Instant;
 /// Lower and upper corner \[m\].
 pub type Corners = [[f64; 3]; 2];
 
-/// Wall time between two lists of the frames, unless a checkpoint is written \[s\].
+/// Wall time between two updates of the `.pvd` files, unless a checkpoint is written \[s\].
 const LIST_EVERY: f64 = 1.0;
 
-/// Files of one kind, one for each frame: each written whole, and listed once it would survive a power cut.
+/// Files of one kind, one for each frame. A file is written completely, and listed once it would survive a power cut.
 struct Series {
     folder: PathBuf,
     kind: &'static str,
@@ -41,7 +42,7 @@ impl Series {
         }
     }
 
-    /// As [`Series::new`], in a folder of its own, which is made.
+    /// As [`Series::new`], in a new folder of its own.
     fn within(layer: &dyn FileLayer, run: &Path, kind: &'static str, ending: &'static str) -> Result<Series, FilesError> {
         let folder = run.join(kind);
         layer.create_dir_all(&folder).map_err(disk(&folder, "create it"))?;
@@ -53,7 +54,7 @@ impl Series {
         format!("{}_{index:06}.{}", self.kind, self.ending)
     }
 
-    /// Puts a file in its place without waiting for the disk: a kill leaves it whole, a power cut may not.
+    /// Moves a complete file to its path without waiting for the disk: after a kill the file is complete, after a power cut it may not be.
     fn put(&mut self, layer: &dyn FileLayer, index: u64, bytes: &[u8]) -> Result<(), FilesError> {
         let name = self.name(index);
         let path = self.folder.join(&name);
@@ -61,7 +62,7 @@ impl Series {
         let written = layer.create(&temporary).and_then(|mut file| file.write_all(bytes));
         let moved = written.and_then(|()| layer.rename(&temporary, &path));
         if moved.is_err() {
-            // The first error is the one worth telling, and a leftover is swept up on resume.
+            // The first error is the one to report; resuming removes a leftover file.
             let _ = layer.remove(&temporary);
         }
         moved.map_err(disk(&path, "write it"))?;
@@ -69,7 +70,7 @@ impl Series {
         Ok(())
     }
 
-    /// Waits until the disk holds all files, then lists them with their times \[s\].
+    /// Waits until the disk has all files, then lists them with their times \[s\].
     fn list(&mut self, layer: &dyn FileLayer, times: &[f64]) -> Result<(), FilesError> {
         if self.unlisted.is_empty() {
             return Ok(());
@@ -87,19 +88,19 @@ impl Series {
     }
 }
 
-/// The frames of a run.
+/// Writer of the frames of a run.
 pub(super) struct Frames {
     fields: Vec<Field>,
     time_step: f64,
     bounds: Corners,
     schedule: Schedule,
     grains: Option<Series>,
-    /// With what they look like.
+    /// With the surfaces of the bodies.
     bodies: Option<(Series, Arc<Surfaces>)>,
-    /// With the distance of particles at rest \[m\], and the cell that they are in.
+    /// With the spacing \[m\] and the periodic cell of the fluids.
     fluid: Option<(Series, f64, PeriodicCell)>,
     surface: Option<Series>,
-    /// Frames without their surface, and why the last of them has none.
+    /// Number of frames without a surface, and the reason for the last one.
     bare: (u64, String),
     walls: Option<Series>,
     bonds: Option<Series>,
@@ -108,17 +109,17 @@ pub(super) struct Frames {
     listed_at: Option<Instant>,
 }
 
-/// Whether there are grains in a world, or will be.
+/// Whether a world has grains, or will have some.
 pub(super) fn has_grains(world: &World) -> bool {
-    // The grains themselves are in the simulation by now; groups are there as long as a scene has any, or will have.
+    // The simulation has taken the grains by now, but groups stay as long as a scene has any grains, or will have.
     !world.groups.is_empty() || world.fluids.is_none()
 }
 
 impl Frames {
-    /// Frames of a scene with these [`bounds`] into a run folder, all still to be written.
+    /// Creates the writer of all frames of a scene with these [`bounds`].
     pub fn new((layer, run): (&dyn FileLayer, &Path), (scene, bounds): (&Scene, Corners), time_step: f64) -> Result<Frames, FilesError> {
         let (world, plan) = (&scene.world, &scene.output);
-        // No sides of it slide where there are fluids.
+        // Sides do not slide if there are fluids.
         let cell = PeriodicCell::of(world.domain.as_ref(), 0.0);
         let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing, cell);
         let has_surface = plan.surface && world.fluids.is_some();
@@ -146,25 +147,25 @@ impl Frames {
         })
     }
 
-    /// When frames are due.
+    /// Returns the schedule of the frames.
     pub fn schedule(&mut self) -> &mut Schedule {
         &mut self.schedule
     }
 
-    /// What bodies look like that were made from meshes, if there are any.
+    /// Returns the surfaces of bodies that were made from meshes, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
         self.bodies.as_ref().map(|(_, surfaces)| surfaces.clone())
     }
 
-    /// Whether a frame shows something of single contacts.
+    /// Whether a frame needs single contacts.
     pub fn needs_contacts(&self) -> bool {
         self.contacts.is_some() || self.coarse.is_some() || self.fields.contains(&Field::Pressure)
     }
 
-    /// Writes the next frame and, now and then, the lists.
+    /// Writes the next frame, and at intervals the `.pvd` files.
     pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
         let (index, time) = (self.schedule.next(), sample.time());
-        // Before the grains: who follows the frames takes these for a whole one.
+        // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
         if let Some((series, surfaces)) = &mut self.bodies {
             series.put(layer, index, &vtk::bodies(&surfaces.at(&sample.bodies(), time)))?;
         }
@@ -182,7 +183,7 @@ impl Frames {
             series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, cell, time))?;
         }
         if let (Some(series), Some((_, spacing, cell))) = (&mut self.surface, &self.fluid) {
-            // One that cannot be made is left empty: particles and all else are as good without it.
+            // If the surface cannot be computed, its file is left empty; the rest of the frame is still useful.
             let surface = free_surface(sample.fluid(), *spacing, cell, &SurfaceOptions::default()).unwrap_or_else(|error| {
                 self.bare = (self.bare.0 + 1, format!("{} shows no surface: {error}", series.name(index)));
                 FreeSurface::default()
@@ -212,13 +213,13 @@ impl Frames {
         Ok(())
     }
 
-    /// What should be told of frames that show no surface although there is fluid, if there are any.
+    /// Returns a warning about frames without a surface although there is fluid, if there are any.
     pub fn warning(&self) -> Option<String> {
         let (count, last) = &self.bare;
         (*count > 0).then(|| format!("{last}; frames without one so far: {count}"))
     }
 
-    /// Waits until the disk holds all frames, then lists them.
+    /// Waits until the disk has all frames, then lists them.
     pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
@@ -259,7 +260,7 @@ fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
     vtk::image(&image, sample.time())
 }
 
-/// The box in which planes are drawn: the domain, or what the scene starts with, where grains come in, and half as much around it.
+/// Returns the box in which planes are drawn: the domain, or else the initial objects and the inlets, with a margin of half that size.
 pub fn bounds(scene: &Scene) -> Corners {
     let world = &scene.world;
     if let Some(domain) = &world.domain {
@@ -288,14 +289,14 @@ pub fn bounds(scene: &Scene) -> Corners {
         }
     }
     if low[0] > high[0] {
-        // Nothing that has a place.
+        // Nothing in the world has a position.
         return [[-0.5; 3], [0.5; 3]];
     }
     let margin = 0.5 * (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
     [low.map(|x| x - margin), high.map(|x| x + margin)]
 }
 
-/// The part of the box on the inner side of all planes that face along an axis, so that the faces of a box end at its edges.
+/// Clips the box by all planes normal to an axis, so that the faces of a box end at its edges.
 pub(super) fn within_planes([mut low, mut high]: Corners, walls: &[WallSnapshot]) -> Corners {
     for (point, normal) in walls.iter().filter_map(|wall| wall.plane) {
         for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! What happened when: one JSON object a line.
+//! The log of events: one JSON object per line.
 
 use super::folder::{LOG, disk};
 use seixo_files::FilesError;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Something that happened to a run.
+/// Event of a run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -22,114 +22,114 @@ pub enum Event {
         grains: usize,
         /// Number of particles of fluids.
         fluid_particles: usize,
-        /// Where it computes.
+        /// Name of the device.
         device: String,
-        /// With how many digits.
+        /// Precision of the device.
         precision: &'static str,
-        /// Threads at work.
+        /// Number of threads.
         threads: usize,
-        /// Simulated time at which it ends \[s\].
+        /// Simulated time at the end of the run \[s\].
         until: f64,
         /// Time step \[s\].
         time_step: f64,
         /// Largest stable time step \[s\].
         time_step_limit: f64,
-        /// What sets the limit.
+        /// Cause of the limit.
         time_step_cause: String,
-        /// What the user should know although nothing is wrong.
+        /// Notices for the user; none of them is an error.
         notices: Vec<String>,
     },
-    /// The run goes on from a checkpoint.
+    /// The run resumes from a checkpoint.
     Resumed {
-        /// The checkpoint.
+        /// Path of the checkpoint.
         checkpoint: PathBuf,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
-        /// Where it computes.
+        /// Name of the device.
         device: String,
-        /// With how many digits.
+        /// Precision of the device.
         precision: &'static str,
-        /// Threads at work.
+        /// Number of threads.
         threads: usize,
-        /// Simulated time at which it ends \[s\].
+        /// Simulated time at the end of the run \[s\].
         until: f64,
-        /// What the user should know although nothing is wrong.
+        /// Notices for the user; none of them is an error.
         notices: Vec<String>,
     },
-    /// A checkpoint is on the disk, for good.
+    /// A checkpoint is stored permanently on the disk.
     Checkpoint {
-        /// Its path.
+        /// Path of the checkpoint.
         path: PathBuf,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
     /// A stage begins.
     StageBegan {
-        /// Its name.
+        /// Name of the stage.
         stage: String,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
-    /// The condition of a stage holds.
+    /// The condition of a stage is fulfilled.
     StageEnded {
-        /// Its name.
+        /// Name of the stage.
         stage: String,
-        /// What of the condition holds, with the values that were seen.
+        /// Fulfilled part of the condition, with the measured values.
         reason: String,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
-    /// The user should know something although nothing is wrong.
+    /// A notice for the user; it is not an error.
     Notice {
-        /// What.
+        /// Text of the notice.
         text: String,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
-    /// Somebody who looks at the run reached into it.
-    ByHand {
-        /// What was done.
+    /// A user action of a viewer changed the run.
+    UserAction {
+        /// Description of the action.
         text: String,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
-    /// The run stopped because it was asked to.
+    /// The run stopped on request.
     Interrupted {
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
-    /// The run stopped because it could not go on.
+    /// The run stopped because of an error.
     Failed {
-        /// Why.
+        /// Text of the error.
         reason: String,
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
     },
     /// The run reached its end.
     Finished {
         /// Simulated time \[s\].
         time: f64,
-        /// Steps done.
+        /// Number of completed steps.
         steps: u64,
         /// Wall time of all starts and resumes \[s\].
         wall_time: f64,
-        /// Grains and particles of fluids times steps over wall time \[1/s\].
+        /// Grains and fluid particles times steps over wall time \[1/s\].
         particle_steps_per_second: f64,
     },
 }
@@ -138,12 +138,12 @@ pub enum Event {
 pub(super) struct Log(Table);
 
 impl Log {
-    /// A new log.
+    /// Creates a new log.
     pub fn create(layer: &dyn FileLayer, folder: &Path) -> Result<Log, FilesError> {
         Table::create_log(layer, &folder.join(LOG)).map(Log)
     }
 
-    /// Goes on with a log; a last line that a crash cut short is taken off, everything else stays.
+    /// Continues a log. It removes an incomplete last line after a crash, and keeps everything else.
     pub fn resume(layer: &dyn FileLayer, folder: &Path) -> Result<Log, FilesError> {
         let path = folder.join(LOG);
         if !layer.exists(&path).map_err(disk(&path, "look at it"))? {

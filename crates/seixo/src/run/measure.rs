@@ -1,10 +1,10 @@
-//! What conditions look at.
+//! Quantities in the conditions of stages.
 
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_scene::Measure;
 
-/// The value of what a condition looks at.
+/// Returns the value of a measured quantity.
 pub(super) fn value(measure: &Measure, grains: &GrainSnapshot, simulation: &Simulation) -> f64 {
     let of = |group: &Option<u32>| {
         let group = *group;
@@ -12,7 +12,7 @@ pub(super) fn value(measure: &Measure, grains: &GrainSnapshot, simulation: &Simu
     };
     let square = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>();
     match measure {
-        // The clock is the caller's.
+        // The caller evaluates the time.
         Measure::Time | Measure::Duration => f64::NAN,
         Measure::Grains(group) => of(group).count() as f64,
         Measure::KineticEnergy(group) => of(group).map(|k| 0.5 * grains.mass[k] * square(grains.velocity[k])).sum(),

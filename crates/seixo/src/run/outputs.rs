@@ -1,4 +1,4 @@
-//! Everything that is written at chosen simulated times.
+//! All outputs at given simulated times.
 
 use super::folder::ENERGIES;
 use super::fragments::of_bonded;
@@ -8,7 +8,7 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::Fragments;
 use seixo_engine::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidLook, Simulation};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
@@ -18,16 +18,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How far each table was written, by its path in the run folder.
+/// Written length of each table, by its path in the run folder.
 pub(super) type Marks = BTreeMap<String, Mark>;
 
-/// What outputs read from a simulation at one step, each taken once.
+/// Data that outputs read from a simulation at one step, each computed at most once.
 pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
     contacts: &'a [ContactRecord],
     grains: OnceCell<GrainSnapshot>,
     fluid: OnceCell<FluidSnapshot>,
-    look: OnceCell<FluidLook<'a>>,
+    look: OnceCell<FluidSampler<'a>>,
     bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
     ledger: OnceCell<Ledger>,
@@ -62,20 +62,20 @@ impl<'a> Sample<'a> {
     pub fn bodies(&self) -> Vec<BodySnapshot> {
         self.simulation.bodies()
     }
-    /// Particles of fluids; none in a dry world.
+    /// Fluid particles; empty without fluids.
     pub fn fluid(&self) -> &FluidSnapshot {
         self.fluid.get_or_init(|| self.simulation.fluid().unwrap_or_default())
     }
-    /// What fluids are like at these points \[m\].
+    /// Returns the state of the fluids at these points \[m\].
     pub fn sample_fluid(&self, points: &[[f64; 3]]) -> Vec<FluidSample> {
-        let look = self.look.get_or_init(|| self.simulation.look_at_fluids());
+        let look = self.look.get_or_init(|| self.simulation.sample_fluids());
         points.iter().map(|point| look.at(point)).collect()
     }
-    /// Single contacts, where an output that is due said that it needs them.
+    /// Contacts, if an output that is due has requested them.
     pub fn contacts(&self) -> &[ContactRecord] {
         self.contacts
     }
-    /// Bonds that hold.
+    /// Intact bonds.
     pub fn bonds(&self) -> &[BondSnapshot] {
         self.bonds.get_or_init(|| self.simulation.bonds_now())
     }
@@ -84,16 +84,16 @@ impl<'a> Sample<'a> {
         of_bonded(self.simulation, self.grains(), self.bonds())
     }
     pub fn bonds_made_and_holding(&self) -> [usize; 2] {
-        self.simulation.bonds_made_and_holding()
+        self.simulation.bond_counts()
     }
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())
     }
-    /// Where heat is; nowhere where none flows.
+    /// Heat ledger; zero without heat conduction.
     pub fn heat(&self) -> HeatLedger {
         self.simulation.heat().unwrap_or_default()
     }
-    /// Heat flow \[W\] and heat given \[J\] by every wall.
+    /// Heat flow \[W\] and supplied heat \[J\] of each wall.
     pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {
         self.simulation.heat_of_walls()
     }
@@ -102,7 +102,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// A new table of lines over time, or one that goes on from a mark.
+/// Opens a new table over time, or one that continues from a mark.
 pub(super) fn table(layer: &dyn FileLayer, path: &Path, columns: &[&str], mark: Option<&Mark>) -> Result<Table, FilesError> {
     match mark {
         Some(mark) => Table::resume(layer, path, mark),
@@ -116,12 +116,12 @@ pub(super) struct Outputs {
     energies: Table,
     energies_schedule: Schedule,
     probes: Vec<ProbeLog>,
-    /// Kinetic energy at the last line of the ledger \[J\].
+    /// Kinetic energy at the last line of the energy ledger \[J\].
     pub kinetic: f64,
 }
 
 impl Outputs {
-    /// Outputs of a run that starts, or goes on from the marks of a checkpoint.
+    /// Opens the outputs of a new run, or of a run that resumes from the marks of a checkpoint.
     pub fn open(
         (layer, folder): (&dyn FileLayer, &Path),
         scene: &Scene,
@@ -139,7 +139,7 @@ impl Outputs {
         })
     }
 
-    /// Goes on after a checkpoint: what was due until then is written.
+    /// Continues after a checkpoint: all outputs up to its step are written already.
     pub fn restore(&mut self, state: &State, simulation: &Simulation) {
         self.schedules().for_each(|schedule| schedule.pass(simulation.steps()));
         self.kinetic = simulation.ledger().kinetic;
@@ -147,27 +147,27 @@ impl Outputs {
         self.probes.iter_mut().for_each(|probe| probe.restore(state, &cell));
     }
 
-    /// Adds to a checkpoint what the next outputs depend on.
+    /// Adds the data that later outputs depend on to a checkpoint.
     pub fn save(&self, to: &mut dyn Sections) {
         self.probes.iter().for_each(|probe| probe.save(to));
     }
 
-    /// What should be told of what could not be written, if there is anything.
+    /// Returns a warning about outputs that could not be written, if there are any.
     pub fn warning(&self) -> Option<String> {
         self.frames.warning()
     }
 
-    /// What bodies look like that were made from meshes, if there are any.
+    /// Returns the surfaces of bodies that were made from meshes, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
         self.frames.surfaces()
     }
 
-    /// Lists the frames that are written.
+    /// Lists the written frames.
     pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         self.frames.list(layer)
     }
 
-    /// How far the tables are written. What they and the frames hold up to here survives a power cut, so that a checkpoint may rely on it.
+    /// Returns the length of each table. Tables and frames up to here survive a power cut, so that a checkpoint can rely on them.
     pub fn marks(&mut self, layer: &dyn FileLayer) -> Result<Marks, FilesError> {
         self.frames.list(layer)?;
         let mut marks = Marks::from([(ENERGIES.to_owned(), self.energies.mark()?)]);
@@ -177,34 +177,34 @@ impl Outputs {
         Ok(marks)
     }
 
-    /// The first step behind this one at which something is due.
+    /// Returns the first step after this one at which an output is due.
     pub fn next_step_after(&mut self, step: u64) -> u64 {
         let written = self.schedules().map(|schedule| schedule.step_after(step)).min();
-        let looked_at = self.probes.iter().map(|probe| probe.next_look).filter(|&look| look > step).min();
+        let looked_at = self.probes.iter().map(|probe| probe.next_check).filter(|&look| look > step).min();
         written.into_iter().chain(looked_at).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether something is due at this step.
+    /// Whether an output is due at this step.
     pub fn is_due(&mut self, step: u64) -> bool {
         let writes = self.schedules().any(|schedule| schedule.is_due(step));
-        writes || self.probes.iter().any(|probe| probe.next_look <= step)
+        writes || self.probes.iter().any(|probe| probe.next_check <= step)
     }
 
-    /// Whether something is due at this step that needs single contacts, which take a while to find.
+    /// Whether an output is due at this step that needs single contacts, which take time to compute.
     pub fn needs_contacts(&mut self, step: u64) -> bool {
         let mut probes = self.probes.iter();
         (self.frames.needs_contacts() && self.frames.schedule().is_due(step))
             || probes.any(|probe| probe.needs_contacts() && probe.schedule.is_due(step))
     }
 
-    /// Writes what is due now.
+    /// Writes the outputs that are due now.
     pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation, contacts: &[ContactRecord]) -> Result<(), FilesError> {
         let steps = simulation.steps();
         let sample = Sample::of(simulation, contacts);
         for probe in &mut self.probes {
             if probe.schedule.is_due(steps) {
                 probe.write(&sample)?;
-            } else if probe.next_look <= steps {
+            } else if probe.next_check <= steps {
                 probe.look(&sample);
             }
         }

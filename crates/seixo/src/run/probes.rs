@@ -1,9 +1,9 @@
-//! Probes: quantities logged over time.
+//! Probes: quantities over time.
 
-use super::fluids::{self, KnownFluids};
+use super::fluids::{self, FluidConstants};
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
-use super::passage::{Passage, time_to_look};
+use super::plane_counter::{PlaneCounter, time_to_look};
 use super::schedule::Schedule;
 use seixo_analysis::{
     FragmentSizes, Plane, SHARES, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
@@ -19,25 +19,25 @@ use seixo_scene::{Probe, ProbeKind};
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A probe and its table.
+/// Probe with its table.
 pub(super) struct ProbeLog {
     name: String,
-    /// Place of the table in the run folder.
+    /// Path of the table in the run folder.
     pub place: String,
     what: ProbeKind,
     time_step: f64,
-    passage: Passage,
-    /// The step at which it is to be looked at what passes; far away where nothing is.
-    pub next_look: u64,
-    /// Where the grains of a strain were at the first line, which is that of the start.
+    passage: PlaneCounter,
+    /// Step of the next sample of a counter; far in the future for other probes.
+    pub next_check: u64,
+    /// Reference positions of the grains for a strain: those at the first line, at the start.
     unstrained: Option<Unstrained>,
-    fluids: KnownFluids,
+    fluids: FluidConstants,
     pub schedule: Schedule,
     pub table: Table,
 }
 
 impl ProbeLog {
-    /// A probe that starts, or goes on from its mark.
+    /// Opens a new probe, or one that continues from its mark.
     pub fn open(
         (layer, folder): (&dyn FileLayer, &Path),
         probe: &Probe,
@@ -55,16 +55,16 @@ impl ProbeLog {
             place,
             what: probe.what.clone(),
             time_step,
-            passage: Passage::default(),
-            next_look: u64::MAX,
+            passage: PlaneCounter::default(),
+            next_check: u64::MAX,
             unstrained: None,
-            fluids: KnownFluids::of(world),
+            fluids: FluidConstants::of(world),
             schedule,
             table,
         })
     }
 
-    /// Looks at what passes, which lines alone may be too far apart for.
+    /// Samples a counter, for which the lines alone may be too rare.
     pub fn look(&mut self, sample: &Sample) {
         let ProbeKind::CountThrough { point, normal, radius } = &self.what else {
             return;
@@ -73,7 +73,7 @@ impl ProbeLog {
         let plane = Plane::in_cell(*point, *normal, &grains.cell);
         self.passage.look(grains, &plane, *radius);
         let steps = time_to_look(grains, &plane, sample.gravity()) / self.time_step;
-        self.next_look = sample.steps().saturating_add(steps.max(1.0) as u64);
+        self.next_check = sample.steps().saturating_add(steps.max(1.0) as u64);
     }
 
     /// Adds a line.
@@ -146,7 +146,7 @@ impl ProbeLog {
         matches!(self.what, ProbeKind::Stress(_) | ProbeKind::Fabric(_))
     }
 
-    /// Adds to a checkpoint what the next lines depend on.
+    /// Adds the data that later lines depend on to a checkpoint.
     pub fn save(&self, to: &mut dyn Sections) {
         if let Some(unstrained) = &self.unstrained {
             let [grains, places] = ["grains", "places"].map(|what| self.section(what));
@@ -154,11 +154,11 @@ impl ProbeLog {
             to.put(&places, Column::F64(unstrained.position.as_flattened().to_vec()));
         }
         if let ProbeKind::CountThrough { .. } = self.what {
-            self.passage.save(to, |what| self.section(what), self.next_look);
+            self.passage.save(to, |what| self.section(what), self.next_check);
         }
     }
 
-    /// Takes it back from a checkpoint of grains in this cell, if it is there.
+    /// Restores these data from a checkpoint of grains in this cell, if they are there.
     pub fn restore(&mut self, state: &State, cell: &PeriodicCell) {
         let [grains, places] = ["grains", "places"].map(|what| self.section(what));
         if let (Some(Column::U32(id)), Some(Column::F64(places))) = (state.get(&grains), state.get(&places)) {
@@ -169,13 +169,13 @@ impl ProbeLog {
         }
         if let ProbeKind::CountThrough { point, normal, .. } = &self.what {
             let plane = Plane::in_cell(*point, *normal, cell);
-            if let Some((passage, next_look)) = Passage::restored(state, |what| self.section(what), &plane) {
-                (self.passage, self.next_look) = (passage, next_look);
+            if let Some((passage, next_check)) = PlaneCounter::restored(state, |what| self.section(what), &plane) {
+                (self.passage, self.next_check) = (passage, next_check);
             }
         }
     }
 
-    /// The name of a section of a checkpoint.
+    /// Returns the name of a section of a checkpoint.
     fn section(&self, what: &str) -> String {
         format!("probe/{}/{what}", self.name)
     }
@@ -245,14 +245,14 @@ const FRAGMENTS: [&str; 7] = [
     "d80 [m]",
 ];
 
-/// Names of the columns behind the time.
+/// Returns the names of the columns after the time.
 fn columns(what: &ProbeKind) -> Vec<Cow<'static, str>> {
     let names: &[&str] = match what {
         ProbeKind::Fluid(what) => return fluids::columns(what).into_iter().map(Cow::Owned).collect(),
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
-        ProbeKind::Bonds => &["made", "holding"],
+        ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
         ProbeKind::Fragments { .. } => &FRAGMENTS,
         ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
         ProbeKind::GroupTemperature { .. } => &["mean [K]", "lowest [K]", "highest [K]"],
@@ -271,25 +271,25 @@ fn columns(what: &ProbeKind) -> Vec<Cow<'static, str>> {
     names.iter().map(|&name| name.into()).collect()
 }
 
-/// A vector of each wall, summed over the walls that count as one.
+/// Sums a vector over walls that count as one.
 fn total(walls: &[WallSnapshot], of: impl Fn(&WallSnapshot) -> [f64; 3]) -> [f64; 3] {
     let vectors = walls.iter().map(of);
     vectors.fold([0.0; 3], |sum, vector| [0, 1, 2].map(|k| sum[k] + vector[k]))
 }
 
-/// Center of a grain, in the domain where its sides are periodic; not a number once it has left.
+/// Center of a grain, inside the domain if its sides are periodic; NaN once the grain has left.
 fn position(grains: &GrainSnapshot, id: u32) -> [f64; 3] {
     let found = grains.id.binary_search(&id);
     found.map_or([f64::NAN; 3], |index| grains.cell.inside(grains.position[index]))
 }
 
-/// Force on all grains of a group; zero once all of it has left the domain.
+/// Force on all grains of a group; zero once all of them have left the domain.
 fn force(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
     let members = (0..grains.id.len()).filter(|&index| grains.group[index] == group);
     members.fold([0.0; 3], |sum, index| [0, 1, 2].map(|k| sum[k] + grains.force[index][k]))
 }
 
-/// How large the fragments of these groups are, or of all grains that are, or were, bonded.
+/// Returns the sizes of the fragments of these groups, or of all grains that are, or were, bonded.
 fn sizes(sample: &Sample, groups: Option<&[u32]>) -> [f64; 7] {
     let grains = sample.grains();
     let found = match groups {
@@ -316,7 +316,7 @@ fn sizes(sample: &Sample, groups: Option<&[u32]>) -> [f64; 7] {
     ]
 }
 
-/// Mean temperature of a group by mass, its lowest and its highest; not numbers once all of it has left the domain.
+/// Mass-weighted mean, smallest and largest temperature of a group; NaN once all of its grains have left the domain.
 fn temperature(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
     let (mut mass, mut moment, mut low, mut high) = (0.0, 0.0, f64::NAN, f64::NAN);
     for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {

@@ -1,112 +1,117 @@
-//! `run.json` (what ran and how it went), `profile.csv` (where the time went) and `trace.csv` (what CPU and GPU were at when).
+//! `run.json` (record of the run), `profile.csv` (time per pass) and `trace.csv` (activity of CPU and GPU over time).
 
-use super::course::Course;
 use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
+use super::stage_runner::StageRunner;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
-use seixo_engine::{BroadPhase, Divided, Simulation, Traffic};
+use seixo_engine::{BroadPhase, Communication, Decomposition, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
+use seixo_scene::Scene;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It runs, or was killed.
+    /// The run is in progress, or was killed.
     Running,
-    /// It reached its end.
+    /// The run reached its end.
     Finished,
-    /// It was asked to stop and can go on.
+    /// The run stopped on request and can be resumed.
     Interrupted,
-    /// It could not go on.
+    /// The run stopped because of an error.
     Failed,
 }
 
-/// The time step of a run and what limits it.
+/// Time step of a run, and its limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeStepRecord {
-    /// The step in use \[s\].
+    /// Time step in use \[s\].
     pub value: f64,
-    /// What "auto" takes \[s\].
+    /// Time step of "auto" \[s\].
     pub auto: f64,
-    /// The stable limit \[s\].
+    /// Stable limit \[s\].
     pub limit: f64,
-    /// What sets the limit.
+    /// Cause of the limit.
     pub cause: String,
 }
 
-/// A stage that began.
+/// Record of a stage that began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageRecord {
-    /// Its name.
+    /// Name of the stage.
     pub name: String,
-    /// Simulated time at which it began \[s\].
+    /// Simulated time at its start \[s\].
     pub began: f64,
-    /// Simulated time at which its condition held \[s\], if it did.
+    /// Simulated time at which its condition was fulfilled \[s\], if it was.
     pub ended: Option<f64>,
-    /// What of the condition held.
+    /// Fulfilled part of the condition.
     pub reason: Option<String>,
 }
 
-/// How grains and fluids are divided among domains.
+/// Decomposition of grains and fluids.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
-pub struct DividedRecord {
-    /// Grains that each domain owns.
+pub struct DecompositionRecord {
+    /// Number of own grains of each subdomain.
     pub grains: Vec<usize>,
-    /// Particles of fluid that each domain owns; empty where nothing flows.
+    /// Number of own fluid particles of each subdomain; empty without fluids.
     #[serde(default)]
     pub fluid: Vec<usize>,
-    /// How often a grain, or a particle of fluid or of a wall, went from one domain to another since the run was started or resumed.
-    pub changed_hands: u64,
+    /// Number of migrations of grains, fluid particles and wall particles since the run was started or resumed.
+    #[serde(alias = "changed_hands")]
+    pub migrations: u64,
 }
 
-/// What a domain told the others since the run was started or resumed.
+/// Communication of a subdomain since the run was started or resumed.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq)]
-pub struct TrafficRecord {
-    /// Messages to the domains beside it.
+pub struct CommunicationRecord {
+    /// Number of messages to neighbor subdomains.
     pub messages: u64,
-    /// Bytes of these.
+    /// Bytes of these messages.
     pub bytes: u64,
-    /// How often it waited for all domains.
-    pub gathers: u64,
-    /// Wall time in which it sent, and waited for what others send \[s\].
+    /// Number of global reductions.
+    #[serde(alias = "gathers")]
+    pub collectives: u64,
+    /// Wall time of sending and of waiting for messages \[s\].
     pub seconds: f64,
 }
 
-impl TrafficRecord {
-    fn new(told: &Traffic) -> TrafficRecord {
-        TrafficRecord {
-            messages: told.messages,
-            bytes: told.bytes,
-            gathers: told.gathers,
-            seconds: told.spent.as_secs_f64(),
+impl CommunicationRecord {
+    fn new(reported: &Communication) -> CommunicationRecord {
+        CommunicationRecord {
+            messages: reported.messages,
+            bytes: reported.bytes,
+            collectives: reported.collectives,
+            seconds: reported.spent.as_secs_f64(),
         }
     }
 }
 
-/// What the broad phase of rigid bodies found when the lists were made last: bodies by what they may touch, and what was looked up.
+/// Result of the last broad phase of rigid bodies: number of bodies by their possible contacts, and of spheres that were searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BroadPhaseRecord {
-    /// Bodies that may touch nothing.
+    /// Bodies without possible contacts.
     pub none: usize,
-    /// Those that may touch fluids only.
+    /// Bodies with possible contacts with fluids only.
     #[serde(rename = "F")]
     pub fluid: usize,
-    /// Those that may touch grains, other bodies and walls only.
+    /// Bodies with possible contacts with grains, other bodies and walls only.
     #[serde(rename = "C")]
     pub solid: usize,
-    /// Those that may touch both.
+    /// Bodies with possible contacts of both kinds.
     #[serde(rename = "FC")]
     pub both: usize,
-    /// Spheres of all bodies.
+    /// Number of spheres of all bodies.
     pub spheres: usize,
-    /// Those of them whose neighbors were looked for.
-    pub among_grains: usize,
-    /// Those of them that were compared with walls.
-    pub among_walls: usize,
+    /// Number of spheres whose neighbors were searched.
+    #[serde(alias = "among_grains")]
+    pub near_grains: usize,
+    /// Number of spheres that were compared with walls.
+    #[serde(alias = "among_walls")]
+    pub near_walls: usize,
 }
 
 impl BroadPhaseRecord {
@@ -118,86 +123,99 @@ impl BroadPhaseRecord {
             solid,
             both,
             spheres: found.spheres,
-            among_grains: found.among_grains,
-            among_walls: found.among_walls,
+            near_grains: found.near_grains,
+            near_walls: found.near_walls,
         }
     }
 }
 
-/// What ran and how it went.
+/// Record of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Version of the program.
     pub version: String,
     /// Title of the scene.
     pub title: String,
+    /// Names of the groups of grains, in the order of their numbers in frames.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// Names of the materials, likewise.
+    #[serde(default)]
+    pub materials: Vec<String>,
+    /// Names of the fluids, likewise.
+    #[serde(default)]
+    pub fluids: Vec<String>,
     /// BLAKE3 of the resolved scene and of the world made from it.
     pub scene_hash: String,
-    /// The folder in which it was started, in full; of a run that was moved, what the scene names is looked for relative to it.
+    /// Absolute path of the folder in which the run started. For a moved run, files of the scene are searched relative to it.
     #[serde(default)]
     pub folder: Option<String>,
-    /// Where it computed.
+    /// Name of the device.
     pub device: String,
-    /// Threads at work.
+    /// Number of threads.
     pub threads: usize,
-    /// With how many digits it computed.
+    /// Precision of the device.
     pub precision: String,
     /// The time step.
     pub time_step: TimeStepRecord,
-    /// Simulated time at which the run ends \[s\].
+    /// Simulated time at the end of the run \[s\].
     pub until: f64,
-    /// The stage that it is in, or was in at its end.
+    /// Current stage, or the stage at the end of the run.
     #[serde(default)]
     pub stage: Option<String>,
-    /// The stages that began.
+    /// Stages that began.
     #[serde(default)]
     pub stages: Vec<StageRecord>,
-    /// How it stands.
+    /// State of the run.
     pub result: Outcome,
-    /// Why it failed.
+    /// Error of a failed run.
     pub reason: Option<String>,
     /// Simulated time reached \[s\].
     pub time: f64,
-    /// Steps done.
+    /// Number of completed steps.
     pub steps: u64,
-    /// Grains there.
+    /// Number of grains.
     pub grains: usize,
-    /// Particles of fluids there.
+    /// Number of fluid particles.
     #[serde(default)]
     pub fluid_particles: usize,
-    /// Contacts that bear.
+    /// Number of contacts with a force.
     pub contacts: u64,
-    /// How often the neighbor lists were renewed.
+    /// Number of rebuilds of the neighbor lists.
     pub rebuilds: u64,
-    /// What clumps may touch, where that is looked for.
+    /// Result of the broad phase for clumps, if it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broad_phase: Option<BroadPhaseRecord>,
-    /// How the grains are divided among domains, where they are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub divided: Option<DividedRecord>,
-    /// What each of these domains told the others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub traffic: Vec<TrafficRecord>,
+    /// Decomposition, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "divided")]
+    pub decomposition: Option<DecompositionRecord>,
+    /// Communication of each subdomain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", alias = "traffic")]
+    pub communication: Vec<CommunicationRecord>,
     /// Wall time of all starts and resumes \[s\].
     pub wall_time: f64,
-    /// Grains and particles of fluids times steps of all starts and resumes.
+    /// Grains and fluid particles times steps, of all starts and resumes.
     pub particle_steps: f64,
     /// The same over wall time \[1/s\].
     pub particle_steps_per_second: f64,
-    /// How much it reached, since it was started, of the pace at which simulated time was held to wall time; `None` where it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share_of_pace: Option<f64>,
-    /// Bytes held by the arrays of the simulation over the number of grains and particles of fluids.
+    /// Reached share of the requested speed relative to wall time, since the start; `None` without such a request.
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "share_of_pace")]
+    pub real_time_ratio: Option<f64>,
+    /// Bytes of the arrays of the simulation over the number of grains and fluid particles.
     pub bytes_per_particle: f64,
 }
 
 impl Record {
-    /// What is known of a simulation before it runs.
-    pub(super) fn new(simulation: &mut Simulation, title: &str, scene_hash: &str, until: f64) -> Record {
+    /// Creates the record of the simulation of a scene before it runs.
+    pub(super) fn new(simulation: &mut Simulation, scene: &Scene, scene_hash: &str) -> Record {
         let step = simulation.time_step();
+        let fluids = scene.world.fluids.iter().flat_map(|fluids| &fluids.kinds);
         let mut record = Record {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            title: title.to_owned(),
+            title: scene.title.clone(),
+            groups: scene.world.groups.clone(),
+            materials: scene.world.materials.iter().map(|material| material.name.clone()).collect(),
+            fluids: fluids.map(|fluid| fluid.name.clone()).collect(),
             scene_hash: scene_hash.to_owned(),
             folder: None,
             device: simulation.device_name(),
@@ -209,7 +227,7 @@ impl Record {
                 limit: step.limit,
                 cause: step.cause.clone(),
             },
-            until,
+            until: scene.run.until,
             stage: None,
             stages: Vec::new(),
             result: Outcome::Running,
@@ -221,20 +239,19 @@ impl Record {
             contacts: 0,
             rebuilds: 0,
             broad_phase: None,
-            divided: None,
-            traffic: Vec::new(),
+            decomposition: None,
+            communication: Vec::new(),
             wall_time: 0.0,
             particle_steps: 0.0,
             particle_steps_per_second: 0.0,
-            share_of_pace: None,
+            real_time_ratio: None,
             bytes_per_particle: 0.0,
         };
         record.measure(simulation);
         record
     }
 
-    /// Brings up to date what changes while a simulation runs. Of one that a GPU does not give back any more, contacts and memory stay what
-    /// they were.
+    /// Updates the values that change during a run. If the download from a GPU fails, contacts and memory keep their old values.
     pub(super) fn measure(&mut self, simulation: &mut Simulation) {
         self.time = simulation.time();
         self.steps = simulation.steps();
@@ -248,27 +265,23 @@ impl Record {
         };
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
-            self.divided = simulation.divided().map(|divided| {
-                let Divided {
+            self.decomposition = simulation.decomposition().map(|decomposed| {
+                let Decomposition {
                     grains,
                     fluid,
-                    changed_hands,
-                    traffic,
+                    migrations,
+                    communication: traffic,
                     ..
-                } = divided;
-                self.traffic = traffic.iter().map(TrafficRecord::new).collect();
-                DividedRecord {
-                    grains,
-                    fluid,
-                    changed_hands,
-                }
+                } = decomposed;
+                self.communication = traffic.iter().map(CommunicationRecord::new).collect();
+                DecompositionRecord { grains, fluid, migrations }
             });
             self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
             self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }
     }
 
-    /// Books what happened to a stage.
+    /// Records the event of a stage.
     pub(super) fn note(&mut self, event: &Event) {
         match event {
             Event::StageBegan { stage, time, .. } => {
@@ -289,17 +302,18 @@ impl Record {
         }
     }
 
-    /// Takes over the stages that `course` knows of from the record of the run before; what was written after the checkpoint is to come.
-    pub(super) fn take_stages(&mut self, before: Vec<StageRecord>, course: &Course) {
+    /// Takes over from the record of the earlier run those stages that `stage_runner` contains. Later ones began after the checkpoint, and will begin
+    /// again.
+    pub(super) fn take_stages(&mut self, before: Vec<StageRecord>, stage_runner: &StageRunner) {
         self.stages = before;
-        self.stages.truncate(course.stages().count());
+        self.stages.truncate(stage_runner.stages().count());
         self.stage = self.stages.last().map(|stage| stage.name.clone());
-        if let Some(last) = self.stages.last_mut().filter(|_| !course.is_over()) {
+        if let Some(last) = self.stages.last_mut().filter(|_| !stage_runner.is_over()) {
             (last.ended, last.reason) = (None, None);
         }
     }
 
-    /// Reads the record of a run folder; `None` where there is none that makes sense.
+    /// Reads the record of a run folder; `None` if there is no valid one.
     pub fn read(layer: &dyn FileLayer, folder: &Path) -> Option<Record> {
         serde_json::from_slice(&layer.read(&folder.join(RECORD)).ok()?).ok()
     }
@@ -312,7 +326,7 @@ impl Record {
     }
 }
 
-/// Writes the seconds per pass; "outputs" is what files took, and "steps" what all passes took where they cannot be told apart: on a GPU.
+/// Writes the seconds per pass. "outputs" is the time for files. "steps" is the time of all passes if they cannot be separated, as on a GPU.
 pub(super) fn write_profile(
     layer: &dyn FileLayer,
     folder: &Path,
@@ -320,7 +334,7 @@ pub(super) fn write_profile(
     steps: (f64, u64),
     outputs: (f64, u64),
 ) -> Result<(), FilesError> {
-    // A scene without heat has no pass of it.
+    // A scene without heat has no pass for it.
     let was_called = |(_, _, calls): &&(&str, f64, u64)| *calls > 0;
     let mut passes: Vec<_> = simulation.profile().passes.iter().filter(was_called).copied().collect();
     if passes.is_empty() {
@@ -337,13 +351,13 @@ pub(super) fn write_profile(
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 
-/// Writes what CPU and GPU were at in the latest steps; nothing where they are not at work at the same time.
+/// Writes the activity of CPU and GPU in the latest steps; nothing unless both compute at the same time.
 pub(super) fn write_trace(layer: &dyn FileLayer, folder: &Path, simulation: &Simulation) -> Result<(), FilesError> {
     let spans = simulation.trace();
     if spans.is_empty() {
         return Ok(());
     }
-    let mut text = String::from("step,where,pass,from [s],to [s]\n");
+    let mut text = String::from("step,processor,pass,start [s],end [s]\n");
     for Span {
         pass,
         is_on_gpu,
@@ -359,7 +373,7 @@ pub(super) fn write_trace(layer: &dyn FileLayer, folder: &Path, simulation: &Sim
     replace(layer, &path, text.as_bytes()).map_err(disk(&path, "write it"))
 }
 
-/// BLAKE3 of a resolved scene and of what its files gave: grains, those that come later, too, meshes, paths, and pairs that are bonded.
+/// BLAKE3 hash of a resolved scene and of the data from its files: grains, also those that enter later, meshes, paths, and bonded pairs.
 pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(resolved.as_bytes());

@@ -1,6 +1,6 @@
-//! When outputs are due: by step number, so that nothing drifts and nothing depends on interruptions.
+//! Schedule of outputs by step number: there is no drift, and interruptions do not matter.
 
-/// Events at the multiples of an interval, each at the step nearest to it, at most one a step.
+/// Events at the multiples of an interval, each at the nearest step, at most one per step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Schedule {
     steps_between: f64,
@@ -8,7 +8,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Events every `every` \[s\], the first at time zero, with steps of `time_step` \[s\].
+    /// Events every `every` \[s\], the first at time zero, for a time step of `time_step` \[s\].
     pub fn new(every: f64, time_step: f64) -> Schedule {
         Schedule {
             steps_between: (every / time_step).max(1.0),
@@ -21,7 +21,7 @@ impl Schedule {
         self.next
     }
 
-    /// The step of an event.
+    /// Returns the step of an event.
     pub fn step_of(&self, event: u64) -> u64 {
         (event as f64 * self.steps_between).round() as u64
     }
@@ -31,14 +31,14 @@ impl Schedule {
         self.step_of(self.next) <= step
     }
 
-    /// The step of the first event behind this step.
+    /// Returns the step of the first event after this step.
     pub fn step_after(&self, step: u64) -> u64 {
         let mut later = *self;
         later.pass(step);
         later.step_of(later.next)
     }
 
-    /// Leaves all events up to and at this step behind.
+    /// Skips all events up to and including this step.
     pub fn pass(&mut self, step: u64) {
         self.next = (step as f64 / self.steps_between) as u64;
         while self.is_due(step) {

@@ -1,4 +1,4 @@
-//! Surfaces of bodies that were made from meshes, where the bodies are.
+//! Surfaces of bodies that were made from meshes, at the current positions of the bodies.
 
 use seixo_engine::BodySnapshot;
 use seixo_files::vtk::VtkBodies;
@@ -7,16 +7,16 @@ use seixo_view::SmoothMesh;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What bodies of a scene look like that were made from meshes.
+/// Surfaces of the bodies of a scene that were made from meshes.
 pub(super) struct Surfaces {
-    /// In the frames of bodies, in lengths of their radii.
+    /// Meshes in the body frames, in units of their radii.
     meshes: Vec<SmoothMesh>,
-    /// By the ids of bodies.
+    /// Bodies with a mesh, by their ids.
     outlined: BTreeMap<u32, Outlined>,
 }
 
 impl Surfaces {
-    /// Those of these meshes; `None` where no body was made from one.
+    /// Creates the surfaces from these meshes; `None` if no body was made from a mesh.
     pub fn of(outlines: &Outlines) -> Option<Arc<Surfaces>> {
         let of_bodies = outlines.bodies().iter().map(|outlined| (outlined.body, outlined.clone()));
         (!outlines.is_empty()).then(|| {
@@ -27,7 +27,7 @@ impl Surfaces {
         })
     }
 
-    /// The surfaces of those of these bodies that have one, at this time \[s\].
+    /// Returns the surfaces of these bodies at this time \[s\]; bodies without a mesh are left out.
     pub fn at(&self, bodies: &[BodySnapshot], time: f64) -> VtkBodies {
         let mut all = VtkBodies {
             time,
@@ -85,7 +85,7 @@ orientation = { axis = [1, 2, -1], angle = "70 deg" }
 velocity = [3, -1, 0.5]
 angular_velocity = [4, 1, -8]
 "#;
-    /// A corner that is cut off a block, far from the origin.
+    /// A corner cut off a block, far from the origin.
     const WEDGE: &str = "v 5 0 0\nv 9 0 0\nv 5 3 0\nv 5 0 3.5\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
     #[test]
@@ -109,7 +109,7 @@ angular_velocity = [4, 1, -8]
             assert!((2000.0 * solid.volume / body.mass - 1.0).abs() < 1e-9, "{solid:?}, {body:?}");
             let away = |center: [f64; 3]| (0..3).map(|k| (center[k] - solid.center[k]).abs()).fold(0.0, f64::max);
             assert!(away(body.center) < 1e-9 && away(before.center) > 1e-3, "{solid:?}, {body:?}");
-            // It is as hard to turn about the axis of its largest moment as the body is, which has turned.
+            // Its moment of inertia about the axis of the largest moment is that of the rotated body.
             let axis = body.turned([1.0, 0.0, 0.0]);
             let moment: f64 = (0..3)
                 .flat_map(|i| (0..3).map(move |k| (i, k)))
@@ -118,7 +118,7 @@ angular_velocity = [4, 1, -8]
             assert!((2000.0 * moment / body.moments[0] - 1.0).abs() < 1e-9, "{solid:?}, {body:?}");
             assert!(before.orientation != body.orientation);
         }
-        // Normals are those of the faces, and the grains that it shows those of which frames say that bodies carry them.
+        // Normals are those of the faces, and the carried grains are those of the frames.
         for corners in &seen.triangles {
             let [a, b, c] = corners.map(|corner| seen.position[corner as usize]);
             let normal = seen.normal[corners[0] as usize];
@@ -131,7 +131,7 @@ angular_velocity = [4, 1, -8]
         let carried = grains.id.iter().zip(&grains.body).filter(|(_, body)| **body >= 0);
         let carried: Vec<[u32; 2]> = carried.map(|(&id, &body)| [id, body as u32]).collect();
         assert_eq!(seen.carried, carried);
-        // What has no mesh has no surface.
+        // Without meshes there are no surfaces.
         assert!(Surfaces::of(&Outlines::default()).is_none());
     }
 }

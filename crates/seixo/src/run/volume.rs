@@ -1,35 +1,45 @@
-//! How much a run will write.
+//! Estimate of the size of the output.
 
-use seixo_engine::world::FluidInlet;
+use seixo_engine::world::Fluids;
 use seixo_files::vtk::Field;
 use seixo_scene::Scene;
 
-/// Bytes that a run that starts with so many grains will write, about: frames, tables and two checkpoints.
+/// Estimates the numbers of grains and of fluid particles that enter after the start, through inlets and by stages.
+pub fn entering_later(scene: &Scene) -> [f64; 2] {
+    let until = scene.run.until;
+    let through_inlets: f64 = scene.plan.inlets.iter().map(|inlet| inlet.grains_until(until)).sum();
+    let of_fluids = |fluids: &Fluids| -> f64 {
+        let inlets = fluids.inlets.iter();
+        inlets.map(|inlet| inlet.particles_until(until, fluids.spacing)).sum()
+    };
+    let by_stages = scene.plan.reserve.len() as f64;
+    [by_stages + through_inlets, scene.world.fluids.as_ref().map_or(0.0, of_fluids)]
+}
+
+/// Estimates the bytes of frames, tables and two checkpoints of a run that starts with this number of grains.
 pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
-    let coming: f64 = scene.plan.inlets.iter().map(|inlet| inlet.grains_until(scene.run.until)).sum();
-    let grains = (grains + scene.plan.reserve.len()) as f64 + coming;
+    let [grains_later, particles_later] = entering_later(scene);
+    let grains = grains as f64 + grains_later;
     let times = |every: f64| (scene.run.until / every.max(time_step)).floor() + 1.0;
     let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
     let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
-    // Places hardly shrink when packed, vectors in singles a little, whole numbers nearly vanish; base64 adds a third.
+    // Compression: positions hardly shrink, single-precision vectors a little, whole numbers almost vanish; base64 adds a third.
     let frame = grains * 4.0 / 3.0 * (22.0 + 10.0 * vectors) + 2e3;
-    // Some three contacts a grain, and twenty-four numbers a point.
+    // Some three contacts per grain, and 24 numbers per grid point.
     let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
     let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
-    // As many bonds, where there are any, and as much in a checkpoint, with a line for each fragment.
+    // As many bonds as contacts, and as much in a checkpoint, with a line for each fragment.
     let bonds = if scene.world.bonds.is_empty() { 0.0 } else { 3.0 * grains * 110.0 };
-    // Places, velocities, pressures and densities, which hardly shrink; in a checkpoint as much as of grains.
-    let particles = scene.world.fluids.as_ref().map_or(0.0, |fluids| {
-        let until = |inlet: &FluidInlet| inlet.particles_until(scene.run.until, fluids.spacing);
-        fluids.particles.len() as f64 + fluids.inlets.iter().map(until).sum::<f64>()
-    });
-    // Some four vertices for each particle of the six faces of a cube, and for what splashes as much again.
+    // Positions, velocities, pressures and densities hardly shrink; a checkpoint needs as much as for grains.
+    let particles_at_start = scene.world.fluids.as_ref().map_or(0, |fluids| fluids.particles.len());
+    let particles = particles_at_start as f64 + particles_later;
+    // Some four vertices for each particle on the six faces of a cube, and as many again for splashes.
     let vertices = if scene.output.surface {
         50.0 * particles.powf(2.0 / 3.0)
     } else {
         0.0
     };
-    // Half a vertex to three for each triangle of a body.
+    // Half a vertex to three vertices for each triangle of a body.
     let triangles = scene.outlines.triangles() as f64;
     let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0 + triangles * 90.0;
     let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();

@@ -1,22 +1,22 @@
-//! Bodies in fluids as scenes describe them: boxes that float, and a sphere in a tube.
+//! Bodies in fluids from scenes: floating boxes, and a sphere in a tube.
 
+use super::case_run::{CaseRun, Done, Outcome, advance, along, mean, run_until};
 use super::fluid::{extent, fluids_of};
-use super::stand::{Done, Outcome, Stand, advance, along, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use std::f64::consts::PI;
 
-/// Share of a run after which a box is looked at, and how often then.
+/// Share of a run after which a box is sampled, and the number of samples.
 const AT_REST: f64 = 2.0 / 3.0;
 const LOOKS: u32 = 50;
-/// By how much a box may float too high or too low \[spacings\].
+/// Tolerance of the floating height of a box \[spacings\].
 const AFLOAT: f64 = 0.25;
 
-/// From when on the drag on a sphere is averaged, as a share of the run.
+/// Share of the run after which the drag on a sphere is averaged.
 const DRAWN_FROM: f64 = 0.5;
 
-/// Spheres with a radius of half a centimeter whose union is a box with these edges \[cm\], as a scene lists them, row by row from below; and how far they
-/// reach from its center \[cm\].
+/// Spheres with a radius of 0.5 cm whose union is a box with these edges \[cm\], as a list of a scene, row by row from below; and their largest
+/// distance from the center of the box \[cm\].
 fn spheres_of_box([width, height]: [f64; 2]) -> (String, f64) {
     let places = |edge: f64| (0..(2.0 * edge).round() as u32 - 1).map(move |k| 0.5 * (f64::from(k) + 1.0 - edge));
     let row = |z: f64| places(width).map(move |x| format!("{{ at = [{x}, 0, {z}], radius = 0.5 }}"));
@@ -25,18 +25,18 @@ fn spheres_of_box([width, height]: [f64; 2]) -> (String, f64) {
     (format!("[{}]", all.join(", ")), reach)
 }
 
-/// By what angle a box leans, from the ends of its lowest row of spheres \[deg\].
+/// Tilt of a box, from the ends of its lowest row of spheres \[deg\].
 fn lean(spheres: &GrainSnapshot, width: f64) -> f64 {
     let last = (2.0 * width).round() as usize - 2;
     let row = along(spheres.position[last], -1.0, spheres.position[0]);
     -row[2].atan2(row[0]).to_degrees()
 }
 
-/// Boxes half as dense as water, of several widths, start aslant.
-pub fn box_stability(stand: &mut Stand) -> Done {
-    for (name, [width, height, expected, tolerance]) in stand.reference()? {
+/// Boxes of several widths with half the density of water start tilted.
+pub fn box_stability(case_run: &mut CaseRun) -> Done {
+    for (name, [width, height, expected, tolerance]) in case_run.reference()? {
         let (spheres, reach) = spheres_of_box([width, height]);
-        let scene = stand.scene_with(&[
+        let scene = case_run.scene_with(&[
             ("shape.box.spheres".to_owned(), spheres),
             ("grains.box.radius".to_owned(), format!("\"{reach} cm\"")),
         ])?;
@@ -56,14 +56,14 @@ pub fn box_stability(stand: &mut Stand) -> Done {
             let spheres = simulation.snapshot();
             angles.push(lean(&spheres, width));
             heights.push(mean(&spheres.position, |at| at[2]));
-            stand.tell(name, &simulation, until);
+            case_run.print_progress(name, &simulation, until);
         }
-        // It may lean to either side.
+        // The box may tilt to either side.
         let angle = mean(&angles, |angle| *angle).abs();
-        stand.row(format!("{name}: angle at rest [deg]"), angle, expected, tolerance);
-        // Half as dense, and the same from both sides: its center is in the surface, however it leans.
+        case_run.row(format!("{name}: angle at rest [deg]"), angle, expected, tolerance);
+        // The box has half the density of water and is symmetric, so its center is at the surface at any tilt.
         let above = (mean(&heights, |height| *height) - level) / spacing;
-        stand.row(
+        case_run.row(
             format!("{name}: height of its center above the level [spacings]"),
             above,
             0.0,
@@ -73,9 +73,9 @@ pub fn box_stability(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Drag on a sphere that is drawn along the axis of a closed tube, over Stokes' in a fluid without bounds.
-pub fn sphere_in_tube(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Drag on a sphere that moves along the axis of a closed tube, over the Stokes drag in an unbounded fluid.
+pub fn sphere_in_tube(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let until = scene.run.until;
     let grains = &scene.world.grains;
     let motion = grains.bodies.first().and_then(|body| body.motion.as_ref());
@@ -85,17 +85,17 @@ pub fn sphere_in_tube(stand: &mut Stand) -> Done {
     while simulation.time() < DRAWN_FROM * until {
         let next = simulation.time() + 0.1 * until;
         run_until(&mut simulation, next)?;
-        stand.tell("a sphere", &simulation, until);
+        case_run.print_progress("a sphere", &simulation, until);
     }
     let mut drags: Vec<f64> = Vec::new();
     while simulation.time() < until {
         advance(&mut simulation, 1)?;
         drags.push(-drag(&simulation)?);
     }
-    stand.compare(&[mean(&drags, |drag| *drag) / stokes])
+    case_run.compare(&[mean(&drags, |drag| *drag) / stokes])
 }
 
-/// Force of the fluid on the only body, upward \[N\].
+/// Upward force of the fluid on the only body \[N\].
 fn drag(simulation: &Simulation) -> Outcome<f64> {
     let loads = simulation.loads_of_fluids_on_bodies();
     let [force, _] = loads.first().ok_or("the fluid feels no body")?;

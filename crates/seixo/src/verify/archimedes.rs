@@ -1,36 +1,38 @@
-//! Rigid bodies in water: what lifts them, how deep they float, and what they hand over.
+//! Rigid bodies in water: buoyancy, floating depth, and momentum exchange.
 
+use super::case_run::{CaseRun, Done, Outcome, advance, length, run_until};
 use super::fluid::{extent, fluids_of, fluids_of_mut};
-use super::stand::{Done, Outcome, Stand, advance, length, run_until};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Body, Boundary, Domain, Fluids, Hull, Interaction, Leaving, Particles, Sphere, Vec3, WallMotion, World};
+use seixo_engine::world::{
+    Body, BodyBoundary, Domain, Fluids, Interaction, LeavingPolicy, Particles, Sphere, Vec3, WallMotion, WallParticles, World,
+};
 use seixo_scene::Scene;
 
-/// Edge of a cube that is held under water \[m\].
+/// Edge of a submerged cube at a fixed position \[m\].
 const CUBE: f64 = 0.08;
-/// How long the water is left alone, and for how long its force is then looked at \[s\].
+/// Time in which the water settles, and time over which its force is averaged \[s\].
 const LIFTED: [f64; 2] = [0.15, 0.3];
-/// Width and height of a raft \[m\]: it lies flat if wider than √1.5 times its height.
+/// Width and height of a raft \[m\]; it floats flat if its width is above √1.5 times its height.
 const RAFT: [f64; 2] = [0.12, 0.08];
-/// Its density over that of water.
+/// Density of the raft over that of water.
 const DENSITY_OF_RAFT: f64 = 0.5;
-/// How deep it lies in the water at first \[m\], and when it has come to rest \[s\].
+/// Initial depth of the raft in the water \[m\], and time at which it is at rest \[s\].
 const DROPPED: [f64; 2] = [0.02, 1.2];
-/// Steps for which a body is followed that moves through water.
+/// Number of steps of a body that moves through water.
 const STEPS: u64 = 400;
-/// Pressure in water all around periodic \[Pa\], so that it does not tear behind a body.
+/// Background pressure of water in a periodic box \[Pa\], so that no cavity forms behind a body.
 const BACKGROUND: f64 = 2e4;
 
-/// A box in a fluid, whose sides are whole numbers of spacings.
+/// A box in a fluid; its sides are whole numbers of spacings.
 struct Block {
     low: Vec3,
     size: Vec3,
-    /// Its density over that of the fluid.
+    /// Density of the box over that of the fluid.
     density_ratio: f64,
 }
 
 impl Block {
-    /// One of this size in the middle of a tank, with its lower side at this height.
+    /// A box of this size in the middle of a tank, with its lower side at this height.
     fn in_the_middle(fluids: &Fluids, size: Vec3, height: f64, density_ratio: f64) -> Block {
         let beside = |axis: usize| {
             let [low, high] = extent(fluids, axis);
@@ -55,7 +57,7 @@ impl Block {
         (0..3).all(|k| at[k] > self.low[k] && at[k] < self.low[k] + self.size[k])
     }
 
-    /// Places on a lattice that fill it, from its center \[m\].
+    /// Lattice points that fill the box, relative to its center \[m\].
     fn lattice(&self, spacing: f64) -> Vec<Vec3> {
         let counts = self.size.map(|side| (side / spacing).round() as u32);
         let place = |k: u32, axis: usize| (f64::from(k) + 0.5) * spacing - 0.5 * self.size[axis];
@@ -70,13 +72,14 @@ impl Block {
         places
     }
 
-    /// Puts it into a world of one fluid, in place of what is there: held, unless it has a velocity and an angular velocity.
+    /// Adds the box to a world of one fluid and removes the fluid particles inside it. Without a velocity and an angular velocity the box does not
+    /// move.
     fn put(&self, world: &mut World, moves: Option<[Vec3; 2]>) -> Done {
         let fluids = fluids_of_mut(world)?;
         let spacing = fluids.spacing;
         let mass = self.density_ratio * fluids.kinds[0].density * self.volume();
         let squares = self.size.map(|side| side * side);
-        fluids.hulls.push(Hull {
+        fluids.body_boundaries.push(BodyBoundary {
             body: 0,
             offset: self.lattice(spacing),
             radius: Vec::new(),
@@ -99,7 +102,7 @@ impl Block {
             joint: None,
             carries: Vec::new(),
         };
-        // A body carries a grain at least; this one touches nothing, and is soft so that the time step is that of the water.
+        // A body needs at least one grain. This one has no contacts, and is so soft that the water sets the time step.
         let sphere = Sphere {
             id: 0,
             offset: [0.0; 3],
@@ -114,7 +117,7 @@ impl Block {
     }
 }
 
-/// The particles that are outside of a block.
+/// Returns the particles outside a block.
 fn outside(all: &Particles, block: &Block) -> Particles {
     let mut rest = Particles::default();
     for k in (0..all.len()).filter(|&k| !block.holds(&all.position[k])) {
@@ -127,8 +130,8 @@ fn outside(all: &Particles, block: &Block) -> Particles {
     rest
 }
 
-/// Mean force of water on a cube that is held in it at this height over the floor, upward and sideways, over ρ g V.
-fn lift(stand: &mut Stand, mut scene: Scene, height: f64) -> Outcome<[f64; 2]> {
+/// Mean force of water on a cube at this height above the floor, upward and sideways, over ρ g V.
+fn lift(case_run: &mut CaseRun, mut scene: Scene, height: f64) -> Outcome<[f64; 2]> {
     let fluids = fluids_of(&scene.world)?;
     let cube = Block::in_the_middle(fluids, [CUBE; 3], height, 1.0);
     let weight = -fluids.kinds[0].density * scene.world.gravity[2] * cube.volume();
@@ -144,14 +147,14 @@ fn lift(stand: &mut Stand, mut scene: Scene, height: f64) -> Outcome<[f64; 2]> {
         let loads = simulation.loads_of_fluids_on_bodies();
         let [force, _] = loads.first().ok_or("water feels no body")?;
         sum = [0, 1, 2].map(|k| sum[k] + force[k]);
-        stand.tell(&format!("a cube {across} spacings wide"), &simulation, settling + looking);
+        case_run.print_progress(&format!("a cube {across} spacings wide"), &simulation, settling + looking);
     }
     let [x, y, z] = sum.map(|force| force / (steps as f64 * weight));
     Ok([z, x.hypot(y)])
 }
 
-/// How deep a raft comes to lie in water, over its height.
-fn draft(stand: &mut Stand, mut scene: Scene) -> Outcome<f64> {
+/// Depth at which a raft floats, over its height.
+fn draft(case_run: &mut CaseRun, mut scene: Scene) -> Outcome<f64> {
     let [width, height] = RAFT;
     let [depth, rest] = DROPPED;
     let fluids = fluids_of(&scene.world)?;
@@ -168,20 +171,20 @@ fn draft(stand: &mut Stand, mut scene: Scene) -> Outcome<f64> {
     while simulation.time() + simulation.time_step().value < rest {
         let next = rest.min(simulation.time() + 0.05);
         run_until(&mut simulation, next)?;
-        stand.tell("a raft", &simulation, rest);
+        case_run.print_progress("a raft", &simulation, rest);
     }
     let raft_now = *simulation.bodies().first().ok_or("the raft is gone")?;
-    // From the volumes: particles at a surface tell where it is to half a spacing.
+    // The level follows from the volumes: particles at the surface give it only to half a spacing.
     let level = floor + (water + DENSITY_OF_RAFT * raft.volume()) / (along * across);
     Ok((level - (raft_now.center[2] - 0.5 * height)) / height)
 }
 
-/// Takes tank and weight away: what is left is water all around periodic.
+/// Removes tank and gravity: only water in a periodic box is left.
 fn without_tank(world: &mut World) -> Done {
     world.gravity = [0.0; 3];
     world.walls.clear();
     let fluids = fluids_of_mut(world)?;
-    fluids.boundary = Boundary::default();
+    fluids.boundary = WallParticles::default();
     fluids.slips.clear();
     fluids.inside.clear();
     fluids.kinds[0].background_pressure = BACKGROUND;
@@ -189,12 +192,12 @@ fn without_tank(world: &mut World) -> Done {
     let sides = [0, 1, 2].map(|axis| extent(fluids, axis));
     world.domain = Some(Domain {
         periodic: [true; 3],
-        ..Domain::open(sides.map(|[low, _]| low), sides.map(|[_, high]| high), Leaving::Error)
+        ..Domain::open(sides.map(|[low, _]| low), sides.map(|[_, high]| high), LeavingPolicy::Error)
     });
     Ok(())
 }
 
-/// By how much the momentum of water and body changes while a block that turns is slowed down by the water, over what the block had.
+/// Change of the momentum of water and body while the water slows down a rotating block, over the initial momentum of the block.
 fn exchange(mut scene: Scene) -> Outcome<f64> {
     without_tank(&mut scene.world)?;
     let fluids = fluids_of(&scene.world)?;
@@ -217,24 +220,24 @@ fn exchange(mut scene: Scene) -> Outcome<f64> {
     Ok(length(change) / length(given))
 }
 
-/// What lifts a cube under water, and what a body and water hand over to each other.
-pub fn short(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
-    let [up, sideways] = lift(stand, scene, CUBE)?;
-    let change = exchange(stand.scene()?)?;
-    stand.compare(&[up, sideways, change])
+/// Buoyancy of a submerged cube, and momentum exchange between body and water.
+pub fn short(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
+    let [up, sideways] = lift(case_run, scene, CUBE)?;
+    let change = exchange(case_run.scene()?)?;
+    case_run.compare(&[up, sideways, change])
 }
 
-/// What lifts a cube deeper under water, at three spacings, and how deep a raft floats.
-pub fn long(stand: &mut Stand) -> Done {
+/// Buoyancy of a cube at a larger depth for three spacings, and floating depth of a raft.
+pub fn long(case_run: &mut CaseRun) -> Done {
     let mut measured = Vec::new();
     for across in [4.0, 6.0, 8.0] {
         let spacing = ("fluid.water.spacing".to_owned(), format!("\"{} m\"", CUBE / across));
-        let scene = stand.scene_with(&[spacing])?;
-        let [up, _] = lift(stand, scene, 0.5 * CUBE)?;
+        let scene = case_run.scene_with(&[spacing])?;
+        let [up, _] = lift(case_run, scene, 0.5 * CUBE)?;
         measured.push(up);
     }
-    let scene = stand.scene()?;
-    measured.push(draft(stand, scene)?);
-    stand.compare(&measured)
+    let scene = case_run.scene()?;
+    measured.push(draft(case_run, scene)?);
+    case_run.compare(&measured)
 }

@@ -1,15 +1,15 @@
-//! What many grains together must keep.
+//! Conservation laws in systems of many grains.
 
-use super::stand::{Done, Stand, advance, along, cross, length};
+use super::case_run::{CaseRun, Done, advance, along, cross, length};
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::{Momentum, Simulation};
 
-/// What friction and damping took \[J\].
+/// Energy dissipated by friction and damping \[J\].
 fn taken(ledger: &Ledger) -> f64 {
     ledger.normal_damping + ledger.tangential_damping + ledger.friction + ledger.local_damping
 }
 
-/// Σ |m v| and Σ |x × m v + I ω|: what momenta are small against.
+/// Σ |m v| and Σ |x × m v + I ω|: scales for errors of the momenta.
 fn sizes(grains: &GrainSnapshot) -> (f64, f64) {
     (0..grains.id.len()).fold((0.0, 0.0), |(linear, angular), i| {
         let push = along([0.0; 3], grains.mass[i], grains.velocity[i]);
@@ -19,10 +19,10 @@ fn sizes(grains: &GrainSnapshot) -> (f64, f64) {
     })
 }
 
-/// Two clusters in free space, elastic and then with friction and damping.
-pub fn cluster(stand: &mut Stand) -> Done {
-    for (name, [restitution, friction, energy_lost]) in stand.reference()? {
-        let mut scene = stand.scene()?;
+/// Two clusters in free space: first elastic, then with friction and damping.
+pub fn cluster(case_run: &mut CaseRun) -> Done {
+    for (name, [restitution, friction, energy_lost]) in case_run.reference()? {
+        let mut scene = case_run.scene()?;
         for pair in scene.world.interactions.iter_mut().flatten() {
             (pair.restitution, pair.friction) = (restitution, friction);
         }
@@ -41,14 +41,14 @@ pub fn cluster(stand: &mut Stand) -> Done {
             residual = residual.max(ledger.residual.abs() / ledger.initial);
         }
         let meetings = simulation.ledger();
-        stand.row(format!("{name}: drift of momentum [-]"), linear, 0.0, 1e-12);
-        stand.row(format!("{name}: drift of angular momentum [-]"), angular, 0.0, 1e-12);
+        case_run.row(format!("{name}: drift of momentum [-]"), linear, 0.0, 1e-12);
+        case_run.row(format!("{name}: drift of angular momentum [-]"), angular, 0.0, 1e-12);
         if energy_lost == 0.0 {
-            stand.row(format!("{name}: drift of energy [-]"), energy, 0.0, 1e-4);
+            case_run.row(format!("{name}: drift of energy [-]"), energy, 0.0, 1e-4);
         } else if taken(&meetings) < energy_lost * meetings.initial {
             return Err(format!("the clusters lost only {:.3e} J; they hardly met", taken(&meetings)).into());
         }
-        stand.row(
+        case_run.row(
             format!("{name}: residual of the ledger [-]"),
             residual,
             0.0,
@@ -58,9 +58,9 @@ pub fn cluster(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Grains that fall into a box: where their energy went, and what they weigh at rest.
-pub fn heap(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Grains that fall into a box: their energy budget, and their weight at rest.
+pub fn heap(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let gravity = length(scene.world.gravity);
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut residual = 0.0f64;
@@ -73,7 +73,7 @@ pub fn heap(stand: &mut Stand) -> Done {
     let weight = gravity * grains.mass.iter().sum::<f64>();
     let walls = simulation.walls();
     let force = |axis: usize| walls.iter().map(|wall| wall.force[axis]).sum::<f64>();
-    stand.compare(&[
+    case_run.compare(&[
         residual / taken(&ledger),
         ledger.kinetic / taken(&ledger),
         -force(2) / weight,

@@ -1,16 +1,16 @@
-//! Bonds: beams that bend, break and carry sound.
+//! Bonds: beams under load, failure, and wave speed.
 
-use super::stand::{Done, Outcome, Stand, advance, run_until};
+use super::case_run::{CaseRun, Done, Outcome, advance, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Load, Vec3, WallMotion, WallPath};
 use seixo_laws::bond::BreakMode;
 
-/// Share of each force that opposes the motion while a beam comes to rest.
+/// Local damping while a beam comes to rest \[-\].
 const DAMPING: f64 = 0.7;
 
-/// The beam under a load on its last group, at rest.
-fn at_rest(stand: &Stand, force: Vec3, torque: Vec3) -> Outcome<Simulation> {
-    let mut scene = stand.scene()?;
+/// Returns the beam at rest under a load on its last group.
+fn at_rest(case_run: &CaseRun, force: Vec3, torque: Vec3) -> Outcome<Simulation> {
+    let mut scene = case_run.scene()?;
     scene.world.local_damping = DAMPING;
     for load in &mut scene.world.loads {
         *load = Load { force, torque, ..*load };
@@ -20,26 +20,26 @@ fn at_rest(stand: &Stand, force: Vec3, torque: Vec3) -> Outcome<Simulation> {
     Ok(simulation)
 }
 
-/// Angle of a small turn about each axis \[rad\].
+/// Angles of a small rotation about each axis \[rad\].
 fn angles([w, x, y, z]: [f64; 4]) -> Vec3 {
     [x, y, z].map(|part| 2.0 * (part / w).atan())
 }
 
-/// Displacements and turns of a clamped beam's tip, and how fast it swings.
-pub fn cantilever(stand: &mut Stand) -> Done {
-    let last = stand.scene()?.world.grains.len() - 1;
-    let across = at_rest(stand, [0.0, 0.0, -1.0], [0.0; 3])?;
+/// Displacements and rotations of the tip of a cantilever, and its frequency.
+pub fn cantilever(case_run: &mut CaseRun) -> Done {
+    let last = case_run.scene()?.world.grains.len() - 1;
+    let across = at_rest(case_run, [0.0, 0.0, -1.0], [0.0; 3])?;
     let way = -across.snapshot().position[last][2];
     let ledger = across.ledger();
     let held = ledger.elastic_bonds + ledger.local_damping + ledger.kinetic + ledger.rotational;
-    let start = stand.scene()?.world.grains.position[last][0];
-    let along = at_rest(stand, [1.0, 0.0, 0.0], [0.0; 3])?.snapshot().position[last][0] - start;
+    let start = case_run.scene()?.world.grains.position[last][0];
+    let along = at_rest(case_run, [1.0, 0.0, 0.0], [0.0; 3])?.snapshot().position[last][0] - start;
     let turned =
-        |torque: Vec3| Ok::<Vec3, Box<dyn std::error::Error>>(angles(at_rest(stand, [0.0; 3], torque)?.snapshot().orientation[last]));
+        |torque: Vec3| Ok::<Vec3, Box<dyn std::error::Error>>(angles(at_rest(case_run, [0.0; 3], torque)?.snapshot().orientation[last]));
     let twist = turned([1e-3, 0.0, 0.0])?[0];
     let bent = turned([0.0, 1e-3, 0.0])?[1];
 
-    let scene = stand.scene()?;
+    let scene = case_run.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let (mut before, mut curve) = (0.0, Vec::new());
     let mut crossings = Vec::new();
@@ -56,7 +56,7 @@ pub fn cantilever(stand: &mut Stand) -> Done {
     }
     let periods = 0.5 * (crossings.len() - 1) as f64;
     let frequency = periods / (crossings[crossings.len() - 1] - crossings[0]);
-    stand.curve(
+    case_run.curve(
         "tip",
         ["time [s]", "way of the tip [m]"],
         vec![
@@ -64,24 +64,24 @@ pub fn cantilever(stand: &mut Stand) -> Done {
             ("at rest".into(), vec![(0.0, way), (curve.last().map_or(0.0, |point| point.0), way)]),
         ],
     );
-    stand.compare(&[way, along, twist, bent, frequency, ledger.wall_work / held])
+    case_run.compare(&[way, along, twist, bent, frequency, ledger.wall_work / held])
 }
 
-/// The way or angle at which one bond breaks, by mode.
-pub fn failure(stand: &mut Stand) -> Done {
+/// Displacement or angle at which a single bond breaks, for each mode.
+pub fn failure(case_run: &mut CaseRun) -> Done {
     let strength = 1e5;
-    let reference = stand.reference::<2>()?;
+    let reference = case_run.reference::<2>()?;
     let expected = |row: usize| reference[row].1[0];
     let modes = [BreakMode::Tension, BreakMode::Shear, BreakMode::Bending, BreakMode::Twist];
-    let (mut measured, mut told, mut released) = (Vec::new(), 0.0, f64::NAN);
+    let (mut measured, mut as_expected, mut released) = (Vec::new(), 0.0, f64::NAN);
     for (row, mode) in modes.into_iter().enumerate() {
-        let mut scene = stand.scene()?;
+        let mut scene = case_run.scene()?;
         let bonds = &mut scene.world.bonds[0];
         match mode {
             BreakMode::Tension | BreakMode::Bending => bonds.tensile_strength = strength,
             _ => bonds.cohesion = strength,
         }
-        // Fast to just below, then slowly past it.
+        // Fast to just below the strength, then slowly beyond it.
         let ways = [0.0, 0.999, 1.001].map(|share| share * expected(row));
         let (direction, axis) = match mode {
             BreakMode::Tension => ([1.0, 0.0, 0.0], [0.0; 3]),
@@ -103,13 +103,13 @@ pub fn failure(stand: &mut Stand) -> Done {
         });
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         run_until(&mut simulation, scene.run.until)?;
-        let breaks = simulation.take_breaks();
+        let breaks = simulation.drain_bond_breaks();
         let Some(first) = breaks.first() else {
             return Err(format!("{}: nothing broke", mode.keyword()).into());
         };
-        told += f64::from(u8::from(first.mode == mode));
-        // Where the motion was when it broke: the same path, seen from the simulation's grain.
-        let mut again = stand.scene()?;
+        as_expected += f64::from(u8::from(first.mode == mode));
+        // Displacement at the time of the break: another grain follows the same path, and its position is read.
+        let mut again = case_run.scene()?;
         again.world.grains.bodies[1].motion = Some(WallMotion {
             through: again.world.grains.bodies[1].center,
             path: Some(WallPath {
@@ -125,19 +125,19 @@ pub fn failure(stand: &mut Stand) -> Done {
         run_until(&mut again, first.time)?;
         measured.push(again.snapshot().position[1][0] - start);
         if mode == BreakMode::Tension {
-            let glue = &stand.scene()?.world.bonds[0];
-            let area = std::f64::consts::PI * glue.size_between(1.0, 1.0).powi(2);
+            let kind = &case_run.scene()?.world.bonds[0];
+            let area = std::f64::consts::PI * kind.size_between(1.0, 1.0).powi(2);
             let force = strength * area;
-            released = first.energy / (0.5 * force * force / (glue.youngs_modulus * area / start));
+            released = first.energy / (0.5 * force * force / (kind.youngs_modulus * area / start));
         }
     }
-    measured.extend([released, told]);
-    stand.compare(&measured)
+    measured.extend([released, as_expected]);
+    case_run.compare(&measured)
 }
 
-/// How fast a push travels along a bar.
-pub fn bar(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+/// Speed of a pulse along a bar.
+pub fn bar(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     let grains = &mut scene.world.grains;
     let (radius, material, group) = (grains.radius[1], grains.material[1], grains.group[1]);
     let spacing = grains.position[1][0] - grains.position[0][0];
@@ -148,7 +148,7 @@ pub fn bar(stand: &mut Stand) -> Done {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let stations = [100, 250];
     let mut history = vec![Vec::new(); stations.len()];
-    // Before the front comes back from the free end.
+    // Before the pulse returns from the free end.
     let until = 2.0 * f64::from(count) * spacing / 310.0 * 0.55;
     while simulation.time() < until {
         advance(&mut simulation, 1)?;
@@ -158,7 +158,7 @@ pub fn bar(stand: &mut Stand) -> Done {
         }
     }
     let passed = history.iter().map(|line| {
-        // What it comes to: the mean of the last fifth before the echo, in which the first station has rung down.
+        // Final speed: the mean of the last fifth before the echo, when the first station has stopped oscillating.
         let settled = &history[0][history[0].len() * 3 / 5..history[0].len() * 4 / 5];
         let level = 0.5 * settled.iter().map(|(_, speed)| speed).sum::<f64>() / settled.len() as f64;
         let after = line.iter().position(|(_, speed)| *speed > level).unwrap_or(line.len() - 1).max(1);
@@ -170,12 +170,12 @@ pub fn bar(stand: &mut Stand) -> Done {
     };
     let way = spacing * (stations[1] - stations[0]) as f64;
     let lines = stations.iter().zip(&history);
-    stand.curve(
+    case_run.curve(
         "front",
         ["time [s]", "speed [m/s]"],
         lines
             .map(|(station, line)| (format!("grain {station}"), line.iter().step_by(10).copied().collect()))
             .collect(),
     );
-    stand.compare(&[way / (second - first)])
+    case_run.compare(&[way / (second - first)])
 }

@@ -1,10 +1,10 @@
 //! Rigid bodies made of spheres.
 
-use super::stand::{Done, Outcome, Stand, advance, cross, dot};
+use super::case_run::{CaseRun, Done, Outcome, advance, cross, dot};
 use seixo_engine::world::Vec3;
 use seixo_engine::{BodySnapshot, Simulation};
 
-/// Angular velocity in the frame of the principal axes \[rad/s\]: a turn by the conjugate of the orientation.
+/// Angular velocity in the body frame \[rad/s\]: rotation by the conjugate of the orientation.
 fn own_angular_velocity(body: &BodySnapshot) -> Vec3 {
     let [w, x, y, z] = body.orientation;
     let axis = [-x, -y, -z];
@@ -18,9 +18,9 @@ fn only_body(simulation: &Simulation) -> Outcome<BodySnapshot> {
     simulation.bodies().first().copied().ok_or_else(|| "the scene has no body".into())
 }
 
-/// Sign flips of a free top about its middle axis, its energy and its angular momentum.
-pub fn asymmetric_top(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Sign changes of the spin of a free top about its intermediate axis, its energy and its angular momentum.
+pub fn asymmetric_top(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let (mut flips, mut swing, mut before) = (Vec::new(), 0.0f64, 0.0);
     let at_start = 2.0 * simulation.ledger().rotational;
@@ -28,7 +28,7 @@ pub fn asymmetric_top(stand: &mut Stand) -> Done {
         advance(&mut simulation, 5)?;
         let body = only_body(&simulation)?;
         let own = own_angular_velocity(&body);
-        // The middle one of the three moments.
+        // The axis of the intermediate moment.
         let mut axes = [0, 1, 2];
         axes.sort_by(|&a, &b| body.moments[a].total_cmp(&body.moments[b]));
         let now = own[axes[1]];
@@ -43,7 +43,7 @@ pub fn asymmetric_top(stand: &mut Stand) -> Done {
         return Err("the top never turned over".into());
     };
     let body = only_body(&simulation)?;
-    stand.compare(&[
+    case_run.compare(&[
         (last - first) / (flips.len() - 1) as f64,
         2.0 * simulation.ledger().rotational,
         swing,
@@ -51,11 +51,11 @@ pub fn asymmetric_top(stand: &mut Stand) -> Done {
     ])
 }
 
-/// What an elastic blow beside its center leaves a dumbbell.
-pub fn impact(stand: &mut Stand) -> Done {
-    for (lean, [rises, turns]) in stand.reference()? {
+/// Velocity and angular velocity of a dumbbell after an eccentric elastic impact.
+pub fn impact(case_run: &mut CaseRun) -> Done {
+    for (lean, [rises, turns]) in case_run.reference()? {
         let change = format!("{{ axis = [0, 1, 0], angle = \"{lean} deg\" }}");
-        let scene = stand.scene_with(&[("grains.dumbbell.orientation".to_owned(), change)])?;
+        let scene = case_run.scene_with(&[("grains.dumbbell.orientation".to_owned(), change)])?;
         let speed = -scene.world.grains.bodies[0].velocity[2];
         let half = scene.world.grains.bodies[0].carries[0].1.iter().map(|x| x * x).sum::<f64>().sqrt();
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
@@ -69,14 +69,14 @@ pub fn impact(stand: &mut Stand) -> Done {
             has_touched |= touches;
         }
         let body = only_body(&simulation)?;
-        stand.row(
+        case_run.row(
             format!("{lean} deg: velocity after over before [-]"),
             body.velocity[2] / speed,
             rises,
             2e-3,
         );
         let turning = body.angular_velocity[1].abs() * half / speed;
-        stand.row(
+        case_run.row(
             format!("{lean} deg: angular velocity times length over speed [-]"),
             turning,
             turns,

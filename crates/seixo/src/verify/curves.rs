@@ -1,4 +1,4 @@
-//! What cases came to, as files: a table of the rows, and of each curve a table of points and a chart.
+//! Writes the results of cases: a table of the rows, and for each curve a table of points and a chart.
 
 use super::{Curve, Report, Row};
 use seixo_files::layer::{Disk, FileLayer, replace};
@@ -6,15 +6,15 @@ use seixo_view::{ChartFormat, ViewError, curves};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why curves could not be written.
+/// Reason why curves could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CurveError {
-    /// The disk refuses.
+    /// A file operation failed.
     #[error("cannot write {}: {source}", path.display())]
     Disk {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
     /// A chart cannot be drawn.
@@ -22,7 +22,7 @@ pub(super) enum CurveError {
     Chart(#[from] ViewError),
 }
 
-/// Points as a table: which line, and both coordinates with their units.
+/// Formats the points of a curve as a table: name of the line, and both coordinates with their units.
 fn table(curve: &Curve) -> String {
     let [x, y] = &curve.axes;
     let rows = curve
@@ -32,10 +32,10 @@ fn table(curve: &Curve) -> String {
     format!("line, {x}, {y}\n{}", rows.collect::<String>())
 }
 
-/// Rows as a table.
+/// Formats rows as a table.
 fn rows(report: &Report) -> String {
     let row = |row: &Row| {
-        let verdict = if row.passes() { "pass" } else { "FAIL" };
+        let result = if row.passes() { "pass" } else { "FAIL" };
         let Row {
             name,
             measured,
@@ -43,16 +43,16 @@ fn rows(report: &Report) -> String {
             tolerance,
             ..
         } = row;
-        format!("\"{name}\", {measured:.6e}, {expected:.6e}, {tolerance:.2e}, {verdict}\n")
+        format!("\"{name}\", {measured:.6e}, {expected:.6e}, {tolerance:.2e}, {result}\n")
     };
     let lines: String = report.rows.iter().map(row).collect();
     format!("quantity, measured, expected, tolerance, verdict\n{lines}")
 }
 
-/// Writes `CASE-rows.csv`, and `CASE-CURVE.csv` and `CASE-CURVE.svg` for every curve of a case.
+/// Writes `CASE-rows.csv`, and `CASE-CURVE.csv` and `CASE-CURVE.svg` for each curve of a case.
 ///
 /// # Errors
-/// If a file cannot be written or a chart not be drawn.
+/// If a file cannot be written or a chart cannot be drawn.
 pub(super) fn write(folder: &Path, report: &Report) -> Result<(), CurveError> {
     let disk = |path: PathBuf, done: io::Result<()>| done.map_err(|source| CurveError::Disk { path, source });
     disk(folder.to_owned(), Disk.create_dir_all(folder))?;

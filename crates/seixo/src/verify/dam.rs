@@ -1,13 +1,13 @@
-//! Dams that break: how fast their front is, and how they hit a wall.
+//! Dam breaks: speed of the front, and impact on a wall.
 
-use super::stand::{Done, Line, Stand, mean, run_until};
+use super::case_run::{CaseRun, Done, Line, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Fluids, Vec3, World};
 
-/// Share by which the speed of a front may be off, see the case's README.
+/// Tolerance of the speed of a front \[-\]; the README of the case gives its reason.
 const SPEED_TOLERANCE: f64 = 0.1;
 
-/// A column of water before it breaks.
+/// Column of water before the dam break.
 struct Column {
     /// Length along x \[m\].
     length: f64,
@@ -33,17 +33,17 @@ fn column(world: &World) -> Result<Column, &'static str> {
     })
 }
 
-/// How far the front of a dam comes along a dry floor, and how fast.
-pub fn front(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Position and speed of the front of a dam break on a dry floor.
+pub fn front(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let Column {
         length, spacing, gravity, ..
     } = column(&scene.world)?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut measured = Vec::new();
-    // By experiment, the second of which is known by its speed only: when its gate opened is not.
+    // One line per experiment. The second experiment gives only a speed, since the opening time of its gate is unknown.
     let mut observed: [Vec<(f64, f64)>; 2] = [Vec::new(), Vec::new()];
-    for (name, [time, expected, tolerance]) in stand.reference()? {
+    for (name, [time, expected, tolerance]) in case_run.reference()? {
         run_until(&mut simulation, time / (2.0 * gravity / length).sqrt())?;
         let now = simulation.fluid().ok_or("the scene has no fluid")?;
         let foremost = now.position.iter().map(|place| place[0]).fold(0.0, f64::max) + 0.5 * spacing;
@@ -52,34 +52,34 @@ pub fn front(stand: &mut Stand) -> Done {
         let is_place = tolerance > 0.0;
         observed[usize::from(!is_place)].push((time, expected));
         if is_place {
-            stand.row_within(tolerance, format!("{name} at T = {time}: front over L [-]"), way, expected);
+            case_run.row_within(tolerance, format!("{name} at T = {time}: front over L [-]"), way, expected);
         }
     }
     let speed = |curve: &[(f64, f64)], ends: [f64; 2]| (at(curve, ends[1]) - at(curve, ends[0])) / (ends[1] - ends[0]);
     let ends = [0, 1].map(|k| observed[1].get(k).map_or(f64::NAN, |point| point.0));
     let name = format!("speed from T = {} to {} over √(2gL) [-]", ends[0], ends[1]);
-    stand.row_within(SPEED_TOLERANCE, name, speed(&measured, ends), speed(&observed[1], ends));
+    case_run.row_within(SPEED_TOLERANCE, name, speed(&measured, ends), speed(&observed[1], ends));
     let ledger = simulation.ledger();
     let missing = ledger.residual / ledger.initial;
-    stand.row("residual of the ledger over all energy at the start [-]", missing, 0.0, 1e-4);
+    case_run.row("residual of the ledger over all energy at the start [-]", missing, 0.0, 1e-4);
     let [places, others] = observed;
     let lines: Vec<Line> = vec![
         ("measured".to_owned(), measured),
         ("Koshizuka & Oka 1996".to_owned(), places),
         ("Martin & Moyce 1952".to_owned(), others),
     ];
-    stand.curve("front", ["t √(2g/L) [-]", "front over L [-]"], lines);
+    case_run.curve("front", ["t √(2g/L) [-]", "front over L [-]"], lines);
     Ok(())
 }
 
-/// Time between two looks at the pressure on the wall \[s\].
+/// Time between two samples of the pressure on the wall \[s\].
 const LOOK: f64 = 0.5e-3;
-/// Over how long pressures are averaged, in units of √(H/g): twenty times as long as sound takes through the layer that hits the wall.
+/// Averaging time of pressures \[√(H/g)\]: twenty times the time of sound through the layer that hits the wall.
 const WINDOW: f64 = 0.1;
-/// Share of ρ g H from which on water counts as having come.
+/// Share of ρ g H above which the water has arrived.
 const ARRIVED: f64 = 0.05;
 
-/// Means of a curve over a window about each of its points.
+/// Moving average of a curve.
 fn smoothed(curve: &[(f64, f64)], window: f64) -> Vec<(f64, f64)> {
     let around = |time: f64| -> Vec<f64> {
         let near = curve.iter().filter(|point| (point.0 - time).abs() <= 0.5 * window);
@@ -91,7 +91,7 @@ fn smoothed(curve: &[(f64, f64)], window: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Largest of a curve: when and how much.
+/// Time and value of the maximum of a curve.
 fn peak(curve: &[(f64, f64)]) -> (f64, f64) {
     curve
         .iter()
@@ -100,20 +100,20 @@ fn peak(curve: &[(f64, f64)]) -> (f64, f64) {
         .unwrap_or((f64::NAN, f64::NAN))
 }
 
-/// The value of a curve at the point nearest to a time.
+/// Value of a curve at the point nearest to a time.
 fn at(curve: &[(f64, f64)], time: f64) -> f64 {
     let nearest = curve.iter().min_by(|a, b| (a.0 - time).abs().total_cmp(&(b.0 - time).abs()));
     nearest.map_or(f64::NAN, |point| point.1)
 }
 
-/// Pressure of a dam on the far wall of its tank.
-pub fn impact(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Pressure of a dam break on the far wall of its tank.
+pub fn impact(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let Column {
         height, density, gravity, ..
     } = column(&scene.world)?;
     let until = scene.run.until;
-    // x of the far wall and heights of the sensors [m].
+    // Coordinate x of the far wall and heights of the sensors [m].
     let points: Vec<Vec3> = [3e-3, 30e-3].map(|z| [1.61, 0.0, z]).to_vec();
     let [unit_of_time, unit_of_pressure] = [(height / gravity).sqrt(), density * gravity * height];
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
@@ -124,12 +124,12 @@ pub fn impact(stand: &mut Stand) -> Done {
         for (curve, sample) in curves.iter_mut().zip(simulation.sample_fluid(&points)) {
             curve.push((simulation.time() / unit_of_time, sample.pressure / unit_of_pressure));
         }
-        stand.tell("dam", &simulation, until);
+        case_run.print_progress("dam", &simulation, until);
     }
     let arrival = |curve: &[(f64, f64)]| curve.iter().find(|point| point.1 > ARRIVED).map_or(f64::NAN, |point| point.0);
     let [low, high] = [0, 1].map(|k| smoothed(&curves[k], WINDOW));
     let ledger = simulation.ledger();
-    stand.compare(&[
+    case_run.compare(&[
         arrival(&curves[0]),
         peak(&low).1,
         at(&low, 2.76),
@@ -146,6 +146,6 @@ pub fn impact(stand: &mut Stand) -> Done {
         ("z 30 mm".to_owned(), raw_high),
         ("z 30 mm, mean".to_owned(), high),
     ];
-    stand.curve("pressure", ["t √(g/H) [-]", "p/(ρ g H) [-]"], lines);
+    case_run.curve("pressure", ["t √(g/H) [-]", "p/(ρ g H) [-]"], lines);
     Ok(())
 }

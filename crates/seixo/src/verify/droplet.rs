@@ -1,23 +1,23 @@
-//! Drops that their surface tension holds together.
+//! Drops with surface tension.
 
+use super::case_run::{CaseRun, Done, Line, Outcome, length, mean, run_until};
 use super::fluid::{fluid_now, fluids_of, fluids_of_mut};
-use super::stand::{Done, Line, Outcome, Stand, length, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Fluid, Fluids};
 use std::f64::consts::{PI, TAU};
 
-/// Rate at which a drop is stretched at first, over √(σ/(ρR³)): it gets a fifth longer than wide.
+/// Initial strain rate of a drop over √(σ/(ρR³)); the drop gets a fifth longer than wide.
 const STRETCHING: f64 = 0.25;
-/// Artificial viscosity with which a drop comes to rest.
+/// Artificial viscosity while a drop comes to rest.
 const CALMING: &str = "0.5";
-/// What is inside, in supports below the surface: there, tension no longer acts.
+/// Depth of the inner part of a drop \[supports\]; surface tension does not act there.
 const BELOW: f64 = 1.3;
-/// When a drop is at rest, and for how long it is then looked at, in √(ρR³/σ).
+/// Time at which a drop is at rest, and time over which it is sampled \[√(ρR³/σ)\].
 const REST: [f64; 2] = [2.5, 1.0];
-/// Looks at a drop in that time.
+/// Number of samples in that time.
 const LOOKS: u32 = 20;
 
-/// A drop of one fluid in a plane: its radius, that of a disk of as many particles \[m\], and √(ρR³/σ) \[s\].
+/// Radius \[m\] of a two-dimensional drop of one fluid, from its number of particles, and the time √(ρR³/σ) \[s\].
 fn size(fluids: &Fluids) -> (f64, f64) {
     let Fluid {
         density, surface_tension, ..
@@ -26,16 +26,16 @@ fn size(fluids: &Fluids) -> (f64, f64) {
     (radius, (density * radius.powi(3) / surface_tension).sqrt())
 }
 
-/// How much longer than wide a drop is: of an ellipse, the difference of the squares of its axes over their sum.
+/// Elongation of a drop: for an ellipse, the difference of the squares of its axes over their sum.
 fn elongation(simulation: &Simulation) -> Outcome<f64> {
     let now = fluid_now(simulation)?;
     let [along, across] = [0, 2].map(|axis| mean(&now.position, |x| x[axis] * x[axis]));
     Ok((along - across) / (along + across))
 }
 
-/// A drop that was stretched swings, another one rests.
-pub fn drop(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+/// A stretched drop oscillates, another drop is at rest.
+pub fn drop(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     let until = scene.run.until;
     let fluids = fluids_of_mut(&mut scene.world)?;
     let (radius, time) = size(fluids);
@@ -51,9 +51,9 @@ pub fn drop(stand: &mut Stand) -> Done {
         let next = simulation.time() + 0.01 * period;
         run_until(&mut simulation, next)?;
         swings.push((simulation.time(), elongation(&simulation)?));
-        stand.tell("swinging", &simulation, until);
+        case_run.print_progress("swinging", &simulation, until);
     }
-    // The first look is at a circle, whose elongation may have either sign.
+    // The first sample is a circle, whose elongation may have either sign.
     let crossings: Vec<f64> = swings[2..]
         .windows(2)
         .filter(|pair| pair[0].1 * pair[1].1 < 0.0)
@@ -66,7 +66,7 @@ pub fn drop(stand: &mut Stand) -> Done {
     let residual = simulation.ledger().residual / (TAU * radius * tension);
 
     let calmed = ("fluid.water.artificial_viscosity".to_owned(), CALMING.to_owned());
-    let scene = stand.scene_with(&[calmed])?;
+    let scene = case_run.scene_with(&[calmed])?;
     let inside = radius - BELOW * fluids_of(&scene.world)?.support;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let [from, during] = REST;
@@ -78,7 +78,7 @@ pub fn drop(stand: &mut Stand) -> Done {
         pressures.extend(particles.filter(|(x, _)| x[0].hypot(x[2]) < inside).map(|(_, p)| *p));
         squares.extend(now.velocity.iter().map(|v| v.iter().map(|v| v * v).sum::<f64>()));
     }
-    stand.compare(&[
+    case_run.compare(&[
         (third - first) / period,
         momentum,
         residual,
@@ -94,6 +94,6 @@ pub fn drop(stand: &mut Stand) -> Done {
         ("measured".to_owned(), swings),
         ("Rayleigh, without viscosity".to_owned(), solution),
     ];
-    stand.curve("swings", ["time [s]", "elongation [-]"], lines);
+    case_run.curve("swings", ["time [s]", "elongation [-]"], lines);
     Ok(())
 }

@@ -1,27 +1,27 @@
-//! Fluids: at rest, in laminar flows with known solutions, and dams that break.
+//! Fluids: at rest, and in laminar flows with known solutions.
 
-use super::stand::{Done, Line, Stand, along, length, mean, run_until, straight};
+use super::case_run::{CaseRun, Done, Line, along, length, mean, run_until, straight};
 use seixo_engine::Simulation;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Fluids, Vec3, World};
 use std::f64::consts::PI;
 
-/// The fluids of a world.
+/// Returns the fluids of a world.
 pub(super) fn fluids_of(world: &World) -> Result<&Fluids, &'static str> {
     world.fluids.as_ref().ok_or("the scene has no fluid")
 }
 
-/// The same, to be changed before a run.
+/// Returns the fluids of a world for changes before a run.
 pub(super) fn fluids_of_mut(world: &mut World) -> Result<&mut Fluids, &'static str> {
     world.fluids.as_mut().ok_or("the scene has no fluid")
 }
 
-/// The fluid as it is now.
+/// Returns the current fluid particles.
 pub(super) fn fluid_now(simulation: &Simulation) -> Result<FluidSnapshot, &'static str> {
     simulation.fluid().ok_or("the scene has no fluid")
 }
 
-/// Places of fluids along an axis, from the lower end of the first particle to the upper end of the last \[m\].
+/// Extent of the fluids along an axis, from the lower end of the first particle to the upper end of the last \[m\].
 pub(super) fn extent(fluids: &Fluids, axis: usize) -> [f64; 2] {
     let places = fluids.particles.position.iter().map(|place| place[axis]);
     let [low, high] = places.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
@@ -33,14 +33,14 @@ fn square(velocity: &Vec3) -> f64 {
 }
 
 /// Water at rest in a tank.
-pub fn hydrostatic(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+pub fn hydrostatic(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
     let fluids = fluids_of(&scene.world)?;
     let ([left, right], [floor, surface]) = (extent(fluids, 0), extent(fluids, 2));
     let (density, count, depth) = (fluids.kinds[0].density, fluids.particles.len(), surface - floor);
     let weight = count as f64 * density * fluids.volume() * gravity;
-    // Where the surroundings hold nothing but fluid.
+    // Range of heights where the support of the kernel has only fluid.
     let (low, high) = (floor + fluids.support, surface - fluids.support);
     let heights: Vec<f64> = (0..5).map(|k| low + f64::from(k) / 4.0 * (high - low)).collect();
     let points: Vec<Vec3> = heights.iter().map(|&z| [0.5 * (left + right), 0.0, z]).collect();
@@ -56,7 +56,7 @@ pub fn hydrostatic(stand: &mut Stand) -> Done {
         .walls()
         .iter()
         .fold([0.0; 2], |[x, z], wall| [x + wall.force[0], z + wall.force[2]]);
-    stand.compare(&[
+    case_run.compare(&[
         off / (density * gravity * depth),
         speed / (gravity * depth).sqrt(),
         -force[1] / weight,
@@ -69,12 +69,12 @@ pub fn hydrostatic(stand: &mut Stand) -> Done {
         ("measured".to_owned(), curve(&pressures)),
         ("ρ g depth".to_owned(), curve(&expected)),
     ];
-    stand.curve("pressure", ["height [m]", "pressure [Pa]"], lines);
+    case_run.curve("pressure", ["height [m]", "pressure [Pa]"], lines);
     Ok(())
 }
 
-/// Velocity \[m/s\] between two plates at rest, a share `z` of their distance L from one of them, a time t after a body force F per mass begins to
-/// act, where `steady` = F L²/(2ν) and `time` = ν t/L² \[Morris 1997, eq. 21\].
+/// Velocity \[m/s\] between two plates, `z` being the distance from one plate over the gap L. A body force F per mass acts from rest for a time t;
+/// `steady` = F L²/(2ν) and `time` = ν t/L² \[Morris 1997, eq. 21\].
 fn between_plates(z: f64, time: f64, steady: f64) -> f64 {
     let mode = |n: u32| {
         let k = f64::from(2 * n + 1) * PI;
@@ -83,9 +83,9 @@ fn between_plates(z: f64, time: f64, steady: f64) -> f64 {
     steady * (z * (1.0 - z) - 8.0 * (0..100).map(mode).sum::<f64>())
 }
 
-/// Flow between two plates, from rest.
-pub fn poiseuille(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Flow between two plates, starting from rest.
+pub fn poiseuille(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let fluids = fluids_of(&scene.world)?;
     let [lower, upper] = extent(fluids, 2);
     let distance = upper - lower;
@@ -94,11 +94,11 @@ pub fn poiseuille(stand: &mut Stand) -> Done {
     let fastest = 0.25 * steady;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut lines: Vec<Line> = Vec::new();
-    for (name, [time, tolerance]) in stand.reference()? {
+    for (name, [time, tolerance]) in case_run.reference()? {
         run_until(&mut simulation, time)?;
         let passed = kinematic * simulation.time() / (distance * distance);
         let now = fluid_now(&simulation)?;
-        // Particles of a layer are alike: a curve takes one of each.
+        // All particles of a layer have the same velocity, so a curve has one point per layer.
         let mut layers: Vec<(f64, f64)> = now.position.iter().map(|x| x[2]).zip(now.velocity.iter().map(|v| v[0])).collect();
         layers.sort_by(|a, b| a.0.total_cmp(&b.0));
         let expected = |height: f64| between_plates((height - lower) / distance, passed, steady);
@@ -106,7 +106,7 @@ pub fn poiseuille(stand: &mut Stand) -> Done {
             .iter()
             .map(|(height, speed)| (speed - expected(*height)).abs())
             .fold(0.0, f64::max);
-        stand.row(
+        case_run.row(
             format!("{name}: largest error over the fastest flow [-]"),
             off / fastest,
             0.0,
@@ -117,17 +117,17 @@ pub fn poiseuille(stand: &mut Stand) -> Done {
         lines.push((name.to_owned(), layers));
         lines.push((format!("{name}, series"), solution));
     }
-    stand.curve("profiles", ["height [m]", "velocity [m/s]"], lines);
+    case_run.curve("profiles", ["height [m]", "velocity [m/s]"], lines);
     Ok(())
 }
 
-/// Looks at vortices that decay.
+/// Number of samples of decaying vortices.
 const LOOKS: u32 = 40;
-/// How far particles are moved from their lattice along either axis, at most \[spacings\]. On a lattice particles come together along lines as
-/// the flow stretches it, and vortices lose energy twice as fast as by viscosity.
+/// Largest displacement of particles from their lattice along either axis \[spacings\]. On a perfect lattice the flow moves particles together along
+/// lines, and vortices lose energy twice as fast as by viscosity.
 const STIR: f64 = 0.2;
 
-/// Random numbers from -1 to 1, always the same (Knuth's congruential generator of 64 bits).
+/// Random numbers from −1 to 1, always the same (Knuth's 64-bit linear congruential generator).
 fn random_numbers() -> impl FnMut() -> f64 {
     let mut state = 1u64;
     move || {
@@ -138,8 +138,8 @@ fn random_numbers() -> impl FnMut() -> f64 {
     }
 }
 
-/// Sets periodic vortices going that fill a square with a corner at zero and this side \[m\] in the plane of x and z, with this speed \[m/s\] and
-/// the pressure that holds them, and stirs their particles.
+/// Initializes periodic vortices in a square in the plane of x and z with a corner at zero, this side \[m\] and this speed \[m/s\]. It also sets the
+/// equilibrium pressure, and displaces the particles at random.
 fn set_vortices_going(fluids: &mut Fluids, side: f64, speed: f64) {
     let (background, density) = (fluids.kinds[0].background_pressure, fluids.kinds[0].density);
     let reach = STIR * fluids.spacing;
@@ -159,15 +159,15 @@ fn set_vortices_going(fluids: &mut Fluids, side: f64, speed: f64) {
     }
 }
 
-/// Periodic vortices decay by viscosity.
-pub fn taylor_green(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+/// Viscous decay of periodic vortices.
+pub fn taylor_green(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     let until = scene.run.until;
     let domain = scene.world.domain.ok_or("the scene has no domain")?;
     let side = domain.max[0] - domain.min[0];
     let fluids = fluids_of_mut(&mut scene.world)?;
     let kinematic = fluids.kinds[0].viscosity / fluids.kinds[0].density;
-    let (fastest, mass) = (fluids.fastest, fluids.kinds[0].density * side * side);
+    let (fastest, mass) = (fluids.largest_speed, fluids.kinds[0].density * side * side);
     set_vortices_going(fluids, side, fastest);
     // v ~ exp(b t), b = -8π²/Re in units of side and speed.
     let exact = -8.0 * PI * PI * kinematic / (side * side);
@@ -184,7 +184,7 @@ pub fn taylor_green(stand: &mut Stand) -> Done {
     let rate = |speeds: &[(f64, f64)]| straight(&speeds.iter().map(|(t, v)| (*t, v.ln())).collect::<Vec<_>>()).0;
     let gained = along(simulation.momentum_of_fluids(), -1.0, at_first);
     let ledger = simulation.ledger();
-    stand.compare(&[
+    case_run.compare(&[
         rate(&means) / exact,
         rate(&largest) / exact,
         length(gained) / (mass * fastest),
@@ -192,18 +192,18 @@ pub fn taylor_green(stand: &mut Stand) -> Done {
     ])?;
     let solution = largest.iter().map(|(t, _)| (*t, fastest * (exact * t).exp())).collect();
     let lines: Vec<Line> = vec![("measured".to_owned(), largest), ("exp(-8π² t/Re)".to_owned(), solution)];
-    stand.curve("decay", ["time [s]", "largest speed [m/s]"], lines);
+    case_run.curve("decay", ["time [s]", "largest speed [m/s]"], lines);
     Ok(())
 }
 
-/// Height over width of the wave between two fluids.
+/// Amplitude of the wave between two fluids over its width.
 const WAVE: f64 = 0.15;
-/// From when on a bubble rises evenly, in shares of the run, and how often it is looked at.
+/// Share of the run after which a bubble rises at a constant speed, and number of samples.
 const EVENLY_FROM: f64 = 5.0 / 7.0;
 const LOOKS_AT_BUBBLE: u32 = 20;
 
-/// Gives each particle the fluid that is at its place: the first above a wave of this height \[m\] around a level, the other below; and the pressure
-/// that would hold them up to a ceiling.
+/// Sets the fluid of each particle by its position: the first above a wave around a level, the second below. Also sets the hydrostatic pressure below
+/// a ceiling.
 fn lay_out_wave(fluids: &mut Fluids, [level, ceiling, width]: [f64; 3], gravity: f64) {
     let density: Vec<f64> = fluids.kinds.iter().map(|fluid| fluid.density).collect();
     let background = fluids.kinds[0].background_pressure;
@@ -216,9 +216,9 @@ fn lay_out_wave(fluids: &mut Fluids, [level, ceiling, width]: [f64; 3], gravity:
     }
 }
 
-/// A bubble of a light fluid rises into a heavy one.
-pub fn rayleigh_taylor(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+/// A bubble of a light fluid rises in a heavy one.
+pub fn rayleigh_taylor(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
     let fluids = fluids_of_mut(&mut scene.world)?;
     let ([left, right], [floor, ceiling]) = (extent(fluids, 0), extent(fluids, 2));
@@ -241,56 +241,56 @@ pub fn rayleigh_taylor(stand: &mut Stand) -> Done {
         ));
     }
     let ledger = simulation.ledger();
-    stand.compare(&[
+    case_run.compare(&[
         straight(&heights).0 / expected,
         ledger.residual / (at_first.gravity - ledger.gravity),
     ])?;
     let (first, start) = heights[0];
     let theory = heights.iter().map(|(time, _)| (*time, start + expected * (time - first))).collect();
     let lines: Vec<Line> = vec![("measured".to_owned(), heights), ("Sohn 2009".to_owned(), theory)];
-    stand.curve("bubble", ["time [s]", "height of the bubble [m]"], lines);
+    case_run.curve("bubble", ["time [s]", "height of the bubble [m]"], lines);
     Ok(())
 }
 
-/// How a cavity is looked at.
+/// Sampling of a lid-driven cavity.
 struct Looks {
-    /// Particles across it, of one run after the other.
+    /// Number of particles across the cavity, for one run after the other.
     across: &'static [u32],
-    /// How long it is looked at before its run ends, and time between two looks, in units of its width over the speed of its lid.
+    /// Length of the sampling at the end of a run, and time between two samples, in units of width over lid speed.
     times: [f64; 2],
-    /// Of the speed of the lid, see the case's README.
+    /// Tolerance over the lid speed; the README of the case gives its reason.
     tolerance: f64,
 }
 
-/// A box of fluid whose lid runs.
-pub fn cavity(stand: &mut Stand) -> Done {
+/// Lid-driven cavity.
+pub fn cavity(case_run: &mut CaseRun) -> Done {
     let looks = Looks {
         across: &[50, 100],
         times: [2.0, 0.05],
         tolerance: 0.02,
     };
-    beneath_a_lid(stand, &looks)
+    beneath_a_lid(case_run, &looks)
 }
 
-/// The same at a Reynolds number of 1000.
-pub fn cavity_1000(stand: &mut Stand) -> Done {
+/// Lid-driven cavity at a Reynolds number of 1000.
+pub fn cavity_1000(case_run: &mut CaseRun) -> Done {
     let looks = Looks {
         across: &[80],
         times: [10.0, 0.05],
         tolerance: 0.05,
     };
-    beneath_a_lid(stand, &looks)
+    beneath_a_lid(case_run, &looks)
 }
 
-/// Whether a row of the reference of a cavity is of the level line.
+/// Whether a row of the reference belongs to the horizontal center line.
 fn is_level(name: &str) -> bool {
     name.starts_with("along")
 }
 
-/// Velocities on the lines through the middle of a box whose lid runs: along the lid on the upright line, and across it on the level one, whose rows of the
-/// reference begin with "along".
-fn beneath_a_lid(stand: &mut Stand, looks: &Looks) -> Done {
-    let reference = stand.reference::<2>()?;
+/// Velocities on the center lines of a lid-driven cavity: parallel to the lid on the vertical line, and normal to it on the horizontal line, whose
+/// rows of the reference begin with "along".
+fn beneath_a_lid(case_run: &mut CaseRun, looks: &Looks) -> Done {
+    let reference = case_run.reference::<2>()?;
     let upright = |velocities: &[f64]| -> Vec<(f64, f64)> {
         let rows = reference.iter().zip(velocities).filter(|((name, _), _)| !is_level(name));
         rows.map(|((_, [_, z]), u)| (*u, *z)).collect()
@@ -299,10 +299,10 @@ fn beneath_a_lid(stand: &mut Stand, looks: &Looks) -> Done {
     let mut lines: Vec<Line> = vec![("Ghia 1982".to_owned(), upright(&expected))];
     for across in looks.across {
         let spacing = ("fluid.water.spacing".to_owned(), format!("\"{} m\"", 1.0 / f64::from(*across)));
-        let scene = stand.scene_with(&[spacing])?;
+        let scene = case_run.scene_with(&[spacing])?;
         let until = scene.run.until;
         let fluids = fluids_of(&scene.world)?;
-        let ([left, right], [bottom, _], speed) = (extent(fluids, 0), extent(fluids, 2), fluids.fastest);
+        let ([left, right], [bottom, _], speed) = (extent(fluids, 0), extent(fluids, 2), fluids.largest_speed);
         let width = right - left;
         let point = |(name, [_, share]): &(&str, [f64; 2])| -> Vec3 {
             let [x, z] = if is_level(name) { [*share, 0.5] } else { [0.5, *share] };
@@ -323,15 +323,15 @@ fn beneath_a_lid(stand: &mut Stand, looks: &Looks) -> Done {
                         .collect(),
                 );
             }
-            stand.tell(&format!("{across} particles across"), &simulation, until);
+            case_run.print_progress(&format!("{across} particles across"), &simulation, until);
         }
         let measured: Vec<f64> = (0..points.len()).map(|k| mean(&seen, |look| look[k]) / speed).collect();
         for ((name, [expected, place]), measured) in reference.iter().zip(&measured) {
             let row = format!("{across} across, {name} {place}: velocity over that of the lid [-]");
-            stand.row_of(1.0, row, *measured, *expected, looks.tolerance);
+            case_run.row_of(1.0, row, *measured, *expected, looks.tolerance);
         }
         lines.push((format!("{across} across"), upright(&measured)));
     }
-    stand.curve("middle", ["velocity over that of the lid [-]", "height over width [-]"], lines);
+    case_run.curve("middle", ["velocity over that of the lid [-]", "height over width [-]"], lines);
     Ok(())
 }

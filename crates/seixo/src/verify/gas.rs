@@ -1,16 +1,16 @@
-//! A gas of grains that cools.
+//! Cooling of a granular gas.
 
-use super::stand::{Done, Stand, advance, along, dot, mean, straight, volume_of};
+use super::case_run::{CaseRun, Done, advance, along, dot, mean, straight, volume_of};
 use seixo_engine::Simulation;
 use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
 
-/// How often 1/√T grows by what it was at the start before a run ends.
+/// Growth of 1/√T until the end of a run, over its initial value.
 const LASTING: f64 = 2.5;
-/// Collisions per grain in the time that a collision takes, at the start.
+/// Initial number of collisions per grain during the time of one collision.
 const ENCOUNTERS: f64 = 0.01;
 
-/// Directions spread evenly over the sphere: a spiral of golden angles.
+/// Directions distributed evenly over the sphere by a golden-angle spiral.
 fn directions(count: usize) -> impl Iterator<Item = Vec3> {
     (0..count).map(move |k| {
         let height = 1.0 - (2 * k + 1) as f64 / count as f64;
@@ -19,7 +19,7 @@ fn directions(count: usize) -> impl Iterator<Item = Vec3> {
     })
 }
 
-/// Granular temperature by mass, a third of the mean square of what velocities differ from their mean by \[m²/s²\].
+/// Granular temperature: a third of the mean square of the velocity fluctuations \[m²/s²\].
 fn temperature(velocity: &[Vec3]) -> f64 {
     let drift = [0, 1, 2].map(|axis| mean(velocity, |v| v[axis]));
     mean(velocity, |v| {
@@ -28,11 +28,11 @@ fn temperature(velocity: &[Vec3]) -> f64 {
     })
 }
 
-/// Smooth inelastic spheres in a periodic box lose their energy in collisions.
-pub fn haff(stand: &mut Stand) -> Done {
+/// Smooth inelastic spheres in a periodic box lose energy in collisions.
+pub fn haff(case_run: &mut CaseRun) -> Done {
     let mut lines = Vec::new();
-    for (name, [restitution, wanted]) in stand.reference()? {
-        let mut scene = stand.scene_with(&[
+    for (name, [restitution, wanted]) in case_run.reference()? {
+        let mut scene = case_run.scene_with(&[
             ("interaction.grain-grain.restitution".to_owned(), restitution.to_string()),
             ("grains.gas.fill.solid_fraction".to_owned(), wanted.to_string()),
         ])?;
@@ -40,19 +40,19 @@ pub fn haff(stand: &mut Stand) -> Done {
         let domain = scene.world.domain.ok_or("the scene has no domain")?;
         let box_volume: f64 = (0..3).map(|axis| domain.max[axis] - domain.min[axis]).product();
         let (diameter, fraction) = (2.0 * radii[0], volume_of(radii) / box_volume);
-        // Pairs nearer than at random: [Carnahan 1969]. Velocities not quite Maxwell's: [van Noije 1998].
-        let crowding = (1.0 - 0.5 * fraction) / (1.0 - fraction).powi(3);
+        // Pair correlation at contact [Carnahan 1969], and deviation from a Maxwell distribution [van Noije 1998].
+        let pair_correlation = (1.0 - 0.5 * fraction) / (1.0 - fraction).powi(3);
         let e = restitution;
         let excess = 16.0 * (1.0 - e) * (1.0 - 2.0 * e * e) / (81.0 - 17.0 * e + 30.0 * e * e * (1.0 - e));
-        let expected = 4.0 / PI.sqrt() * (1.0 - e * e) * fraction * crowding / diameter * (1.0 + 3.0 / 16.0 * excess);
-        // As hot as collisions may still be short of each other.
+        let expected = 4.0 / PI.sqrt() * (1.0 - e * e) * fraction * pair_correlation / diameter * (1.0 + 3.0 / 16.0 * excess);
+        // The largest temperature for which collisions are still short compared with the time between them.
         let mass = scene.world.materials[0].density * volume_of(&radii[..1]);
         let stiffness = scene.world.interactions[0]
             .as_ref()
             .and_then(|pair| pair.stiffness)
             .ok_or("no stiffness")?;
         let duration = PI * (0.5 * mass / stiffness).sqrt();
-        let speed = ENCOUNTERS / duration * PI.sqrt() * diameter / (24.0 * fraction * crowding);
+        let speed = ENCOUNTERS / duration * PI.sqrt() * diameter / (24.0 * fraction * pair_correlation);
         let velocities = directions(count).map(|direction| along([0.0; 3], 3f64.sqrt() * speed, direction));
         scene.world.grains.velocity = velocities.collect();
         let start = temperature(&scene.world.grains.velocity);
@@ -64,15 +64,15 @@ pub fn haff(stand: &mut Stand) -> Done {
             advance(&mut simulation, stride)?;
             cooling.push((simulation.time(), 1.0 / temperature(&simulation.snapshot().velocity).sqrt()));
         }
-        // All grains start at one speed; half of the energy later, collisions have mixed the speeds.
+        // All grains start at one speed; after a loss of half of the energy, collisions have mixed the speeds.
         let from = cooling.iter().position(|point| point.1 > (2.0 / start).sqrt()).unwrap_or(0);
         let (slope, _) = straight(&cooling[from..]);
-        stand.row_within(0.05, format!("{name}: slope of 1/sqrt(T) over time [1/m]"), slope, expected);
+        case_run.row_within(0.05, format!("{name}: slope of 1/sqrt(T) over time [1/m]"), slope, expected);
         let scaled = |(time, value): &(f64, f64)| (time * expected * start.sqrt(), value * start.sqrt());
         lines.push((name.to_owned(), cooling.iter().map(scaled).collect()));
     }
     lines.push(("expected".to_owned(), vec![(0.0, 1.0), (LASTING, 1.0 + LASTING)]));
-    stand.curve(
+    case_run.curve(
         "cooling",
         ["time over the time of cooling [-]", "1/√T over that at the start [-]"],
         lines,

@@ -1,16 +1,15 @@
-//! The bulk benchmarks of \[Dosta 2024\]. Their packings and walls are read when the case runs,
-//! from the folder that `SEIXO_DATA` names or from `../shared/data`.
+//! The bulk benchmarks of \[Dosta 2024\]. Packings and walls are read at run time, from the folder in `SEIXO_DATA` or from `../shared/data`.
 
+use super::case_run::{CaseRun, Done, Line, Outcome, advance, carry_on, mean, run_until};
 use super::silo::{discharge, rate};
-use super::stand::{Done, Line, Outcome, Stand, advance, carry_on, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::WallShape;
 use seixo_scene::Scene;
 use std::path::PathBuf;
 
-/// The scene with its files where the data are, and with values changed.
-fn scene(stand: &Stand, files: &[(&str, &str)], values: &[(&str, String)]) -> Outcome<Scene> {
+/// Reads the scene with its files in the data folder, and with changed values.
+fn scene(case_run: &CaseRun, files: &[(&str, &str)], values: &[(&str, String)]) -> Outcome<Scene> {
     let data = std::env::var_os("SEIXO_DATA").map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
     let folder = std::path::absolute(data.join("dosta2024"))?;
     if !folder.is_dir() {
@@ -21,30 +20,30 @@ fn scene(stand: &Stand, files: &[(&str, &str)], values: &[(&str, String)]) -> Ou
     let files = files.iter().map(|(key, file)| ((*key).to_owned(), quoted(file)));
     let values = values.iter().map(|(key, value)| ((*key).to_owned(), value.clone()));
     let changes: Vec<(String, String)> = files.chain(values).collect();
-    stand.scene_with(&changes)
+    case_run.scene_with(&changes)
 }
 
-/// Residual of the ledger over all energy that was taken \[-\].
+/// Residual of the ledger over the dissipated energy \[-\].
 fn residual_share(ledger: &Ledger) -> f64 {
     ledger.residual / (ledger.normal_damping + ledger.tangential_damping + ledger.friction)
 }
 
-/// Height from which balls of further runs start, just above the grains \[m\].
+/// Initial height of the ball in further runs, just above the grains \[m\].
 const LOW_START: f64 = -0.045;
-/// How far from the axis these balls start \[m\]: too little to matter but to chance.
+/// Initial distance of the ball from the axis in these runs \[m\]: so small that only chaotic growth makes a difference.
 const ASIDE: [f64; 4] = [1e-6, 2e-6, 3e-6, 4e-6];
-/// Time by which a ball is out of the grains and flies freely \[s\].
+/// Time after which the ball has left the grains and flies freely \[s\].
 const FLYING: f64 = 0.035;
-/// Middle of the time over which the rebound is taken \[s\].
+/// Middle of the time interval for the rebound speed \[s\].
 const REBOUND: f64 = 0.05;
 
-/// Which grain is the ball: the largest.
+/// Index of the ball: the largest grain.
 fn ball_of(radii: &[f64]) -> usize {
     (0..radii.len()).max_by(|&a, &b| radii[a].total_cmp(&radii[b])).unwrap_or(0)
 }
 
-/// Follows the ball every 0.1 ms: time, height and vertical velocity. Times count from `start`.
-fn follow(stand: &mut Stand, run: &str, scene: Scene, [start, until]: [f64; 2]) -> Outcome<(Simulation, Vec<[f64; 3]>)> {
+/// Samples the ball every 0.1 ms: time, height and vertical velocity. Times are relative to `start`.
+fn follow(case_run: &mut CaseRun, run: &str, scene: Scene, [start, until]: [f64; 2]) -> Outcome<(Simulation, Vec<[f64; 3]>)> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let steps = (1e-4 / simulation.time_step().value).round() as u64;
     let mut track = Vec::new();
@@ -53,12 +52,13 @@ fn follow(stand: &mut Stand, run: &str, scene: Scene, [start, until]: [f64; 2]) 
         let now = simulation.snapshot();
         let ball = ball_of(&now.radius);
         track.push([start + simulation.time(), now.position[ball][2], now.velocity[ball][2]]);
-        stand.tell(run, &simulation, until - start);
+        case_run.print_progress(run, &simulation, until - start);
     }
     Ok((simulation, track))
 }
 
-/// The scene with the ball just above the grains, in the fall that takes it there, a little aside; and the time this takes.
+/// Moves the ball to a position just above the grains, a little off the axis, with the velocity of free fall; returns the scene and the time of the
+/// fall.
 fn low_start(mut scene: Scene, aside: f64) -> (Scene, f64) {
     let (grains, gravity) = (&mut scene.world.grains, -scene.world.gravity[2]);
     let ball = ball_of(&grains.radius);
@@ -70,16 +70,16 @@ fn low_start(mut scene: Scene, aside: f64) -> (Scene, f64) {
 }
 
 /// A steel ball hits 25,000 grains.
-pub fn penetration(stand: &mut Stand) -> Done {
+pub fn penetration(case_run: &mut CaseRun) -> Done {
     let files = [
         ("grains.bed.file", "Penetration_25KParticles.txt"),
         ("wall.box.mesh", "Penetration_walls.txt"),
     ];
-    // Quantities have a unit in brackets; the other lines are points of curves of other codes.
-    let (limits, others): (Vec<_>, Vec<_>) = stand.reference()?.into_iter().partition(|(name, _)| name.ends_with(']'));
-    let full = scene(stand, &files, &[])?;
+    // Quantities have a unit in brackets; the other lines are points of the curves of other programs.
+    let (limits, others): (Vec<_>, Vec<_>) = case_run.reference()?.into_iter().partition(|(name, _)| name.ends_with(']'));
+    let full = scene(case_run, &files, &[])?;
     let (until, gravity) = (full.run.until, -full.world.gravity[2]);
-    let (simulation, track) = follow(stand, "the scene", full, [0.0, until])?;
+    let (simulation, track) = follow(case_run, "the scene", full, [0.0, until])?;
     let in_millimeters = |track: &[[f64; 3]]| track.iter().map(|at| (1e3 * at[0], 1e3 * at[1])).collect();
     let rebound = |[time, _, velocity]: [f64; 3]| velocity - gravity * (REBOUND - time);
     let nearest = |time: f64| {
@@ -92,8 +92,8 @@ pub fn penetration(stand: &mut Stand) -> Done {
     let mut lines: Vec<Line> = vec![("measured".to_owned(), in_millimeters(&track))];
     for aside in ASIDE {
         let name = format!("ball {:.0} μm aside", 1e6 * aside);
-        let (low, start) = low_start(scene(stand, &files, &[])?, aside);
-        let (_, track) = follow(stand, &name, low, [start, FLYING])?;
+        let (low, start) = low_start(scene(case_run, &files, &[])?, aside);
+        let (_, track) = follow(case_run, &name, low, [start, FLYING])?;
         rebounds.extend(track.last().map(|at| rebound(*at)));
         lines.push((name, in_millimeters(&track)));
     }
@@ -103,7 +103,7 @@ pub fn penetration(stand: &mut Stand) -> Done {
             None => lines.push((code.to_owned(), vec![(time, height)])),
         }
     }
-    stand.curve("height", ["time [ms]", "height of the ball [mm]"], lines);
+    case_run.curve("height", ["time [ms]", "height of the ball [mm]"], lines);
     let height = |milliseconds: f64| 1e3 * nearest(1e-3 * milliseconds)[1];
     let measured = [
         height(20.0),
@@ -117,17 +117,17 @@ pub fn penetration(stand: &mut Stand) -> Done {
         residual_share(&simulation.ledger()),
     ];
     for ((quantity, [expected, tolerance]), value) in limits.into_iter().zip(measured) {
-        stand.row(quantity, value, expected, tolerance);
+        case_run.row(quantity, value, expected, tolerance);
     }
     Ok(())
 }
 
-/// Time between two looks \[s\].
+/// Time between two samples \[s\].
 const LOOK: f64 = 0.01;
 /// Share of a run after which the flow in the drum is steady.
 const STEADY_FROM: f64 = 0.2;
 
-/// Number of grains of a group in the quadrants of the plane across the axis y, from x > 0 and z > 0 on around, and their center of mass.
+/// Number of grains of a group in each quadrant of the plane normal to y, starting at x > 0 and z > 0, and their center of mass.
 fn spread(now: &GrainSnapshot, group: u32) -> ([f64; 4], [f64; 2]) {
     let (mut counts, mut center, mut mass) = ([0.0; 4], [0.0; 2], 0.0);
     for i in (0..now.id.len()).filter(|&i| now.group[i] == group) {
@@ -146,14 +146,14 @@ fn spread(now: &GrainSnapshot, group: u32) -> ([f64; 4], [f64; 2]) {
     (counts, center.map(|moment| moment / mass))
 }
 
-/// Two sizes of grains in a drum that turns.
-pub fn drum(stand: &mut Stand) -> Done {
+/// Grains of two sizes in a rotating drum.
+pub fn drum(case_run: &mut CaseRun) -> Done {
     let files = [
         ("grains.large.file", "Drum_PartCoordinates.txt"),
         ("grains.small.file", "Drum_PartCoordinates.txt"),
         ("wall.drum.mesh", "Drum_walls.txt"),
     ];
-    let scene = scene(stand, &files, &[])?;
+    let scene = scene(case_run, &files, &[])?;
     let (until, groups) = (scene.run.until, scene.world.groups.clone());
     let (rate, gravity) = (scene.world.walls[0].motion.angular_velocity[1], -scene.world.gravity[2]);
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
@@ -164,12 +164,12 @@ pub fn drum(stand: &mut Stand) -> Done {
         quadrants.extend(["+x +z", "-x +z", "-x -z", "+x -z"].map(named));
         centers.extend(["x", "z"].map(named));
     }
-    // Moment of the weight about the axis, over the steady part.
+    // Torque of the weight about the axis, over the steady part.
     let (mut moments, mut steady): (Vec<f64>, Option<(f64, f64)>) = (Vec::new(), None);
     while simulation.time() < until {
         let next = simulation.time() + LOOK;
         run_until(&mut simulation, next)?;
-        stand.tell("the scene", &simulation, until);
+        case_run.print_progress("the scene", &simulation, until);
         let (now, time) = (simulation.snapshot(), simulation.time());
         for group in 0..groups.len() {
             let (counts, center) = spread(&now, group as u32);
@@ -187,28 +187,28 @@ pub fn drum(stand: &mut Stand) -> Done {
     }
     let (start, before) = steady.ok_or("the run is too short for a steady flow")?;
     let ledger = simulation.ledger();
-    // Around the axis the drum balances the weight: its power is that of the weight's moment at the drum's rate.
+    // The torque of the drum balances that of the weight, so the power of the drum is the torque of the weight times the rotation rate.
     let inner: f64 = moments.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).sum::<f64>() / (moments.len() - 1) as f64;
     let lifted = -rate * inner * (simulation.time() - start);
-    stand.curve("quadrants", ["time [s]", "grains in a quadrant [-]"], quadrants);
-    stand.curve("centers", ["time [s]", "center of mass [mm]"], centers);
-    stand.compare(&[
+    case_run.curve("quadrants", ["time [s]", "grains in a quadrant [-]"], quadrants);
+    case_run.curve("centers", ["time [s]", "center of mass [mm]"], centers);
+    case_run.compare(&[
         simulation.len() as f64,
         residual_share(&ledger),
         (ledger.wall_work - before) / lifted,
     ])
 }
 
-/// Time until the flow out of the silo is steady, and for how long it is measured \[s\].
+/// Time until the discharge of the silo is steady, and time over which it is measured \[s\].
 const FLOWING: [f64; 2] = [0.3, 0.5];
 
-/// A silo that fills with its outlet closed, then opens; two outlets, two materials.
-pub fn silo(stand: &mut Stand) -> Done {
+/// A silo is filled with a closed outlet, then opened; two outlets, two materials.
+pub fn silo(case_run: &mut CaseRun) -> Done {
     let (mut emptying, mut rates) = (Vec::new(), Vec::<(String, f64)>::new());
-    for (name, [plug, time_step, expected, tolerance]) in stand.reference()? {
+    for (name, [plug, time_step, expected, tolerance]) in case_run.reference()? {
         let (orifice, material) = name.split_once(' ').ok_or("reference.csv: not an orifice and a material")?;
         let mut scene = scene(
-            stand,
+            case_run,
             &[("wall.silo.mesh", &format!("Silo_walls__{orifice}_orifice_.txt"))],
             &[
                 ("grains.bed.material", format!("{material:?}")),
@@ -226,20 +226,20 @@ pub fn silo(stand: &mut Stand) -> Done {
         while simulation.time() < scene.run.until {
             let next = simulation.time() + LOOK;
             run_until(&mut simulation, next)?;
-            stand.tell(&format!("{name} fills"), &simulation, scene.run.until);
+            case_run.print_progress(&format!("{name} fills"), &simulation, scene.run.until);
         }
         let kept = simulation.len() as f64;
-        stand.row(format!("{name}: grains kept while it fills [-]"), kept, count, 0.0);
+        case_run.row(format!("{name}: grains kept while it fills [-]"), kept, count, 0.0);
         let residual = residual_share(&simulation.ledger());
         let quantity = format!("{name}: residual of the ledger over energy taken [-]");
-        stand.row(quantity, residual, 0.0, 1e-3);
+        case_run.row(quantity, residual, 0.0, 1e-3);
         carry_on(&mut scene.world, simulation.snapshot());
         scene.world.walls.retain(|wall| wall.name != "plug");
-        let left = discharge(stand, name, scene, plug, FLOWING[0] + FLOWING[1])?;
+        let left = discharge(case_run, name, scene, plug, FLOWING[0] + FLOWING[1])?;
         let measured = rate(&left, FLOWING[0], [0.0, count]);
-        // Of a material the first outlet is held against another code, the others against the first one.
+        // The first outlet of a material is compared with another program, the other outlets with the first one.
         match rates.iter().find(|(of, _)| of == material) {
-            Some((_, first)) => stand.row(
+            Some((_, first)) => case_run.row(
                 format!("{name}: discharge of the first outlet over this one's [-]"),
                 first / measured,
                 expected,
@@ -247,13 +247,13 @@ pub fn silo(stand: &mut Stand) -> Done {
             ),
             None => {
                 if tolerance > 0.0 {
-                    stand.row(format!("{name}: discharge [1/s]"), measured, expected, tolerance);
+                    case_run.row(format!("{name}: discharge [1/s]"), measured, expected, tolerance);
                 }
                 rates.push((material.to_owned(), measured));
             }
         }
         emptying.push((name.to_owned(), left));
     }
-    stand.curve("emptying", ["time [s]", "grains left [-]"], emptying);
+    case_run.curve("emptying", ["time [s]", "grains left [-]"], emptying);
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! Heat through contacts: a pair, a chain, a lattice.
+//! Heat conduction through contacts: a pair, a chain, a lattice.
 
-use super::stand::{Done, Outcome, Stand, mean, run_until, straight};
+use super::case_run::{CaseRun, Done, Outcome, mean, run_until, straight};
 use seixo_engine::Simulation;
 use std::f64::consts::PI;
 
-/// Difference of the temperatures of a pair after this many relaxation times, by its scene's time step and until `until` \[s\], and the mean by
-/// heat capacity at the end.
-fn pair_after(stand: &Stand, times: &[f64], steps_of_scene: f64) -> Outcome<(Vec<f64>, f64)> {
-    let mut scene = stand.scene()?;
+/// Temperature differences of a pair after these relaxation times, with this multiple of the scene's time step, and the mean temperature by heat
+/// capacity at the end.
+fn pair_after(case_run: &CaseRun, times: &[f64], steps_of_scene: f64) -> Outcome<(Vec<f64>, f64)> {
+    let mut scene = case_run.scene()?;
     let relaxation = 0.5 * scene.run.until;
     scene.settings.time_step = scene.settings.time_step.map(|step| step / steps_of_scene);
     let capacities: Vec<f64> = scene
@@ -30,28 +30,28 @@ fn pair_after(stand: &Stand, times: &[f64], steps_of_scene: f64) -> Outcome<(Vec
     Ok((differences, held / (capacity(0) + capacity(1))))
 }
 
-/// Two grains that even out.
-pub fn pair(stand: &mut Stand) -> Done {
-    let (differences, mean) = pair_after(stand, &[0.5, 1.0, 2.0], 1.0)?;
+/// Two grains reach the same temperature.
+pub fn pair(case_run: &mut CaseRun) -> Done {
+    let (differences, mean) = pair_after(case_run, &[0.5, 1.0, 2.0], 1.0)?;
     let exact = 100.0 * (-1.0f64).exp();
-    let error = |steps: f64| Ok::<_, Box<dyn std::error::Error>>((pair_after(stand, &[1.0], steps)?.0[0] - exact).abs());
+    let error = |steps: f64| Ok::<_, Box<dyn std::error::Error>>((pair_after(case_run, &[1.0], steps)?.0[0] - exact).abs());
     let order = (error(0.02)? / error(0.04)?).log2();
-    stand.compare(&[&differences[..], &[mean, order]].concat())
+    case_run.compare(&[&differences[..], &[mean, order]].concat())
 }
 
-/// Temperature \[K\] of a rod at x of its length, at 300 K at first, whose end x = 0 is held at 400 K and whose end x = 1 at 300 K, at this
-/// Fourier number \[Carslaw 1959, § 3.4\].
+/// Temperature \[K\] of a rod at the relative position x and this Fourier number \[Carslaw 1959, § 3.4\]. It starts at 300 K; its end x = 0 is kept
+/// at 400 K, its end x = 1 at 300 K.
 fn rod(x: f64, fourier: f64) -> f64 {
     let mode = |n: f64| 2.0 / (n * PI) * (n * PI * x).sin() * (-n * n * PI * PI * fourier).exp();
     300.0 + 100.0 * (1.0 - x - (1..200).map(|n| mode(f64::from(n))).sum::<f64>())
 }
 
-/// A chain between two walls: a rod on the way to a steady flow, then contacts in series.
-pub fn chain(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// A chain between two walls: first as a rod in transient conduction, then as contacts in series.
+pub fn chain(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let (until, count) = (scene.run.until, scene.world.grains.len() as f64);
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    // The run lasts for a Fourier number of 3.
+    // The run lasts until a Fourier number of 3.
     let (mut distances, mut lines) = (Vec::new(), Vec::new());
     for fourier in [0.02, 0.05, 0.2] {
         run_until(&mut simulation, until * fourier / 3.0)?;
@@ -66,7 +66,7 @@ pub fn chain(stand: &mut Stand) -> Done {
         let curve = (0..=100).map(|k| f64::from(k) / 100.0).map(|x| (x, rod(x, fourier)));
         lines.push((format!("rod, Fo = {fourier}"), curve.collect()));
     }
-    stand.curve("profile", ["place over length of the chain [-]", "temperature [K]"], lines);
+    case_run.curve("profile", ["place over length of the chain [-]", "temperature [K]"], lines);
     run_until(&mut simulation, until)?;
     let now = simulation.snapshot();
     let points: Vec<(f64, f64)> = now.position.iter().map(|x| x[0]).zip(now.temperature.iter().copied()).collect();
@@ -78,7 +78,7 @@ pub fn chain(stand: &mut Stand) -> Done {
     let index = |name: &str| simulation.walls().iter().position(|wall| wall.name == name).unwrap_or(0);
     let [hot, cold] = [walls[index("hot")], walls[index("cold")]];
     let residual = simulation.heat().unwrap_or_default().residual / hot[1];
-    stand.compare(&[
+    case_run.compare(&[
         hot[0],
         cold[0],
         bent,
@@ -90,14 +90,14 @@ pub fn chain(stand: &mut Stand) -> Done {
     ])
 }
 
-/// Grains of the lattice along x and y, its spacing, and the radius of its grains \[m\].
+/// Number of grains of the lattice along x and y, its spacing, and the radius of its grains \[m\].
 const ALONG: usize = 6;
 const SPACING: f64 = 2e-3;
 const RADIUS: f64 = 1.005e-3;
 
 /// Conductivity of a simple cubic packing.
-pub fn cubic(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+pub fn cubic(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     scene.world.grains.radius.fill(RADIUS);
     for (k, center) in scene.world.grains.position.iter_mut().enumerate() {
         *center = [k % ALONG, k / ALONG % ALONG, k / ALONG / ALONG].map(|site| (site as f64 + 0.5) * SPACING);
@@ -113,7 +113,7 @@ pub fn cubic(stand: &mut Stand) -> Done {
     let slope = straight(&points).0;
     let walls = simulation.heat_of_walls();
     let flow = walls.iter().map(|wall| wall[0].abs()).sum::<f64>() / 2.0;
-    // Grains of one layer are alike: nothing flows sideways.
+    // All grains of a layer have the same temperature: no heat flows sideways.
     let layer = |z: f64| {
         let of_layer = points.iter().filter(|point| (point.0 - z).abs() < 1e-4).map(|point| point.1);
         of_layer.fold((f64::INFINITY, 0.0f64), |(low, high), t| (low.min(t), high.max(t)))
@@ -124,5 +124,5 @@ pub fn cubic(stand: &mut Stand) -> Done {
         .map(|(low, high)| high - low)
         .fold(0.0, f64::max);
     let down = slope * SPACING;
-    stand.compare(&[flow / (area * slope), sideways / down])
+    case_run.compare(&[flow / (area * slope), sideways / down])
 }

@@ -1,25 +1,25 @@
-//! Incompressible water: at rest, and as a dam that breaks, beside water that is weakly compressible.
+//! Incompressible water: at rest, and in a dam break compared with weakly compressible water.
 
-use super::stand::{Done, Line, Outcome, Stand, advance, mean, run_until};
+use super::case_run::{CaseRun, Done, Line, Outcome, advance, mean, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::world::Vec3;
 
-/// Heights at which pressures are looked at, as shares of the depth.
+/// Heights of the pressure samples over the depth.
 const HEIGHTS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
-/// Share of the run from which on pressures, speeds and forces are averaged.
+/// Share of the run after which pressures, speeds and forces are averaged.
 const FROM: f64 = 0.5;
-/// Where the far wall is, and the top of the tank, when the dam breaks \[m\].
+/// Upper corner of the tank in the dam break \[m\].
 const FAR: &str = "[\"1.6 m\", \"5 cm\", \"60 cm\"]";
-/// Times at which fronts are compared \[s\]; the far wall is reached later.
+/// Times at which fronts are compared \[s\]; they reach the far wall later.
 const TIMES: [f64; 5] = [0.05, 0.1, 0.15, 0.2, 0.25];
 
-/// How far the foremost particle has come at each of the times \[m\], and the time step \[s\].
-fn front(stand: &Stand, solver: &str) -> Outcome<(Vec<(f64, f64)>, f64)> {
+/// Position of the foremost particle at each of the times \[m\], and the time step \[s\].
+fn front(case_run: &CaseRun, solver: &str) -> Outcome<(Vec<(f64, f64)>, f64)> {
     let changes = [
         ("wall.tank.box.max".to_owned(), FAR.to_owned()),
         ("fluid.water.solver".to_owned(), format!("\"{solver}\"")),
     ];
-    let scene = stand.scene_with(&changes)?;
+    let scene = case_run.scene_with(&changes)?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut way = Vec::new();
     for time in TIMES {
@@ -30,9 +30,9 @@ fn front(stand: &Stand, solver: &str) -> Outcome<(Vec<(f64, f64)>, f64)> {
     Ok((way, simulation.time_step().value))
 }
 
-/// Pressures and forces at rest, and how fast a dam breaks.
-pub fn incompressible(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Pressures and forces at rest, and the front of a dam break.
+pub fn incompressible(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let (until, gravity) = (scene.run.until, -scene.world.gravity[2]);
     let fluids = scene.world.fluids.as_ref().ok_or("the scene has no fluid")?;
     let top = |axis: usize| fluids.particles.position.iter().map(|place| place[axis]).fold(0.0, f64::max) + 0.5 * fluids.spacing;
@@ -54,10 +54,10 @@ pub fn incompressible(stand: &mut Stand) -> Done {
     let expected: Vec<f64> = points.iter().map(|point| density * gravity * (depth - point[2])).collect();
     let off = measured.iter().zip(&expected).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max);
     let (solves, ledger) = (simulation.solves_of_fluids(), simulation.ledger());
-    let (fast, long) = front(stand, "dfsph")?;
-    let (slow, short) = front(stand, "wcsph")?;
+    let (fast, long) = front(case_run, "dfsph")?;
+    let (slow, short) = front(case_run, "wcsph")?;
     let apart = fast.iter().zip(&slow).map(|(a, b)| (a.1 / b.1 - 1.0).abs()).fold(0.0, f64::max);
-    stand.compare(&[
+    case_run.compare(&[
         off / (density * gravity * depth),
         (mean(&squares, |square| *square) / (gravity * depth)).sqrt(),
         mean(&forces, |force| *force) / weight,
@@ -71,8 +71,8 @@ pub fn incompressible(stand: &mut Stand) -> Done {
         ("measured".to_owned(), heights().zip(measured).collect()),
         ("ρ g depth".to_owned(), heights().zip(expected).collect()),
     ];
-    stand.curve("pressure", ["height [m]", "pressure [Pa]"], lines);
+    case_run.curve("pressure", ["height [m]", "pressure [Pa]"], lines);
     let lines: Vec<Line> = vec![("incompressible".to_owned(), fast), ("weakly compressible".to_owned(), slow)];
-    stand.curve("front", ["time [s]", "front [m]"], lines);
+    case_run.curve("front", ["time [s]", "front [m]"], lines);
     Ok(())
 }

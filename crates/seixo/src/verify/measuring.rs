@@ -1,18 +1,18 @@
-//! What is measured across periodic sides.
+//! Measurements across periodic sides.
 
-use super::stand::{Done, Outcome, Stand, advance, run_until};
-use crate::run::passage::Passage;
+use super::case_run::{CaseRun, Done, Outcome, advance, run_until};
+use crate::run::plane_counter::PlaneCounter;
 use seixo_analysis::{Plane, components, coordination, solid_fraction, stress_in};
 use seixo_engine::Simulation;
 use seixo_engine::world::Vec3;
 use seixo_scene::{Probe, ProbeKind};
 
-/// Radius of the grains of a chain that do not touch each other.
+/// Radius of the grains of a chain without contacts.
 const APART: &str = "\"0.9 mm\"";
-/// Looks at a plane: in between, the runner goes a tenth of the cell.
+/// Number of samples of a plane; a grain moves a tenth of the cell between two samples.
 const LOOKS: u32 = 100;
 
-/// The probe of this name.
+/// Returns the probe with this name.
 fn probe_of<'p>(probes: &'p [Probe], name: &str) -> Result<&'p ProbeKind, String> {
     let found = probes.iter().find(|probe| probe.name == name);
     found
@@ -20,30 +20,30 @@ fn probe_of<'p>(probes: &'p [Probe], name: &str) -> Result<&'p ProbeKind, String
         .ok_or_else(|| format!("the scene has no probe `{name}`"))
 }
 
-/// What a chain carries that is closed through a periodic side, and how often a grain goes around.
-pub fn periodic_measurement(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Stress of a chain that is closed through a periodic side, and the number of passes of a grain through planes.
+pub fn periodic_measurement(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     advance(&mut simulation, 1)?;
     let (grains, contacts) = (simulation.snapshot(), simulation.contacts_now()?);
-    for (name, [expected, tolerance]) in stand.reference()? {
+    for (name, [expected, tolerance]) in case_run.reference()? {
         let (what, measured) = match probe_of(&scene.probes, name)? {
             ProbeKind::Stress(region) => ("stress [Pa]", components(&stress_in(region, &grains, &contacts, &[]).contact)[2]),
             ProbeKind::Coordination(region) => ("coordination [-]", coordination(region.as_ref(), &grains).mean),
             ProbeKind::SolidFraction(region) => ("solid fraction [-]", solid_fraction(region, &grains)),
-            &ProbeKind::CountThrough { point, normal, radius } => ("grains", passes(stand, point, normal, radius)?),
+            &ProbeKind::CountThrough { point, normal, radius } => ("grains", passes(case_run, point, normal, radius)?),
             _ => return Err(format!("reference.csv: nothing is expected of probe `{name}`").into()),
         };
-        stand.row(format!("{name}: {what}"), measured, expected, tolerance);
+        case_run.row(format!("{name}: {what}"), measured, expected, tolerance);
     }
     Ok(())
 }
 
-/// How many grains pass a plane, or the disk of this radius \[m\], while nothing touches.
-fn passes(stand: &Stand, point: Vec3, normal: Vec3, radius: Option<f64>) -> Outcome<f64> {
-    let scene = stand.scene_with(&[("grains.chain.radius".to_owned(), APART.to_owned())])?;
+/// Number of grains that pass a plane, or the disk of this radius \[m\], without contacts.
+fn passes(case_run: &CaseRun, point: Vec3, normal: Vec3, radius: Option<f64>) -> Outcome<f64> {
+    let scene = case_run.scene_with(&[("grains.chain.radius".to_owned(), APART.to_owned())])?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
-    let mut passage = Passage::default();
+    let mut passage = PlaneCounter::default();
     for k in 0..=LOOKS {
         run_until(&mut simulation, scene.run.until * f64::from(k) / f64::from(LOOKS))?;
         let grains = simulation.snapshot();

@@ -1,12 +1,12 @@
 //! One sphere and a plane: bouncing, resting, rolling and sliding.
 
-use super::stand::{Done, Outcome, Stand, advance, length, run_until};
+use super::case_run::{CaseRun, Done, Outcome, advance, length, run_until};
 use seixo_engine::Simulation;
 use seixo_scene::Scene;
 
-/// Heights between bounces.
-pub fn bouncing(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Heights of successive bounces.
+pub fn bouncing(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut heights = Vec::new();
     let mut rising = false;
@@ -20,21 +20,21 @@ pub fn bouncing(stand: &mut Stand) -> Done {
         rising = !falls;
     }
     heights.truncate(3);
-    stand.compare(&heights)
+    case_run.compare(&heights)
 }
 
 /// Overlap and force of a sphere at rest under its weight.
-pub fn resting(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+pub fn resting(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     run_until(&mut simulation, scene.run.until)?;
     let ball = simulation.snapshot();
-    stand.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
+    case_run.compare(&[ball.radius[0] - ball.position[0][2], ball.force[0][2]])
 }
 
-/// How far piles move while they stand.
-pub fn stacked(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Motion of piles that should stand still.
+pub fn stacked(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let groups = scene.world.groups.len();
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     run_until(&mut simulation, scene.run.until - 10.0)?;
@@ -47,24 +47,24 @@ pub fn stacked(stand: &mut Stand) -> Done {
         let way = &mut ways[group as usize];
         *way = way.max(length(moved) / after.radius[k]);
     }
-    stand.compare(&ways)
+    case_run.compare(&ways)
 }
 
-/// The case's scene with gravity that leans towards +x by this angle \[deg\].
-pub(super) fn leaning(stand: &Stand, angle: f64) -> Outcome<Scene> {
-    let mut scene = stand.scene()?;
+/// Returns the scene of the case with gravity tilted towards +x by this angle \[deg\].
+pub(super) fn leaning(case_run: &CaseRun, angle: f64) -> Outcome<Scene> {
+    let mut scene = case_run.scene()?;
     let (sine, cosine) = angle.to_radians().sin_cos();
     let gravity = length(scene.world.gravity);
     scene.world.gravity = [gravity * sine, 0.0, -gravity * cosine];
     Ok(scene)
 }
 
-/// Acceleration down an incline, by turning gravity.
-pub fn incline(stand: &mut Stand) -> Done {
-    for (name, [angle, acceleration, angular_acceleration]) in stand.reference()? {
-        let scene = leaning(stand, angle)?;
+/// Acceleration down an incline; gravity is tilted instead of the plane.
+pub fn incline(case_run: &mut CaseRun) -> Done {
+    for (name, [angle, acceleration, angular_acceleration]) in case_run.reference()? {
+        let scene = leaning(case_run, angle)?;
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
-        // The sphere sinks in and comes to rest on the plane first.
+        // The sphere first sinks in and reaches its equilibrium overlap.
         let mut marks = Vec::new();
         for time in [0.2 * scene.run.until, scene.run.until] {
             run_until(&mut simulation, time)?;
@@ -72,8 +72,8 @@ pub fn incline(stand: &mut Stand) -> Done {
             marks.push([simulation.time(), ball.velocity[0][0], ball.angular_velocity[0][1]]);
         }
         let rate = |what: usize| (marks[1][what] - marks[0][what]) / (marks[1][0] - marks[0][0]);
-        stand.row_within(0.001, format!("{name}: acceleration [m/s2]"), rate(1), acceleration);
-        stand.row_within(
+        case_run.row_within(0.001, format!("{name}: acceleration [m/s2]"), rate(1), acceleration);
+        case_run.row_within(
             0.001,
             format!("{name}: angular acceleration [rad/s2]"),
             rate(2),
@@ -83,13 +83,13 @@ pub fn incline(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Orders of the schemes: how the error of an oscillator falls when the time step is halved.
-pub fn integrators(stand: &mut Stand) -> Done {
-    for (name, [damping_ratio, restitution, expected]) in stand.reference()? {
+/// Orders of the integrators: reduction of the error of an oscillator with half the time step.
+pub fn integrators(case_run: &mut CaseRun) -> Done {
+    for (name, [damping_ratio, restitution, expected]) in case_run.reference()? {
         let word = name.split(' ').next().unwrap_or_default();
         let mut errors = Vec::new();
         for time_step in [50e-6, 25e-6] {
-            let mut scene = stand.scene_with(&[
+            let mut scene = case_run.scene_with(&[
                 ("run.integrator".to_owned(), format!("\"{word}\"")),
                 ("run.time_step".to_owned(), time_step.to_string()),
                 ("interaction.glass-glass.restitution".to_owned(), restitution.to_string()),
@@ -115,7 +115,7 @@ pub fn integrators(stand: &mut Stand) -> Done {
             }
             errors.push(error);
         }
-        stand.row(
+        case_run.row(
             format!("{name}: order [-]"),
             (errors[0] / errors[1]).log2(),
             expected,

@@ -1,12 +1,12 @@
-//! What resists rolling and twisting, and a block that cannot roll.
+//! Rolling and twisting resistance, and a block that cannot roll.
 
+use super::case_run::{CaseRun, Done, Outcome, along, length, material, run_until};
 use super::motion::leaning;
-use super::stand::{Done, Outcome, Stand, along, length, material, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_scene::Scene;
 
-/// How fast a quantity grows, per second, between two times \[s\].
+/// Mean rate of change of a quantity between two times \[1/s\].
 fn growth(simulation: &mut Simulation, times: [f64; 2], quantity: fn(&GrainSnapshot) -> f64) -> Outcome<f64> {
     let mut marks = [[0.0; 2]; 2];
     for (mark, time) in marks.iter_mut().zip(times) {
@@ -16,18 +16,18 @@ fn growth(simulation: &mut Simulation, times: [f64; 2], quantity: fn(&GrainSnaps
     Ok((marks[1][1] - marks[0][1]) / (marks[1][0] - marks[0][0]))
 }
 
-/// The case's scene with all grains of one of its materials.
-fn scene_of(stand: &Stand, name: &str) -> Outcome<Scene> {
-    let mut scene = stand.scene()?;
+/// Returns the scene of the case with all grains of one of its materials.
+fn scene_of(case_run: &CaseRun, name: &str) -> Outcome<Scene> {
+    let mut scene = case_run.scene()?;
     let index = material(&scene.world, name)?;
     scene.world.grains.material.fill(index);
     Ok(scene)
 }
 
-/// A constant torque against spinning and rolling, to the end.
-pub fn rolling_decay(stand: &mut Stand) -> Done {
-    for (name, [speed, deceleration]) in stand.reference()? {
-        let mut scene = scene_of(stand, name)?;
+/// A constant torque against spinning and rolling stops the motion.
+pub fn rolling_decay(case_run: &mut CaseRun) -> Done {
+    for (name, [speed, deceleration]) in case_run.reference()? {
+        let mut scene = scene_of(case_run, name)?;
         let grains = &mut scene.world.grains;
         let radius = grains.radius[0];
         let quantity: fn(&GrainSnapshot) -> f64 = if speed > 0.0 {
@@ -40,42 +40,42 @@ pub fn rolling_decay(stand: &mut Stand) -> Done {
         let of_surface = length(grains.angular_velocity[0]) * radius;
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let rate = growth(&mut simulation, [0.1, 0.3], quantity)?;
-        stand.row_within(1e-3, format!("{name}: deceleration [rad/s2, m/s2]"), -rate, deceleration);
+        case_run.row_within(1e-3, format!("{name}: deceleration [rad/s2, m/s2]"), -rate, deceleration);
         run_until(&mut simulation, scene.run.until)?;
         let ball = simulation.snapshot();
         let left = (length(ball.velocity[0]) + radius * length(ball.angular_velocity[0])) / of_surface;
-        stand.row(format!("{name}: what is left of the motion [-]"), left, 0.0, 1e-6);
+        case_run.row(format!("{name}: what is left of the motion [-]"), left, 0.0, 1e-6);
     }
     Ok(())
 }
 
-/// A spring with a slider holds a sphere on a slope that is not too steep.
-pub fn rolling_incline(stand: &mut Stand) -> Done {
-    for (name, [angle, acceleration, tolerance]) in stand.reference()? {
-        let scene = leaning(stand, angle)?;
+/// A spring with a slider keeps a sphere at rest on a gentle slope.
+pub fn rolling_incline(case_run: &mut CaseRun) -> Done {
+    for (name, [angle, acceleration, tolerance]) in case_run.reference()? {
+        let scene = leaning(case_run, angle)?;
         let times = [0.2 * scene.run.until, scene.run.until];
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let rate = growth(&mut simulation, times, |ball| ball.velocity[0][0])?;
-        stand.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
+        case_run.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
     }
     Ok(())
 }
 
-/// What brakes a spin about the vertical.
-pub fn twisting_decay(stand: &mut Stand) -> Done {
-    for (name, [deceleration]) in stand.reference()? {
-        let scene = scene_of(stand, name)?;
+/// Deceleration of a spin about the vertical axis.
+pub fn twisting_decay(case_run: &mut CaseRun) -> Done {
+    for (name, [deceleration]) in case_run.reference()? {
+        let scene = scene_of(case_run, name)?;
         let times = [0.2 * scene.run.until, scene.run.until];
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let rate = growth(&mut simulation, times, |ball| ball.angular_velocity[0][2])?;
-        stand.row_within(1e-3, format!("{name}: deceleration [rad/s2]"), -rate, deceleration);
+        case_run.row_within(1e-3, format!("{name}: deceleration [rad/s2]"), -rate, deceleration);
     }
     Ok(())
 }
 
-/// What brakes rolling and twisting at once, in steps that change velocities by 10⁻⁷ of themselves.
-pub fn twist_mixed(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Deceleration of simultaneous rolling and twisting, in steps that change velocities by a relative 10⁻⁷.
+pub fn twist_mixed(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let until = scene.run.until;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut look = |time: f64| -> Outcome<[f64; 3]> {
@@ -85,19 +85,19 @@ pub fn twist_mixed(stand: &mut Stand) -> Done {
     };
     let (first, last) = (look(0.5 * until)?, look(until)?);
     let rates = [1, 2].map(|k| (first[k] - last[k]) / (last[0] - first[0]));
-    stand.compare(&rates)
+    case_run.compare(&rates)
 }
 
-/// Spheres stuck together, which cannot roll, on a slope.
-pub fn block(stand: &mut Stand) -> Done {
-    for (name, [angle, acceleration, tolerance]) in stand.reference()? {
-        let scene = leaning(stand, angle)?;
+/// A block of bonded spheres, which cannot roll, on a slope.
+pub fn block(case_run: &mut CaseRun) -> Done {
+    for (name, [angle, acceleration, tolerance]) in case_run.reference()? {
+        let scene = leaning(case_run, angle)?;
         let until = scene.run.until;
         let downhill = scene.world.gravity[0];
         let mut simulation = Simulation::new(scene.world, scene.settings)?;
         let mean = |grains: &GrainSnapshot| grains.velocity.iter().map(|v| v[0]).sum::<f64>() / grains.velocity.len() as f64;
         let rate = growth(&mut simulation, [0.5 * until, until], mean)?;
-        stand.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
+        case_run.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
         let block = simulation.snapshot();
         let spins = block
             .angular_velocity
@@ -105,7 +105,7 @@ pub fn block(stand: &mut Stand) -> Done {
             .map(|spin| length(along([0.0; 3], block.radius[0], *spin)));
         let speed = if acceleration > 0.0 { mean(&block) } else { downhill * until };
         let turning = spins.fold(0.0, f64::max) / speed;
-        stand.row(format!("slope {name}: rolling over sliding [-]"), turning, 0.0, 1e-4);
+        case_run.row(format!("slope {name}: rolling over sliding [-]"), turning, 0.0, 1e-4);
     }
     Ok(())
 }

@@ -1,29 +1,29 @@
-//! Grains in steady simple shear: friction of the flow over its inertial number.
+//! Granular flow in steady simple shear: friction as a function of the inertial number.
 
-use super::stand::{Done, Outcome, Stand, advance, carry_on, dot, mean, run_until, virial, volume_of};
+use super::case_run::{CaseRun, Done, Outcome, advance, carry_on, dot, mean, run_until, virial, volume_of};
 use seixo_engine::Simulation;
 use seixo_engine::world::{DeviceChoice, Domain, Settings, Shear, World};
 
-/// Shear strain until the flow is steady, and that over which it is measured.
+/// Shear strain until the flow is steady, and strain over which it is measured.
 const STRAINS: [f64; 2] = [2.0, 4.0];
 /// Samples of the pressure per strain.
 const SAMPLES: f64 = 50.0;
-/// Growth of the solid fraction between two rests while it is pressed together.
+/// Growth of the solid fraction between two relaxations while the world is compressed.
 const GROWTH: f64 = 1.02;
-/// Steps of a rest: some ten collisions.
+/// Steps of a relaxation: some ten collisions.
 const REST: u64 = 200;
-/// μ(I) = μ_s + α/((I₀/I)^β + 1): α, I₀ and β of \[Chialvo 2012\], for every friction between grains.
+/// μ(I) = μ_s + α/((I₀/I)^β + 1): α, I₀ and β of \[Chialvo 2012\], for any friction between grains.
 const LAW: [f64; 3] = [0.37, 0.32, 1.5];
-/// p/(ρ d² γ̇²) times the square of the distance of the solid fraction to that of jamming, from the same source.
+/// p/(ρ d² γ̇²) times the square of the difference of the solid fraction from that of jamming, from the same source.
 const INERTIAL_PRESSURE: f64 = 0.021;
 
-/// Friction of the flow after Chialvo, Sun & Sundaresan.
+/// Friction of the flow by Chialvo, Sun & Sundaresan.
 fn expected_friction(quasistatic: f64, inertial: f64) -> f64 {
     let [rise, scale, exponent] = LAW;
     quasistatic + rise / ((scale / inertial).powf(exponent) + 1.0)
 }
 
-/// Puts grains that left through periodic sides back, which simulations do only when lists are renewed, and scales all lengths.
+/// Wraps grains back into the periodic domain, which simulations do only at rebuilds of neighbor lists, and scales all lengths.
 fn put_back(world: &mut World, scale: f64) -> Done {
     let domain = world.domain.as_mut().ok_or("the scene has no domain")?;
     for axis in 0..3 {
@@ -40,9 +40,9 @@ fn volume(domain: &Domain) -> f64 {
     (0..3).map(|axis| domain.max[axis] - domain.min[axis]).product()
 }
 
-/// Presses a periodic world together until so much of it is solid: by small affine steps, each followed by a rest without friction in which
-/// what overlaps moves apart. Grains are at rest afterwards.
-fn press_together(world: &mut World, settings: &Settings, wanted: f64) -> Done {
+/// Compresses a periodic world to a solid fraction in small affine steps. After each step, overlaps relax without friction. Grains are at rest at the
+/// end.
+fn compress_periodic(world: &mut World, settings: &Settings, wanted: f64) -> Done {
     let laws = world.interactions.clone();
     for law in world.interactions.iter_mut().flatten() {
         law.friction = 0.0;
@@ -70,7 +70,7 @@ fn press_together(world: &mut World, settings: &Settings, wanted: f64) -> Done {
     Ok(())
 }
 
-/// A steady flow: its inertial number, its friction, and its pressure \[Pa\].
+/// A steady flow: inertial number, friction, and pressure \[Pa\].
 struct Flow {
     inertial: f64,
     friction: f64,
@@ -107,7 +107,7 @@ fn flow_of(mut world: World, settings: Settings) -> Outcome<Flow> {
         let virial = virial(&mut simulation)?;
         pressures.push((virial + stirring) / (3.0 * volume(&domain)));
     }
-    // What the sides put in is the shear stress times the shear rate times the volume.
+    // The work of the sides is shear stress times shear rate times volume times time.
     let lasted = simulation.time() - start;
     let stress = (simulation.ledger().wall_work - work) / (lasted * rate * volume(&domain));
     let pressure = mean(&pressures, |pressure| *pressure);
@@ -118,12 +118,12 @@ fn flow_of(mut world: World, settings: Settings) -> Outcome<Flow> {
     })
 }
 
-/// Frictional spheres between sides that slide, at several solid fractions and rates.
-pub fn mu_i(stand: &mut Stand) -> Done {
+/// Frictional spheres between sliding periodic sides, at several solid fractions and rates.
+pub fn mu_i(case_run: &mut CaseRun) -> Done {
     let (mut measured, mut expected) = (Vec::new(), Vec::new());
     let mut flows: Vec<([f64; 3], Flow)> = Vec::new();
-    for (name, [friction, fraction, rate, quasistatic, jamming]) in stand.reference()? {
-        let mut scene = stand.scene_with(&[
+    for (name, [friction, fraction, rate, quasistatic, jamming]) in case_run.reference()? {
+        let mut scene = case_run.scene_with(&[
             ("interaction.grain-grain.friction".to_owned(), friction.to_string()),
             ("world.domain.shear.rate".to_owned(), rate.to_string()),
         ])?;
@@ -132,33 +132,33 @@ pub fn mu_i(stand: &mut Stand) -> Done {
             precision: None,
             ..scene.settings.clone()
         };
-        press_together(&mut scene.world, &here, fraction)?;
+        compress_periodic(&mut scene.world, &here, fraction)?;
         let flow = flow_of(scene.world, scene.settings)?;
         let law = expected_friction(quasistatic, flow.inertial);
-        stand.row(format!("{name}: shear stress over pressure [-]"), flow.friction, law, 0.03);
+        case_run.row(format!("{name}: shear stress over pressure [-]"), flow.friction, law, 0.03);
         let inertial = (jamming - fraction) / INERTIAL_PRESSURE.sqrt();
-        stand.row_within(0.12, format!("{name}: inertial number [-]"), flow.inertial, inertial);
+        case_run.row_within(0.12, format!("{name}: inertial number [-]"), flow.inertial, inertial);
         measured.push((flow.inertial, flow.friction));
         expected.push((flow.inertial, law));
-        // The same grains as dense at another rate, and so another pressure, are the same point of the curve.
+        // The same grains at the same solid fraction and another rate, and so another pressure, give the same point of the curve.
         let same = flows
             .iter()
             .find(|([f, part, r], _)| (*f, *part) == (friction, fraction) && *r != rate);
         if let Some(([.., other_rate], other)) = same {
-            stand.row(
+            case_run.row(
                 format!("{name}: pressure over that at the other rate, by the rates squared [-]"),
                 flow.pressure / other.pressure * (other_rate / rate).powi(2),
                 1.0,
                 0.15,
             );
             let change = flow.friction - other.friction;
-            stand.row(format!("{name}: change of shear stress over pressure [-]"), change, 0.0, 0.02);
+            case_run.row(format!("{name}: change of shear stress over pressure [-]"), change, 0.0, 0.02);
         }
         flows.push(([friction, fraction, rate], flow));
     }
     measured.sort_by(|a, b| a.0.total_cmp(&b.0));
     expected.sort_by(|a, b| a.0.total_cmp(&b.0));
-    stand.curve(
+    case_run.curve(
         "friction",
         ["inertial number I [-]", "shear stress over pressure [-]"],
         vec![("measured".to_owned(), measured), ("Chialvo et al. 2012".to_owned(), expected)],

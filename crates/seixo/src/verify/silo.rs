@@ -1,28 +1,28 @@
-//! Silos: what their walls carry, and how they discharge.
+//! Silos: loads on their walls, and discharge.
 
-use super::stand::{Done, Line, Outcome, Stand, carry_on, dot, mean, run_until, straight, virial, volume_of};
+use super::case_run::{CaseRun, Done, Line, Outcome, carry_on, dot, mean, run_until, straight, virial, volume_of};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{Settings, Vec3, Wall, WallShape, World};
 use seixo_scene::Scene;
 use std::f64::consts::PI;
 
-/// Time between two looks \[s\].
+/// Time between two samples \[s\].
 const LOOK: f64 = 5e-3;
 
-/// A column between sides that rub it upward, as means over the second half of a run.
+/// A column between walls with upward friction; values are means over the second half of a run.
 struct Column {
     /// Weight of all grains \[N\].
     weight: f64,
-    /// Force down on the floor \[N\].
+    /// Downward force on the floor \[N\].
     floor: f64,
-    /// Force down on the walls \[N\].
+    /// Downward force on the walls \[N\].
     walls: f64,
-    /// Force outward on the walls \[N\].
+    /// Outward force on the walls \[N\].
     lateral: f64,
-    /// Σ f·l over all contacts, those with walls included: the trace of the mean stress times the volume \[J\].
+    /// Σ f·l over all contacts, also with walls: the trace of the mean stress times the volume \[J\].
     virial: f64,
-    /// Height of the bed: twice that of its center of mass \[m\].
+    /// Height of the bed: twice the height of its center of mass \[m\].
     height: f64,
     /// Solid volume \[m³\].
     solid: f64,
@@ -74,12 +74,12 @@ fn column(world: World, settings: Settings, until: f64) -> Outcome<Column> {
     })
 }
 
-/// What the floor carries of a weight, where it never carries more than `most` \[Janssen 1895\].
+/// Load on the floor for a weight, with the saturation load `most` \[Janssen 1895\].
 fn janssens(weight: f64, most: f64) -> f64 {
     most * (1.0 - (-weight / most).exp())
 }
 
-/// The most that a floor carries, fitted to columns of several weights by least squares.
+/// Saturation load on the floor, fitted to columns of several weights by least squares.
 fn saturation(columns: &[Column]) -> f64 {
     let misfit = |most: f64| -> f64 {
         columns
@@ -88,7 +88,7 @@ fn saturation(columns: &[Column]) -> f64 {
             .sum()
     };
     let top = columns.iter().fold(0.0, |top: f64, column| top.max(column.weight));
-    // The misfit has one valley; a third of the range is left out at a time.
+    // The misfit has one minimum; each step removes a third of the range.
     let (mut low, mut high) = (1e-3 * top, 1e3 * top);
     for _ in 0..200 {
         let (left, right) = ((low * low * high).cbrt(), (low * high * high).cbrt());
@@ -97,22 +97,22 @@ fn saturation(columns: &[Column]) -> f64 {
     (low * high).sqrt()
 }
 
-/// Columns of several heights between walls that rub: the floor carries a share of the weight that saturates.
-pub fn janssen(stand: &mut Stand) -> Done {
+/// Columns of several heights between rough walls: the load on the floor saturates.
+pub fn janssen(case_run: &mut CaseRun) -> Done {
     let mut columns = Vec::new();
-    let scene = stand.scene()?;
+    let scene = case_run.scene()?;
     let distances: Vec<f64> = scene.world.walls.iter().filter_map(side_distance).collect();
-    // A prism about a circle has the ratio of area to perimeter of the cylinder: half of the radius.
+    // A prism around a circle has the same ratio of area to perimeter as the cylinder: half of the radius.
     let radius = mean(&distances, |distance| *distance);
     let area = distances.len() as f64 * radius * radius * (PI / distances.len() as f64).tan();
     let friction = scene.world.interactions[1].as_ref().map_or(f64::NAN, |pair| pair.friction);
-    let (fills, limits) = split(stand.reference()?);
+    let (fills, limits) = split(case_run.reference()?);
     for (name, [top, _]) in fills {
         let top = format!("[0, 0, {top}]");
-        let filled = stand.scene_with(&[("grains.bed.fill.region.cylinder.to".to_owned(), top)])?;
+        let filled = case_run.scene_with(&[("grains.bed.fill.region.cylinder.to".to_owned(), top)])?;
         let column = column(filled.world, filled.settings, filled.run.until)?;
         let carried = (column.floor + column.walls) / column.weight;
-        stand.row(format!("{name}: what floor and walls carry over weight [-]"), carried, 1.0, 0.02);
+        case_run.row(format!("{name}: what floor and walls carry over weight [-]"), carried, 1.0, 0.02);
         columns.push(column);
     }
     let tallest = columns.last().ok_or("no column in reference.csv")?;
@@ -120,7 +120,7 @@ pub fn janssen(stand: &mut Stand) -> Done {
     let misfit = mean(&columns, |column| ((column.floor - janssens(column.weight, most)) / most).powi(2)).sqrt();
     // Janssen: most = ρ_b g A R/(2 K μ), ρ_b g A = weight over height.
     let ratio = tallest.weight / tallest.height * radius / (2.0 * friction * most);
-    // Forces from outside times their places: across the axis, the mean stress times the volume is half of thrust times radius.
+    // Virial of the external forces: normal to the axis, mean stress times volume is half of lateral force times radius.
     let across = 0.5 * tallest.lateral * radius;
     let measured = [
         tallest.floor / tallest.weight,
@@ -131,7 +131,7 @@ pub fn janssen(stand: &mut Stand) -> Done {
         tallest.solid / (area * tallest.height),
     ];
     for ((quantity, [expected, tolerance]), value) in limits.into_iter().zip(measured) {
-        stand.row(quantity, value, expected, tolerance);
+        case_run.row(quantity, value, expected, tolerance);
     }
     let points = |of: &dyn Fn(&Column) -> f64| -> Vec<(f64, f64)> {
         columns.iter().map(|column| (column.weight / most, of(column) / most)).collect()
@@ -145,7 +145,7 @@ pub fn janssen(stand: &mut Stand) -> Done {
         ),
         ("without friction".to_owned(), vec![(0.0, 0.0), (end, end)]),
     ];
-    stand.curve(
+    case_run.curve(
         "load",
         [
             "weight over the saturated load [-]",
@@ -156,7 +156,7 @@ pub fn janssen(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Distance of an upright plane from the axis \[m\].
+/// Distance of a vertical plane from the axis \[m\].
 fn side_distance(wall: &Wall) -> Option<f64> {
     match wall.shape {
         WallShape::Plane { point, normal } if normal[2].abs() < 0.5 => Some(-dot(point, normal)),
@@ -166,30 +166,30 @@ fn side_distance(wall: &Wall) -> Option<f64> {
 
 type Records<'a> = Vec<(&'a str, [f64; 2])>;
 
-/// The lines of a reference that set runs, whose last number is zero, and those that hold what is expected.
+/// Splits a reference into the lines that set runs, whose last number is zero, and those with expected values.
 fn split(reference: Records) -> (Records, Records) {
     reference.into_iter().partition(|(_, [_, last])| *last == 0.0)
 }
 
-/// How many grains are above a height.
+/// Number of grains above a height.
 fn above(now: &GrainSnapshot, height: f64) -> usize {
     now.position.iter().filter(|center| center[2] > height).count()
 }
 
-/// Opens an outlet and lets grains fall out for a while: (time, grains above the outlet), from the moment of opening.
-pub(super) fn discharge(stand: &mut Stand, run: &str, scene: Scene, outlet: f64, until: f64) -> Outcome<Vec<(f64, f64)>> {
+/// Opens an outlet and lets grains discharge for a time. Returns (time, grains above the outlet), from the moment of opening.
+pub(super) fn discharge(case_run: &mut CaseRun, run: &str, scene: Scene, outlet: f64, until: f64) -> Outcome<Vec<(f64, f64)>> {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let mut left = Vec::new();
     while simulation.time() < until {
         let next = simulation.time() + LOOK;
         run_until(&mut simulation, next)?;
         left.push((simulation.time(), above(&simulation.snapshot(), outlet) as f64));
-        stand.tell(run, &simulation, until);
+        case_run.print_progress(run, &simulation, until);
     }
     Ok(left)
 }
 
-/// Grains per second while the number left is in this range.
+/// Discharge rate in grains per second while the number of remaining grains is in this range.
 pub(super) fn rate(left: &[(f64, f64)], from: f64, range: [f64; 2]) -> f64 {
     let steady = left
         .iter()
@@ -198,15 +198,15 @@ pub(super) fn rate(left: &[(f64, f64)], from: f64, range: [f64; 2]) -> f64 {
     -straight(&steady.collect::<Vec<_>>()).0
 }
 
-/// Time in which the flow builds up \[s\].
+/// Time until the flow is developed \[s\].
 pub(super) const BUILD_UP: f64 = 0.1;
 
-/// Grains flow out of a box with a flat bottom through round outlets of several diameters.
-pub fn beverloo(stand: &mut Stand) -> Done {
-    let (outlets, limits) = split(stand.reference()?);
+/// Grains discharge from a flat-bottomed box through round outlets of several diameters.
+pub fn beverloo(case_run: &mut CaseRun) -> Done {
+    let (outlets, limits) = split(case_run.reference()?);
     let floor = |diameter: f64| ("wall.floor.cone.radii".to_owned(), format!("[{}, \"60 mm\"]", 0.5 * diameter));
     let narrowest = outlets.first().ok_or("no outlet in reference.csv")?.1[0];
-    let closed = stand.scene_with(&[floor(narrowest)])?;
+    let closed = case_run.scene_with(&[floor(narrowest)])?;
     let mut filled = closed.world.clone();
     let mut simulation = Simulation::new(closed.world, closed.settings)?;
     run_until(&mut simulation, closed.run.until)?;
@@ -221,14 +221,14 @@ pub fn beverloo(stand: &mut Stand) -> Done {
     let mut rates = Vec::new();
     let mut emptying = Vec::new();
     for (name, [outlet, _]) in &outlets {
-        let mut scene = stand.scene_with(&[floor(*outlet)])?;
+        let mut scene = case_run.scene_with(&[floor(*outlet)])?;
         scene.world.grains = filled.grains.clone();
         scene.world.walls.retain(|wall| wall.name != "plug");
-        // A number of grains that leaves the fill high, or what the widest outlet takes for both rates.
+        // Duration: a number of grains that leaves the fill high; or for the widest outlet, the number that both of its rates need.
         let expected = 0.58 * fraction * gravity.sqrt() * (outlet - 1.4 * diameter).powf(2.5) / (PI / 6.0 * diameter.powi(3));
         let is_widest = rates.len() + 1 == outlets.len();
         let until = BUILD_UP + if is_widest { 0.36 * count / expected } else { 900.0 / expected };
-        let left = discharge(stand, name, scene, 0.0, until)?;
+        let left = discharge(case_run, name, scene, 0.0, until)?;
         rates.push((*outlet, rate(&left, BUILD_UP, [0.0, count])));
         emptying.push(((*name).to_owned(), left));
     }
@@ -253,15 +253,15 @@ pub fn beverloo(stand: &mut Stand) -> Done {
         rate(widest, BUILD_UP, [end, halfway]) / rate(widest, BUILD_UP, [halfway, start]),
     ];
     for ((quantity, [expected, tolerance]), value) in of_the_law.iter().zip(measured) {
-        stand.row(*quantity, value, *expected, *tolerance);
+        case_run.row(*quantity, value, *expected, *tolerance);
     }
     for ((quantity, [expected, tolerance]), (_, value)) in peer.iter().zip(&rates) {
-        stand.row(*quantity, *value, *expected, *tolerance);
+        case_run.row(*quantity, *value, *expected, *tolerance);
     }
     let scaled = |value: f64| (value / (fraction / grain * gravity.sqrt() * diameter.powf(2.5))).powf(0.4);
     let law = |outlet: f64| (0.58f64).powf(0.4) * (outlet / diameter - 1.4);
     let points = |of: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..rates.len()).map(|k| (rates[k].0 / diameter, of(k))).collect() };
-    stand.curve(
+    case_run.curve(
         "outlet",
         [
             "diameter of the outlet over that of grains [-]",
@@ -273,6 +273,6 @@ pub fn beverloo(stand: &mut Stand) -> Done {
             ("Beverloo 1961, C = 0.58".to_owned(), points(&|k| law(rates[k].0))),
         ],
     );
-    stand.curve("emptying", ["time [s]", "grains left [-]"], emptying);
+    case_run.curve("emptying", ["time [s]", "grains left [-]"], emptying);
     Ok(())
 }

@@ -1,28 +1,28 @@
-//! Specimens of bonded grains between two platens that come together along z: uniaxial compression and the Brazilian test.
+//! Specimens of bonded grains between two platens that approach each other along z: uniaxial compression and the Brazilian test.
 
 use super::CASES;
-use super::stand::{Done, Line, Outcome, Stand, mean, run_until};
+use super::case_run::{CaseRun, Done, Line, Outcome, mean, run_until};
 use seixo_analysis::{Region, Unstrained, components, strain};
 use seixo_engine::state::{Ledger, WallSnapshot};
 use seixo_engine::world::{Grains, Vec3, World};
-use seixo_engine::{Break, Simulation};
+use seixo_engine::{BondBreak, Simulation};
 use std::f64::consts::PI;
 
-/// Each seed gives another packing, and other strengths of its bonds.
+/// Each seed gives another packing, and other bond strengths.
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
-/// Time between two looks \[s\].
+/// Time between two samples \[s\].
 const LOOK: f64 = 5e-5;
-/// A specimen has failed when its load is below this share of its peak, and more than the other share of its bonds are broken: as the first
-/// grains meet the platens, the little load there is goes up and down.
+/// A specimen has failed if its load is below the first share of its peak, and more than the second share of its bonds is broken. The second
+/// condition is needed because the small initial load fluctuates while the first grains touch the platens.
 const FAILED: [f64; 2] = [0.8, 2e-3];
 
-/// What is seen of a specimen at once.
+/// A sample of a specimen.
 struct Look {
-    /// Forces of the grains on the upper and the lower platen, outward \[N\].
+    /// Outward forces of the grains on the upper and the lower platen \[N\].
     platens: [f64; 2],
-    /// How far the platens came together since the start \[m\].
+    /// Approach of the platens since the start \[m\].
     way: f64,
-    /// Strains of the middle half along the load and, as a mean, across it, positive in compression \[-\].
+    /// Strains of the middle half along the load, and the mean across it, positive in compression \[-\].
     strains: [f64; 2],
 }
 
@@ -33,9 +33,9 @@ impl Look {
     }
 }
 
-/// A specimen before it is loaded.
+/// Geometry of a specimen before loading.
 struct Shape {
-    /// Farthest that a grain reaches from the z axis, and from the y axis \[m\].
+    /// Largest distance of a grain surface from the z axis, and from the y axis \[m\].
     radii: [f64; 2],
     /// Sizes along x, y and z \[m\].
     size: Vec3,
@@ -59,40 +59,40 @@ impl Shape {
     }
 }
 
-/// A specimen that was loaded until it failed.
+/// A specimen that was loaded until failure.
 struct Test {
     shape: Shape,
     looks: Vec<Look>,
-    /// Which look saw the highest load.
+    /// Index of the sample with the peak load.
     peak: usize,
-    breaks: Vec<Break>,
+    breaks: Vec<BondBreak>,
     ledger: Ledger,
 }
 
 impl Test {
-    /// The highest load \[N\].
+    /// Peak load \[N\].
     fn strength(&self) -> f64 {
         self.looks[self.peak].load()
     }
 
-    /// Which look was the first to see half of the highest load.
+    /// Index of the first sample with half of the peak load.
     fn half(&self) -> usize {
         let half = 0.5 * self.strength();
         self.looks.iter().position(|look| look.load() >= half).unwrap_or(self.peak)
     }
 
-    /// What that look saw.
+    /// Returns that sample.
     fn at_half(&self) -> &Look {
         &self.looks[self.half()]
     }
 
-    /// Difference of the loads on both platens from half of the peak up to it, as a mean over the peak \[-\].
+    /// Mean difference of the loads on both platens from half of the peak to the peak, over the peak \[-\].
     fn imbalance(&self) -> f64 {
         let rise = &self.looks[self.half()..=self.peak];
         mean(rise, |look| (look.platens[0] - look.platens[1]).abs()) / self.strength()
     }
 
-    /// What the balance of energies misses over the work of the platens \[-\].
+    /// Residual of the ledger over the work of the platens \[-\].
     fn residual(&self) -> f64 {
         (self.ledger.residual / self.ledger.wall_work).abs()
     }
@@ -103,9 +103,9 @@ fn wall<'a>(walls: &'a [WallSnapshot], name: &str) -> Outcome<&'a WallSnapshot> 
     found.ok_or_else(|| format!("the scene has no wall `{name}`").into())
 }
 
-/// Loads the specimen that a seed gives until it fails.
-fn press(stand: &mut Stand, seed: u64) -> Outcome<Test> {
-    let scene = stand.scene_with(&[("run.seed".to_owned(), seed.to_string())])?;
+/// Loads the specimen of a seed until failure.
+fn press(case_run: &mut CaseRun, seed: u64) -> Outcome<Test> {
+    let scene = case_run.scene_with(&[("run.seed".to_owned(), seed.to_string())])?;
     let (until, shape) = (scene.run.until, Shape::of(&scene.world.grains));
     let quarter = 0.25 * shape.size[2];
     let middle = Region::Box {
@@ -114,10 +114,10 @@ fn press(stand: &mut Stand, seed: u64) -> Outcome<Test> {
     };
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     let unstrained = Unstrained::of(0, Some(&middle), &simulation.snapshot());
-    let [made, _] = simulation.bonds_made_and_holding();
+    let [made, _] = simulation.bond_counts();
     let gap = |walls: &[WallSnapshot]| -> Outcome<f64> { Ok(wall(walls, "top")?.position[2] - wall(walls, "bottom")?.position[2]) };
     let opening = gap(&simulation.walls())?;
-    let (mut looks, mut breaks, mut peak): (Vec<Look>, Vec<Break>, usize) = (Vec::new(), Vec::new(), 0);
+    let (mut looks, mut breaks, mut peak): (Vec<Look>, Vec<BondBreak>, usize) = (Vec::new(), Vec::new(), 0);
     while simulation.time() < until {
         let next = simulation.time() + LOOK;
         run_until(&mut simulation, next)?;
@@ -128,13 +128,13 @@ fn press(stand: &mut Stand, seed: u64) -> Outcome<Test> {
             way: opening - gap(&walls)?,
             strains: [along, 0.5 * (across_x + across_y)],
         };
-        breaks.extend(simulation.take_breaks());
+        breaks.extend(simulation.drain_bond_breaks());
         let load = look.load();
         looks.push(look);
         if load > looks[peak].load() {
             peak = looks.len() - 1;
         }
-        stand.tell(&format!("seed {seed}"), &simulation, until);
+        case_run.print_progress(&format!("seed {seed}"), &simulation, until);
         let [of_peak, of_bonds] = FAILED;
         if load < of_peak * looks[peak].load() && breaks.len() as f64 > of_bonds * made as f64 {
             return Ok(Test {
@@ -150,20 +150,20 @@ fn press(stand: &mut Stand, seed: u64) -> Outcome<Test> {
 }
 
 /// Tests the specimens of all seeds.
-fn press_all(stand: &mut Stand) -> Outcome<Vec<Test>> {
-    SEEDS.iter().map(|&seed| press(stand, seed)).collect()
+fn test_all(case_run: &mut CaseRun) -> Outcome<Vec<Test>> {
+    SEEDS.iter().map(|&seed| press(case_run, seed)).collect()
 }
 
-/// Rows of a figure: each seed's beside the mean, from which it may be off by a share, and the standard deviation over the mean, which may
-/// be half of that; returns the mean.
-fn scatter(stand: &mut Stand, what: &str, unit: &str, figures: &[f64], share: f64) -> f64 {
+/// Adds rows for a figure: the value of each seed and their mean, with a tolerance of this share; and the standard deviation over the mean, at most
+/// half of the share. Returns the mean.
+fn scatter(case_run: &mut CaseRun, what: &str, unit: &str, figures: &[f64], share: f64) -> f64 {
     let middle = mean(figures, |figure| *figure);
     for (seed, figure) in SEEDS.iter().zip(figures) {
-        stand.row_within(share, format!("{what}: seed {seed}, and the mean [{unit}]"), *figure, middle);
+        case_run.row_within(share, format!("{what}: seed {seed}, and the mean [{unit}]"), *figure, middle);
     }
     let squares: f64 = figures.iter().map(|figure| (figure - middle).powi(2)).sum();
     let deviation = (squares / (figures.len() - 1) as f64).sqrt();
-    stand.row(
+    case_run.row(
         format!("{what}: standard deviation over mean [-]"),
         deviation / middle,
         0.0,
@@ -172,7 +172,7 @@ fn scatter(stand: &mut Stand, what: &str, unit: &str, figures: &[f64], share: f6
     middle
 }
 
-/// A line for each seed, of what its looks saw.
+/// Returns a line for each seed, with a point for each sample.
 fn lines(tests: &[Test], point: impl Fn(&Test, &Look) -> (f64, f64)) -> Vec<Line> {
     let line = |(seed, test): (&u64, &Test)| -> Line {
         let points = test.looks.iter().map(|look| point(test, look));
@@ -181,7 +181,7 @@ fn lines(tests: &[Test], point: impl Fn(&Test, &Look) -> (f64, f64)) -> Vec<Line
     SEEDS.iter().zip(tests).map(line).collect()
 }
 
-/// The largest of a figure over all specimens.
+/// Largest value of a figure over all specimens.
 fn largest(tests: &[Test], of: impl Fn(&Test) -> f64) -> f64 {
     tests.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
 }
@@ -192,21 +192,21 @@ fn bond_modulus(world: &World) -> Outcome<f64> {
     Ok(bonds.youngs_modulus)
 }
 
-/// Cylinders are compressed until they break: modulus, Poisson's ratio, strength.
-pub fn uniaxial(stand: &mut Stand) -> Done {
-    let bond_modulus = bond_modulus(&stand.scene()?.world)?;
-    let tests = press_all(stand)?;
+/// Compression of cylinders until failure: modulus, Poisson's ratio, strength.
+pub fn uniaxial(case_run: &mut CaseRun) -> Done {
+    let bond_modulus = bond_modulus(&case_run.scene()?.world)?;
+    let tests = test_all(case_run)?;
     let stress = |test: &Test, load: f64| load / (PI * test.shape.radii[0].powi(2));
     let of_all = |figure: &dyn Fn(&Test) -> f64| -> Vec<f64> { tests.iter().map(figure).collect() };
     let moduli = of_all(&|test| 1e-9 * stress(test, test.at_half().load()) / test.at_half().strains[0]);
     let ratios = of_all(&|test| -test.at_half().strains[1] / test.at_half().strains[0]);
     let strengths = of_all(&|test| 1e-6 * stress(test, test.strength()));
     let strains = of_all(&|test| 100.0 * test.looks[test.peak].strains[0]);
-    let modulus = scatter(stand, "Young's modulus, secant at half of the peak", "GPa", &moduli, 0.1);
-    let ratio = scatter(stand, "Poisson's ratio at half of the peak", "-", &ratios, 0.2);
-    let strength = scatter(stand, "uniaxial strength", "MPa", &strengths, 0.2);
-    let strain = scatter(stand, "strain at the peak", "%", &strains, 0.4);
-    stand.compare(&[
+    let modulus = scatter(case_run, "Young's modulus, secant at half of the peak", "GPa", &moduli, 0.1);
+    let ratio = scatter(case_run, "Poisson's ratio at half of the peak", "-", &ratios, 0.2);
+    let strength = scatter(case_run, "uniaxial strength", "MPa", &strengths, 0.2);
+    let strain = scatter(case_run, "strain at the peak", "%", &strains, 0.4);
+    case_run.compare(&[
         strength,
         1e9 * modulus / bond_modulus,
         ratio,
@@ -214,12 +214,12 @@ pub fn uniaxial(stand: &mut Stand) -> Done {
         largest(&tests, Test::imbalance),
         largest(&tests, Test::residual),
     ])?;
-    stand.curve(
+    case_run.curve(
         "stress",
         ["strain along the load [%]", "stress [MPa]"],
         lines(&tests, |test, look| (100.0 * look.strains[0], 1e-6 * stress(test, look.load()))),
     );
-    stand.curve(
+    case_run.curve(
         "across",
         ["strain along the load [%]", "strain across the load, extension [%]"],
         lines(&tests, |_, look| (100.0 * look.strains[0], -100.0 * look.strains[1])),
@@ -227,9 +227,9 @@ pub fn uniaxial(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Where the breaks of a split disk lie, in the plane of x and of the load, z.
+/// Positions of the breaks in a split disk, in the plane of x and of the load direction z.
 struct Crack {
-    /// Angle between the load and the direction in which breaks are spread most \[deg\].
+    /// Angle between the load and the direction of the largest spread of breaks \[deg\].
     angle: f64,
     /// Share of the breaks within a sixth of the diameter of the loaded diameter \[-\].
     near: f64,
@@ -253,41 +253,41 @@ impl Crack {
     }
 }
 
-/// Disks with two small flats are split along the diameter between them: tensile strength, and where they break.
-pub fn brazilian(stand: &mut Stand) -> Done {
-    let tests = press_all(stand)?;
+/// Disks with two small flats split along the diameter between them: tensile strength, and positions of the breaks.
+pub fn brazilian(case_run: &mut CaseRun) -> Done {
+    let tests = test_all(case_run)?;
     let tension = |test: &Test, load: f64| {
         let Shape { radii: [_, radius], size } = test.shape;
-        // Tension in the middle of a disk that is pressed along two arcs of half an angle α, over that of two line loads
-        // [Hondros 1959]: (sin 2α − α)/sin α, with α from the distance of the flats.
+        // Tension in the middle of a disk loaded on two arcs of half an angle α, over that of two line loads [Hondros 1959]: (sin 2α − α)/sin α. The
+        // distance of the flats gives α.
         let alpha = (0.5 * size[2] / radius).acos();
         let of_arcs = ((2.0 * alpha).sin() - alpha) / alpha.sin();
         of_arcs * load / (PI * radius * size[1])
     };
     let strengths: Vec<f64> = tests.iter().map(|test| 1e-6 * tension(test, test.strength())).collect();
-    let strength = scatter(stand, "Brazilian strength", "MPa", &strengths, 0.3);
+    let strength = scatter(case_run, "Brazilian strength", "MPa", &strengths, 0.3);
     let cracks: Vec<Crack> = tests.iter().map(Crack::of).collect();
     for (seed, crack) in SEEDS.iter().zip(&cracks) {
-        stand.row(format!("crack of seed {seed}: angle to the load [deg]"), crack.angle, 0.0, 15.0);
-        stand.row(
+        case_run.row(format!("crack of seed {seed}: angle to the load [deg]"), crack.angle, 0.0, 15.0);
+        case_run.row(
             format!("crack of seed {seed}: breaks within D/6 of the loaded diameter [-]"),
             crack.near,
             1.0,
             0.2,
         );
-        stand.row(
+        case_run.row(
             format!("crack of seed {seed}: breaks in the middle half of the loaded diameter [-]"),
             crack.inside,
             0.5,
             0.3,
         );
     }
-    stand.compare(&[
+    case_run.compare(&[
         uniaxial_strength()? / strength,
         largest(&tests, Test::imbalance),
         largest(&tests, Test::residual),
     ])?;
-    stand.curve(
+    case_run.curve(
         "load",
         ["way of the platens over the diameter [%]", "tension in the middle [MPa]"],
         lines(&tests, |test, look| {
@@ -295,7 +295,7 @@ pub fn brazilian(stand: &mut Stand) -> Done {
         }),
     );
     let histogram = |(seed, test): (&u64, &Test)| (format!("seed {seed}"), across(test));
-    stand.curve(
+    case_run.curve(
         "crack",
         ["distance from the loaded diameter over the diameter [-]", "share of the breaks [-]"],
         SEEDS.iter().zip(&tests).map(histogram).collect(),
@@ -303,7 +303,7 @@ pub fn brazilian(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// Share of the breaks over their distance from the loaded diameter, in strips of a twentieth of the diameter.
+/// Share of the breaks over the distance from the loaded diameter, in strips of a twentieth of the diameter.
 fn across(test: &Test) -> Vec<(f64, f64)> {
     const STRIPS: usize = 20;
     let mut counts = [0.0; STRIPS];
@@ -315,7 +315,7 @@ fn across(test: &Test) -> Vec<(f64, f64)> {
     counts.iter().enumerate().map(point).collect()
 }
 
-/// Mean strength of the case `uniaxial`, whose specimens are of the same rock \[MPa\].
+/// Mean strength of the case `uniaxial`, whose specimens are the same rock \[MPa\].
 fn uniaxial_strength() -> Outcome<f64> {
     let case = CASES
         .iter()

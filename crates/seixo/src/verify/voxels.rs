@@ -1,48 +1,48 @@
-//! Meshes that become equal spheres.
+//! Conversion of meshes to equal spheres.
 
-use super::stand::{Done, Line, Outcome, Stand};
+use super::case_run::{CaseRun, Done, Line, Outcome};
 use seixo_analysis::{Solid, solid_of_apart, solid_of_mesh};
-use seixo_engine::voxels::{Edges, Filling, Lattice, voxels};
+use seixo_engine::voxels::{Edges, Lattice, VoxelFilling, voxels};
 use seixo_engine::world::{DeviceChoice, Triangle, Vec3};
 use std::collections::HashSet;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, TAU};
 
-/// Radii of the spheres; bodies reach about one length from their centers.
+/// Radii of the spheres; the size of the bodies is about one length from the center.
 const RADII: [f64; 3] = [0.05, 0.025, 0.0125];
-/// The last of them.
+/// The smallest radius.
 const FINEST: f64 = RADII[2];
-/// Corners of a circle about the axis of a body; its profile has half as many.
+/// Number of vertices of a circle about the axis of a body; a profile has half as many.
 const AROUND: usize = 256;
-/// Edge and height of the box: whole numbers of the widths of all spheres.
+/// Edge and height of the box: whole multiples of the diameters of all spheres.
 const BOX: [f64; 2] = [1.3, 0.7];
-/// By how much bodies are turned about x, then about z, so that none of their faces lies along the grid \[rad\].
+/// Rotation angles of bodies about x, then about z \[rad\], so that no face is parallel to the grid.
 const TILT: [f64; 2] = [0.4, 0.7];
-/// Share of a cube that a sphere fills.
+/// Share of a cube that its sphere fills.
 const FILLED: f64 = PI / 6.0;
-/// Most of half a layer that lines may miss, 16 by 16 through a cube along each axis. A face with the normal n is seen in all cubes into
-/// which it reaches by (|n_x| + |n_y| + |n_z| − the largest of the three)/32 of their width; half its layer is (|n_x| + |n_y| + |n_z|)/2
-/// widths thick.
+/// Largest share of half a layer that lines miss, with 16 × 16 lines through a cube along each axis. A cube is found if a face with the normal n
+/// reaches into it by (|n_x| + |n_y| + |n_z| − the largest of the three)/32 of its width. Half a layer has a thickness of (|n_x| + |n_y| + |n_z|)/2
+/// widths.
 const MISSED: f64 = 1.0 / 24.0;
-/// What the next order comes to at most for a volume, over the square of the first (Minkowski's inequality of mixed volumes).
+/// Upper bound of the second-order term of a volume, over the square of the first-order term (Minkowski's inequality of mixed volumes).
 const NEXT_OF_VOLUME: f64 = 1.0 / 3.0;
-/// The same for a moment of inertia, of a body that grows alike all around: 10 ε² over the square of 5 ε.
+/// The same for a moment of inertia of a body that grows equally on all sides: 10 ε² over the square of 5 ε.
 const NEXT_OF_MOMENT: f64 = 2.0 / 5.0;
 
-/// Device, and threads of the CPU.
+/// Device, and number of CPU threads.
 type Place = (DeviceChoice, usize);
 
-/// By what share the figures of spheres are above those of a body.
+/// Relative excess of the figures of spheres over those of the body.
 struct Excess {
-    /// That of half a layer of cubes.
+    /// First-order term, of half a layer of cubes.
     first: f64,
-    /// The most that the next order adds.
+    /// Upper bound of the second-order term.
     next: f64,
-    /// Twice the standard deviation over all places of the grid: columns of cubes end where the surface does, rounded up to a whole cube.
+    /// Twice the standard deviation over all positions of the grid: the length of a column of cubes is rounded up to whole cubes.
     chance: f64,
 }
 
 impl Excess {
-    /// That of the finest spheres, where `layer` times their radius is the first order, and `next` times its square the most that follows.
+    /// Excess of the finest spheres. The first order is `layer` times their radius; the second order is at most `next` times the square of the first.
     fn new(layer: f64, next: f64, chance: f64) -> Excess {
         let first = layer * FINEST;
         Excess {
@@ -52,13 +52,13 @@ impl Excess {
         }
     }
 
-    /// How far it may be from the first order. What lines miss and what the next order adds have opposite signs.
+    /// Tolerance relative to the first order. Missed cubes and the second order have opposite signs.
     fn tolerance(&self) -> f64 {
         (MISSED * self.first).max(self.next) + self.chance
     }
 
-    /// How far the order may be from one: the binary logarithm of what spheres twice as large have over what these have. What the next
-    /// order adds, and chance, go with the square of the radius.
+    /// Tolerance of the order of convergence, which should be one: the binary logarithm of the ratio of the excesses for twice the radius and for
+    /// this radius. The second-order term and the random part are proportional to the square of the radius.
     fn tolerance_of_order(&self) -> f64 {
         (self.next + 3.0 * self.chance) / self.first / LN_2
     }
@@ -78,14 +78,14 @@ impl Body {
         }
     }
 
-    /// Centers of its spheres, of those inside of it, too.
+    /// Returns the centers of the spheres of the body, also of those inside it.
     fn centers(&self, radius: f64, place: Place) -> Outcome<Vec<Vec3>> {
         let lattice = Lattice::new(&self.mesh, radius)?;
-        let found = voxels(&self.mesh, &self.edges, &lattice, Filling::Solid, place, &mut Vec::new())?;
+        let found = voxels(&self.mesh, &self.edges, &lattice, VoxelFilling::Solid, place, &mut Vec::new())?;
         Ok(found.taken.iter().map(|&cube| lattice.center(cube)).collect())
     }
 
-    /// Its spheres, and what they make together.
+    /// Returns the centers of the spheres, and the solid that they form.
     fn spheres(&self, radius: f64, place: Place) -> Outcome<(Vec<Vec3>, Solid)> {
         let centers = self.centers(radius, place)?;
         let spheres: Vec<_> = centers.iter().map(|&center| (center.into(), radius)).collect();
@@ -99,8 +99,8 @@ fn figures(solid: &Solid) -> [f64; 2] {
     [solid.volume, solid.principal_axes().0.x]
 }
 
-/// A surface of revolution about z that faces outward: its profile, distances from the axis and heights, goes from the axis up to the axis,
-/// or around.
+/// Surface of revolution about z with outward normals. The profile (distances from the axis and heights) goes from the axis up to the axis, or is a
+/// closed curve.
 fn revolved(profile: &[[f64; 2]], around: usize) -> Vec<Triangle> {
     let corner = |at: usize, [distance, height]: [f64; 2]| {
         let (sin, cos) = (TAU * ((at % around) as f64 + 0.5) / around as f64).sin_cos();
@@ -110,20 +110,20 @@ fn revolved(profile: &[[f64; 2]], around: usize) -> Vec<Triangle> {
     for pair in profile.windows(2) {
         for at in 0..around {
             let [a, b, c, d] = [(at, pair[0]), (at + 1, pair[0]), (at + 1, pair[1]), (at, pair[1])].map(|(at, point)| corner(at, point));
-            // On the axis two corners are one.
+            // On the axis two vertices coincide.
             mesh.extend([[a, b, c], [a, c, d]].into_iter().filter(|[a, b, c]| a != b && b != c && c != a));
         }
     }
     mesh
 }
 
-/// The profile of a cylinder around the origin.
+/// Profile of a cylinder centered at the origin.
 fn upright(radius: f64, height: f64) -> [[f64; 2]; 4] {
     let half = 0.5 * height;
     [[0.0, -half], [radius, -half], [radius, half], [0.0, half]]
 }
 
-/// A body of the reference, with its axis along z.
+/// Body of the reference, with its axis along z.
 fn mesh_of(name: &str) -> Outcome<Vec<Triangle>> {
     let half = AROUND / 2;
     let circle = |share: f64| (0..=half).map(move |k| (k, (share * PI * (k % half) as f64 / half as f64).sin_cos()));
@@ -143,7 +143,7 @@ fn mesh_of(name: &str) -> Outcome<Vec<Triangle>> {
     })
 }
 
-/// A mesh with every corner elsewhere.
+/// Mesh with transformed vertices.
 fn moved(mesh: &[Triangle], place: impl Fn(Vec3) -> Vec3) -> Vec<Triangle> {
     mesh.iter().map(|triangle| triangle.map(&place)).collect()
 }
@@ -155,24 +155,24 @@ fn tilted([x, y, z]: Vec3) -> Vec3 {
     [x, y, z]
 }
 
-/// A place with its axes exchanged in turn.
+/// Position with cyclically permuted axes.
 fn exchanged(place: Vec3, by: usize) -> Vec3 {
     [0, 1, 2].map(|k| place[(k + by) % 3])
 }
 
-/// How many places are in one of two sets only.
+/// Number of positions that are in only one of two sets.
 fn apart(these: &[Vec3], those: &[Vec3]) -> usize {
     let set = |places: &[Vec3]| -> HashSet<[u64; 3]> { places.iter().map(|place| place.map(f64::to_bits)).collect() };
     set(these).symmetric_difference(&set(those)).count()
 }
 
-/// Volume, largest principal moment and center of the spheres of bodies; the same from every axis and on every device.
-pub fn converging(stand: &mut Stand) -> Done {
-    let settings = stand.scene()?.settings;
+/// Volume, largest principal moment and center of the spheres of bodies, which are the same for permuted axes and on every device.
+pub fn converging(case_run: &mut CaseRun) -> Done {
+    let settings = case_run.scene()?.settings;
     let place = (settings.device, settings.threads);
     let (mut of_meshes, mut of_axes, mut of_devices) = (0.0f64, 0, 0);
     let mut lines: Vec<Line> = vec![("half a layer".to_owned(), vec![(0.0, 1.0), (RADII[0], 1.0)])];
-    for (name, [volume, moment, layer, layer_of_moment, aside, symmetries]) in stand.reference()? {
+    for (name, [volume, moment, layer, layer_of_moment, aside, symmetries]) in case_run.reference()? {
         let body = Body::new(moved(&mesh_of(name)?, tilted));
         let own = solid_of_mesh(&body.mesh);
         let excess = |solid: &Solid, filled: f64| {
@@ -193,16 +193,16 @@ pub fn converging(stand: &mut Stand) -> Done {
         ];
         for (k, what) in ["volume", "largest principal moment"].into_iter().enumerate() {
             let (share, expected) = (shares[2][k], &expected[k]);
-            stand.row(format!("{name}: error of {what} [-]"), share, expected.first, expected.tolerance());
+            case_run.row(format!("{name}: error of {what} [-]"), share, expected.first, expected.tolerance());
             let order = (shares[1][k] / share).log2();
-            stand.row(
+            case_run.row(
                 format!("{name}: order of the error of {what} [-]"),
                 order,
                 1.0,
                 expected.tolerance_of_order(),
             );
         }
-        stand.row(
+        case_run.row(
             format!("{name}: error of center over R [-]"),
             found[2].1.center.distance(own.center) / FINEST,
             aside,
@@ -219,21 +219,21 @@ pub fn converging(stand: &mut Stand) -> Done {
     }
     let whole = Body::new(mesh_of("box")?).centers(FINEST, place)?;
     let [across, up] = BOX.map(|length| (0.5 * length / FINEST).round());
-    stand.row(
+    case_run.row(
         "upright box of whole cubes: spheres [-]",
         whole.len() as f64,
         across * across * up,
         0.0,
     );
-    stand.row("spheres that are not the same from every axis [-]", of_axes as f64, 0.0, 0.0);
-    stand.row(
+    case_run.row("spheres that are not the same from every axis [-]", of_axes as f64, 0.0, 0.0);
+    case_run.row(
         "spheres that are not the same on the CPU with two threads [-]",
         of_devices as f64,
         0.0,
         0.0,
     );
-    stand.row("largest error of volume or moment that a mesh encloses [-]", of_meshes, 0.0, 1e-3);
-    stand.curve(
+    case_run.row("largest error of volume or moment that a mesh encloses [-]", of_meshes, 0.0, 1e-3);
+    case_run.curve(
         "excess",
         ["radius of the spheres [lengths]", "excess of volume over half a layer of cubes [-]"],
         lines,

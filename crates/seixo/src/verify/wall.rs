@@ -1,6 +1,6 @@
-//! Meshes and walls that move.
+//! Meshes and moving walls.
 
-use super::stand::{Done, Outcome, Stand, advance, along, cross, dot, length, run_until};
+use super::case_run::{CaseRun, Done, Outcome, advance, along, cross, dot, length, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::WallShape;
@@ -12,12 +12,12 @@ fn finished(scene: Scene) -> Outcome<Simulation> {
     Ok(simulation)
 }
 
-/// A ball over a floor of triangles goes exactly as over a plane.
-pub fn mesh_floor(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// A ball moves over a floor of triangles exactly as over a plane.
+pub fn mesh_floor(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let down = scene.world.gravity;
     let up = along([0.0; 3], -1.0 / length(down), down);
-    let mut plane = stand.scene()?;
+    let mut plane = case_run.scene()?;
     plane.world.walls[0].shape = WallShape::Plane {
         point: [0.0; 3],
         normal: up,
@@ -32,7 +32,7 @@ pub fn mesh_floor(stand: &mut Stand) -> Done {
         advance(&mut simulation, 10)?;
         let ball = simulation.snapshot();
         most_contacts = most_contacts.max(ball.coordination[0]);
-        // The second half of the way it rolls.
+        // The second half of its rolling path.
         if simulation.time() > 0.5 * scene.run.until {
             let (height, speed) = (dot(ball.position[0], up), length(ball.velocity[0]));
             (lowest, highest) = (height.min(lowest), height.max(highest));
@@ -42,7 +42,7 @@ pub fn mesh_floor(stand: &mut Stand) -> Done {
     let ball = simulation.snapshot();
     let way = length(along(ball.position[0], -1.0, start));
     let apart = |of: fn(&GrainSnapshot) -> [f64; 3], size: f64| length(along(of(&ball), -1.0, of(&on_plane))) / size;
-    stand.compare(&[
+    case_run.compare(&[
         apart(|ball| ball.position[0], way),
         apart(|ball| ball.velocity[0], launch),
         apart(|ball| ball.angular_velocity[0], launch / ball.radius[0]),
@@ -54,11 +54,11 @@ pub fn mesh_floor(stand: &mut Stand) -> Done {
 }
 
 /// Head-on impacts on faces, edges and corners.
-pub fn mesh_edges(stand: &mut Stand) -> Done {
-    for (name, [x, y, z, nx, ny, nz]) in stand.reference()? {
+pub fn mesh_edges(case_run: &mut CaseRun) -> Done {
+    for (name, [x, y, z, nx, ny, nz]) in case_run.reference()? {
         let place = [x, y, z].map(|millimeters| 1e-3 * millimeters);
         let normal = along([0.0; 3], 1.0 / length([nx, ny, nz]), [nx, ny, nz]);
-        let mut scene = stand.scene()?;
+        let mut scene = case_run.scene()?;
         let grains = &mut scene.world.grains;
         let speed = length(grains.velocity[0]);
         grains.position[0] = along(place, 1.02 * grains.radius[0], normal);
@@ -74,9 +74,9 @@ pub fn mesh_edges(stand: &mut Stand) -> Done {
             }
         }
         let ball = simulation.snapshot();
-        stand.row(format!("{name}: most contacts at a time"), f64::from(most_contacts), 1.0, 0.0);
-        stand.row(format!("{name}: largest sine of force to normal"), aslant, 0.0, 1e-9);
-        stand.row(
+        case_run.row(format!("{name}: most contacts at a time"), f64::from(most_contacts), 1.0, 0.0);
+        case_run.row(format!("{name}: largest sine of force to normal"), aslant, 0.0, 1e-9);
+        case_run.row(
             format!("{name}: rebound along the normal [m/s]"),
             dot(ball.velocity[0], normal),
             speed,
@@ -86,27 +86,27 @@ pub fn mesh_edges(stand: &mut Stand) -> Done {
     Ok(())
 }
 
-/// A plate that rises carries a grain at its speed.
-pub fn lift(stand: &mut Stand) -> Done {
-    let simulation = finished(stand.scene()?)?;
+/// A rising plate carries a grain at its speed.
+pub fn lift(case_run: &mut CaseRun) -> Done {
+    let simulation = finished(case_run.scene()?)?;
     let (ball, ledger) = (simulation.snapshot(), simulation.ledger());
     let force = -simulation.walls()[0].force[2];
-    stand.compare(&[ball.velocity[0][2], force, ledger.wall_work, ledger.residual / ledger.wall_work])
+    case_run.compare(&[ball.velocity[0][2], force, ledger.wall_work, ledger.residual / ledger.wall_work])
 }
 
-/// A belt sets a sphere rolling.
-pub fn conveyor(stand: &mut Stand) -> Done {
-    let simulation = finished(stand.scene()?)?;
+/// A conveyor belt makes a sphere roll.
+pub fn conveyor(case_run: &mut CaseRun) -> Done {
+    let simulation = finished(case_run.scene()?)?;
     let (ball, ledger) = (simulation.snapshot(), simulation.ledger());
     let speed = ball.velocity[0][0];
     let surface = speed - ball.radius[0] * ball.angular_velocity[0][1];
-    stand.compare(&[speed, surface, ledger.wall_work, ledger.residual / ledger.wall_work])
+    case_run.compare(&[speed, surface, ledger.wall_work, ledger.residual / ledger.wall_work])
 }
 
-/// A sphere on a turntable goes round at 2/7 of its rate, on a mesh as on a plane.
-pub fn turntable(stand: &mut Stand) -> Done {
-    for (name, [share]) in stand.reference()? {
-        let mut scene = stand.scene()?;
+/// A sphere on a turntable orbits at 2/7 of its rotation rate, on a mesh as on a plane.
+pub fn turntable(case_run: &mut CaseRun) -> Done {
+    for (name, [share]) in case_run.reference()? {
+        let mut scene = case_run.scene()?;
         if name == "plane" {
             scene.world.walls[0].shape = WallShape::Plane {
                 point: [0.0; 3],
@@ -124,13 +124,13 @@ pub fn turntable(stand: &mut Stand) -> Done {
         }
         let ledger = simulation.ledger();
         let moved = ledger.wall_work.abs() + ledger.initial.abs();
-        stand.row_within(
+        case_run.row_within(
             0.002,
             format!("{name}: rate of the circle over that of the table [-]"),
             turned / simulation.time() / rate,
             share,
         );
-        stand.row(
+        case_run.row(
             format!("{name}: residual of the ledger over energy [-]"),
             ledger.residual / moved,
             0.0,

@@ -1,39 +1,39 @@
-//! Waves: those that a paddle makes, and one that stands.
+//! Waves: those of a paddle, and a standing wave.
 
+use super::case_run::{CaseRun, Done, Line, run_until, straight};
 use super::fluid::{extent, fluids_of_mut};
-use super::stand::{Done, Line, Stand, run_until, straight};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Fluids, World};
 use std::f64::consts::{PI, TAU};
 
-/// Where the surface is looked at \[m\]: more than three depths from the paddle, where nothing is left of what does not travel, and a quarter of a wave
-/// apart, so that what swings in place is added at one of them as it is taken off at the other.
+/// Positions of the gauges \[m\]: more than three depths from the paddle, where evanescent modes have decayed. They are a quarter of a wavelength
+/// apart, so that a standing part of the wave adds to one amplitude as much as it takes from the other.
 const GAUGES: [f64; 2] = [1.0, 1.35];
-/// Time of the first look \[periods\]: waves have passed the gauges, and those that the beach throws back have not come yet.
+/// Time of the first sample \[periods\]: waves have passed the gauges, and reflections from the beach have not arrived yet.
 const FROM: f64 = 3.0;
-/// How long is looked \[periods\], and how often in each.
+/// Length of the sampling \[periods\], and number of samples per period.
 const LOOKS: [u32; 2] = [3, 50];
-/// Steps down to the surface in a spacing.
+/// Search steps per spacing for the surface.
 const STEPS_A_SPACING: f64 = 4.0;
-/// Share of the surroundings that is fluid at a free surface.
+/// Filled fraction at a free surface.
 const AT_SURFACE: f64 = 0.5;
 
-/// Largest speed of a standing wave over its speed of travel: so much of its wavelength over 2π is its amplitude.
+/// Largest speed of a standing wave over its phase speed: the amplitude over wavelength/2π.
 const STEEPNESS: f64 = 0.06;
-/// Half periods of a standing wave that are looked at, and looks in each. The first one is left out: until then particles leave their lattice, which takes
-/// energy of its own.
+/// Number of half periods of a standing wave that are sampled, and samples in each. The first one is left out: particles leave their lattice in it,
+/// which takes additional energy.
 const HALF_PERIODS: u32 = 6;
 const LOOKS_AT_WAVE: u32 = 60;
 
-/// The paddle, and how finely its water is divided.
+/// The paddle, and the resolution of the water.
 struct Paddle {
     name: String,
-    /// How far it goes from one end to the other \[m\].
+    /// Stroke from one end to the other \[m\].
     stroke: f64,
-    /// \[s\].
+    /// Period \[s\].
     period: f64,
     spacing: f64,
-    /// Up to where there can be water \[m\].
+    /// Largest height of the water \[m\].
     top: f64,
 }
 
@@ -51,7 +51,7 @@ fn paddle(world: &World) -> Result<Paddle, &'static str> {
     })
 }
 
-/// The largest height at x where fluid fills half of the surroundings \[m\].
+/// Largest height at x with a filled fraction of one half \[m\].
 fn surface(simulation: &Simulation, x: f64, paddle: &Paddle) -> f64 {
     let step = paddle.spacing / STEPS_A_SPACING;
     let heights: Vec<f64> = (0..(paddle.top / step) as u32).map(|k| paddle.top - step * f64::from(k)).collect();
@@ -64,16 +64,16 @@ fn surface(simulation: &Simulation, x: f64, paddle: &Paddle) -> f64 {
     heights[inside] + step * (below - AT_SURFACE) / (below - above)
 }
 
-/// Amplitude of what swings once in a period, and its phase, from looks that are spread evenly over whole periods.
+/// Amplitude and phase of the first harmonic, from equally spaced samples over whole periods.
 fn first_harmonic(looks: &[(f64, f64)], period: f64) -> (f64, f64) {
     let sum = |of: fn(f64) -> f64| looks.iter().map(|(time, x)| x * of(TAU * time / period)).sum::<f64>();
     let (even, odd) = (sum(f64::cos), sum(f64::sin));
     (2.0 * even.hypot(odd) / looks.len() as f64, odd.atan2(even))
 }
 
-/// Height and speed of waves that a paddle makes in a tank with a beach, and the power that it takes.
-pub fn paddled(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// Height and speed of the waves of a paddle in a tank with a beach, and the power of the paddle.
+pub fn paddled(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let paddle = paddle(&scene.world)?;
     let [periods, looks] = LOOKS;
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
@@ -89,13 +89,13 @@ pub fn paddled(stand: &mut Stand) -> Done {
                 gauge.push((time, surface(&simulation, x, &paddle)));
             }
         }
-        stand.tell("waves", &simulation, until);
+        case_run.print_progress("waves", &simulation, until);
     }
     let [(near, phase), (far, later)] = [0, 1].map(|k| first_harmonic(&heights[k], paddle.period));
-    // The wave is later at the far gauge, by less than a period.
+    // The wave arrives at the far gauge later, by less than a period.
     let lag = (later - phase).rem_euclid(2.0 * PI) / TAU * paddle.period;
     let ledger = simulation.ledger();
-    stand.compare(&[
+    case_run.compare(&[
         (near + far) / paddle.stroke,
         (GAUGES[1] - GAUGES[0]) / lag,
         work / (f64::from(periods) * paddle.period),
@@ -106,12 +106,12 @@ pub fn paddled(stand: &mut Stand) -> Done {
         .zip(GAUGES)
         .map(|(gauge, x)| (format!("{x} m from the {}", paddle.name), gauge))
         .collect();
-    stand.curve("surface", ["time [s]", "height of the surface [m]"], lines);
+    case_run.curve("surface", ["time [s]", "height of the surface [m]"], lines);
     Ok(())
 }
 
-/// Sets a standing wave going, at the moment at which its surface is flat: the potential flow over a free-slip bottom with this wave number \[1/m\] and
-/// this largest speed along the surface \[m/s\].
+/// Starts a standing wave at the moment of a flat surface: the potential flow over a free-slip bottom with this wave number \[1/m\] and this largest
+/// speed along the surface \[m/s\].
 fn set_standing(fluids: &mut Fluids, wave_number: f64, speed: f64) {
     let [floor, surface] = extent(fluids, 2);
     let bottom = (wave_number * (surface - floor)).sinh();
@@ -123,9 +123,9 @@ fn set_standing(fluids: &mut Fluids, wave_number: f64, speed: f64) {
     }
 }
 
-/// A small standing wave decays by viscosity.
-pub fn standing(stand: &mut Stand) -> Done {
-    let mut scene = stand.scene()?;
+/// Viscous decay of a small standing wave.
+pub fn standing(case_run: &mut CaseRun) -> Done {
+    let mut scene = case_run.scene()?;
     let gravity = -scene.world.gravity[2];
     let domain = scene.world.domain.ok_or("the scene has no domain")?;
     let fluids = fluids_of_mut(&mut scene.world)?;
@@ -142,16 +142,16 @@ pub fn standing(stand: &mut Stand) -> Done {
     for k in 0..HALF_PERIODS * LOOKS_AT_WAVE {
         run_until(&mut simulation, half * (0.5 + f64::from(k) / f64::from(LOOKS_AT_WAVE)))?;
         energies.push((simulation.time(), simulation.ledger().kinetic));
-        stand.tell("a wave", &simulation, until);
+        case_run.print_progress("a wave", &simulation, until);
     }
-    // Around each whole half period the kinetic energy has a maximum.
+    // The kinetic energy has a maximum near each whole half period.
     let peaks: Vec<(f64, f64)> = energies
         .chunks(LOOKS_AT_WAVE as usize)
         .filter_map(|around| around.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)))
         .collect();
     let logarithms: Vec<(f64, f64)> = peaks.iter().map(|(time, energy)| (*time, 0.5 * energy.ln())).collect();
     let numbered: Vec<(f64, f64)> = peaks.iter().zip(1u32..).map(|((time, _), n)| (f64::from(n), *time)).collect();
-    stand.compare(&[
+    case_run.compare(&[
         -straight(&logarithms).0 / rate,
         straight(&numbered).0 / half,
         simulation.ledger().residual / given,
@@ -162,6 +162,6 @@ pub fn standing(stand: &mut Stand) -> Done {
         .map(|(time, _)| (*time, first.1 * (-2.0 * rate * (time - first.0)).exp()))
         .collect();
     let lines: Vec<Line> = vec![("measured".to_owned(), energies), ("exp(-4νk²t)".to_owned(), solution)];
-    stand.curve("decay", ["time [s]", "kinetic energy [J/m]"], lines);
+    case_run.curve("decay", ["time [s]", "kinetic energy [J/m]"], lines);
     Ok(())
 }

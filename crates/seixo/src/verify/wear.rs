@@ -1,11 +1,11 @@
-//! Wear of walls by what slides over them.
+//! Wear of walls by sliding grains.
 
-use super::stand::{Done, Outcome, Stand, length, run_until};
+use super::case_run::{CaseRun, Done, Outcome, length, run_until};
 use seixo_engine::Simulation;
 use seixo_engine::state::WallWear;
 use seixo_engine::world::{Triangle, WallShape};
 
-/// What is worn of the only wall.
+/// Returns the wear of the only wall.
 fn worn(simulation: &Simulation) -> Outcome<WallWear> {
     let wall = simulation.walls().into_iter().next();
     Ok(wall.and_then(|wall| wall.wear).ok_or("the wall does not wear")?)
@@ -27,9 +27,9 @@ fn squares() -> Vec<Triangle> {
     (-1..5).flat_map(square).collect()
 }
 
-/// A block that slides down a slope, on a plane and on triangles.
-pub fn block(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// A block slides down a slope, on a plane and on triangles.
+pub fn block(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let until = scene.run.until;
     let (rate, down) = (scene.world.walls[0].specific_wear_rate, -scene.world.gravity[2]);
     let mut on_plane = Simulation::new(scene.world, scene.settings)?;
@@ -44,14 +44,14 @@ pub fn block(stand: &mut Stand) -> Done {
     run_until(&mut on_plane, until)?;
     let whole = worn(&on_plane)?.volume;
 
-    let mut scene = stand.scene()?;
+    let mut scene = case_run.scene()?;
     scene.world.walls[0].shape = WallShape::Mesh(squares());
     let mut on_triangles = Simulation::new(scene.world, scene.settings)?;
     run_until(&mut on_triangles, until)?;
     let worn = worn(&on_triangles)?;
     let sum = worn.volumes.iter().sum::<f64>();
     let area = 0.5 * 0.03 * 0.03;
-    stand.compare(&[
+    case_run.compare(&[
         whole / (rate * weight * (place(&on_plane) - start)),
         first_half / whole,
         sum / whole,
@@ -59,9 +59,9 @@ pub fn block(stand: &mut Stand) -> Done {
     ])
 }
 
-/// A ball that slides, and then rolls.
-pub fn ball(stand: &mut Stand) -> Done {
-    let scene = stand.scene()?;
+/// A ball slides, and then rolls.
+pub fn ball(case_run: &mut CaseRun) -> Done {
+    let scene = case_run.scene()?;
     let (until, rate) = (scene.run.until, scene.world.walls[0].specific_wear_rate);
     let friction = scene.world.interaction(0, 0).map_or(f64::NAN, |interaction| interaction.friction);
     let start = length(scene.world.grains.velocity[0]);
@@ -72,5 +72,5 @@ pub fn ball(stand: &mut Stand) -> Done {
     run_until(&mut simulation, until)?;
     let all = worn(&simulation)?.volume;
     let work_of_friction = simulation.ledger().friction / friction;
-    stand.compare(&[all, (all - slid) / all, work_of_friction / (all / rate)])
+    case_run.compare(&[all, (all - slid) / all, work_of_friction / (all / rate)])
 }

@@ -1,22 +1,25 @@
-//! Forces put together in several launches, as in the literature, to be compared with the one launch of [`crate::kernels::step::grains()`].
+//! Assembly of forces in several launches, as in the literature, for comparison with the single launch of [`crate::kernels::step::grains()`].
 //!
-//! Through a list of contacts \[PUC-Rio 2009\]: count the contacts of every grain, sum the counts up, find every contact by its number, compute it for
-//! the grain in whose row it stands, add up by grain; each of two grains has the contact in its own row. Or with every contact once \[ME964 2011\]:
-//! only the earlier of two grains counts it, and what both get is sorted by grain before it is added up. All sums have a fixed order.
+//! There are two methods, and all their sums have a fixed order.
 //!
-//! Counting decides what touches and says so in the highest bit of the entries, see [`crate::tiles`]: no later launch decides it again,
-//! with other roundings. A contact that is new remembers zeros.
+//! - With a list of contacts \[PUC-Rio 2009\]: count the contacts of every grain, form the prefix sums, and find every contact by its number. Compute
+//!   it for the grain that owns its row, and add up by grain. Each of the two grains has the contact in its own row.
+//! - With every contact once \[ME964 2011\]: only the earlier of the two grains counts it. The results for both are sorted by grain before they are
+//!   added up.
+//!
+//! The first launch decides which pairs are in contact, and sets the highest bit of their entries, see [`crate::tiles`]. No later launch decides
+//! again, with other roundings. The history of a new contact is zero.
 
-use super::{book_and_note, is_halted, raise};
+use super::{add_and_store_sum, is_halted, raise};
 use crate::entries::{first_entry, history_at};
-use crate::pair::{depth_of, push_apart, rub_together};
-use crate::sides::{Image, open_sides};
-use crate::tiles::{Grain, Kind, fetch, grain_of, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
-use crate::views::{Record, coefficients, last, record, xyz};
+use crate::layout::{Record, coefficients, last, record, xyz};
+use crate::pair::{depth_of, frictional_pair_contact, normal_pair_contact};
+use crate::periodic::{Image, open_sides};
+use crate::tiles::{ContactKernelConfig, Grain, fetch, grain_of, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, smaller};
 
-/// 1 where grain i counts its contact with the grain at `place`, else 0: with `once`, only the earlier of the two does.
+/// 1 if grain i counts its contact with the grain at `place`, else 0. With `once`, only the earlier of the two grains counts it.
 #[cube]
 fn counted(i: usize, place: u32, #[comptime] once: bool) -> u32 {
     let mut share = 1u32;
@@ -28,7 +31,7 @@ fn counted(i: usize, place: u32, #[comptime] once: bool) -> u32 {
     share
 }
 
-/// Makes an entry remember nothing.
+/// Clears the history of an entry.
 #[cube]
 fn forget<R: Real>(entry: usize, history: &mut [R], #[comptime] numbers: usize) {
     #[unroll]
@@ -37,7 +40,7 @@ fn forget<R: Real>(entry: usize, history: &mut [R], #[comptime] numbers: usize) 
     }
 }
 
-/// Counts the contacts of every grain, and marks the entries that touch. With `once`, the earlier of two grains counts.
+/// Counts the contacts of every grain, and flags their entries. With `once`, only the earlier of two grains counts.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn count_contacts<R: Real, C: Real>(
@@ -86,8 +89,8 @@ pub fn count_contacts<R: Real, C: Real>(
     }
 }
 
-/// Finds the grain and the entry of every contact: those of grain i have the numbers from `first_contact[i]` to before
-/// `first_contact[i + 1]`, in the order of its row. With `once` as in [`count_contacts()`].
+/// Finds the grain and the entry of every contact. The contacts of grain i have the numbers from `first_contact[i]` to before `first_contact[i + 1]`,
+/// in the order of its row. `once` is that of [`count_contacts()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn identify_contacts(
@@ -105,7 +108,7 @@ pub fn identify_contacts(
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         if k < first_contact[n as usize] as usize {
-            // The last grain whose first contact is not behind k; those without contacts start where the next one does.
+            // The last grain with a first contact at or before k. A grain without contacts has the same first contact as the next.
             let mut i = 0usize;
             let mut end = n as usize;
             while end - i > 1usize {
@@ -135,7 +138,7 @@ pub fn identify_contacts(
     }
 }
 
-/// Grain i as its contacts see it.
+/// State of grain i for its contacts.
 #[cube]
 fn grain_at<C: Coordinate<R>, R: Real>(
     i: usize,
@@ -151,7 +154,7 @@ fn grain_at<C: Coordinate<R>, R: Real>(
     grain_of::<C, R>(position[i], velocity[i], turning)
 }
 
-/// Computes every contact for the grain in whose row it stands: force and number of touches, torque, half of the powers, history.
+/// Computes every contact for the grain that owns its row: force and number of contacts, torque, half of the powers, history.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn compute_ends<R: Real, C: Coordinate<R>>(
@@ -174,7 +177,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     parity: u32,
-    #[comptime] kind: Kind,
+    #[comptime] kind: ContactKernelConfig,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -182,10 +185,10 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
         if k < first_contact[n as usize] as usize {
             let i = contact_grain[k] as usize;
             let entry = contact_entry[k] as usize;
-            let remembered = history_at(entry, 0usize, kind.numbers);
+            let stride = history_at(entry, 0usize, kind.numbers);
             let word = list[entry];
             let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
-            let neighbor = fetch::<C, R>(word, remembered, history, position, velocity, spin, kind);
+            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let own_row = material[if_uniform(i, kind.uniform)] * materials;
             let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
             let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
@@ -196,7 +199,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
                     &neighbor,
                     &laws,
                     entry,
-                    remembered,
+                    stride,
                     list,
                     history,
                     &open_sides::<C, R>(),
@@ -208,7 +211,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
             } else {
                 push_on::<C, R>(&grain, &neighbor, &laws, &open_sides::<C, R>(), overlap_limit, &mut load, 0u32);
             }
-            contact_force[k] = record::<R>(&load.force, load.touches);
+            contact_force[k] = record::<R>(&load.force, load.contacts);
             if kind.frictional {
                 contact_torque[k] = record::<R>(&load.torque, R::new(0.0));
             }
@@ -219,7 +222,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
                 raise(flags, parity, 16u32);
             }
         }
-        book_and_note::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took);
     }
 }
 
@@ -238,9 +241,9 @@ fn entry_in_row_of(j: usize, place: u32, tile_first: &[u32], count: &[u32], list
     found
 }
 
-/// Writes what one end of a contact remembers: its spring force \[N\] and the contact radius \[m\].
+/// Writes the history of one end of a contact: its spring force \[N\] and the contact radius \[m\].
 #[cube]
-fn remember<R: Real>(entry: usize, force: &Vector3<R>, contact_radius: R, history: &mut [R], #[comptime] kind: Kind) {
+fn store_history<R: Real>(entry: usize, force: &Vector3<R>, contact_radius: R, history: &mut [R], #[comptime] kind: ContactKernelConfig) {
     history[history_at(entry, 0usize, kind.numbers)] = force.x;
     history[history_at(entry, 1usize, kind.numbers)] = force.y;
     history[history_at(entry, 2usize, kind.numbers)] = force.z;
@@ -249,8 +252,8 @@ fn remember<R: Real>(entry: usize, force: &Vector3<R>, contact_radius: R, histor
     }
 }
 
-/// Computes every contact once, for both of its grains: items 2k and 2k + 1 are what the two get of contact k, and their keys the places of
-/// the two. Both entries of the contact remember. `room` is how many contacts there are at most.
+/// Computes every contact once, for both of its grains. Items 2k and 2k + 1 are the results of contact k for the two grains, and their keys are the
+/// indices of the grains. Both entries of the contact store its history. `room` is the largest number of contacts.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn compute_pairs<R: Real, C: Coordinate<R>>(
@@ -277,11 +280,11 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     parity: u32,
-    #[comptime] kind: Kind,
+    #[comptime] kind: ContactKernelConfig,
 ) {
     let k = ABSOLUTE_POS;
-    // Items that there is room for and no contact have a key each, behind all grains: sorting compares items of one key. It does not see a
-    // halt, so even then keys are what it can take.
+    // Unused items get a key of their own each, after all grains, because sorting compares items of one key. Sorting does not check for a halt, so
+    // the keys must be valid then, too.
     let mut key_i = n + k as u32 * 2u32;
     let mut key_j = n + k as u32 * 2u32 + 1u32;
     if !is_halted(flags, parity) {
@@ -290,9 +293,9 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
             let place = contact_grain[k];
             let i = place as usize;
             let entry = contact_entry[k] as usize;
-            let remembered = history_at(entry, 0usize, kind.numbers);
+            let stride = history_at(entry, 0usize, kind.numbers);
             let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
-            let neighbor = fetch::<C, R>(list[entry], remembered, history, position, velocity, spin, kind);
+            let neighbor = fetch::<C, R>(list[entry], stride, history, position, velocity, spin, kind);
             let own_row = material[if_uniform(i, kind.uniform)] * materials;
             let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
             let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
@@ -303,7 +306,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
             let mut torque_i = Record::<R>::new(R::new(0.0));
             let mut torque_j = Record::<R>::new(R::new(0.0));
             let mut excess = R::new(-1.0);
-            // Where roundings differ from those of the count, a touch that shallow has no force.
+            // If rounding differs from that of the count, such a shallow contact has no force.
             if depth > C::new(0.0) {
                 let one = R::new(1.0);
                 let minus = R::new(-1.0);
@@ -314,11 +317,11 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                 let pair = pair_of::<C, R>(&grain, &neighbor, &image, depth, &open_sides::<C, R>(), 0u32);
                 let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
                 if kind.frictional {
-                    let outcome = rub_together::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.memory, &laws, dt);
+                    let outcome = frictional_pair_contact::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.stored_history, &laws, dt);
                     let other = entry_in_row_of(neighbor.place as usize, place, tile_first, count, list);
-                    let contact_radius = outcome.memory.contact_radius;
-                    remember::<R>(entry, &outcome.memory.force, contact_radius, history, kind);
-                    remember::<R>(other, &outcome.memory.force.times(minus), contact_radius, history, kind);
+                    let contact_radius = outcome.history.contact_radius;
+                    store_history::<R>(entry, &outcome.history.force, contact_radius, history, kind);
+                    store_history::<R>(other, &outcome.history.force.times(minus), contact_radius, history, kind);
                     force_i = record::<R>(&outcome.force, one);
                     force_j = record::<R>(&outcome.force.times(minus), one);
                     torque_i = record::<R>(&outcome.bend.times(outcome.arm_i), R::new(0.0));
@@ -328,7 +331,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                     took.insert(2usize, outcome.damping_power);
                     excess = outcome.overlap - allowed;
                 } else {
-                    let outcome = push_apart::<R>(&pair, &laws);
+                    let outcome = normal_pair_contact::<R>(&pair, &laws);
                     force_i = record::<R>(&outcome.force, one);
                     force_j = record::<R>(&outcome.force.times(minus), one);
                     took.insert(0usize, outcome.normal_power);
@@ -347,7 +350,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                 raise(flags, parity, 16u32);
             }
         }
-        book_and_note::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took);
     }
     if k < room as usize {
         key[k * 2usize] = key_i;
@@ -355,8 +358,8 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Adds up what every grain gets, one item after the other: the items from `first[i]` to before `first[i + 1]`, or with `sorted` those that
-/// `order` has there. With `walls`, what kernel [`crate::kernels::step::walls()`] left for the grains near them comes on top.
+/// Adds up the results for every grain, one item after the other: the items from `first[i]` to before `first[i + 1]` or, with `sorted`, those of
+/// `order` in this range. With `walls`, the wall forces from kernel [`crate::kernels::step::walls()`] are added for the grains near walls.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn assemble<R: Real>(

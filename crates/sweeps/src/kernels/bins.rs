@@ -1,19 +1,19 @@
-//! The step of smooth grains whose cells are made anew every time.
+//! Step of smooth grains whose cells are rebuilt at every step.
 
-use super::step::{Plan, add_walls, go_on};
-use super::{begins, book, note, raise, sum_of_cube};
-use crate::bins::{pushes_on, stored_around};
+use super::step::{StepKernelConfig, add_walls, go_on};
+use super::{add_sum, begins, raise, store_sum, sum_of_cube};
+use crate::bins::{normal_forces_on, stored_around};
 use crate::cells::{cell_of, class_of};
-use crate::motion::Stepping;
+use crate::layout::{Record, record, xyz};
+use crate::motion::StepParameters;
 use crate::tiles::{grain_of, no_load};
-use crate::views::{Record, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::Coordinate;
 
-/// As [`crate::kernels::step::grains()`], of grains that only press on each other. Where they go, `key` says in which cell they are then.
+/// As [`crate::kernels::step::grains()`], for grains with normal contacts only. If they move, `key` gets their new cells.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
+pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     grids: &[C],
     shapes: &[u32],
     cell_first: &[u32],
@@ -35,13 +35,13 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     new_spin: &mut [Record<R>],
     flags: &mut [u32],
     power: &mut [Record<C>],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     overlap_limit: R,
     number_of_grids: u32,
     n: u32,
     materials: u32,
     parity: u32,
-    #[comptime] plan: Plan,
+    #[comptime] plan: StepKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
@@ -52,7 +52,7 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
         let mut load = no_load::<R>();
         let mut raised = 0u32;
         if plan.touch {
-            load = pushes_on::<C, R>(
+            load = normal_forces_on::<C, R>(
                 i,
                 &grain,
                 grids,
@@ -97,21 +97,21 @@ pub fn push_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             let class = class_of::<C>(grain.reach, grids, number_of_grids as usize);
             key[i] = cell_of::<C>(&gone.position, grids, shapes, class, true);
         } else {
-            force[i] = record::<R>(&load.force, load.touches);
+            force[i] = record::<R>(&load.force, load.contacts);
             took.insert(0usize, load.normal_power);
         }
         raise(flags, parity, raised);
     }
     if plan.advance {
         if plan.damped {
-            book::<C, R>(power, took);
+            add_sum::<C, R>(power, took);
         }
     } else {
-        note::<C, R>(power, took);
+        store_sum::<C, R>(power, took);
     }
 }
 
-/// Energy stored in the contacts of the grains of every cube \[J\], in the last number of the first of its two records of energies.
+/// Energy stored in the contacts of the grains of every block \[J\], as the last number of the first of its two energy records.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn stored_in_bins<R: Coordinate<R>, C: Coordinate<R>>(

@@ -1,24 +1,53 @@
-//! Rigid bodies: moved under what their grains meet, and their grains with them.
+//! Motion of rigid bodies under the forces on their grains, and motion of these grains.
 
 use super::bonds::record_of;
 use super::{is_halted, raise};
-use crate::bodies::{advance_body, carry, drop_own, push_on, put_held, recalled_turn, turn_at, with_load};
+use crate::bodies::{
+    FREE, advance_body, carry, drop_own, is_carried, orientation_at, original_of, place_prescribed_body, push_on, stored_orientation_at,
+    with_load,
+};
 use crate::entries::first_entry;
-use crate::joints::{LOOSE, advance_on_joint};
-use crate::motion::{Moved, Stepping, flags_of};
-use crate::views::{Record, last, load, recall, record, xyz};
+use crate::joints::{NO_JOINT, advance_on_joint};
+use crate::layout::{Record, last, load, recall, record, xyz};
+use crate::motion::{MotionReport, StepParameters, flags_of};
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Books what came of moving body b: what local damping took adds up in the last number of its `half_velocity`.
+/// Index of the grain of a member that is in another subdomain.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// How a body moves: freely, or by a motion that is prescribed. If it is, one subdomain counts the power of the loads on it.
+pub const FREELY: u32 = 0;
+/// See [`FREELY`].
+pub const PRESCRIBED: u32 = 1;
+/// Prescribed, with loads that another subdomain counts; see [`FREELY`].
+pub const PRESCRIBED_ELSEWHERE: u32 = 2;
+
+/// Marks those of the n bodies with prescribed motion whose first grain is here: this subdomain counts the power of their loads.
+#[cube(launch)]
+pub fn find_loads(row: &[u32], place: &[u32], is_held: &mut [u32], n: u32) {
+    let b = ABSOLUTE_POS;
+    if b < n as usize {
+        if is_held[b] != FREELY {
+            if place[row[b] as usize] == NOWHERE {
+                is_held[b] = PRESCRIBED_ELSEWHERE;
+            } else {
+                is_held[b] = PRESCRIBED;
+            }
+        }
+    }
+}
+
+/// Records the motion of body b: adds the work of local damping to the last number of its `half_velocity`.
 #[cube]
-fn book_moved<C: Real>(b: usize, moved: &Moved<C>, half_velocity: &mut [C], flags: &mut [u32], parity: u32) {
+fn add_motion_report<C: Real>(b: usize, moved: &MotionReport<C>, half_velocity: &mut [C], flags: &mut [u32], parity: u32) {
     half_velocity[b * 4usize + 3usize] += moved.damping_work;
     raise(flags, parity, moved.flags);
 }
 
-/// The n bodies one step on, but for those that are held; `loads` push beside their grains, and some may be on `joints`. What local damping takes adds up in the last numbers of
-/// `half_velocity`, the power that what holds bodies puts in in those of `momentum`.
+/// Advances the n bodies by one step, except those with prescribed motion, which `is_held` marks as [`PRESCRIBED`]. `loads` act on them in addition to
+/// the forces on their grains, and some may be on `joints`. The work of local damping is added to the last numbers of `half_velocity`, and the power of
+/// prescribed motion to those of `momentum`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -31,14 +60,14 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     center: &mut [C],
     half_velocity: &mut [C],
     momentum: &mut [C],
-    turn: &mut [C],
+    orientation: &mut [C],
     velocity: &mut [C],
     spin: &mut [C],
     is_held: &[u32],
     loads: &[C],
     joints: &[C],
     flags: &mut [u32],
-    stepping: &Stepping<C, C>,
+    stepping: &StepParameters<C, C>,
     n: u32,
     parity: u32,
     #[comptime] jointed: bool,
@@ -46,54 +75,91 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     let b = ABSOLUTE_POS;
     if b < n as usize {
         if !is_halted(flags, parity) {
-            let stands = recalled_turn::<C>(turn, b * 4usize);
+            let body_orientation = stored_orientation_at::<C>(orientation, b * 4usize);
             let touched = push_on::<C, R>(
                 row[b] as usize,
                 row[b + 1usize] as usize,
                 place,
                 offset,
-                &stands,
+                &body_orientation,
                 force,
                 torque,
                 true,
             );
             let push = with_load::<C>(&touched, b, loads);
-            if is_held[b] == 1u32 {
+            if is_held[b] != FREELY {
                 let moving = recall::<C>(velocity, b * 4usize);
                 let turning = recall::<C>(spin, b * 4usize);
-                momentum[b * 4usize + 3usize] -= push.force.dot(&moving) + push.torque.dot(&turning);
+                let mut power = touched.force.dot(&moving) + touched.torque.dot(&turning);
+                if is_held[b] == PRESCRIBED {
+                    power = push.force.dot(&moving) + push.torque.dot(&turning);
+                }
+                momentum[b * 4usize + 3usize] -= power;
             } else if jointed {
-                if joints[b * 24usize] == C::new(LOOSE) {
-                    let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
-                    book_moved::<C>(b, &moved, half_velocity, flags, parity);
+                if joints[b * 24usize] == C::new(NO_JOINT) {
+                    let moved = advance_body::<C>(
+                        b,
+                        &push,
+                        center,
+                        half_velocity,
+                        momentum,
+                        orientation,
+                        moments,
+                        velocity,
+                        spin,
+                        stepping,
+                    );
+                    add_motion_report::<C>(b, &moved, half_velocity, flags, parity);
                 } else {
-                    let moved = advance_on_joint::<C>(b, &push, joints, center, half_velocity, momentum, turn, velocity, spin, stepping);
-                    book_moved::<C>(b, &moved, half_velocity, flags, parity);
+                    let moved = advance_on_joint::<C>(
+                        b,
+                        &push,
+                        joints,
+                        center,
+                        half_velocity,
+                        momentum,
+                        orientation,
+                        velocity,
+                        spin,
+                        stepping,
+                    );
+                    add_motion_report::<C>(b, &moved, half_velocity, flags, parity);
                 }
             } else {
-                let moved = advance_body::<C>(b, &push, center, half_velocity, momentum, turn, moments, velocity, spin, stepping);
-                book_moved::<C>(b, &moved, half_velocity, flags, parity);
+                let moved = advance_body::<C>(
+                    b,
+                    &push,
+                    center,
+                    half_velocity,
+                    momentum,
+                    orientation,
+                    moments,
+                    velocity,
+                    spin,
+                    stepping,
+                );
+                add_motion_report::<C>(b, &moved, half_velocity, flags, parity);
             }
         }
     }
 }
 
-/// Puts the n bodies that are held and do not stand still, of which `held` gives the places, where they are at the end of this step. `poses` holds
-/// a pose for each of them for every step from the last look of the host on.
+/// Places the n bodies with prescribed motion that are not at rest at their poses at the end of this step. `held` holds their indices. `poses` holds
+/// a pose for each of them for every step since the last synchronization with the host.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn hold_bodies<C: Coordinate<C>>(
+pub fn move_prescribed_bodies<C: Coordinate<C>>(
     held: &[u32],
     poses: &[C],
     center: &mut [C],
     half_velocity: &mut [C],
     momentum: &mut [C],
-    turn: &mut [C],
+    orientation: &mut [C],
     moments: &[C],
     velocity: &mut [C],
     spin: &mut [C],
     flags: &mut [u32],
-    stepping: &Stepping<C, C>,
+    stepping: &StepParameters<C, C>,
     n: u32,
     parity: u32,
 ) {
@@ -101,14 +167,14 @@ pub fn hold_bodies<C: Coordinate<C>>(
     if k < n as usize {
         if !is_halted(flags, parity) {
             let pose = ((flags[10] - 1u32) * n) as usize + k;
-            put_held::<C>(
+            place_prescribed_body::<C>(
                 held[k] as usize,
                 pose * 16usize,
                 poses,
                 center,
                 half_velocity,
                 momentum,
-                turn,
+                orientation,
                 moments,
                 velocity,
                 spin,
@@ -123,7 +189,7 @@ pub fn hold_bodies<C: Coordinate<C>>(
     }
 }
 
-/// The grains of the n members where their bodies have them now. Masses and what the grains added up stand in their records already.
+/// Moves the grains of the n members with their bodies, if they are here. Masses and sums of the grains are already in their records.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -131,7 +197,7 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
     body_of: &[u32],
     offset: &[C],
     center: &[C],
-    turn: &[C],
+    orientation: &[C],
     velocity: &[C],
     spin: &[C],
     position: &[Record<C>],
@@ -140,18 +206,19 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
-    own_turn: &[C],
+    own_orientation: &[C],
     turn_of_grain: &mut [Record<C>],
     flags: &mut [u32],
-    stepping: &Stepping<C, C>,
+    stepping: &StepParameters<C, C>,
     n: u32,
     parity: u32,
     #[comptime] sides: u32,
-    #[comptime] turns: bool,
+    #[comptime] rotates: bool,
 ) {
     let m = ABSOLUTE_POS;
     if m < n as usize {
-        if !is_halted(flags, parity) {
+        let is_here = place[m] != NOWHERE;
+        if is_here && !is_halted(flags, parity) {
             let i = place[m] as usize;
             let carried = carry::<C>(
                 body_of[m] as usize,
@@ -160,7 +227,7 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 &xyz::<C>(reference[i]),
                 offset,
                 center,
-                turn,
+                orientation,
                 velocity,
                 spin,
                 stepping,
@@ -172,9 +239,9 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
             let took = last::<R>(new_spin[i]);
             new_spin[i] = record::<R>(&near_vector::<C, R>(&carried.spin), took);
             half_velocity[i] = record::<C>(&carried.moving, last::<C>(half_velocity[i]));
-            if turns {
-                let own = turn_at::<C>(own_turn, m * 4usize);
-                let of_body = turn_at::<C>(turn, body_of[m] as usize * 4usize);
+            if rotates {
+                let own = orientation_at::<C>(own_orientation, m * 4usize);
+                let of_body = orientation_at::<C>(orientation, body_of[m] as usize * 4usize);
                 turn_of_grain[i] = record_of::<C>(&of_body.after(&own));
             }
             raise(flags, parity, carried.flags);
@@ -182,25 +249,48 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
     }
 }
 
-/// Notes where the grains of all members are.
+/// Writes the indices of the grains of the members that are here.
 #[cube(launch)]
 pub fn find_places(member: &[u32], place: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let m = member[i];
-        if m != 0xffff_ffffu32 {
+        if is_carried(m) {
             place[m as usize] = i as u32;
         }
     }
 }
 
-/// Drops the pairs of grains that one body carries from their rows.
+/// Forces and torques on the grains of the n members, in their order; zero for members that are not here.
+#[cube(launch)]
+pub fn forces_on_members<R: Real>(
+    place: &[u32],
+    force: &[Record<R>],
+    torque: &[Record<R>],
+    member_force: &mut [Record<R>],
+    member_torque: &mut [Record<R>],
+    n: u32,
+) {
+    let m = ABSOLUTE_POS;
+    if m < n as usize {
+        let mut push = Vector3::<R>::zero();
+        let mut turning = Vector3::<R>::zero();
+        if place[m] != NOWHERE {
+            push = xyz::<R>(force[place[m] as usize]);
+            turning = xyz::<R>(torque[place[m] as usize]);
+        }
+        member_force[m] = record::<R>(&push, R::new(0.0));
+        member_torque[m] = record::<R>(&turning, R::new(0.0));
+    }
+}
+
+/// Removes the pairs of grains of the same body from their rows.
 #[cube(launch)]
 pub fn drop_inside_bodies(tile_first: &[u32], count: &mut [u32], list: &mut [u32], member: &[u32], body_of: &[u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let m = member[i];
-        if m != 0xffff_ffffu32 {
+        let m = original_of(member[i]);
+        if m != FREE {
             let own = body_of[m as usize];
             count[i] = drop_own(own, first_entry(i, tile_first), count[i], 32usize, list, member, body_of);
         }

@@ -1,44 +1,46 @@
-//! What bonds and loads do to grains.
+//! Forces of bonds and loads on grains.
 
-use super::lists::is_outside;
+use super::neighbor_lists::is_outside;
 use super::{is_halted, sum_of_cube, widened_record};
-use crate::bonds::{End, apart_of, glue_at, moves_of, span_of};
-use crate::sides::Sides;
-use crate::views::{Record, last, load, record, xyz};
+use crate::bodies::is_ghost;
+use crate::bonds::{BondEnd, apart_of, bond_parameters_at, moves_of, span_of};
+use crate::layout::{Record, last, load, record, xyz};
+use crate::periodic::PeriodicBoundaries;
 use cubecl::prelude::*;
-use seixo_laws::bond::{Hold, Utilization, deformed, hold, turned_since, utilization};
+use seixo_laws::bond::{BondForces, Utilization, bond_forces, deformed, rotation_since, utilization};
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 
-/// Bits of a word that tell how a bond broke; those above tell in which step, counted from one. A bond that holds has the word zero.
+/// Number of low bits in the state word of a bond that hold its break mode. The bits above hold the step of the break, counted from one. The word of
+/// an intact bond is zero.
 pub const MODE_BITS: u32 = 3;
 
-/// Bits of a mode that tell that a grain of the bond is gone.
-pub const GONE: u32 = 7;
+/// Break mode of a bond whose grain was removed.
+pub const REMOVED_BITS: u32 = 7;
 
-/// Place in the buffer of flags of the word that tells that bonds broke. It stops no step.
+/// Index in the flag buffer of the word for broken bonds. It halts no step.
 pub const SOME_BROKE: usize = 11;
 
-/// Records that a bond leaves for its grains: force on the second and energy, torque on the first, torque on the second, these two with the power
-/// that damping takes.
-pub const PULL: usize = 3;
+/// Records of a bond for its grains: force on the second grain and energy, torque on the first, torque on the second; both torques with the power
+/// dissipated by damping.
+pub const BOND_FORCE: usize = 3;
 
-/// Mark of a bond in the row of its second grain.
-pub const SECOND: u32 = 1 << 31;
+/// Flag of a bond in the row of its second grain.
+pub const SECOND_GRAIN: u32 = 1 << 31;
 
-/// What all bonds have in common.
+/// Common properties of all bonds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BondPlan {
-    /// Whether they are of several kinds.
+    /// Whether there are several kinds of bonds.
     pub several: bool,
-    /// Whether some grains were turned against each other when they were bonded.
+    /// Whether some grains had a relative rotation when they were bonded.
     pub bent: bool,
     /// Which sides are periodic.
     pub sides: u32,
 }
 
-/// What one launch of [`hold_grains()`] does.
+/// Configuration of a launch of [`bond_forces_on_grains()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HoldPlan {
+pub struct BondKernelConfig {
     /// Whether there are bonds.
     pub bonded: bool,
     /// Whether there are loads.
@@ -47,8 +49,8 @@ pub struct HoldPlan {
     pub frictional: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
-    /// Whether some grains are copies of those of other domains, where what loads give them is booked.
-    pub copies: bool,
+    /// Whether some grains are ghost particles. The work of loads on them is added to the ledger of the subdomain that owns them.
+    pub ghosts: bool,
 }
 
 /// A record as an orientation.
@@ -64,42 +66,42 @@ pub(super) fn quaternion<C: Real>(record: Record<C>) -> Quaternion<C> {
 
 /// An orientation as a record.
 #[cube]
-pub(super) fn record_of<C: Real>(turn: &Quaternion<C>) -> Record<C> {
+pub(super) fn record_of<C: Real>(orientation: &Quaternion<C>) -> Record<C> {
     let mut record = Record::<C>::empty();
-    record.insert(0usize, turn.w);
-    record.insert(1usize, turn.x);
-    record.insert(2usize, turn.y);
-    record.insert(3usize, turn.z);
+    record.insert(0usize, orientation.w);
+    record.insert(1usize, orientation.x);
+    record.insert(2usize, orientation.y);
+    record.insert(3usize, orientation.z);
     record
 }
 
-/// What a bond does now, and how far it is towards giving way.
+/// Forces and used strength of a bond.
 #[derive(CubeType, Clone, Copy, Debug)]
 struct Bonded<C: Real, R: Real> {
-    held: Hold<R>,
+    held: BondForces<R>,
     used: Utilization<R>,
     /// Middle between the centers \[m\].
     middle: Vector3<C>,
 }
 
-/// The grain at place i as an end of a bond.
+/// The grain at index i as an end of a bond.
 #[cube]
 fn end_of<C: Coordinate<R>, R: Real>(
     i: usize,
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    turn: &[Record<C>],
-) -> End<C, R> {
+    orientation: &[Record<C>],
+) -> BondEnd<C, R> {
     let here = position[i];
     let moving = velocity[i];
-    End::<C, R> {
+    BondEnd::<C, R> {
         position: xyz::<C>(here),
         radius: C::near(last::<C>(here)),
         velocity: xyz::<R>(moving),
         mass: last::<R>(moving),
         spin: xyz::<R>(spin[i]),
-        turn: quaternion::<C>(turn[i]),
+        orientation: quaternion::<C>(orientation[i]),
     }
 }
 
@@ -108,13 +110,13 @@ fn end_of<C: Coordinate<R>, R: Real>(
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads")]
 fn bonded<C: Coordinate<R>, R: Real>(
     bond: usize,
-    here: End<C, R>,
-    there: End<C, R>,
+    here: BondEnd<C, R>,
+    there: BondEnd<C, R>,
     along: Record<C>,
     bent: &[Record<C>],
     kind_of: &[u32],
-    glue: &[R],
-    sides: &Sides<C, R>,
+    bond_parameters: &[R],
+    sides: &PeriodicBoundaries<C, R>,
     #[comptime] plan: BondPlan,
 ) -> Bonded<C, R> {
     let axis_at_rest = xyz::<C>(along);
@@ -122,21 +124,21 @@ fn bonded<C: Coordinate<R>, R: Real>(
     if plan.several {
         row = kind_of[bond];
     }
-    let of_kind = glue_at::<R>(glue, row as usize);
+    let of_kind = bond_parameters_at::<R>(bond_parameters, row as usize);
     let span = span_of::<C, R>(&here, &there, &axis_at_rest, C::near(last::<C>(along)), &of_kind);
     let apart = apart_of::<C, R>(&here, &there, sides, plan.sides);
     let middle = here.position.plus(&apart.times(C::new(0.5)));
-    let mut turn = there.turn.after(&here.turn.back());
+    let mut orientation = there.orientation.after(&here.orientation.back());
     if plan.bent {
-        turn = turned_since::<C>(&here.turn, &there.turn, &quaternion::<C>(bent[bond]));
+        orientation = rotation_since::<C>(&here.orientation, &there.orientation, &quaternion::<C>(bent[bond]));
     }
-    let shape = deformed::<C, R>(&apart, &here.turn, &turn, &axis_at_rest, span.per_length);
-    let held = hold::<R>(&shape, &moves_of::<C, R>(here, there), &span, &of_kind);
+    let shape = deformed::<C, R>(&apart, &here.orientation, &orientation, &axis_at_rest, span.per_length);
+    let held = bond_forces::<R>(&shape, &moves_of::<C, R>(here, there), &span, &of_kind);
     let used = utilization::<R>(&held, &span, &of_kind);
     Bonded::<C, R> { held, used, middle }
 }
 
-/// Leaves nothing of a bond for its grains.
+/// Clears the forces of a bond on its grains.
 #[cube]
 fn leave_nothing<R: Real>(bond: usize, pull: &mut [Record<R>]) {
     let nothing = Record::<R>::new(R::new(0.0));
@@ -145,43 +147,43 @@ fn leave_nothing<R: Real>(bond: usize, pull: &mut [Record<R>]) {
     }
 }
 
-/// What the n bonds of the table do, each left in `pull` for its grains, see [`PULL`]. One that uses more than its strength breaks, leaves nothing
-/// from this step on, and tells where it broke and with what energy.
+/// Evaluates the n bonds of the table and stores their forces in `pull`, see [`BOND_FORCE`]. A bond that uses more than its strength breaks. From
+/// this step on its force is zero, and its place and energy are stored.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn hold_bonds<R: Coordinate<R>, C: Coordinate<R>>(
+pub fn evaluate_bonds<R: Coordinate<R>, C: Coordinate<R>>(
     ends: &[u32],
     axis: &[Record<C>],
     bent: &[Record<C>],
     kind_of: &[u32],
     broke: &mut [u32],
     broken: &mut [Record<C>],
-    glue: &[R],
+    bond_parameters: &[R],
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    turn: &[Record<C>],
+    orientation: &[Record<C>],
     pull: &mut [Record<R>],
     flags: &mut [u32],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     since: u32,
     n: u32,
     parity: u32,
     #[comptime] plan: BondPlan,
 ) {
     let bond = ABSOLUTE_POS;
-    // What does not depend on the flag is read before it, so that one wait serves all.
+    // Reads that do not depend on the flag come before it, so that one wait serves all.
     let own = min(bond, n as usize - 1usize);
     let first = ends[own * 2usize] as usize;
     let second = ends[own * 2usize + 1usize] as usize;
     let along = axis[own];
     let state = broke[own];
     if state == 0u32 && bond < n as usize && !is_halted(flags, parity) {
-        let here = end_of::<C, R>(first, position, velocity, spin, turn);
-        let there = end_of::<C, R>(second, position, velocity, spin, turn);
-        let now = bonded::<C, R>(bond, here, there, along, bent, kind_of, glue, sides, plan);
+        let here = end_of::<C, R>(first, position, velocity, spin, orientation);
+        let there = end_of::<C, R>(second, position, velocity, spin, orientation);
+        let now = bonded::<C, R>(bond, here, there, along, bent, kind_of, bond_parameters, sides, plan);
         let held = &now.held;
-        // A share that is no number is as good as broken: it must not pass unseen.
+        // A share that is NaN counts as broken, so that the error is not hidden.
         if now.used.share <= R::new(1.0) {
             pull[bond * 3usize] = record::<R>(&held.force, held.energy);
             pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
@@ -196,27 +198,27 @@ pub fn hold_bonds<R: Coordinate<R>, C: Coordinate<R>>(
     }
 }
 
-/// What all its bonds do to a grain.
+/// Sum of all bonds of a grain.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub(super) struct Bundle<R: Real> {
-    /// \[N\].
+pub(super) struct BondForceSum<R: Real> {
+    /// Force \[N\].
     pub force: Vector3<R>,
-    /// \[N m\].
+    /// Torque \[N m\].
     pub torque: Vector3<R>,
     /// Half of their energy \[J\].
     pub energy: R,
-    /// Half of the power that their damping takes \[W\].
+    /// Half of the power dissipated by their damping \[W\].
     pub drag: R,
 }
 
-/// What the bonds that the entries from `from` to before `to` name do to their grain, added up in their order.
+/// Sum of the bonds in the entries from `from` to before `to` for their grain, in this order.
 #[cube]
-pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &[Record<R>]) -> Bundle<R> {
+pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &[Record<R>]) -> BondForceSum<R> {
     let mut force = Vector3::<R>::zero();
     let mut torque = Vector3::<R>::zero();
     let mut drag = R::new(0.0);
     let mut energy = R::new(0.0);
-    // Which bond is next is read while this one is. Behind the last row there is one entry more.
+    // The next entry is read while this bond is added. After the last row there is one more entry.
     let mut next = entries[from];
     for k in from..to {
         let word = next;
@@ -234,7 +236,7 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
         energy += R::new(0.5) * last::<R>(push);
         drag += R::new(0.5) * last::<R>(bend);
     }
-    Bundle::<R> {
+    BondForceSum::<R> {
         force,
         torque,
         energy,
@@ -242,13 +244,13 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
     }
 }
 
-/// Forces and torques of bonds and loads on all grains, into the buffers of forces and torques, beside what walls left there. What bonds
-/// left is added up in the order of the table: `rows` tells first and last entry of every grain, entries name bonds, marked with [`SECOND`]. What
-/// they take and loads give is booked, with what grains added up in `taken` before; what loads give copies, which `member` tells, is booked where their
-/// originals are.
+/// Forces and torques of bonds and loads on all grains, written to the force and torque buffers in addition to those of walls. Bond forces are added
+/// in the order of the table. `rows` holds first and last entry of every grain, and entries are bond indices, flagged with [`SECOND_GRAIN`].
+/// Dissipation of bonds and work of loads are added to the ledger, with the earlier sums of the grains in `taken`. The work of loads on ghost
+/// particles, which `member` marks, belongs to the ledger of the subdomain that owns them.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
+pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
     rows: &[u32],
     entries: &[u32],
     pull: &[Record<R>],
@@ -265,7 +267,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     power: &mut [Record<C>],
     n: u32,
     parity: u32,
-    #[comptime] plan: HoldPlan,
+    #[comptime] plan: BondKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     let mut from = 0usize;
@@ -281,7 +283,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
         if i < n as usize {
             let mut pushed = Vector3::<R>::zero();
             let mut turned = Vector3::<R>::zero();
-            let mut touches = R::new(0.0);
+            let mut wall_contacts = R::new(0.0);
             if plan.loaded {
                 let load_of_group = group[i] as usize * 8usize;
                 pushed = load::<R>(loads, load_of_group);
@@ -290,8 +292,8 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                     turned = load::<R>(loads, load_of_group + 4usize);
                     given += turned.dot(&xyz::<R>(spin[i]));
                 }
-                if plan.copies {
-                    if member[i] == 0xffff_fffeu32 {
+                if plan.ghosts {
+                    if is_ghost(member[i]) {
                         given = R::new(0.0);
                     }
                 }
@@ -300,7 +302,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
             if plan.walls {
                 if wall_row[i] < wall_row[i + 1usize] {
                     pushed = pushed.plus(&xyz::<R>(force[i]));
-                    touches = last::<R>(force[i]);
+                    wall_contacts = last::<R>(force[i]);
                     if plan.frictional {
                         turned = turned.plus(&xyz::<R>(torque[i]));
                     }
@@ -315,7 +317,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
                 before = taken[i];
                 taken[i] = C::new(0.0);
             }
-            force[i] = record::<R>(&pushed, touches);
+            force[i] = record::<R>(&pushed, wall_contacts);
             if plan.frictional {
                 torque[i] = record::<R>(&turned, R::new(0.0));
             }
@@ -326,7 +328,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
         sums.insert(0usize, before);
         let sums = sum_of_cube::<C>(sums);
         let at = CUBE_POS * 2usize;
-        // A grid of several rows may have more cubes than there is anything to book for.
+        // A grid of several rows may have more blocks than there are records.
         if UNIT_POS == 0u32 && at < power.len() {
             power[at] += total + sums;
             power[at + 1usize] = total;
@@ -334,7 +336,7 @@ pub fn hold_grains<R: Coordinate<R>, C: Coordinate<R>>(
     }
 }
 
-/// Notes where the grains of all `bonds` bonds are in the new order, from their seats: a seat is what a grain is called as long as it is on this GPU.
+/// Writes the new indices of the grains of all `bonds` bonds, from their seats. A seat is the number of a grain as long as it is on this GPU.
 #[cube(launch)]
 pub fn find_ends(seats: &[u32], place: &[u32], ends: &mut [u32], bonds: u32) {
     let end = ABSOLUTE_POS;
@@ -343,18 +345,18 @@ pub fn find_ends(seats: &[u32], place: &[u32], ends: &mut [u32], bonds: u32) {
     }
 }
 
-/// Notes first entry and end of the rows of all n grains in the new order, from the rows of their seats.
+/// Writes first entry and end of the rows of all n grains in the new order, from the rows of their seats.
 #[cube(launch)]
-pub fn find_rows(seat: &[u32], row: &[u32], rows: &mut [u32], n: u32) {
+pub fn find_rows(body_index: &[u32], row: &[u32], rows: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let own = seat[i] as usize;
+        let own = body_index[i] as usize;
         rows[i * 2usize] = row[own];
         rows[i * 2usize + 1usize] = row[own + 1usize];
     }
 }
 
-/// Lets bonds go of which a grain is outside of the domain; with what energy, they tell as those that break.
+/// Removes the bonds of grains outside of the domain. Their energies are stored as those of broken bonds.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
@@ -363,25 +365,25 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     bent: &[Record<C>],
     kind_of: &[u32],
     broke: &mut [u32],
-    glue: &[R],
+    bond_parameters: &[R],
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    turn: &[Record<C>],
+    orientation: &[Record<C>],
     pull: &mut [Record<R>],
     broken: &mut [Record<C>],
     domain: &[C],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     n: u32,
     #[comptime] plan: BondPlan,
 ) {
     let bond = ABSOLUTE_POS;
     if bond < n as usize {
         if broke[bond] == 0u32 {
-            let here = end_of::<C, R>(ends[bond * 2usize] as usize, position, velocity, spin, turn);
-            let there = end_of::<C, R>(ends[bond * 2usize + 1usize] as usize, position, velocity, spin, turn);
+            let here = end_of::<C, R>(ends[bond * 2usize] as usize, position, velocity, spin, orientation);
+            let there = end_of::<C, R>(ends[bond * 2usize + 1usize] as usize, position, velocity, spin, orientation);
             if is_outside::<C>(&here.position, domain) || is_outside::<C>(&there.position, domain) {
-                let now = bonded::<C, R>(bond, here, there, axis[bond], bent, kind_of, glue, sides, plan);
+                let now = bonded::<C, R>(bond, here, there, axis[bond], bent, kind_of, bond_parameters, sides, plan);
                 broken[bond] = record::<C>(&now.middle, C::wide(now.held.energy));
                 broke[bond] = 7u32;
                 leave_nothing::<R>(bond, pull);

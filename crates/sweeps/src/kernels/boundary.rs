@@ -1,21 +1,22 @@
-//! Particles of walls: where they are, and what fluid sees in them.
+//! Wall particles: their motion, and the fluid state extrapolated to them.
 
 use super::{is_halted, raise};
-use crate::bodies::turning_in_plane;
+use crate::bodies::angular_velocity_in_plane;
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, carried, drag_velocity, fluid_before, is_outward, is_passing, led_on};
-use crate::motion::Stepping;
-use crate::pose::spin_of_wall;
-use crate::views::{Record, last, load, record, xyz};
+use crate::fluid::{FluidKernelConfig, carried, fluid_before, is_outward, is_passing, outlet_velocity, viscous_velocity};
+use crate::layout::{Record, last, load, record, xyz};
+use crate::motion::StepParameters;
+use crate::wall_pose::spin_of_wall;
 use cubecl::prelude::*;
 use seixo_laws::fluid::Smoother;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Puts each of `n` particles of walls, whose places are in `walls`, where its wall has it, if that moves; those in inlets and outlets stay, see
-/// [`flow()`](crate::kernels::flow::flow()). `start` holds three numbers for every particle, in the order of ids from 2³¹ on: where it is when the motion of its wall begins. `poses`
-/// holds one pose per wall, of which there are `count_of_walls`, for every step from the last look of the host on.
+/// Moves each of `n` wall particles, whose indices are in `walls`, with its wall. Those in inlets and outlets are not moved, see
+/// [`flow()`](crate::kernels::fluid::flow()). `start` holds three numbers for every particle, in the order of ids from 2³¹ on: its position at the
+/// start of the motion of its wall. `poses` holds one pose for each of the `count_of_walls` walls, for every step since the last synchronization with
+/// the host.
 ///
-/// With `watch`, a particle that is too far from where it is listed halts this step and not the next one: it is here already.
+/// With `watch`, a particle that is too far from its position at the last list rebuild halts this step, not the next one: it has already moved.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn place_boundary<R: Real, C: Coordinate<R>>(
@@ -32,7 +33,7 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
     motion: &mut [Record<R>],
     half_velocity: &mut [Record<C>],
     flags: &mut [u32],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     count_of_walls: u32,
     n: u32,
     parity: u32,
@@ -73,13 +74,14 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Finds what the fluid before each of `n` particles of walls, whose places are in `walls`, is like; where walls move, `motion` and the accelerations
-/// in `half_velocity` are read: `seen` gets the velocity and the pressure that fluid sees in the wall. `slips` says of every wall whether fluid slips
-/// along it. For `at_rest` and `poses` see [`place_boundary()`]; `body` tells where the bodies of hulls are, which are numbered behind walls, in their
-/// table, and `spin` how they turn. If it `leads`, particles in outlets get new velocities, with this `pace` and the normals that stand in `half_velocity`, see [`led_on()`].
+/// Extrapolates the fluid to each of `n` wall particles, whose indices are in `walls`. `seen` gets their viscous velocity and pressure. If walls
+/// move, `motion` and the accelerations in `half_velocity` are read. `slips` holds for every wall whether fluid slips along it. For `at_rest` and
+/// `poses` see [`place_boundary()`]. `body` holds the indices of the bodies of body boundaries, which are numbered after walls, and `spin` holds
+/// angular velocities of bodies. If it `leads`, particles in outlets get new velocities by [`outlet_velocity()`], with this `pace` and the normals in
+/// `half_velocity`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn press_walls<R: Real, C: Coordinate<R>>(
+pub fn wall_pressures<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
@@ -98,12 +100,12 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
     seen: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     pace: R,
     count_of_walls: u32,
     n: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
     #[comptime] has_poses: bool,
     #[comptime] across: u32,
     #[comptime] leads: bool,
@@ -123,15 +125,15 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
             if !is_passing(kind[i]) {
                 sticks = slips[wall] == 0u32;
             }
-            let mut turns = Vector3::<C>::zero();
+            let mut angular_velocity = Vector3::<C>::zero();
             if comptime!(plan.moving) {
                 if sticks {
                     if wall < count_of_walls as usize {
                         let first_pose = (flags[10] * count_of_walls) as usize;
-                        turns = spin_of_wall::<C>(wall, at_rest, poses, first_pose, has_poses);
+                        angular_velocity = spin_of_wall::<C>(wall, at_rest, poses, first_pose, has_poses);
                     } else if body[wall - count_of_walls as usize] != 0xffff_ffffu32 {
-                        let seat = body[wall - count_of_walls as usize] as usize;
-                        turns = turning_in_plane::<C>(&load::<C>(spin, seat * 4usize), across);
+                        let body_index = body[wall - count_of_walls as usize] as usize;
+                        angular_velocity = angular_velocity_in_plane::<C>(&load::<C>(spin, body_index * 4usize), across);
                     }
                 }
             }
@@ -145,23 +147,23 @@ pub fn press_walls<R: Real, C: Coordinate<R>>(
                 kind,
                 media,
                 &pull,
-                &near_vector::<C, R>(&turns),
+                &near_vector::<C, R>(&angular_velocity),
                 smoother,
                 &stepping.sides,
                 32usize,
                 plan,
             );
-            // What passes is fluid, and flows as it moves; beyond an outlet is the pressure that it has there.
+            // A particle of an open boundary is fluid, and its viscous velocity is its own. In an outlet it keeps its pressure.
             let mut velocity = own.plus(&Vector3::<R>::zero());
             let mut pressure = before.pressure;
             if !is_passing(kind[i]) {
-                velocity = drag_velocity::<R>(&own, &before.velocity, !sticks);
+                velocity = viscous_velocity::<R>(&own, &before.velocity, !sticks);
             }
             if is_outward(kind[i]) {
                 pressure = flow[i * 4usize + 3usize];
                 if comptime!(leads) {
                     let normal = near_vector::<C, R>(&xyz::<C>(half_velocity[i]));
-                    velocity = led_on::<R>(&own, &before, &normal, pace);
+                    velocity = outlet_velocity::<R>(&own, &before, &normal, pace);
                     motion[i] = record::<R>(&velocity, R::new(0.0));
                 }
             }

@@ -1,20 +1,20 @@
-//! Incompressible fluids: the passes of their step, which the host launches one after another as it sees how far the pressures have come.
+//! Incompressible fluids: the passes of their step. The host launches them one by one, depending on the convergence of the pressures.
 
-use super::{note, raise};
-use crate::dfsph::{crowd_of, drag_of, lean_of, pushed, swelling_of};
+use super::{raise, store_sum};
+use crate::dfsph::{density_error_of, density_rate_of, pressure_acceleration_of, pressure_corrected, viscous_force_of};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, flowed, going, kicked, kind_of, mass_at};
-use crate::motion::Stepping;
-use crate::views::{Record, four_numbers, last, load, record, xyz};
+use crate::fluid::{FluidKernelConfig, advanced, going, kicked, kind_of, mass_at};
+use crate::layout::{Record, four_numbers, last, load, record, xyz};
+use crate::motion::StepParameters;
 use cubecl::prelude::*;
 use seixo_laws::fluid::{Smoother, dfsph};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 
-/// What viscosities do to every particle: `rate` gets their force. Gravity and this force bring particles of fluid to their velocities before
-/// pressures push, in `half_velocity` and, for neighbors, in `moving`.
+/// Viscous forces on every particle, stored in `rate`. With gravity they give the velocities of fluid particles before the pressure correction,
+/// stored in `half_velocity` and, for neighbors, in `moving`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn drag<R: Real, C: Coordinate<R>>(
+pub fn viscous_forces<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
@@ -28,13 +28,13 @@ pub fn drag<R: Real, C: Coordinate<R>>(
     moving: &mut [Record<R>],
     rate: &mut [Record<R>],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let force = drag_of::<C, R>(
+        let force = viscous_force_of::<C, R>(
             i,
             first_entry(i, tile_first),
             count[i],
@@ -62,12 +62,12 @@ pub fn drag<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Sums densities of particles of fluid, which move with `moving`, and sets out for their pressures: `solving` gets the pressures of the step before,
-/// the source, and the step of pressure. `thermal` holds the excess of density, the pressure that corrects densities, the one that keeps the flow
-/// free of divergence, and what viscosities took. `in_full` is the smoothing function with the digits of coordinates.
+/// Sums the densities of fluid particles, which move with `moving`, and initializes their pressures. `solving` gets the pressures of the step before,
+/// the source, and the pressure step. `thermal` holds the density error, the pressure that corrects densities, the one that keeps the flow
+/// divergence-free, and the energy dissipated by viscosity. `in_full` is the smoothing function in the precision of coordinates.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn crowd<R: Real, C: Coordinate<R>>(
+pub fn density_errors<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
@@ -80,16 +80,16 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
     solving: &mut [Record<R>],
     smoother: &Smoother<R>,
     in_full: &Smoother<C>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     relaxation: R,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
     #[comptime] corrects: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         if position[i * 4usize + 3usize] > C::new(0.0) {
-            let found = crowd_of::<C, R>(
+            let found = density_error_of::<C, R>(
                 i,
                 first_entry(i, tile_first),
                 count[i],
@@ -110,7 +110,7 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
             if comptime!(corrects) {
                 warm = C::near(heat.extract(1usize));
             }
-            let source = dfsph::source::<R>(found.excess, found.swelling, stepping.dt, corrects);
+            let source = dfsph::source::<R>(found.excess, found.density_rate, stepping.dt, corrects);
             let step = dfsph::step_of_pressure::<R>(found.stiffness, relaxation, stepping.dt);
             solving[i] = four_numbers::<R>(warm, warm, source, step);
             let excess = C::wide(larger::<R>(found.excess, R::new(0.0)));
@@ -119,10 +119,10 @@ pub fn crowd<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Accelerations of particles of fluid by the pressures that are looked at, into `moving`, with these pressures.
+/// Pressure accelerations of fluid particles by the extrapolated pressures, stored in `moving` with these pressures.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn lean<R: Real, C: Coordinate<R>>(
+pub fn pressure_accelerations<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
@@ -132,15 +132,15 @@ pub fn lean<R: Real, C: Coordinate<R>>(
     solving: &[R],
     moving: &mut [Record<R>],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let volume = C::near(position[i * 4usize + 3usize]);
         if volume > R::new(0.0) {
-            let sum = lean_of::<C, R>(
+            let sum = pressure_acceleration_of::<C, R>(
                 i,
                 first_entry(i, tile_first),
                 count[i],
@@ -160,7 +160,7 @@ pub fn lean<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// One iteration for the pressures of particles of fluid; each cube notes the excess that was left, and how far the last two changes go the same way.
+/// One iteration for the pressures of fluid particles. Each block stores its remaining density error, and the correlation of the last two changes.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn correct<R: Real, C: Coordinate<R>>(
@@ -172,16 +172,16 @@ pub fn correct<R: Real, C: Coordinate<R>>(
     solving: &mut [Record<R>],
     power: &mut [Record<C>],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     carry: R,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     let mut left = Record::<R>::new(R::new(0.0));
     if i < n as usize {
         if position[i * 4usize + 3usize] > C::new(0.0) {
-            let swelling = swelling_of::<C, R>(
+            let density_rate = density_rate_of::<C, R>(
                 i,
                 first_entry(i, tile_first),
                 count[i],
@@ -199,23 +199,24 @@ pub fn correct<R: Real, C: Coordinate<R>>(
                 own.extract(1usize),
                 own.extract(2usize),
                 last::<R>(own),
-                swelling,
+                density_rate,
                 stepping.dt,
                 carry,
             );
             solving[i] = four_numbers::<R>(next.ahead, next.pressure, own.extract(2usize), last::<R>(own));
             left.insert(0usize, next.error);
-            left.insert(1usize, next.turn);
+            left.insert(1usize, next.overshoot);
         }
     }
-    note::<C, R>(power, left);
+    store_sum::<C, R>(power, left);
 }
 
-/// Lets the pressures push every particle whose error was found last, in `moving`: fluid goes on with its velocity, and walls feel it in `rate`. What
-/// forces took is added up in the last numbers of `half_velocity` and `thermal`; with walls, it is what walls that move gave.
+/// Applies the final pressures to every particle, with their accelerations in `moving`: fluid gets a new velocity, and walls get their force in
+/// `rate`. The energy taken by forces is added to the last numbers of `half_velocity` and `thermal`; for wall particles it is the energy supplied by
+/// moving walls.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn push<R: Real, C: Coordinate<R>>(
+pub fn push_by_pressure<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
@@ -229,14 +230,14 @@ pub fn push<R: Real, C: Coordinate<R>>(
     flow: &mut [Record<R>],
     rate: &mut [Record<R>],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
     #[comptime] corrects: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let sum = lean_of::<C, R>(
+        let sum = pressure_acceleration_of::<C, R>(
             i,
             first_entry(i, tile_first),
             count[i],
@@ -252,16 +253,16 @@ pub fn push<R: Real, C: Coordinate<R>>(
         let volume = C::near(position[i * 4usize + 3usize]);
         let half = half_velocity[i];
         let heat = thermal[i];
-        let felt = rate[i];
-        // Viscosities have been at work before densities are corrected, and only then.
-        let mut drag = Vector3::<R>::zero();
+        let coupled = rate[i];
+        // Viscous forces belong to the correction of densities only, as they acted just before it.
+        let mut viscous_force = Vector3::<R>::zero();
         if comptime!(corrects) {
-            drag = xyz::<R>(felt);
+            viscous_force = xyz::<R>(coupled);
         }
         if volume > R::new(0.0) {
             let before = xyz::<R>(flow[i]);
             let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
-            let now = pushed::<C, R>(&sum, &drag, &before, &xyz::<C>(half), volume, mass, stepping.dt);
+            let now = pressure_corrected::<C, R>(&sum, &viscous_force, &before, &xyz::<C>(half), volume, mass, stepping.dt);
             let pressure = moving[i * 4usize + 3usize];
             let mut all = pressure;
             let mut onward = Record::<C>::empty();
@@ -278,14 +279,14 @@ pub fn push<R: Real, C: Coordinate<R>>(
             thermal[i] = onward;
             half_velocity[i] = record::<C>(&now.kept, last::<C>(half) + C::wide(now.projected));
             flow[i] = record::<R>(&now.velocity, all);
-            rate[i] = record::<R>(&xyz::<R>(felt).plus(&now.force), R::new(0.0));
+            rate[i] = record::<R>(&xyz::<R>(coupled).plus(&now.force), R::new(0.0));
         } else {
             let force = sum.times(volume);
-            rate[i] = record::<R>(&xyz::<R>(felt).plus(&force), R::new(0.0));
+            rate[i] = record::<R>(&xyz::<R>(coupled).plus(&force), R::new(0.0));
             if comptime!(plan.moving) {
                 let surface = load::<R>(walls, i * 4usize).times(stepping.dt);
                 let way = going::<R>(&surface, walls[i * 4usize + 3usize]);
-                let viscous = -drag.dot(&surface);
+                let viscous = -viscous_force.dot(&surface);
                 let projected = -force.dot(&way);
                 thermal[i] = record::<C>(&xyz::<C>(heat), last::<C>(heat) + C::wide(viscous));
                 half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(projected));
@@ -294,14 +295,14 @@ pub fn push<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Moves particles of fluid with their velocities.
+/// Moves fluid particles by their velocities.
 #[cube(launch)]
 pub fn drift_on<R: Real, C: Coordinate<R>>(
     position: &mut [Record<C>],
     half_velocity: &[Record<C>],
     reference: &[Record<C>],
     flags: &mut [u32],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
 ) {
     let i = ABSOLUTE_POS;
@@ -309,7 +310,7 @@ pub fn drift_on<R: Real, C: Coordinate<R>>(
         let here = position[i];
         let volume = last::<C>(here);
         if volume > C::new(0.0) {
-            let now = flowed::<C, R>(&xyz::<C>(here), &xyz::<C>(half_velocity[i]), &xyz::<C>(reference[i]), stepping);
+            let now = advanced::<C, R>(&xyz::<C>(here), &xyz::<C>(half_velocity[i]), &xyz::<C>(reference[i]), stepping);
             position[i] = record::<C>(&now.position, volume);
             raise(flags, 0u32, now.flags);
         }

@@ -1,19 +1,21 @@
-//! Grains of a domain that others own or see: chosen, packed, taken in. Particles of fluids and walls are chosen and let go alike.
+//! Migration and halo exchange of grains: selection, packing and unpacking. Fluid and wall particles are selected and removed in the same way.
 //!
-//! A grain that leaves, or a copy of one, is three words – id, material, group –, three records of coordinates – position, velocity and spin at half steps –
-//! and two of motion – velocity, spin. Other columns, where there are any, are packed one by one.
+//! A migrating grain or a ghost particle consists of four words, three coordinate records and two motion records. The words are id, material, group
+//! and member number. The coordinate records are position, velocity and angular velocity at half steps. The motion records are velocity and angular
+//! velocity for laws. Other columns, if any, are packed one by one.
 
-use super::lists::{entry_of_origin, is_outside};
+use super::neighbor_lists::{entry_of_origin, is_outside};
+use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::domain::{Block, is_in_block};
 use crate::entries::{first_entry, history_at};
-use crate::views::{Record, record, xyz};
+use crate::layout::{Record, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::Real;
 
-/// Keys that grains which are no longer here are spread over, behind those of cells and of what is outside: many of one key are slow to order.
-pub const SPREAD: usize = 1024;
+/// Number of keys for removed grains, after those of cells and of the outside. They are spread because sorting is slow with many grains of one key.
+pub const REMOVED_KEYS: usize = 1024;
 
-/// Whether each grain that this domain owns, and that is inside of the world, is in a block; or, with `beyond`, whether it is not.
+/// For each grain that this subdomain owns and that is inside the world: whether it is in a block or, with `beyond`, whether it is not.
 #[cube(launch)]
 pub fn find_within<C: Real>(
     position: &[Record<C>],
@@ -32,7 +34,7 @@ pub fn find_within<C: Real>(
             is_meant = !is_meant;
         }
         let mut kept = 0u32;
-        if is_meant && member[i] == 0xffff_ffffu32 {
+        if is_meant && is_owned(member[i]) {
             if !is_outside::<C>(&p, domain) {
                 kept = 1u32;
             }
@@ -41,7 +43,7 @@ pub fn find_within<C: Real>(
     }
 }
 
-/// Packs m grains at these places.
+/// Packs the m grains at these indices.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack<R: Real, C: Real>(
@@ -49,6 +51,7 @@ pub fn pack<R: Real, C: Real>(
     id: &[u32],
     material: &[u32],
     group: &[u32],
+    member: &[u32],
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
@@ -63,9 +66,10 @@ pub fn pack<R: Real, C: Real>(
     let k = ABSOLUTE_POS;
     if k < m as usize {
         let i = place[k] as usize;
-        words[k * 3usize] = id[i];
-        words[k * 3usize + 1usize] = material[i];
-        words[k * 3usize + 2usize] = group[i];
+        words[k * 4usize] = id[i];
+        words[k * 4usize + 1usize] = material[i];
+        words[k * 4usize + 2usize] = group[i];
+        words[k * 4usize + 3usize] = member[i];
         coordinates[k * 3usize] = position[i];
         coordinates[k * 3usize + 1usize] = half_velocity[i];
         motions[k * 2usize] = velocity[i];
@@ -76,7 +80,7 @@ pub fn pack<R: Real, C: Real>(
     }
 }
 
-/// Takes m packed grains in from place `from` on, as such members.
+/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack<R: Real, C: Real>(
@@ -94,16 +98,21 @@ pub fn unpack<R: Real, C: Real>(
     half_spin: &mut [Record<C>],
     from: u32,
     m: u32,
-    of: u32,
+    #[comptime] as_ghosts: bool,
     #[comptime] frictional: bool,
 ) {
     let k = ABSOLUTE_POS;
     if k < m as usize {
         let i = from as usize + k;
-        id[i] = words[k * 3usize];
-        material[i] = words[k * 3usize + 1usize];
-        group[i] = words[k * 3usize + 2usize];
-        member[i] = of;
+        id[i] = words[k * 4usize];
+        material[i] = words[k * 4usize + 1usize];
+        group[i] = words[k * 4usize + 2usize];
+        let own = words[k * 4usize + 3usize];
+        if as_ghosts {
+            member[i] = ghost_of(own);
+        } else {
+            member[i] = own;
+        }
         position[i] = coordinates[k * 3usize];
         half_velocity[i] = coordinates[k * 3usize + 1usize];
         velocity[i] = motions[k * 2usize];
@@ -114,7 +123,7 @@ pub fn unpack<R: Real, C: Real>(
     }
 }
 
-/// Packs where m grains are and how they move: a record of coordinates, and one of velocity, with friction one of spin.
+/// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn show<R: Real, C: Real>(
@@ -133,7 +142,7 @@ pub fn show<R: Real, C: Real>(
         coordinates[k] = position[i];
         if frictional {
             motions[k * 2usize] = velocity[i];
-            // The last number adds up what contacts of the original take.
+            // The last number sums the powers of the original's contacts.
             motions[k * 2usize + 1usize] = record::<R>(&xyz::<R>(spin[i]), R::new(0.0));
         } else {
             motions[k] = velocity[i];
@@ -141,7 +150,7 @@ pub fn show<R: Real, C: Real>(
     }
 }
 
-/// Puts m copies where their originals are, see [`show()`].
+/// Updates m ghost particles from their originals, see [`show()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn follow<R: Real, C: Real>(
@@ -167,27 +176,27 @@ pub fn follow<R: Real, C: Real>(
     }
 }
 
-/// Tells other domains whether what comes after a step of this parity is to halt: a word of each of those on a GPU, for either parity.
+/// Sends the halt flag for the next step to other subdomains: one word for each of those on a GPU, for either parity.
 #[cube(launch)]
-pub fn tell_halt(flags: &[u32], told: &mut [u32], domain: u32, domains: u32, parity: u32) {
+pub fn send_halt(flags: &[u32], reported: &mut [u32], domain: u32, domains: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {
-        told[(parity * domains + domain) as usize] = flags[9usize - parity as usize];
+        reported[(parity * domains + domain) as usize] = flags[9usize - parity as usize];
     }
 }
 
-/// Halts what comes after a step of this parity if any of these words tells that another domain does, see [`tell_halt()`].
+/// Halts the next step if one of the received words is set, see [`send_halt()`].
 #[cube(launch)]
-pub fn hear_halts(told: &[u32], flags: &mut [u32], domains: u32, parity: u32) {
+pub fn receive_halts(reported: &[u32], flags: &mut [u32], domains: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {
         let mut halted = 0u32;
         for domain in 0..domains {
-            halted |= told[(parity * domains + domain) as usize];
+            halted |= reported[(parity * domains + domain) as usize];
         }
         flags[9usize - parity as usize] = halted;
     }
 }
 
-/// Keeps the m grains at these places, too.
+/// Adds the m grains at these indices to those that are kept.
 #[cube(launch)]
 pub fn keep_too(place: &[u32], keep: &mut [u32], m: u32) {
     if ABSOLUTE_POS < m as usize {
@@ -195,51 +204,51 @@ pub fn keep_too(place: &[u32], keep: &mut [u32], m: u32) {
     }
 }
 
-/// Marks m grains as no longer here.
+/// Marks m grains as removed.
 #[cube(launch)]
-pub fn let_go(place: &[u32], member: &mut [u32], m: u32) {
+pub fn mark_removed(place: &[u32], member: &mut [u32], m: u32) {
     if ABSOLUTE_POS < m as usize {
-        member[place[ABSOLUTE_POS] as usize] = 0xffff_fffdu32;
+        member[place[ABSOLUTE_POS] as usize] = REMOVED;
     }
 }
 
-/// Marks all copies as no longer here.
+/// Marks all ghost particles as removed.
 #[cube(launch)]
-pub fn let_copies_go(member: &mut [u32], n: u32) {
+pub fn mark_ghosts_removed(member: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        if member[i] == 0xffff_fffeu32 {
-            member[i] = 0xffff_fffdu32;
+        if is_ghost(member[i]) {
+            member[i] = REMOVED;
         }
     }
 }
 
-/// Marks copies of fluid, which need no rows, by the member of a copy, and all else as free: how such a copy is pushed, its own domain finds. Copies of
-/// walls have rows, for how a wall presses is found wherever fluid sees it.
+/// Marks ghost fluid particles, which need no rows, by the member number of a ghost, and all others as free. The subdomain that owns a fluid particle
+/// computes its force. Ghost wall particles have rows, because their pressures are computed in every subdomain with fluid near them.
 #[cube(launch)]
-pub fn mark_rowless(kind: &[u32], owned: &[u32], marks: &mut [u32], n: u32) {
+pub fn mark_without_rows(kind: &[u32], owned: &[u32], marks: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let mut mark = 0xffff_ffffu32;
-        if kind[i] >> 31u32 == 0u32 && owned[i] == 0xffff_fffeu32 {
-            mark = 0xffff_fffeu32;
+        let mut mark = FREE.runtime();
+        if kind[i] >> 31u32 == 0u32 && owned[i] == GHOST {
+            mark = GHOST.runtime();
         }
         marks[i] = mark;
     }
 }
 
-/// Gives grains that are no longer here keys behind those of `cells` cells and of what is outside, see [`SPREAD`].
+/// Gives removed grains keys after those of `cells` cells and of the outside, see [`REMOVED_KEYS`].
 #[cube(launch)]
-pub fn put_last(member: &[u32], key: &mut [u32], cells: u32, n: u32) {
+pub fn key_removed_last(member: &[u32], key: &mut [u32], cells: u32, n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        if member[i] == 0xffff_fffdu32 {
+        if member[i] == REMOVED {
             key[i] = cells + 1u32 + i as u32 % 1024u32;
         }
     }
 }
 
-/// Where each of n grains of an order went.
+/// New index of each of the n grains in an order.
 #[cube(launch)]
 pub fn invert(order: &[u32], place_of: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
@@ -248,7 +257,7 @@ pub fn invert(order: &[u32], place_of: &mut [u32], n: u32) {
     }
 }
 
-/// From places before to places now.
+/// Replaces old indices by new ones.
 #[cube(launch)]
 pub fn rename(place: &mut [u32], place_of: &[u32], m: u32) {
     let k = ABSOLUTE_POS;
@@ -257,9 +266,9 @@ pub fn rename(place: &mut [u32], place_of: &[u32], m: u32) {
     }
 }
 
-/// How many grains each of m grains touched at the last step.
+/// Number of contacts of each of m grains at the last step.
 #[cube(launch)]
-pub fn count_touched(place: &[u32], count: &[u32], tile_first: &[u32], list: &[u32], out: &mut [u32], m: u32) {
+pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: &[u32], out: &mut [u32], m: u32) {
     let k = ABSOLUTE_POS;
     if k < m as usize {
         let i = place[k] as usize;
@@ -272,11 +281,10 @@ pub fn count_touched(place: &[u32], count: &[u32], tile_first: &[u32], list: &[u
     }
 }
 
-/// Packs what m grains remember of those they touched, from their entry of `start` on: whose it is, by its number among the m, and the id of the
-/// other.
+/// Packs the contact histories of m grains, from their entry of `start` on, with the number of the grain among the m and the id of the other grain.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn take_histories<R: Real>(
+pub fn pack_histories<R: Real>(
     place: &[u32],
     start: &[u32],
     count: &[u32],
@@ -285,7 +293,7 @@ pub fn take_histories<R: Real>(
     history: &[R],
     id: &[u32],
     whose: &mut [u32],
-    remembered: &mut [R],
+    histories: &mut [R],
     m: u32,
     #[comptime] numbers: usize,
 ) {
@@ -302,7 +310,7 @@ pub fn take_histories<R: Real>(
                 whose[at * 2usize + 1usize] = id[(word & 0x7fff_ffffu32) as usize];
                 #[unroll]
                 for c in 0..numbers {
-                    remembered[at * numbers + c] = history[history_at(entry, c, numbers)];
+                    histories[at * numbers + c] = history[history_at(entry, c, numbers)];
                 }
                 at += 1usize;
             }
@@ -310,13 +318,13 @@ pub fn take_histories<R: Real>(
     }
 }
 
-/// Gives grains back what they remember of those they touched, see [`take_histories()`]; `place` tells where they are now. What is of grains that
-/// are no longer near is let go.
+/// Restores contact histories of grains, see [`pack_histories()`]; `place` holds their present indices. Histories with grains that are no longer near
+/// are dropped.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn give_histories<R: Real>(
+pub fn unpack_histories<R: Real>(
     whose: &[u32],
-    remembered: &[R],
+    histories: &[R],
     place: &[u32],
     count: &[u32],
     tile_first: &[u32],
@@ -338,14 +346,14 @@ pub fn give_histories<R: Real>(
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]
                 for c in 0..numbers {
-                    history[history_at(entry, c, numbers)] = remembered[at * numbers + c];
+                    history[history_at(entry, c, numbers)] = histories[at * numbers + c];
                 }
             }
         }
     }
 }
 
-/// How many elements of walls each of m grains is near.
+/// Number of wall elements near each of m grains.
 #[cube(launch)]
 pub fn count_near(place: &[u32], row: &[u32], out: &mut [u32], m: u32) {
     let k = ABSOLUTE_POS;
@@ -355,17 +363,17 @@ pub fn count_near(place: &[u32], row: &[u32], out: &mut [u32], m: u32) {
     }
 }
 
-/// As [`take_histories()`], of elements of walls.
+/// As [`pack_histories()`], for wall elements.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn take_wall_histories<R: Real>(
+pub fn pack_wall_histories<R: Real>(
     place: &[u32],
     start: &[u32],
     row: &[u32],
     list: &[u32],
     history: &[R],
     whose: &mut [u32],
-    remembered: &mut [R],
+    histories: &mut [R],
     m: u32,
     #[comptime] numbers: usize,
 ) {
@@ -379,18 +387,18 @@ pub fn take_wall_histories<R: Real>(
             whose[at * 2usize + 1usize] = list[q];
             #[unroll]
             for c in 0..numbers {
-                remembered[at * numbers + c] = history[q * numbers + c];
+                histories[at * numbers + c] = history[q * numbers + c];
             }
         }
     }
 }
 
-/// As [`give_histories()`], of elements of walls, or of their images where a grain was put back at a periodic side.
+/// As [`unpack_histories()`], for wall elements, or for their images if a grain was wrapped at a periodic side.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn give_wall_histories<R: Real, C: Real>(
+pub fn unpack_wall_histories<R: Real, C: Real>(
     whose: &[u32],
-    remembered: &[R],
+    histories: &[R],
     place: &[u32],
     row: &[u32],
     list: &[u32],
@@ -402,14 +410,14 @@ pub fn give_wall_histories<R: Real, C: Real>(
     let at = ABSOLUTE_POS;
     let mark = comptime!(if numbers == 12usize { 9usize } else { 3usize });
     if at < entries as usize {
-        let remembers = remembered[at * numbers + mark] > R::new(0.0);
+        let remembers = histories[at * numbers + mark] > R::new(0.0);
         if remembers {
             let i = place[whose[at * 2usize] as usize] as usize;
             let q = entry_of_origin::<C>(whose[at * 2usize + 1usize], row[i], row[i + 1usize], list, elements);
             if q < row[i + 1usize] {
                 #[unroll]
                 for c in 0..numbers {
-                    history[q as usize * numbers + c] = remembered[at * numbers + c];
+                    history[q as usize * numbers + c] = histories[at * numbers + c];
                 }
             }
         }

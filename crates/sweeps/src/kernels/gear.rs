@@ -1,27 +1,29 @@
-//! Gear's method: grains on by their series, under forces that were stored.
+//! Gear's method: grains advance by their series, with stored forces.
 
 use super::bonds::{quaternion, record_of};
-use super::{begins, book, raise};
-use crate::gear::{move_by_gear, turn_by_gear};
-use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of};
-use crate::views::{Record, last, record, xyz};
+use super::{add_sum, begins, raise};
+use crate::bodies::FREE;
+use crate::gear::{gear_rotation, gear_translation};
+use crate::layout::{Record, last, record, xyz};
+use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector, widened};
 
-/// A number of the laws, in the precision of coordinates.
+/// A number of the laws in the precision of coordinates.
 #[cube]
 fn wide<C: Coordinate<R>, R: Real>(number: R) -> C {
     C::wide(number)
 }
 
-/// A number of coordinates, in the precision of the laws.
+/// A number of coordinates in the precision of laws.
 #[cube]
 fn near<C: Coordinate<R>, R: Real>(number: C) -> R {
     C::near(number)
 }
 
-/// The n grains one step on, but for those that bodies carry, and counts the step. `half_velocity` is the first derivative of a place, with the
-/// digits of coordinates, as is `half_spin`; what laws read is written to `new_velocity` and `new_spin`. Without `turning` nothing rotates.
+/// Advances the n grains by one step, except those of bodies, and counts the step. `half_velocity` is the first derivative of the position in the
+/// precision of coordinates, and `half_spin` is the angular velocity. Values for laws are written to `new_velocity` and `new_spin`. Without `turning`
+/// grains do not rotate.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -37,12 +39,12 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
-    ways: &mut [C],
-    turn: &mut [Record<C>],
-    turns: &mut [C],
+    position_derivatives: &mut [C],
+    orientation: &mut [Record<C>],
+    orientation_derivatives: &mut [C],
     flags: &mut [u32],
     power: &mut [Record<C>],
-    stepping: &Stepping<C, C>,
+    stepping: &StepParameters<C, C>,
     share: C,
     n: u32,
     parity: u32,
@@ -56,7 +58,7 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     if goes && i < n as usize {
         let mut wanted = true;
         if carries {
-            wanted = wanted && member[i] == 0xffff_ffffu32;
+            wanted = wanted && member[i] == FREE;
         }
         let here = position[i];
         let moving = velocity[i];
@@ -68,7 +70,7 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
             let push = widened::<C, R>(&xyz::<R>(force[i]));
             let pushed = acceleration::<C, C>(&speed, mass, &push, stepping);
             let mut damping_work = -pushed.brake.dot(&speed) * stepping.dt;
-            let gone = move_by_gear::<C>(i, &place, &speed, &pushed.rate, ways, share, stepping.dt);
+            let gone = gear_translation::<C>(i, &place, &speed, &pushed.rate, position_derivatives, share, stepping.dt);
             let stride = gone.position.minus(&place);
             let moved = gone.position.minus(&xyz::<C>(reference[i]));
             let raised = flags_of::<C, C>(&gone.position, stride.dot(&stride), moved.dot(&moved), stepping);
@@ -81,9 +83,9 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 let bend = widened::<C, R>(&xyz::<R>(torque[i]));
                 let bent = angular_acceleration::<C, C>(&spun, mass, last::<C>(here), &bend, stepping);
                 damping_work -= bent.brake.dot(&spun) * stepping.dt;
-                let stands = quaternion::<C>(turn[i]);
-                let turned = turn_by_gear::<C>(i, &stands, &bent.rate, turns, share, stepping.dt);
-                turn[i] = record_of::<C>(&turned.turn);
+                let body_orientation = quaternion::<C>(orientation[i]);
+                let turned = gear_rotation::<C>(i, &body_orientation, &bent.rate, orientation_derivatives, share, stepping.dt);
+                orientation[i] = record_of::<C>(&turned.orientation);
                 let kept = last::<C>(half_spin[i]);
                 half_spin[i] = record::<C>(&turned.spin, kept);
                 new_spin[i] = record::<R>(&near_vector::<C, R>(&turned.spin), last::<R>(before));
@@ -99,6 +101,6 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
         }
     }
     if damped {
-        book::<C, R>(power, took);
+        add_sum::<C, R>(power, took);
     }
 }

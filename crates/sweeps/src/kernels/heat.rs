@@ -1,18 +1,19 @@
-//! Heat through contacts.
+//! Heat conduction through contacts.
 
-use super::lists::is_outside;
+use super::neighbor_lists::is_outside;
 use super::walls::is_of_wall;
 use super::{is_halted, raise, sum_of_cube};
+use crate::bodies::is_ghost;
 use crate::entries::first_entry;
 use crate::heat::{conduct_between, conduct_from_walls, no_conduction, warm};
-use crate::sides::{Sides, nearest_image};
-use crate::views::{Record, load, supplement};
+use crate::layout::{Record, extended_coefficients, load};
+use crate::periodic::{PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
-use seixo_laws::heat::heat_held;
+use seixo_laws::heat::heat_content;
 use seixo_laws::{Coordinate, Real};
 
-/// Temperatures of all grains one step on, from one buffer to another. Where walls have temperatures, and with `walls` only, `wall_flows` gets
-/// the heat flow of every entry of their list \[W\].
+/// Temperatures of all grains after one step, from one buffer to another. With `walls` that have temperatures, `wall_flows` gets the heat flow of
+/// every entry of their list \[W\].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn conduct<R: Real, C: Coordinate<R>>(
@@ -30,11 +31,11 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
     wall_list: &[u32],
     elements: &[C],
     records: &[C],
-    touches: &[C],
+    wall_contacts: &[C],
     wall_temperature: &[C],
     wall_flows: &mut [C],
     flags: &mut [u32],
-    sides: &Sides<C, R>,
+    sides: &PeriodicBoundaries<C, R>,
     dt: C,
     n: u32,
     materials: u32,
@@ -58,7 +59,7 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
                     position[j * 4usize + 3usize],
                     temperature[i],
                     temperature[j],
-                    supplement::<R>(table, row).conductivity,
+                    extended_coefficients::<R>(table, row).conductivity,
                 );
                 all.flow += one.flow;
                 all.conductance += one.conductance;
@@ -72,7 +73,7 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
                     0usize,
                     elements,
                     records,
-                    touches,
+                    wall_contacts,
                     wall_temperature,
                     position,
                     temperature,
@@ -94,10 +95,10 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Adds what every wall, a cube each, gave to the grains in this step to its sum \[J\], in a fixed order.
+/// Adds the heat that every wall gave to grains in this step to its sum \[J\], one block per wall, in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn book_heat<C: Real>(
+pub fn add_heat<C: Real>(
     wall_flows: &[C],
     list: &[u32],
     elements: &[C],
@@ -127,7 +128,7 @@ pub fn book_heat<C: Real>(
     }
 }
 
-/// Heat \[J\] that grains outside of the domain hold, by cube; with `copies` among them, which `member` tells, without theirs.
+/// Heat of grains outside of the domain, by block \[J\]. With `copies`, ghost particles, which `member` marks, are not counted.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn heat_outside<R: Real, C: Coordinate<R>>(
@@ -147,11 +148,11 @@ pub fn heat_outside<R: Real, C: Coordinate<R>>(
     if i < n as usize {
         let mut wanted = is_outside::<C>(&load::<C>(position, i * 4usize), domain);
         if copies {
-            wanted = wanted && member[i] != 0xffff_fffeu32;
+            wanted = wanted && !is_ghost(member[i]);
         }
         if wanted {
             let mass = C::wide(velocity[i * 4usize + 3usize]);
-            amounts.insert(0usize, heat_held::<C>(mass, capacities[material[i] as usize], temperature[i]));
+            amounts.insert(0usize, heat_content::<C>(mass, capacities[material[i] as usize], temperature[i]));
         }
     }
     let total = sum_of_cube::<C>(amounts);

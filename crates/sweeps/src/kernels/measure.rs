@@ -1,21 +1,22 @@
-//! Where the energy is.
+//! Energies of grains, and reductions for previews.
 
-use super::{book, sum_of_cube};
-use crate::contact::{Stored, stored_between, stored_in_compound};
-use crate::entries::{first_entry, history_at, imprint_of, spring_of};
+use super::{add_sum, sum_of_cube};
+use crate::bodies::FREE;
+use crate::contact::{Stored, energy_of_extended, stored_between};
+use crate::entries::{extended_history_of, first_entry, history_at, spring_of};
 use crate::fluid::WALL;
-use crate::motion::{Stepping, acceleration, angular_acceleration};
-use crate::sides::nearest_image;
-use crate::views::{Record, coefficients, four_numbers, last, record, supplement, xyz};
+use crate::layout::{Record, coefficients, extended_coefficients, four_numbers, last, record, xyz};
+use crate::motion::{StepParameters, acceleration, angular_acceleration};
+use crate::periodic::nearest_image;
 use crate::wall::stored_in_walls_of;
 use cubecl::prelude::*;
-use seixo_laws::contact::Memory;
+use seixo_laws::contact::ContactHistory;
 use seixo_laws::motion::{gravity_energy, kinetic_energy, rotational_energy, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller, widened};
 
-/// Energies of the grains of every cube \[J\]: kinetic, rotational, in gravity, stored in normal springs; and stored in tangential springs.
+/// Energies of the grains of every block \[J\]: kinetic, rotational, in gravity, in normal springs, and in tangential springs.
 ///
-/// Forces and torques are those of this step. With `outside` only grains outside of the domain are looked at, and no springs.
+/// Forces and torques are those of this step. With `outside`, only grains outside of the domain count, and no springs.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn energies<R: Real, C: Coordinate<R>>(
@@ -34,7 +35,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     force: &[Record<R>],
     torque: &[Record<R>],
     energy: &mut [Record<C>],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
     materials: u32,
     #[comptime] frictional: bool,
@@ -65,17 +66,17 @@ pub fn energies<R: Real, C: Coordinate<R>>(
             if frictional {
                 let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
                 let half = near_vector::<C, R>(&xyz::<C>(half_spin[i]));
-                w = velocity_ahead::<R>(&half, &turning.rate, stepping.shows_ahead);
+                w = velocity_ahead::<R>(&half, &turning.rate, stepping.velocity_lead);
             }
             v = velocity_ahead::<R>(
                 &near_vector::<C, R>(&xyz::<C>(half_velocity[i])),
                 &moving.rate,
-                stepping.shows_ahead,
+                stepping.velocity_lead,
             );
         }
         if carries {
-            // Of those that bodies carry, only springs: the rest is the bodies'.
-            wanted = wanted && member[i] == 0xffff_ffffu32;
+            // Of grains in bodies only the springs count; their other energies are those of the body.
+            wanted = wanted && member[i] == FREE;
         }
         if wanted {
             let wide_mass = C::wide(mass);
@@ -101,18 +102,18 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                 let touched = word >> 31u32 == 1u32;
                 if comptime!(numbers == 10usize) {
                     if touched {
-                        let memory = Memory::<R> {
+                        let contact_history = ContactHistory::<R> {
                             force: spring_of::<R>(entry, history, numbers),
                             contact_radius: history[history_at(entry, 3usize, numbers)],
                         };
-                        stored = stored_in_compound::<C, R>(
+                        stored = energy_of_extended::<C, R>(
                             &apart,
                             last::<C>(position[i]),
                             last::<C>(position[j]),
-                            &memory,
-                            &imprint_of::<R>(entry, history),
+                            &contact_history,
+                            &extended_history_of::<R>(entry, history),
                             &pair,
-                            &supplement::<R>(table, row),
+                            &extended_coefficients::<R>(table, row),
                         );
                     }
                 } else {
@@ -140,7 +141,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Energies stored in the walls' contacts of the grains of every cube \[J\]: in normal and in tangential springs.
+/// Energies stored in the wall contacts of the grains of every block \[J\]: in normal and in tangential springs.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_energies<R: Real, C: Coordinate<R>>(
@@ -149,7 +150,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     elements: &[C],
     records: &[C],
     history: &[R],
-    touches: &[C],
+    wall_contacts: &[C],
     position: &[C],
     material: &[u32],
     table: &[R],
@@ -157,7 +158,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     #[comptime] frictional: bool,
-    #[comptime] compound: bool,
+    #[comptime] is_extended: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut held = Record::<C>::new(C::new(0.0));
@@ -170,13 +171,13 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
             elements,
             records,
             history,
-            touches,
+            wall_contacts,
             position,
             material,
             materials,
             table,
             frictional,
-            compound,
+            is_extended,
         );
         held.insert(0usize, C::wide(stored.normal));
         held.insert(1usize, C::wide(stored.tangential));
@@ -187,7 +188,7 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Books what grains added up in their own records, see [`crate::kernels::step::grains()`], and starts their sums anew.
+/// Adds the sums in the records of grains, see [`crate::kernels::step::grains()`], to the ledger, and resets them.
 #[cube(launch)]
 pub fn collect<R: Real, C: Coordinate<R>>(
     half_velocity: &mut [Record<C>],
@@ -209,12 +210,12 @@ pub fn collect<R: Real, C: Coordinate<R>>(
             spin[i] = record::<R>(&xyz::<R>(spin[i]), R::new(0.0));
         }
     }
-    book::<C, R>(power, took);
+    add_sum::<C, R>(power, took);
 }
 
-/// The number by which pictures tell particles apart: the radius (0), the speed (1) or a component of the velocity (2 to 4).
+/// Scalar for the color of a particle in pictures: the radius (0), the speed (1) or a component of the velocity (2 to 4).
 #[cube]
-fn shade_of<R: Real>(radius: R, velocity: Record<R>, #[comptime] shade: u32) -> R {
+fn color_scalar_of<R: Real>(radius: R, velocity: Record<R>, #[comptime] shade: u32) -> R {
     let v = xyz::<R>(velocity);
     if comptime!(shade == 0) {
         radius
@@ -229,10 +230,10 @@ fn shade_of<R: Real>(radius: R, velocity: Record<R>, #[comptime] shade: u32) -> 
     }
 }
 
-/// What pictures need of n grains: places from an origin \[m\] with radii, and one number each: the radius (shade 0), the speed (1) or a component of
+/// Preview of n grains: positions relative to an origin \[m\] with radii, and one scalar each: the radius (shade 0), the speed (1) or a component of
 /// the velocity (2 to 4).
 #[cube(launch)]
-pub fn glance_at_grains<R: Real, C: Coordinate<R>>(
+pub fn preview_grains<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     places: &mut [Record<R>],
@@ -245,14 +246,14 @@ pub fn glance_at_grains<R: Real, C: Coordinate<R>>(
     if i < n as usize {
         let radius = C::near(last::<C>(position[i]));
         places[i] = record::<R>(&near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin)), radius);
-        values[i] = shade_of::<R>(radius, velocity[i], shade);
+        values[i] = color_scalar_of::<R>(radius, velocity[i], shade);
     }
 }
 
-/// As [`fn@glance_at_grains`], of n particles of fluids, which are shown with one radius \[m\], and those of walls with none.
+/// As [`fn@preview_grains`], for n particles of fluids. Fluid particles have one radius \[m\], wall particles have radius zero.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(
+pub fn preview_fluid<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     kind: &[u32],
@@ -267,20 +268,20 @@ pub fn glance_at_fluid<R: Real, C: Coordinate<R>>(
     if i < n as usize {
         let shown = select(kind[i] & WALL == 0, radius, R::new(0.0));
         places[i] = record::<R>(&near_vector::<C, R>(&xyz::<C>(position[i]).minus(origin)), shown);
-        values[i] = shade_of::<R>(shown, velocity[i], shade);
+        values[i] = color_scalar_of::<R>(shown, velocity[i], shade);
     }
 }
 
-/// Records that a unit of [`fn@survey`] writes.
-pub const SURVEYED: usize = 4;
+/// Records that a thread of [`fn@preview_bounds`] writes.
+pub const BOUNDS_RECORDS: usize = 4;
 
-/// What is to be known of n places with radii, and of one number each, before anybody draws them. Each unit looks at so many shares of them and writes: one of them;
-/// its number, the sum of all radii, and how many have one and are somewhere; of these the lowest numbers; and the highest.
+/// Bounds and a sample of n positions with radii and one scalar each, for pictures. Each thread processes up to `shares` particles. It writes one of
+/// them; its scalar, the sum of radii, and the number of visible particles with finite positions; their smallest numbers; and their largest numbers.
 #[cube(launch)]
-pub fn survey<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R>], n: u32, units: u32, shares: u32) {
+pub fn preview_bounds<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R>], n: u32, units: u32, shares: u32) {
     let unit = ABSOLUTE_POS as u32;
     if unit < units {
-        // From all over, as neighbors in memory are neighbors in space.
+        // Spread over the whole array, because neighbors in memory are neighbors in space.
         let mut shown = unit + (unit % shares) * units;
         if shown >= n {
             shown = unit;
@@ -312,7 +313,7 @@ pub fn survey<R: Real>(places: &[Record<R>], values: &[R], found: &mut [Record<R
                 }
             }
         }
-        let first = unit as usize * SURVEYED;
+        let first = unit as usize * BOUNDS_RECORDS;
         found[first] = places[shown as usize];
         found[first + 1usize] = four_numbers::<R>(values[shown as usize], radii, count, R::new(0.0));
         found[first + 2usize] = lowest;

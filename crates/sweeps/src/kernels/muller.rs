@@ -1,17 +1,17 @@
-//! Müller's fluid: densities, then forces, then motions.
+//! Müller 2003 solver: densities, then forces, then motion.
 
 use super::{begins, is_halted, raise};
 use crate::entries::first_entry;
-use crate::fluid::{FlowPlan, kicked, kind_of, mass_at};
-use crate::motion::Stepping;
-use crate::muller::{dense_of, density_of, draw_on, drawn, fluid_of, force_on, is_fluid, settled};
-use crate::views::{Record, four_numbers, last, load, record, xyz};
+use crate::fluid::{FluidKernelConfig, kicked, kind_of, mass_at};
+use crate::layout::{Record, four_numbers, last, load, record, xyz};
+use crate::motion::StepParameters;
+use crate::muller::{contain, dense_of, density_of, draw_on, drawn, fluid_of, force_on, is_fluid};
 use cubecl::prelude::*;
 use seixo_laws::fluid::muller::Functions;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Sums the densities of `n` particles up, and writes what they mean to `dense`, with the energies of springs to bodies; of spheres of bodies, what else
-/// their places hold.
+/// Sums the densities of `n` particles, and writes the resulting states to `dense`, with the energies of springs to bodies. For a sphere of a body,
+/// `dense` gets the last number of its position record and zeros.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn sum_densities<R: Real, C: Coordinate<R>>(
@@ -20,15 +20,15 @@ pub fn sum_densities<R: Real, C: Coordinate<R>>(
     list: &[u32],
     kind: &[u32],
     media: &[R],
-    habits: &[R],
+    fluid_parameters: &[R],
     position: &[C],
     dense: &mut [Record<R>],
     flags: &mut [u32],
     functions: &Functions<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -43,7 +43,7 @@ pub fn sum_densities<R: Real, C: Coordinate<R>>(
                     position,
                     kind,
                     media,
-                    habits,
+                    fluid_parameters,
                     functions,
                     &stepping.sides,
                     32usize,
@@ -62,16 +62,17 @@ pub fn sum_densities<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Finds the forces on particles, be they spheres of bodies, and the powers that viscosity takes, for `rate`; and velocities after them, for `driven`.
+/// Computes the forces on particles and on spheres of bodies, and the powers taken by viscosity, for `rate`. Writes the velocities after forces to
+/// `driven`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn drive<R: Real, C: Coordinate<R>>(
+pub fn muller_forces<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
     kind: &[u32],
     media: &[R],
-    habits: &[R],
+    fluid_parameters: &[R],
     position: &[C],
     flow: &[R],
     motion: &[R],
@@ -81,10 +82,10 @@ pub fn drive<R: Real, C: Coordinate<R>>(
     driven: &mut [Record<R>],
     flags: &mut [u32],
     functions: &Functions<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -100,7 +101,7 @@ pub fn drive<R: Real, C: Coordinate<R>>(
                 dense,
                 kind,
                 media,
-                habits,
+                fluid_parameters,
                 functions,
                 &stepping.sides,
                 32usize,
@@ -114,9 +115,9 @@ pub fn drive<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Takes the container of the coming step, so many `numbers` long, out of those `ahead`: one for every step from the last look of the host on.
+/// Copies the container of the next step, `numbers` long, from `ahead`, which holds one for every step since the last synchronization with the host.
 #[cube(launch)]
-pub fn hold<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u32], numbers: u32, parity: u32) {
+pub fn place_container<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u32], numbers: u32, parity: u32) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         if k < numbers as usize {
@@ -125,11 +126,11 @@ pub fn hold<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u32], number
     }
 }
 
-/// Takes particles to the next step, within the `elements` records of their `container`; with `smooths`, neighbors draw velocities to theirs. Spheres of
-/// bodies stay: it is their bodies that move them.
+/// Advances particles by one step inside the `elements` records of their `container`. With `smooths`, XSPH smooths their velocities. Spheres of
+/// bodies are moved by their bodies instead.
 ///
-/// Places and velocities of others are read from buffers that no unit writes. The last number of `half_velocity` adds up the energies that walls
-/// gave; the third of `thermal` those that viscosity and neighbors took.
+/// Positions and velocities of neighbors are read from buffers that no thread writes. The last number of `half_velocity` sums the energies supplied
+/// by walls, and the third of `thermal` those taken by viscosity and XSPH.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn move_on<R: Real, C: Coordinate<R>>(
@@ -138,7 +139,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     list: &[u32],
     kind: &[u32],
     media: &[R],
-    habits: &[R],
+    fluid_parameters: &[R],
     position: &[C],
     dense: &[R],
     driven: &[R],
@@ -151,11 +152,11 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     container: &[C],
     flags: &mut [u32],
     functions: &Functions<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
     elements: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
     #[comptime] smooths: bool,
 ) {
     let i = ABSOLUTE_POS;
@@ -185,14 +186,14 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
                     plan,
                 );
             }
-            let smoothed = drawn::<C, R>(&onward, &all, habits[own_kind * 4usize], mass);
-            let now = settled::<C, R>(
+            let smoothed = drawn::<C, R>(&onward, &all, fluid_parameters[own_kind * 4usize], mass);
+            let now = contain::<C, R>(
                 &load::<C>(position, i * 4usize),
                 &before,
                 &smoothed.velocity,
                 &xyz::<C>(reference[i]),
                 mass,
-                habits[own_kind * 4usize + 1usize],
+                fluid_parameters[own_kind * 4usize + 1usize],
                 container,
                 elements,
                 stepping,

@@ -1,16 +1,16 @@
-//! Shifting of particles of fluids.
+//! Particle shifting in fluids.
 
 use crate::entries::first_entry;
-use crate::fluid::FlowPlan;
-use crate::motion::Stepping;
+use crate::fluid::FluidKernelConfig;
+use crate::layout::{Record, record, xyz};
+use crate::motion::StepParameters;
 use crate::shifting::drift_of;
-use crate::views::{Record, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::shifting::Shifting;
 use seixo_laws::{Coordinate, Real};
 
-/// Finds with which velocity each particle of fluid goes on, its own and its drift: `motion` gets it. What stands of walls stays.
+/// Writes the velocity of each fluid particle, including its drift, to `motion`. The values of wall particles are kept.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn shift<R: Real, C: Coordinate<R>>(
@@ -22,9 +22,9 @@ pub fn shift<R: Real, C: Coordinate<R>>(
     motion: &mut [Record<R>],
     shifting: &Shifting<R>,
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {

@@ -1,46 +1,48 @@
-//! The passes of a step.
+//! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::{begins, book, book_and_note, is_halted, note, raise};
-use crate::motion::{Stepping, acceleration, angular_acceleration, flags_of, kicked};
-use crate::tiles::{Grain, Kind, Load, contacts_of, grain_of, no_load};
-use crate::views::{Record, last, record, xyz};
+use super::{add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
+use crate::bodies::FREE;
+use crate::layout::{Record, last, record, xyz};
+use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of, kicked};
+use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
-use seixo_laws::rotation::turned_by;
+use seixo_laws::rotation::rotated_by;
 use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
 
-/// What one launch of [`grains()`] does.
+/// Configuration of a launch of [`grains()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Plan {
-    /// What kind of contacts there are.
-    pub kind: Kind,
-    /// Whether forces are found; else those of the force and torque buffers stand.
+pub struct StepKernelConfig {
+    /// Kind of contacts.
+    pub kind: ContactKernelConfig,
+    /// Whether contact forces are computed; otherwise those of the force and torque buffers are used.
     pub touch: bool,
-    /// Whether grains move on; else forces and torques are stored.
+    /// Whether grains move; otherwise forces and torques are stored.
     pub advance: bool,
-    /// Whether what contacts take is added up though grains do not move on here: another kernel of the step moves them. Else it is only noted.
+    /// Whether powers of contacts are added up although another kernel of the step moves the grains. Otherwise they are only stored.
     pub adds_up: bool,
-    /// Whether there is local damping, whose work is booked at every step; needs cubes of [`super::UNITS`] units, as storing does.
+    /// Whether there is local damping, whose work enters the ledger at every step. It needs blocks of [`super::THREADS`] threads, as storing powers does.
     pub damped: bool,
     /// Whether some grains are near walls, whose forces the force and torque buffers hold.
     pub walls: bool,
-    /// Whether bonds or loads were found before, so that these buffers hold something for every grain.
+    /// Whether bond forces or loads were computed before, so that these buffers hold values for every grain.
     pub outside: bool,
-    /// Whether bonds left something for grains that is to be added up here.
+    /// Whether there are bond forces to be added up here.
     pub bonded: bool,
     /// Whether grains have orientations.
-    pub turns: bool,
-    /// Whether some grains do not move by themselves: rigid bodies carry them, or they are copies of those of other domains.
+    pub rotates: bool,
+    /// Whether some grains are moved by other kernels, because they belong to rigid bodies or are ghost particles.
     pub carries: bool,
 }
 
-/// Forces of contacts at this step, and the grains on to the next, in one go: nothing between the two goes through memory.
+/// Contact forces of this step and motion to the next, in one launch, so that no intermediate value passes through memory.
 ///
-/// Positions, velocities and spins are read from one set of buffers, which no unit writes, and written to another. The last numbers of
-/// `half_velocity`, `half_spin` and `spin` add up the powers that normal damping, tangential forces and their damping take, until
-/// [`crate::kernels::measure::collect()`] books them: the ledger costs a step neither memory traffic nor a wait of one unit for another.
+/// Positions, velocities and angular velocities are read from one set of buffers, which no thread writes, and written to another. The last numbers of
+/// `half_velocity`, `half_spin` and `spin` sum the powers of normal damping, of tangential forces and of their damping.
+/// [`crate::kernels::measure::collect()`] adds these sums to the ledger. So the ledger costs a step neither memory traffic nor a wait between
+/// threads.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -67,19 +69,19 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
-    turn: &mut [Record<C>],
+    orientation: &mut [Record<C>],
     flags: &mut [u32],
     power: &mut [Record<C>],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     overlap_limit: R,
     n: u32,
     materials: u32,
     parity: u32,
-    #[comptime] plan: Plan,
+    #[comptime] plan: StepKernelConfig,
 ) {
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
-    // What does not depend on the flag is read before it, so that one wait serves all.
+    // Reads that do not depend on the flag come before it, so that one wait serves all.
     let own = min(i, n as usize - 1usize);
     let here = position[own];
     let moving = velocity[own];
@@ -125,7 +127,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 raised |= 16u32;
             }
             if plan.bonded {
-                // Added up as [`super::bonds::hold_grains()`] does where forces are looked at, so that looks change no digit.
+                // Added up as [`super::bonds::bond_forces_on_grains()`] does in steps with output, so that output changes no digit.
                 let all = bonds_on::<R>(from, to, bonds, pull);
                 let mut outer = no_load::<R>();
                 outer.force = all.force;
@@ -136,9 +138,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 load.force = load.force.plus(&outer.force);
                 load.torque = load.torque.plus(&outer.torque);
-                load.touches += outer.touches;
+                load.contacts += outer.contacts;
             } else if plan.outside {
-                add_pushes::<R>(i, force, torque, &mut load, plan.kind.frictional);
+                add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
             } else if plan.walls {
                 add_walls::<R>(i, wall_row, force, torque, &mut load, plan.kind.frictional);
             }
@@ -150,7 +152,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         }
         if plan.advance {
             if plan.carries {
-                if member[i] == 0xffff_ffffu32 {
+                if member[i] == FREE {
                     let gone = go_on::<C, R>(
                         i,
                         &grain,
@@ -167,8 +169,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     );
                     raised |= gone.flags;
                     took.insert(3usize, gone.damping_work);
-                    if plan.turns {
-                        turn_with::<R, C>(i, half_spin, turn, stepping.dt);
+                    if plan.rotates {
+                        rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
                     }
                 } else {
                     hold::<C, R>(
@@ -201,14 +203,14 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     plan.kind.frictional,
                 );
                 raised |= gone.flags;
-                if plan.turns {
-                    turn_with::<R, C>(i, half_spin, turn, stepping.dt);
+                if plan.rotates {
+                    rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
                 }
-                // Sides that slide and local damping are never met together: one number serves both.
+                // Sliding sides and local damping never occur together, so one number serves both.
                 took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
             }
         } else {
-            force[i] = record::<R>(&load.force, load.touches);
+            force[i] = record::<R>(&load.force, load.contacts);
             if plan.kind.frictional {
                 torque[i] = record::<R>(&load.torque, R::new(0.0));
             }
@@ -221,58 +223,64 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     }
     if plan.advance {
         if plan.damped {
-            book::<C, R>(power, took);
+            add_sum::<C, R>(power, took);
         }
     } else if plan.adds_up {
-        book::<C, R>(power, took);
+        add_sum::<C, R>(power, took);
     } else {
-        note::<C, R>(power, took);
+        store_sum::<C, R>(power, took);
     }
 }
 
-/// Adds what walls do to grain i, where it has a row of them: kernel [`walls()`] left it in the buffers of forces and torques.
+/// Adds the wall forces on grain i, if it has a row of wall elements. Kernel [`walls()`] left them in the force and torque buffers.
 #[cube]
 pub(super) fn add_walls<R: Real>(
     i: usize,
     wall_row: &[u32],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
-    load: &mut Load<R>,
+    load: &mut ContactLoad<R>,
     #[comptime] frictional: bool,
 ) {
     if wall_row[i] < wall_row[i + 1usize] {
-        add_pushes::<R>(i, force, torque, load, frictional);
+        add_buffered_forces::<R>(i, force, torque, load, frictional);
     }
 }
 
-/// Adds to the load of grain i what stands in the buffers of forces and torques.
+/// Adds the values in the force and torque buffers to the load of grain i.
 #[cube]
-fn add_pushes<R: Real>(i: usize, force: &mut [Record<R>], torque: &mut [Record<R>], load: &mut Load<R>, #[comptime] frictional: bool) {
+fn add_buffered_forces<R: Real>(
+    i: usize,
+    force: &mut [Record<R>],
+    torque: &mut [Record<R>],
+    load: &mut ContactLoad<R>,
+    #[comptime] frictional: bool,
+) {
     load.force = load.force.plus(&xyz::<R>(force[i]));
-    load.touches += last::<R>(force[i]);
+    load.contacts += last::<R>(force[i]);
     if frictional {
         load.torque = load.torque.plus(&xyz::<R>(torque[i]));
     }
 }
 
-/// What came of moving a grain.
+/// Result of the motion of a grain.
 #[derive(CubeType, Clone, Copy, Debug)]
-pub(super) struct Gone<C: Real, R: Real> {
-    /// Where it is now \[m\].
+pub(super) struct AdvanceResult<C: Real, R: Real> {
+    /// Position \[m\].
     pub position: Vector3<C>,
     /// Raised flags.
     pub flags: u32,
-    /// Energy that local damping took \[J\].
+    /// Energy dissipated by local damping \[J\].
     pub damping_work: R,
 }
 
-/// Moves grain i on by one step under its load. `turning` is its record of `spin`.
+/// Moves grain i by one step under its load. `turning` is its record of `spin`.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     i: usize,
     grain: &Grain<C, R>,
-    load: &Load<R>,
+    load: &ContactLoad<R>,
     turning: Record<R>,
     half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<C>],
@@ -280,9 +288,9 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     #[comptime] frictional: bool,
-) -> Gone<C, R> {
+) -> AdvanceResult<C, R> {
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
     let half = half_velocity[i];
     let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, stepping.lag);
@@ -302,29 +310,29 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
         new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
         damping_work += onward.damping_work;
     }
-    Gone::<C, R> {
+    AdvanceResult::<C, R> {
         position,
         flags,
         damping_work,
     }
 }
 
-/// Turns grain i with the angular velocity that it moves with now.
+/// Rotates grain i by its present angular velocity.
 #[cube]
-fn turn_with<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<C>], turn: &mut [Record<C>], dt: R) {
+fn rotate_grain<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<C>], orientation: &mut [Record<C>], dt: R) {
     let spin = xyz::<C>(half_spin[i]);
-    let after = turned_by::<C>(&quaternion::<C>(turn[i]), &spin, C::wide(dt));
-    turn[i] = record_of::<C>(&after);
+    let after = rotated_by::<C>(&quaternion::<C>(orientation[i]), &spin, C::wide(dt));
+    orientation[i] = record_of::<C>(&after);
 }
 
-/// Leaves grain i, which a body carries, its forces, and adds up what its contacts took; the body moves it. A copy of a grain of another domain has
-/// neither, and follows its original.
+/// Stores the forces on grain i of a body, and adds up the powers of its contacts; the body moves it. A ghost particle has neither, and follows its
+/// original.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     i: usize,
     grain: &Grain<C, R>,
-    load: &Load<R>,
+    load: &ContactLoad<R>,
     turning: Record<R>,
     half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<C>],
@@ -334,7 +342,7 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     new_spin: &mut [Record<R>],
     #[comptime] frictional: bool,
 ) {
-    force[i] = record::<R>(&load.force, load.touches);
+    force[i] = record::<R>(&load.force, load.contacts);
     let half = half_velocity[i];
     half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.normal_power));
     new_velocity[i] = record::<R>(&grain.velocity, grain.mass);
@@ -346,7 +354,7 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     }
 }
 
-/// Forces of walls on the n grains near them, of which `grains` gives the places: they overwrite the force and torque of these grains.
+/// Wall forces on the n grains near walls, whose indices are in `grains`. They overwrite the force and torque of these grains.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn walls<R: Real, C: Coordinate<R>>(
@@ -356,7 +364,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     elements: &[C],
     records: &[C],
     history: &mut [R],
-    touches: &mut [C],
+    wall_contacts: &mut [C],
     position: &[C],
     velocity: &[R],
     spin: &[R],
@@ -372,7 +380,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     materials: u32,
     parity: u32,
     #[comptime] frictional: bool,
-    #[comptime] compound: bool,
+    #[comptime] is_extended: bool,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -388,7 +396,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
                     torque[i * 4usize + c] = R::new(0.0);
                 }
             }
-            let tally = walls_of::<C, R>(
+            let power_sums = walls_of::<C, R>(
                 i,
                 i,
                 first,
@@ -398,7 +406,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
                 elements,
                 records,
                 history,
-                touches,
+                wall_contacts,
                 position,
                 velocity,
                 spin,
@@ -410,16 +418,16 @@ pub fn walls<R: Real, C: Coordinate<R>>(
                 dt,
                 overlap_limit,
                 frictional,
-                compound,
+                is_extended,
             );
-            took.insert(0usize, tally.normal_power);
-            took.insert(1usize, tally.tangential_power);
-            took.insert(2usize, tally.damping_power);
-            took.insert(3usize, tally.wall_power);
-            if tally.excess > R::new(0.0) {
+            took.insert(0usize, power_sums.normal_power);
+            took.insert(1usize, power_sums.tangential_power);
+            took.insert(2usize, power_sums.damping_power);
+            took.insert(3usize, power_sums.wall_power);
+            if power_sums.excess > R::new(0.0) {
                 raise(flags, parity, 16u32);
             }
         }
-        book_and_note::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took);
     }
 }

@@ -1,22 +1,21 @@
-//! Grains that are smaller than the particles of the fluid around them: put behind the others in rows; then what fluid does to them, and how it moves
-//! on with what they do to it.
+//! Grains in suspension, smaller than fluid particles: their order in rows, the fluid forces on them, and the motion of the fluid under the reaction.
 
-use super::flow::{add_up, fly_on};
+use super::fluid::{add_up, fly_on};
 use super::is_halted;
 use crate::entries::{first_entry, sort_by_id};
-use crate::fluid::{FlowPlan, is_suspended, kind_of};
-use crate::motion::Stepping;
+use crate::fluid::{FluidKernelConfig, is_suspended, kind_of};
+use crate::layout::{Record, four_numbers, last, load, record, xyz};
+use crate::motion::StepParameters;
 use crate::suspension::{borne_by, suspended};
-use crate::views::{Record, four_numbers, last, load, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::suspension::Coupling;
 use seixo_laws::{Coordinate, Real, near_vector, widened};
 
-/// Puts small grains behind all others in the rows of the `n` particles that are none, whose lengths no longer count them: `aside` does. Rows of small
-/// grains stay as they are.
+/// Moves grains in suspension to the end of the rows of the `n` other particles. The lengths of these rows no longer include them; `aside` holds
+/// their numbers. Rows of these grains are unchanged.
 #[cube(launch)]
-pub fn put_grains_aside(tile_first: &[u32], kind: &[u32], count: &mut [u32], list: &mut [u32], aside: &mut [u32], n: u32) {
+pub fn order_small_grains_last(tile_first: &[u32], kind: &[u32], count: &mut [u32], list: &mut [u32], aside: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let entries = count[i];
@@ -41,7 +40,7 @@ pub fn put_grains_aside(tile_first: &[u32], kind: &[u32], count: &mut [u32], lis
     }
 }
 
-/// Puts the small grains that stand behind all others in rows into the order of their ids.
+/// Sorts the grains in suspension at the end of rows by their ids.
 #[cube(launch)]
 pub fn sort_aside(tile_first: &[u32], count: &[u32], aside: &[u32], list: &mut [u32], id: &[u32], n: u32) {
     let i = ABSOLUTE_POS;
@@ -50,9 +49,9 @@ pub fn sort_aside(tile_first: &[u32], count: &[u32], aside: &[u32], list: &mut [
     }
 }
 
-/// Finds what fluid does to those of the `n` particles of hulls that are small grains: `force` gets the force on each and the power that drag takes,
-/// `seen` what fluid sees of it, see [`crate::suspension`]. `rate` holds all other forces on fluid, `half_velocity` the forces of a step before on
-/// grains, `center` the masses of bodies.
+/// Computes the fluid forces on those of the `n` body boundary particles that are grains in suspension. `force` gets the force on each and the power
+/// dissipated by drag. `seen` gets its reaction, see [`crate::suspension`]. `rate` holds all other forces on fluid, `half_velocity` the forces on
+/// grains in the step before, `center` the masses of bodies.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn push_grains<R: Real, C: Coordinate<R>>(
@@ -74,10 +73,10 @@ pub fn push_grains<R: Real, C: Coordinate<R>>(
     flags: &mut [u32],
     coupling: &Coupling<R>,
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     n: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
 ) {
     let m = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -113,11 +112,11 @@ pub fn push_grains<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Lets fluid bear its share of what was done to small grains, and takes it on to the next step; without `advance`, `rate` gets all that pushes it now.
-/// Grains find what was done to them in `rate` and, a step on, in `half_velocity`. Their particles have the ids from `first_id` on.
+/// Applies the reaction of grains in suspension to fluid particles, and advances these by one step. Without `advance`, `rate` gets the total force on
+/// them. The forces on grains are written to `rate` and, for the next step, to `half_velocity`. Their particles have the ids from `first_id` on.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn bear_grains<R: Real, C: Coordinate<R>>(
+pub fn apply_reaction_to_fluid<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     aside: &[u32],
@@ -136,11 +135,11 @@ pub fn bear_grains<R: Real, C: Coordinate<R>>(
     new_flow: &mut [Record<R>],
     flags: &mut [u32],
     smoother: &Smoother<R>,
-    stepping: &Stepping<C, R>,
+    stepping: &StepParameters<C, R>,
     first_id: u32,
     n: u32,
     parity: u32,
-    #[comptime] plan: FlowPlan,
+    #[comptime] plan: FluidKernelConfig,
     #[comptime] advance: bool,
 ) {
     let i = ABSOLUTE_POS;
@@ -187,7 +186,7 @@ pub fn bear_grains<R: Real, C: Coordinate<R>>(
                 let found = force[(id[i] - first_id) as usize];
                 rate[i] = found;
                 if comptime!(advance) {
-                    // What fluid gains is what it loses to the grain, with the other sign.
+                    // The power that fluid gains is minus the power that it loses to the grain.
                     let took = four_numbers::<R>(last::<R>(found), zero, -seen[i * 4usize + 3usize], zero);
                     add_up::<R, C>(i, took, half_velocity, thermal);
                     let sums = half_velocity[i];

@@ -1,14 +1,14 @@
-//! Where walls are at a step, servos, and wear.
+//! Wall poses, servos, and wear.
 
 use super::{is_halted, sum_of_cube};
-use crate::pose::{place_element, place_wall, steer};
-use crate::views::{Record, load, recall};
+use crate::layout::{Record, load, recall};
+use crate::wall_pose::{place_element, place_wall, steer};
 use crate::wear::wear_of;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real};
 
-/// Puts elements and walls, a unit each, where the poses of this step have them. `poses` holds one pose per wall for every step from the last
-/// look of the host on; every wall has an element at least.
+/// Moves elements and walls, one thread each, to their poses at this step. `poses` holds one pose per wall for every step since the last
+/// synchronization with the host. Every wall has at least one element.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn place<C: Real>(
@@ -32,17 +32,17 @@ pub fn place<C: Real>(
     }
 }
 
-/// Whether entry k of the walls' list is of this wall.
+/// Whether entry k of the wall list belongs to this wall.
 #[cube]
 pub(super) fn is_of_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements: &[C]) -> bool {
     C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall
 }
 
-/// Takes the servos, a cube each, to the next step: each sees the forces on the grains that touch its wall, summed in a fixed order.
+/// Advances the servos by one step, one block each. The load is the sum of the forces on the grains in contact with the wall, in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn control<C: Real>(
-    touches: &[C],
+    wall_contacts: &[C],
     list: &[u32],
     elements: &[C],
     poses: &[C],
@@ -61,8 +61,8 @@ pub fn control<C: Real>(
         let mut touching = C::new(0.0);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
-            if is_of_wall::<C>(k, wall, list, elements) && touches[k * 8usize + 7usize] > C::new(0.0) {
-                pushed += load::<C>(touches, k * 8usize + 4usize).dot(&direction);
+            if is_of_wall::<C>(k, wall, list, elements) && wall_contacts[k * 8usize + 7usize] > C::new(0.0) {
+                pushed += load::<C>(wall_contacts, k * 8usize + 4usize).dot(&direction);
                 touching += C::new(1.0);
             }
             k += 256usize;
@@ -78,7 +78,7 @@ pub fn control<C: Real>(
     }
 }
 
-/// Adds what the n grains near walls, of which `grains` gives the places, do in a step to the work of sliding of their touches, a number for
+/// Adds the sliding work of a step of the n grains near walls, whose indices are in `grains`, to the sums of their wall contacts: one number for
 /// every entry of the list.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -88,7 +88,7 @@ pub fn wear<R: Real, C: Coordinate<R>>(
     list: &[u32],
     elements: &[C],
     records: &[C],
-    touches: &[C],
+    wall_contacts: &[C],
     work: &mut [C],
     position: &[C],
     velocity: &[R],
@@ -110,7 +110,7 @@ pub fn wear<R: Real, C: Coordinate<R>>(
             0usize,
             elements,
             records,
-            touches,
+            wall_contacts,
             work,
             position,
             velocity,

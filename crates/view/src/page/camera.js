@@ -10,7 +10,7 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const clamped = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// Where one looks from; z is up.
+// Camera position and direction; z is up.
 const camera = {
   target: [0, 0, 0], distance: 1, azimuth: Math.atan2(-1, 0.45), elevation: Math.atan2(0.42, Math.hypot(0.45, 1)),
   middle: [0, 0, 0], reach: 1, isFramed: false, isTurned: false,
@@ -25,14 +25,14 @@ const camera = {
   slope() { return 2 * Math.tan(ANGLE_OF_VIEW / 2) / Math.max(canvas.clientHeight, 1); },
   // Meters at the target that one pixel of the page shows.
   pixel() { return this.distance * this.slope(); },
-  // The direction in which a pixel of the page lies.
+  // Unit direction of a pixel of the page.
   ray(x, y) {
     const { right, up, back } = this.axes();
     const [across, above] = [x - canvas.clientWidth / 2, canvas.clientHeight / 2 - y].map((part) => part * this.slope());
     const ray = difference(sum(scaled(right, across), scaled(up, above)), back);
     return scaled(ray, 1 / Math.hypot(...ray));
   },
-  // Where a ball is seen on the page, and how large; null if it is behind the eye.
+  // Center and radius of a ball on the page; null if it is behind the eye.
   circle(center, radius) {
     const { right, up, back } = this.axes();
     const way = difference(center, this.eye());

@@ -1,10 +1,10 @@
 "use strict";
 
 const LIVE = 0xffffffff;
-// Places that say as much as all of where the scene is.
+// Number of sampled places that suffices to find the extent of the scene.
 const MOST_SAMPLES = 4000;
 
-// What wire.rs describes, byte after byte.
+// Reads the format that frame_encoder.rs describes, byte by byte.
 class Reader {
   constructor(bytes) {
     this.view = new DataView(bytes);
@@ -23,7 +23,7 @@ class Reader {
   color() { return [this.byte(), this.byte(), this.byte()]; }
   list(read) { return Array.from({ length: this.short() }, read); }
   align() { this.at = Math.ceil(this.at / 4) * 4; }
-  // So many numbers of a kind, as they lie.
+  // This many numbers of a kind, as a view of the bytes.
   numbers(Kind, count) {
     this.at += Kind.BYTES_PER_ELEMENT * count;
     return new Kind(this.view.buffer, this.at - Kind.BYTES_PER_ELEMENT * count, count);
@@ -96,11 +96,11 @@ function body(reader, frame) {
   frame.skin = reader.numbers(Uint8Array, 36 * frame.panes);
 }
 
-// Radius of a level.
+// Radius of a level of radii.
 const radiusAt = ([smallest, step], level) => smallest * 2 ** (step * (level - 1));
 const largestOf = (radii) => radiusAt(radii, 255);
 
-// Some of the places where something is, a list for each axis.
+// A sample of the places in the scene, a list for each axis.
 function samples(frame) {
   const found = [[], [], []];
   const add = (low, quantum, level) => found.forEach((places, axis) => places.push(low[axis] + quantum[axis] * level(axis)));
@@ -115,7 +115,7 @@ function samples(frame) {
   return found;
 }
 
-// The box around what is of interest, as in pictures: strays far away and planes that go on beyond it are left out.
+// The bounding box of the scene, as in pictures. It leaves out outliers and planes that extend beyond the box.
 function surroundings(frame, walls) {
   let low = [Infinity, Infinity, Infinity];
   let high = [-Infinity, -Infinity, -Infinity];
@@ -155,7 +155,7 @@ function isPlane(corners, middle, reach) {
     && corners.some((corner) => Math.hypot(...difference(corner, middle)) > 1.5 * reach);
 }
 
-// The box in which everything of a frame lies.
+// The box of all places in a frame.
 function boxOf({ count, rods, panes, low, quantum, corner }) {
   const boxes = [];
   if (count + rods > 0 || panes === 0) boxes.push({ low, quantum });
@@ -168,20 +168,20 @@ function boxOf({ count, rods, panes, low, quantum, corner }) {
 const center = (frame, i) => frame.places.map((plane, axis) => frame.low[axis] + frame.quantum[axis] * plane[i]);
 const radius = (frame, i) => radiusAt(frame.radii, frame.sizes[i]);
 
-// Radius of the particles of fluids, which all have the same; 0 if none is drawn.
+// Radius of the fluid particles, which is the same for all; 0 if none is drawn.
 function radiusOfWater(frame) {
   const level = frame.sizes.subarray(frame.solid).find((size) => size > 0);
   return level ? radiusAt(frame.radii, level) : 0;
 }
 
-// The first ball on the way from an eye in a direction, -1 if there is none; what is cut away is not there. In a loop without objects, as there may be
-// millions of them.
+// Index of the first ball that a ray from the eye hits, or -1. Balls that are cut away do not count. The loop creates no objects, as there may be
+// millions of balls.
 function ballOn(frame, eye, ray, cut) {
   const [[x, y, z], sizes] = [frame.places, frame.sizes];
   const [[qx, qy, qz], [ex, ey, ez]] = [frame.quantum, difference(eye, frame.low)];
   const [dx, dy, dz] = ray;
   const radii = Float64Array.from({ length: 256 }, (_, level) => radiusAt(frame.radii, level));
-  // Of the side that is left, in levels.
+  // The cut in levels of its axis.
   const levels = cut && frame.places[cut.axis];
   const edge = cut && (cut.at - frame.low[cut.axis]) / frame.quantum[cut.axis];
   let [first, nearest] = [-1, Infinity];

@@ -1,14 +1,14 @@
 "use strict";
 
-// What programs that look at this page may ask: frames drawn so far, particles, rods and panes in the last one, what of it is shown and which particle is
-// picked, what is wrong, frames per second.
+// Interface for programs that inspect this page: frames drawn so far; particles, rods and panes in the last one; its view; the picked particle; the
+// error message; frames per second.
 window.seixo = { frames: 0, count: 0, rods: 0, panes: 0, shown: null, picked: null, error: null, fps: 0 };
 
-// Longest time between two tries to reach the server [ms].
+// Longest time between two attempts to reach the server [ms].
 const LONGEST_WAIT = 16000;
-// Time between two requests for what is known of a particle, at least [ms]: each is a whole look at a run.
+// Least time between two requests for the details of a particle [ms]: each needs the full state of a run.
 const BETWEEN_DETAILS = 500;
-// How far a pointer may stray in a click [px].
+// Longest movement of the pointer in a click [px].
 const CLICK = 4;
 
 function tell(message) {
@@ -17,7 +17,7 @@ function tell(message) {
   element("message").hidden = message === null;
 }
 
-// The way to the server: one request at a time, so that frames come no faster than they are drawn.
+// Connection to the server: one request at a time, so that frames arrive no faster than they are drawn.
 const link = { socket: null, isWaiting: false, asksDetails: false, timer: 0, tries: 0 };
 const player = { isPlaying: false, shown: 0 };
 let stage = null;
@@ -45,7 +45,7 @@ function connect() {
     const again = `Trying again in ${wait / 1000} s.`;
     tell(wasOpen
       ? `The server is gone: what it showed has ended, or the connection broke. ${again}`
-      : `No server answers at ${location.host}: it has ended, was started anew with another address, or has too many pages open. ${again}`);
+      : `No server answers at ${location.host}: it has ended, was started again with another address, or has too many pages open. ${again}`);
     setTimeout(connect, wait);
   };
 }
@@ -67,10 +67,10 @@ function ask() {
   wish.isNew = false;
 }
 
-// The particle of which more is to be asked now, if there is one.
+// Target of a request for details that is due now, or null.
 function detailsDue() {
   if (picked.click) {
-    // In the frame that came last: the server knows no other.
+    // The click refers to the last frame, the only one that the server keeps.
     const { eye, ray } = picked.click;
     picked.click = null;
     const ball = stage.frame ? ballOn(stage.frame, eye, ray, look.cut) : -1;
@@ -105,7 +105,7 @@ function receive(data) {
       return;
     }
     const [word, count, ...sentence] = data.split(" ");
-    // A frame that cannot be shown keeps nobody from the others.
+    // After a frame that cannot be shown, other frames remain accessible.
     const known = stage.frame ?? { number: wish.frame ?? Number(count) - 1, frames: LIVE };
     if (count !== "-") known.frames = Number(count);
     if (word !== "nothing") {
@@ -138,7 +138,7 @@ function receiveDetails(data) {
   }
   window.seixo.picked = picked.who;
   redraw();
-  // A frame that waits to be drawn asks for the next one itself.
+  // A frame that is about to be drawn requests the next one itself.
   if (!isFresh) askIn(0);
 }
 
@@ -152,7 +152,7 @@ function redraw() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
-    // What has no picture to be drawn on asks for nothing either.
+    // Without a WebGL context there are no further requests either.
     if (stage.gl.isContextLost()) return;
     stage.draw(look);
     if (stage.frame) showRing(stage.frame);
@@ -163,10 +163,10 @@ function redraw() {
   });
 }
 
-// When the frames of the last seconds were drawn.
+// Times at which frames of the last seconds were drawn.
 const moments = [];
 
-// A frame is on the screen: what stands around it follows, and the next one is asked for.
+// Called after a frame was drawn: updates the controls and requests the next frame.
 function hasShown(frame) {
   const now = performance.now();
   moments.push(now);
@@ -219,7 +219,7 @@ function changed() {
   ask();
 }
 
-// Goes to a frame of a recording; at its end one goes with a recording that still grows.
+// Goes to a frame of a recording. At the last frame, the page follows a growing recording.
 function goTo(number, last) {
   player.isPlaying = false;
   element("play").textContent = "play";
@@ -248,7 +248,7 @@ function release() {
   window.seixo.picked = null;
 }
 
-// Keys that a control needs itself are its own.
+// Handles keys, except those that a focused control needs.
 function listenToKeys() {
   const all = () => { frameAll(); redraw(); };
   const step = (by) => () => {
@@ -309,7 +309,7 @@ function listenToPointer() {
     const lines = event.deltaMode === 0 ? 1 : 20;
     const factor = clamped(Math.exp(0.0015 * lines * event.deltaY), 0.5, 2);
     const distance = clamped(camera.distance * factor, 1e-4 * camera.reach, 1e3 * camera.reach);
-    // What is under the pointer stays there.
+    // The point under the pointer stays in place.
     const { right, up } = camera.axes();
     const nearer = camera.pixel() * (1 - distance / camera.distance);
     const [x, y] = [event.clientX - canvas.clientWidth / 2, canvas.clientHeight / 2 - event.clientY];
@@ -321,7 +321,7 @@ function listenToPointer() {
   canvas.ondblclick = () => { frameAll(); redraw(); };
 }
 
-// The picture is drawn anew where its pixels, or what is around it, become others.
+// Redraws when the resolution, the color scheme or the size of the canvas changes.
 function listenToScreen() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const turn = () => {
@@ -337,7 +337,7 @@ function listenToScreen() {
   new ResizeObserver(redraw).observe(canvas);
   canvas.addEventListener("webglcontextlost", (event) => {
     event.preventDefault();
-    tell("The graphics processor took the page its picture; it comes back as soon as it can.");
+    tell("The GPU has discarded the picture of this page; it comes back as soon as possible.");
   });
   canvas.addEventListener("webglcontextrestored", () => {
     const { gl, frame, walls } = stage;

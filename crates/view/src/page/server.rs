@@ -1,11 +1,17 @@
-//! What is served to whom: the page, its script and its style, and a frame for each request for one.
+//! Server of the page: the page, its scripts and style, and one answer per request for a frame.
 //!
-//! On the socket `/live` the page asks `frame SHOWN FIELD INDEX SEEN RANGE EVERY PICKED`, each a word or `-`: what is shown, the field to color by, the
-//! frame counted from 0, the number of the frame that was seen last, the ends of the scale of colors as `LOW:HIGH`, one of how many balls and rods is wanted, and
-//! the particle whose place is, as `grain:ID` or `particle:ID`. Or it asks `details PICKED` for all that is known of such a particle, or of `ball:INDEX`,
-//! which a ball of the frame that was sent last stands for. Each request has one answer: a frame ([`super::wire`]); `details PICKED` and lines, a name and a
-//! value with a tab between them; `nothing FRAMES` and where a simulation that runs stands, if nothing new came; or `error FRAMES CAUSE`. So a page asks for
-//! the next frame once it has drawn the last, and one that is slow or stands still holds up nobody.
+//! On the socket `/live` the page sends `frame SHOWN FIELD INDEX SEEN RANGE EVERY PICKED`, each a word or `-`: the view, the field for the color, the
+//! frame index from 0, the number of the frame seen last, the ends of the color scale as `LOW:HIGH`, n if one of n balls and rods is wanted, and the
+//! particle whose position is wanted, as `grain:ID` or `particle:ID`. Or it sends `details PICKED` for the details of such a particle, or of
+//! `ball:INDEX`, a ball of the frame that was sent last.
+//!
+//! Each request has one answer:
+//! - a frame ([`super::frame_encoder`]);
+//! - `details PICKED` and lines of name and value with a tab between them;
+//! - `nothing FRAMES` and the progress of a running simulation, if there is nothing new;
+//! - `error FRAMES CAUSE`.
+//!
+//! A page requests the next frame after it has drawn the last one. So a slow or idle page does not delay others.
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 
@@ -31,19 +37,19 @@ use tokio::{
 };
 
 use super::{
-    wire::{Around, encode, place_of_ball},
-    wish::{self, Request as Asked, Target, Wish, offered},
+    frame_encoder::{FrameContext, encode, place_of_ball},
+    frame_request::{self, FrameRequest, PageRequest as Asked, Target, offered},
 };
-use crate::{Particle, Snapshot, ViewError, pace::Pace, show::Show};
+use crate::{Particle, Snapshot, ViewError, frame_source::FrameSource, run_speed::RunSpeed};
 
-/// Pages that get frames at once.
-pub const MOST_CLIENTS: usize = 16;
-/// Longest message of a page, in bytes.
+/// Most pages that receive frames at once.
+pub const MAX_CLIENTS: usize = 16;
+/// Longest message of a page \[bytes\].
 const LONGEST_MESSAGE: usize = 4096;
-/// A page that asks for nothing, as it is out of sight, hears a word after so long, so that its connection is not taken for dead.
+/// Time after which an idle page, such as one out of sight, receives a ping, so that its connection is not taken for dead.
 const STILL: Duration = Duration::from_secs(30);
 
-/// What every answer says of itself.
+/// Headers of every answer.
 const HEADERS: [(&str, &str); 4] = [
     (
         "content-security-policy",
@@ -55,7 +61,7 @@ const HEADERS: [(&str, &str); 4] = [
     ("cache-control", "no-store"),
 ];
 
-/// The scripts of the page, in the order in which it reads them.
+/// The scripts of the page in the order of loading.
 const SCRIPTS: [(&str, &str); 7] = [
     ("/camera.js", include_str!("camera.js")),
     ("/frame.js", include_str!("frame.js")),
@@ -74,19 +80,19 @@ const FOREIGN_ORIGIN: &str = "This page answers to itself only, not to pages of 
 const NOT_READING: &str = "This page can only be read: GET is the only method.\n";
 const NOT_HERE: &str = "There is nothing here: open the address that Seixo printed.\n";
 
-/// What all connections share.
-struct Served {
-    show: Arc<dyn Show>,
+/// State shared by all connections.
+struct SharedServerState {
+    show: Arc<dyn FrameSource>,
     token: String,
     room: Arc<Semaphore>,
 }
 
-/// The page of a show, for those who know the token.
-pub(crate) fn router(show: Arc<dyn Show>, token: &str) -> Router {
-    let served = Arc::new(Served {
+/// Routes of the page of a frame source; requests need the token.
+pub(crate) fn router(show: Arc<dyn FrameSource>, token: &str) -> Router {
+    let served = Arc::new(SharedServerState {
         show,
         token: token.to_owned(),
-        room: Arc::new(Semaphore::new(MOST_CLIENTS)),
+        room: Arc::new(Semaphore::new(MAX_CLIENTS)),
     });
     let scripts = SCRIPTS.iter().fold(Router::new(), |router, &(path, text)| {
         router.route(path, get(move || async move { script(text) }))
@@ -100,7 +106,7 @@ pub(crate) fn router(show: Arc<dyn Show>, token: &str) -> Router {
         .with_state(served)
 }
 
-async fn page(State(served): State<Arc<Served>>) -> Html<String> {
+async fn page(State(served): State<Arc<SharedServerState>>) -> Html<String> {
     Html(include_str!("page.html").replace("{{token}}", &served.token))
 }
 
@@ -116,13 +122,13 @@ async fn nowhere() -> (StatusCode, &'static str) {
     (StatusCode::NOT_FOUND, NOT_HERE)
 }
 
-/// Lets through only who may look.
-async fn admit(State(served): State<Arc<Served>>, request: Request, next: Next) -> Response {
+/// Lets only authorized requests through.
+async fn admit(State(served): State<Arc<SharedServerState>>, request: Request, next: Next) -> Response {
     let refusal = served.refusal(&request);
     let mut response = match refusal {
         Some(refusal) => {
             let mut refused = refusal.into_response();
-            // Who may not look keeps no place of those who may.
+            // A refused client must not occupy a connection.
             refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             refused
         }
@@ -136,15 +142,15 @@ async fn admit(State(served): State<Arc<Served>>, request: Request, next: Next) 
     response
 }
 
-impl Served {
-    /// Why a request is not answered, if it is not.
+impl SharedServerState {
+    /// The reason to refuse a request, or `None`.
     fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
         let headers = request.headers();
-        // A page elsewhere may have its own name point here (DNS rebinding); then the browser sends that name.
+        // Another site may point its own name at this address (DNS rebinding); the browser then sends that name.
         let Some(host) = only(headers, header::HOST).filter(|host| is_loopback(host)) else {
             return Some((StatusCode::FORBIDDEN, FOREIGN_HOST));
         };
-        // Sockets may be opened from any page; their browser says from which.
+        // Any page may open a WebSocket; the browser sends its origin.
         let is_same = |origin: &str| {
             origin
                 .strip_prefix("http://")
@@ -162,14 +168,14 @@ impl Served {
     }
 }
 
-/// The value of a header that is there once, and is text.
+/// The value of a header that occurs once and is text.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)
 }
 
-/// Whether a host is this machine, at whatever port: a tunnel has one of its own.
+/// Whether a host is this machine, at any port: a tunnel has its own port.
 fn is_loopback(host: &str) -> bool {
     let (name, port) = match host.rfind(':') {
         Some(colon) if !host[colon..].contains(']') => (&host[..colon], &host[colon + 1..]),
@@ -182,7 +188,7 @@ fn is_loopback(host: &str) -> bool {
         && port.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Whether they are equal, in a time that does not tell how much of them is.
+/// Whether both are equal. The time does not reveal how many bytes agree.
 fn is_equal(known: &[u8], given: &[u8]) -> bool {
     let differing = known
         .iter()
@@ -191,10 +197,10 @@ fn is_equal(known: &[u8], given: &[u8]) -> bool {
     known.len() == given.len() && differing == 0
 }
 
-/// Opens the socket over which frames go.
-async fn live(State(served): State<Arc<Served>>, upgrade: WebSocketUpgrade) -> Response {
+/// Opens the socket for frames.
+async fn live(State(served): State<Arc<SharedServerState>>, upgrade: WebSocketUpgrade) -> Response {
     let Ok(place) = Arc::clone(&served.room).try_acquire_owned() else {
-        let sentence = format!("{MOST_CLIENTS} pages look at this already: close one of them.\n");
+        let sentence = format!("{MAX_CLIENTS} pages look at this already: close one of them.\n");
         return (StatusCode::SERVICE_UNAVAILABLE, sentence).into_response();
     };
     upgrade
@@ -203,9 +209,9 @@ async fn live(State(served): State<Arc<Served>>, upgrade: WebSocketUpgrade) -> R
         .on_upgrade(move |socket| attend(socket, served, place))
 }
 
-/// Answers one page until it leaves.
-async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemaphorePermit) {
-    let mut known = Known::default();
+/// Answers one page until it disconnects.
+async fn attend(mut socket: WebSocket, served: Arc<SharedServerState>, _place: OwnedSemaphorePermit) {
+    let mut known = PageOptions::default();
     loop {
         let message = match timeout(STILL, socket.recv()).await {
             Err(_) => Message::Ping(Bytes::new()),
@@ -229,19 +235,19 @@ async fn attend(mut socket: WebSocket, served: Arc<Served>, _place: OwnedSemapho
     }
 }
 
-/// What a page has.
+/// What a page already has.
 #[derive(Clone, Default)]
-pub struct Known {
-    /// Which walls.
+pub struct PageOptions {
+    /// Hash of its walls.
     walls: Option<u64>,
-    /// Of which frame balls were sent to it last, and one of how many.
+    /// The last frame sent to it, and n if one of n balls was sent.
     last: Option<(Arc<Snapshot>, usize)>,
 }
 
-/// The answer to a request, and what the page has then.
-pub fn answer(show: &dyn Show, request: &str, known: Known) -> (Message, Known) {
-    let message = match wish::read(request) {
-        Ok(Asked::Frame(wish)) => match frame(show, &wish, known.walls) {
+/// The answer to a request, and what the page has afterwards.
+pub fn answer(show: &dyn FrameSource, request: &str, known: PageOptions) -> (Message, PageOptions) {
+    let message = match frame_request::read(request) {
+        Ok(Asked::Frame(request)) => match frame(show, &request, known.walls) {
             Ok(Some((bytes, known))) => return (Message::binary(bytes), known),
             Ok(None) => {
                 let pace = pace(show);
@@ -250,48 +256,48 @@ pub fn answer(show: &dyn Show, request: &str, known: Known) -> (Message, Known) 
             }
             Err(cause) => Message::text(format!("error {} {cause}", count(show))),
         },
-        Ok(Asked::Details(target)) => {
-            let told = details(show, target, &known);
-            Message::text(told.unwrap_or_else(|cause| format!("error - {cause}")))
+        Ok(Asked::ParticleDetails(target)) => {
+            let reported = details(show, target, &known);
+            Message::text(reported.unwrap_or_else(|cause| format!("error - {cause}")))
         }
         Err(cause) => Message::text(format!("error - {cause}")),
     };
     (message, known)
 }
 
-/// The frame that is wished for, if it is another than that which was seen, and what a page has then that had these walls.
-fn frame(show: &dyn Show, wish: &Wish, walls: Option<u64>) -> Result<Option<(Vec<u8>, Known)>, ViewError> {
-    wish.options.check()?;
-    let Some(snapshot) = show.frame(&wish.options, wish.seen)? else {
+/// The requested frame, if it differs from the one already seen, and what the page has afterwards. `walls` are those that it had.
+fn frame(show: &dyn FrameSource, request: &FrameRequest, walls: Option<u64>) -> Result<Option<(Vec<u8>, PageOptions)>, ViewError> {
+    request.options.check()?;
+    let Some(snapshot) = show.frame(&request.options, request.seen)? else {
         return Ok(None);
     };
     let here = snapshot.here()?;
-    let around = Around {
+    let around = FrameContext {
         frames: show.frames(),
         pace: pace(show),
         offered: offered(show, here),
     };
-    let (bytes, walls) = encode(here, wish, &around, walls);
-    let known = Known {
+    let (bytes, walls) = encode(here, request, &around, walls);
+    let known = PageOptions {
         walls: Some(walls),
-        last: Some((snapshot, wish.every.get())),
+        last: Some((snapshot, request.every.get())),
     };
     Ok(Some((bytes, known)))
 }
 
-/// All that is known of a particle, as text.
-fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, String> {
+/// Details of a particle as text.
+fn details(show: &dyn FrameSource, target: Target, known: &PageOptions) -> Result<String, String> {
     let Some((snapshot, every)) = &known.last else {
         return Err("no frame was sent yet that has particles: ask for one first".to_owned());
     };
-    let told = |error: ViewError| error.to_string();
+    let reported = |error: ViewError| error.to_string();
     let particle = match target {
         Target::Particle(particle) => particle,
-        Target::Ball(index) => particle_of(snapshot.here().map_err(told)?, index, *every)
+        Target::Ball(index) => particle_of(snapshot.here().map_err(reported)?, index, *every)
             .ok_or_else(|| format!("ball {index} of the frame that was sent last is no particle, or is not there"))?,
     };
     let kind = if particle.is_grain { "grain" } else { "particle" };
-    let details = show.details(snapshot.number, particle).map_err(told)?;
+    let details = show.details(snapshot.number, particle).map_err(reported)?;
     let mut text = format!("details {kind}:{}", particle.id);
     if details.values.is_empty() {
         return Ok(text + "\n\tnot in this frame");
@@ -305,7 +311,7 @@ fn details(show: &dyn Show, target: Target, known: &Known) -> Result<String, Str
     Ok(text)
 }
 
-/// The particle that a ball of a frame stands for, which was sent with one of so many.
+/// The particle that a ball of a frame represents, if one of `every` balls was sent.
 fn particle_of(snapshot: &Snapshot, index: usize, every: usize) -> Option<Particle> {
     let place = place_of_ball(snapshot, index, every)?;
     let id = *snapshot.id.get(place)?;
@@ -313,12 +319,12 @@ fn particle_of(snapshot: &Snapshot, index: usize, every: usize) -> Option<Partic
     Some(Particle { id, is_grain })
 }
 
-/// Where a simulation that runs stands.
-fn pace(show: &dyn Show) -> Pace {
-    show.controls().map(Pace::of).unwrap_or_default()
+/// Progress of a running simulation.
+fn pace(show: &dyn FrameSource) -> RunSpeed {
+    show.controls().map(RunSpeed::of).unwrap_or_default()
 }
 
-/// How many frames a recording has so far, as text.
-fn count(show: &dyn Show) -> String {
+/// Number of frames of a recording so far, as text.
+fn count(show: &dyn FrameSource) -> String {
     show.frames().map_or("-".to_owned(), |frames| frames.to_string())
 }

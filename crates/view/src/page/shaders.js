@@ -5,7 +5,7 @@ precision highp float;
 uniform mat3 turn;
 uniform vec3 offset;
 uniform vec4 lens;
-// Direction and place beyond which nothing is drawn; a direction of zero hides nothing.
+// Normal and distance of a clip plane beyond which nothing is drawn; a zero normal clips nothing.
 uniform vec4 cut;
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
 vec4 project(vec3 point) {
@@ -20,7 +20,7 @@ vec3 linear(vec3 color) {
 
 const LEVELS = `${VIEW}
 uniform vec3 quantum;
-// The smallest, and the power of two by which each level is larger than the one before.
+// The smallest radius, and the power of two between successive levels.
 uniform vec2 radii;
 float radiusAt(uint level) {
   return radii.x * exp2(radii.y * (float(level) - 1.0));
@@ -38,7 +38,7 @@ layout(location = 4) in uint shade;
 out vec3 point;
 flat out vec4 ball;
 flat out vec3 tint;
-// A square around the cone in which the eye sees the ball, and a pixel more for its soft rim.
+// A square around the cone in which the eye sees the ball, with one extra pixel for its soft rim.
 void main() {
   vec3 place = quantum * vec3(x, y, z);
   ball = vec4(turn * (place + offset), swell * radiusAt(size));
@@ -65,7 +65,7 @@ out vec3 point;
 flat out vec4 first;
 flat out vec3 second;
 flat out vec3 tint;
-// A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out, and a pixel more for its soft rim.
+// A rectangle that faces the eye, in front of the rod, so that it covers all of it, with one extra pixel for the soft rim.
 void main() {
   vec3 places[2] = vec3[2](quantum * vec3(start), quantum * vec3(end));
   float radius = radiusAt(paint.w);
@@ -81,13 +81,13 @@ void main() {
   float wide = radius + limits.y * away;
   vec3 halfWay = 0.5 * (second - first.xyz);
   vec3 along = halfWay - dot(halfWay, sight) * sight;
-  // Seen from its end a rod has no direction: any will do.
+  // A rod seen from its end has no direction: any will do.
   if (dot(along, along) < 1e-6 * radius * radius) along = cross(sight, vec3(0.0, 1.0, 0.0));
   along = normalize(along);
   vec3 across = cross(sight, along);
   float nearer = min(abs(dot(halfWay, sight)) + radius, 0.9 * away);
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-  // What is farther than the rectangle looks smaller, what lies within its depth is inside it.
+  // Parts behind the rectangle look smaller; parts within its depth are inside it.
   point = middle - nearer * sight + corner.x * (abs(dot(halfWay, along)) + wide) * along + corner.y * wide * across;
   gl_Position = project(point);
 }`;
@@ -113,7 +113,7 @@ void main() {
 const LIGHT = `#version 300 es
 precision highp float;
 uniform vec4 lens;
-// Towards the light, a little above and left of the eye.
+// Direction of the light, a little above and left of the eye.
 const vec3 TOWARD = vec3(-0.32, 0.52, 0.79);
 vec3 lit(vec3 tint, vec3 normal, vec3 ray, float rim) {
   vec3 light = normalize(TOWARD);
@@ -122,14 +122,14 @@ vec3 lit(vec3 tint, vec3 normal, vec3 ray, float rim) {
   float brightness = rim * (0.46 * (0.92 + 0.22 * normal.y) + 0.576 * diffuse);
   return pow(tint * brightness + gloss, vec3(1.0 / 2.2));
 }
-// Stands for the light that neighbors take from each other.
+// Approximates the light that neighbors block.
 float rimOf(vec3 normal, vec3 ray) {
   return mix(0.62, 1.0, smoothstep(0.0, 0.55, dot(normal, -ray)));
 }
 float depthOf(vec3 point) {
   return clamp(0.5 - 0.5 * (lens.z + lens.w / point.z), 0.0, 1.0);
 }
-// Where a ray passes the center of a ball, and the square of half its way inside, below zero where it misses.
+// Distance along a ray at which it passes the center of a ball, and the square of half the chord, negative if the ray misses.
 vec2 wayThrough(vec4 ball, vec3 ray) {
   float along = dot(ball.xyz, ray);
   vec3 miss = ball.xyz - along * ray;
@@ -161,7 +161,7 @@ flat in vec4 first;
 flat in vec3 second;
 flat in vec3 tint;
 out vec4 color;
-// How far along the ray it is to a ball, or to where it comes closest.
+// Distance along the ray to a ball, or to the closest point if the ray misses.
 float toBall(vec3 ray, vec3 center) {
   float near = dot(center, ray);
   vec3 miss = center - near * ray;
@@ -172,12 +172,12 @@ void main() {
   vec3 axis = second - first.xyz;
   float extent = max(length(axis), 1e-6 * first.w);
   vec3 unit = axis / extent;
-  // The ray and the way to the rod, apart from what goes along it.
+  // The ray and the vector to the rod, without their components along the rod.
   float slant = dot(ray, unit);
   float start = dot(first.xyz, unit);
   float turn = max(1.0 - slant * slant, 1e-9);
   float near = (dot(first.xyz, ray) - start * slant) / turn;
-  // What of the rod is closest to the ray, and how far they are apart.
+  // The point of the rod closest to the ray, and their distance.
   vec3 closest = first.xyz + unit * clamp(near * slant - start, 0.0, extent);
   float apart = length(closest - dot(closest, ray) * ray);
   float cover = clamp(0.5 + (first.w - apart) / max(fwidth(apart), 1e-30), 0.0, 1.0);
@@ -202,7 +202,7 @@ out vec4 color;
 void main() {
   if (beyond > 0.0) discard;
   vec3 face = normalize(cross(dFdx(point), dFdy(point)));
-  // Both sides show: the normal is that of the side which faces the eye.
+  // Both sides are visible: the normal is that of the side that faces the eye.
   if (dot(face, point) > 0.0) face = -face;
   vec3 upright = dot(normal, normal) > 0.01 ? normalize(normal) : face;
   if (dot(upright, face) < 0.0) upright = -upright;

@@ -2,12 +2,12 @@
 
 const element = (id) => document.getElementById(id);
 
-// What is asked for: what is shown, by which field (null = whichever suits), a frame (null = the newest), the ends of the scale (null = those of the frame),
-// one of how many particles, and whether anything of this changed since it was asked for.
+// Request for a frame: view, field (null = automatic), frame (null = the newest), ends of the scale (null = those of the frame), one of how many
+// particles, and whether any of this changed since the last request.
 const wish = { shown: "particles", field: null, frame: null, range: null, every: 1, isNew: true };
-// How a frame is looked at, for which nothing is asked.
+// Display options that need no request.
 const look = { cut: null, hasWalls: true, isDark: false };
-// A particle that was picked: its kind and id once they are known, what was clicked on until then, and whether more was seen of it than is told.
+// The picked particle: kind and id once known, the click until then, and whether the details are older than the frame.
 const picked = { who: null, click: null, isStale: false, asked: -Infinity };
 
 const LABELS = { spheres: "bodies as spheres", smooth: "smooth fluids", surface: "fluids as a mesh", chains: "force chains" };
@@ -23,7 +23,7 @@ function made(kind, className, text, parts = []) {
 const color = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
 const spaced = (name) => name.replaceAll("_", " ");
 
-// Remembers what was shown last, so that nothing is made anew that is the same.
+// Last contents of each element, to avoid rebuilding it without a change.
 const shownLast = {};
 
 function isSame(id, value) {
@@ -64,19 +64,19 @@ function showLegend({ legend, palette }) {
   );
 }
 
-// A list that is open just now is left alone where nothing changes.
+// Sets a list only if its value changes, since it may be open.
 function select(id, value) {
   if (element(id).value !== value) element(id).value = value;
 }
 
-// What can be chosen of a frame, and what is chosen.
+// Shows the available choices of a frame, and the current ones.
 function showChoices(frame) {
   const offered = frame.offered.filter((name) => name !== "smooth" || stage.water);
   const names = offered.includes(wish.shown) ? offered : [wish.shown, ...offered];
   if (!isSame("shown", names)) element("shown").replaceChildren(...names.map((name) => new Option(LABELS[name] ?? name, name)));
   select("shown", wish.shown);
   element("showing").hidden = names.length < 2;
-  // Until the first frame of what is shown now has come, its fields are not known.
+  // The fields are known only after the first frame of the current view.
   if (frame.shown !== wish.shown) return;
   const fields = wish.field && !frame.fields.includes(wish.field) ? [wish.field, ...frame.fields] : frame.fields;
   if (!isSame("fields", fields)) {
@@ -91,7 +91,7 @@ function showChoices(frame) {
   element("ends").hidden = !isHeld;
 }
 
-// The slider spans what is shown; the cut stays where it is.
+// The slider spans the scene; the cut stays in place.
 function showCut(frame) {
   element("cutting").hidden = look.cut === null;
   if (look.cut === null) return;
@@ -99,12 +99,12 @@ function showCut(frame) {
   const slider = element("depth");
   [slider.min, slider.max] = [low[look.cut.axis], high[look.cut.axis]];
   slider.value = look.cut.at;
-  // In thousandths of what the slider spans.
+  // Digits for a thousandth of the slider range.
   const digits = Math.ceil(3 - Math.log10(Math.max(slider.max - slider.min, 1e-9)));
   element("where").textContent = `${look.cut.at.toFixed(clamped(digits, 0, 12))} m`;
 }
 
-// On a narrow screen all this lies over the scene, while it is unfolded.
+// On a narrow screen the side panel lies over the scene while it is unfolded.
 function unfold(isUnfolded) {
   element("side").classList.toggle("unfolded", isUnfolded);
   element("unfold").setAttribute("aria-expanded", String(isUnfolded));
@@ -144,7 +144,7 @@ function listenToScale(changed) {
   for (const end of ends) {
     end.onchange = () => {
       const [low, high] = ends.map(({ valueAsNumber }) => valueAsNumber);
-      // A scale without a span shows nothing: then it stays what it was.
+      // An empty or invalid range is refused; the old one stays.
       if (!(low < high && Number.isFinite(high - low))) return tell();
       wish.range = [low, high];
       changed();
@@ -160,7 +160,7 @@ function listenToCut(redraw) {
   element("axis").onchange = ({ target }) => {
     const axis = "xyz".indexOf(target.value || "-");
     const box = stage.frame && boxOf(stage.frame);
-    // From the front: what lies towards the eye of a first look goes.
+    // Cut away the side towards the initial position of the eye.
     const sign = axis === 1 ? -1 : 1;
     look.cut = axis < 0 || !box ? null : { axis, sign, at: 0.5 * (box.low[axis] + box.high[axis]) };
     element("turned").checked = false;
@@ -177,7 +177,7 @@ function listenToCut(redraw) {
   };
 }
 
-// The ring around what was picked follows it from frame to frame.
+// The ring around the picked particle follows it from frame to frame.
 function showRing({ low, picked: [x, y, z, size] }) {
   const circle = Number.isNaN(x) || picked.who === null ? null : camera.circle(sum(low, [x, y, z]), size);
   const { style } = element("ring");
@@ -187,10 +187,10 @@ function showRing({ low, picked: [x, y, z, size] }) {
   style.width = style.height = `${2 * Math.max(circle.radius, 3) + 6}px`;
 }
 
-// What the server tells of a particle: its kind and id, then lines with a name and a value.
+// Shows the details of a particle from the server: kind and id, then lines with a name and a value.
 function showDetails(text) {
   const [who, ...lines] = text.split("\n");
-  // Whoever has just picked it wants to read that.
+  // Unfold the panel for a newly picked particle.
   if (picked.who !== who) unfold(true);
   picked.who = who;
   element("who").textContent = who.replace(":", " ");
@@ -202,7 +202,7 @@ function showDetails(text) {
   element("closely").hidden = false;
 }
 
-// Why nothing is told of it.
+// Shows why there are no details.
 function showNoDetails(sentence) {
   if (!picked.who) element("who").textContent = "nothing picked";
   element("known").replaceChildren(made("dd", "", sentence));

@@ -1,9 +1,9 @@
 "use strict";
 
-// Colors of the sky above and below, by day and in the dark.
+// Colors at the top and bottom of the background, in the light and the dark color scheme.
 const SKIES = [[[255, 255, 255], [232, 236, 241]], [[38, 43, 51], [22, 25, 30]]].map((sky) => sky.map((color) => scaled(color, 1 / 255)));
 
-// A frame on the graphics processor, and how it is drawn.
+// A frame on the GPU, and its drawing.
 class Stage {
   constructor(gl) {
     this.gl = gl;
@@ -49,7 +49,7 @@ class Stage {
     this.frame = frame;
     this.fill(this.balls, frame.balls);
     this.pointTo(this.balls, frame.planes);
-    // Water comes after what is solid.
+    // Fluid particles follow the solid balls.
     this.pointTo(this.drops, frame.planes.map((plane, place) => plane + frame.solid * (place < 3 ? 2 : 1)));
     this.loadRods(frame);
     this.fill(this.skin, frame.skin);
@@ -75,7 +75,7 @@ class Stage {
     gl.bufferData(gl.ARRAY_BUFFER, bytes, gl.STREAM_DRAW);
   }
 
-  // Lets balls begin at these places of the planes.
+  // Sets the offsets of the attribute arrays of balls in their buffer.
   pointTo({ array, buffer }, planes) {
     const { gl } = this;
     gl.bindVertexArray(array);
@@ -111,7 +111,7 @@ class Stage {
     gl.vertexAttribPointer(0, 3, gl.FLOAT, false, 0, 0);
   }
 
-  // Draws the frame as somebody looks at it: what is cut away, whether walls are drawn, and whether it is dark around.
+  // Draws the frame with a cut, with or without walls, in the light or dark color scheme.
   draw({ cut, hasWalls, isDark }) {
     const { gl, frame } = this;
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -144,7 +144,7 @@ class Stage {
     if (hasWalls) this.drawWalls(shot);
   }
 
-  // Where the camera stands. Lengths are in distances to the target, so that no scene is too small or too large for single precision.
+  // Parameters of the camera. Lengths are in distances to the target, so that scenes of any size suit single precision.
   shot(frame, [width, height], cut) {
     const { right, up, back } = camera.axes();
     const unit = 1 / camera.distance;
@@ -162,7 +162,7 @@ class Stage {
     };
   }
 
-  // Begins to draw what has its places from this corner on.
+  // Starts a program for objects whose positions are relative to the corner `low`.
   view({ cut, eye, unit, lens, turn }, { program, at }, low) {
     const { gl } = this;
     gl.useProgram(program);
@@ -228,7 +228,7 @@ class Stage {
     gl.uniform1f(at.lift, 0);
     gl.drawArrays(gl.TRIANGLES, 0, panes.count);
     gl.uniform1i(at.isLine, 1);
-    // A hair towards the eye, so that an edge is not lost in the particles that touch it.
+    // Slightly towards the eye, so that touching particles do not hide an edge.
     gl.uniform1f(at.lift, 0.0005);
     gl.drawArrays(gl.LINES, panes.count, panes.edges);
     gl.depthMask(true);

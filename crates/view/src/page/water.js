@@ -1,8 +1,8 @@
 "use strict";
 
-// Radius with which particles of fluids are drawn that become a surface, over their own: those beside each other overlap well.
+// Radius of fluid particles that are drawn as a surface, over their own radius: neighbors must overlap well.
 const SWELL = 1.8;
-// How often depths are smoothed in either direction.
+// Number of smoothing passes of the depths in each direction.
 const SMOOTHINGS = 2;
 
 const DROP = `${LIGHT}
@@ -23,7 +23,7 @@ void main() {
   gl_FragDepth = depthOf(hit);
 }`;
 
-// Depth of the water in a pixel; 0 where there is none.
+// Depth of the fluid in a pixel; 0 where there is none.
 const DEPTHS = `${LIGHT}
 uniform highp sampler2D depths;
 uniform sampler2D colors;
@@ -32,11 +32,11 @@ float depthAt(ivec2 pixel) {
   return isOutside ? 0.0 : texelFetch(depths, pixel, 0).r;
 }`;
 
-// Water that lies much farther counts as if it were a little behind, and what lies in front not at all, so that drops keep their outlines
-// (the narrow-range filter of [Truong 2018], one direction after the other).
+// Fluid much farther away counts as if it were slightly behind, and fluid in front does not count, so that drops keep their outlines (the
+// narrow-range filter of [Truong 2018], one direction after the other).
 const SMOOTHED = `${DEPTHS}
 uniform ivec2 stepBy;
-// Radius of drops, and pixels that a tangent of 1 is seen over.
+// Radius of drops, and number of pixels per unit of tangent.
 uniform vec2 swell;
 layout(location = 0) out float depth;
 layout(location = 1) out vec4 color;
@@ -54,7 +54,7 @@ void main() {
   for (int i = 1; i <= int(reach); i += 1) {
     ivec2 away = i * stepBy;
     vec2 pair = vec2(depthAt(pixel + away), depthAt(pixel - away));
-    // Only both sides together: what is smoothed at an edge must not lean.
+    // Only pairs from both sides count, so that an edge is not tilted by smoothing.
     if (min(pair.x, pair.y) == 0.0 || min(pair.x, pair.y) < here - 6.0 * swell.x) continue;
     float weight = exp(-4.5 * float(i * i) / (reach * reach));
     vec2 near = min(pair, vec2(here + swell.x));
@@ -72,7 +72,7 @@ vec3 pointAt(ivec2 pixel, float depth) {
   vec2 clip = (vec2(pixel) + 0.5) / vec2(textureSize(depths, 0)) * 2.0 - 1.0;
   return vec3(clip / lens.xy, -1.0) * depth;
 }
-// The way to the next pixel along the water, on that side where the depth changes less.
+// Vector to the next pixel along the surface, on the side where the depth changes less.
 vec3 slope(ivec2 pixel, vec3 here, ivec2 away) {
   vec2 pair = vec2(depthAt(pixel + away), depthAt(pixel - away));
   vec3 after = pointAt(pixel + away, pair.x) - here;
@@ -91,9 +91,9 @@ void main() {
   gl_FragDepth = depthOf(here);
 }`;
 
-// What of particles of fluids the eye sees of a surface over them, found in the picture.
+// Draws fluid particles as a surface, computed in screen space.
 class Water {
-  // Whether this browser can draw depths into images.
+  // Whether this browser can render depths into images.
   static isPossible(gl) { return gl.getExtension("EXT_color_buffer_float") !== null; }
 
   constructor(stage) {
@@ -137,7 +137,7 @@ class Water {
     gl.activeTexture(gl.TEXTURE0);
   }
 
-  // Draws drops of this radius into an image, by `draw`, and smooths what is seen of them; `pixels` are what a tangent of 1 is seen over.
+  // Draws drops of this radius into an image, by `draw`, and smooths their depths; `pixels` is the number of pixels per unit of tangent.
   gather([width, height], radius, pixels, draw) {
     const { gl } = this;
     this.resize(width, height);
@@ -163,7 +163,7 @@ class Water {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
-  // Lays the water among what is solid.
+  // Draws the fluid surface among the solid objects.
   merge(lens) {
     const { gl } = this;
     const { program, at } = this.merged;

@@ -1,4 +1,4 @@
-//! Frames as a page reads them, and what of the originals is in them.
+//! Frames as a page reads them, compared with the originals.
 
 use glam::DVec3;
 use tungstenite::Message;
@@ -15,13 +15,13 @@ pub struct Frame {
     pub number: u64,
     frames: u32,
     time: f64,
-    /// Grains, particles of fluids, balls, how many of these are solid, rods, panes, and of how many balls and rods there is one.
+    /// Grains, fluid particles, balls, solid balls, rods, panes, and n if one of n balls and rods was sent.
     pub counts: [u32; 7],
-    /// Of places.
+    /// Quantum of positions of balls and rods.
     pub quantum: [f64; 3],
-    /// Powers of two by which each level of radii is larger than the one before, of balls and of rods.
+    /// Powers of two between successive levels of radii, of balls and of rods.
     pub steps: [f64; 2],
-    /// Of places of panes.
+    /// Quantum of positions of panes.
     pub quantum_of_panes: [f64; 3],
     pub picked: Option<(DVec3, f64)>,
     pub texts: [String; 6],
@@ -30,12 +30,12 @@ pub struct Frame {
     pub legend: String,
     ticks: Vec<(f32, String)>,
     pub palette: Vec<[u8; 3]>,
-    /// Triangles of each wall and number of edges, if they came along.
+    /// Triangles of each wall and number of edges, if the frame contains them.
     walls: Option<(Vec<Vec<[DVec3; 3]>>, usize)>,
-    /// Center and radius; `None` of what is not drawn.
+    /// Center and radius; `None` if not drawn.
     pub balls: Vec<Option<(DVec3, f64)>>,
     pub shade: Vec<u8>,
-    /// `None` of what is not drawn.
+    /// `None` if not drawn.
     pub rods: Vec<Option<Line>>,
     pub panes: Vec<[Corner; 3]>,
 }
@@ -91,7 +91,7 @@ impl Reader<'_> {
         DVec3::new(self.double(), self.double(), self.double())
     }
 
-    /// A place on a grid.
+    /// A position on a grid.
     fn place(&mut self, low: DVec3, quantum: DVec3) -> DVec3 {
         low + quantum * DVec3::from([(); 3].map(|()| self.short() as f64))
     }
@@ -115,7 +115,7 @@ impl Reader<'_> {
     }
 }
 
-/// The frame in a message, all of which must be of it.
+/// Decodes the frame in a message and checks that no bytes are left.
 pub fn read(message: &Message) -> Frame {
     let Message::Binary(bytes) = message else {
         panic!("no frame: {message}")
@@ -200,7 +200,7 @@ pub fn read(message: &Message) -> Frame {
     }
 }
 
-/// Asserts that it is off by at most half of the share by which levels differ.
+/// Asserts that a radius is wrong by at most half of the step between levels.
 pub fn assert_radius(found: f64, radius: f64, step: f64) {
     assert!((found / radius).log2().abs() <= 0.5 * step + 1e-9, "{found} is not {radius}");
 }
@@ -288,7 +288,7 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
     let frame = read(&asked(&mut socket, "frame - - 0 - - - -"));
     let is_drawn: Vec<bool> = frame.balls.iter().map(Option::is_some).collect();
     assert_eq!(is_drawn, [true, false, false, false, false, false, true, true, true]);
-    // In its place something else is seen.
+    // Another object is drawn in its place.
     let (_, radius) = frame.balls[6].unwrap();
     assert!((radius - 1.0).abs() < 1e-6 && frame.shade[6] == 255, "{radius}");
     let away = frame.balls[7].unwrap().0 - odd.origin - DVec3::from([0, 1, 2].map(|axis| f64::from(odd.balls[7][axis])));
@@ -309,7 +309,7 @@ fn what_is_nowhere_is_not_drawn_and_harms_nothing() {
 }
 
 #[test]
-fn one_stray_takes_no_digits_from_the_others_and_is_told_of() {
+fn one_stray_takes_no_digits_from_the_others_and_is_reported() {
     let mut strewn = heap(0, 200);
     strewn.balls[70][2] = -1e4;
     strewn.balls[71] = [5e3, 0.0, 0.0, -0.002];
@@ -353,7 +353,7 @@ fn one_stray_takes_no_digits_from_the_others_and_is_told_of() {
     let area = |[a, b, c]: &[Corner; 3]| (b.0 - a.0).cross(c.0 - a.0).length();
     let far: Vec<usize> = (0..100).filter(|&pane| area(&frame.panes[pane]) < 0.9).collect();
     assert_eq!(far, [60]);
-    // It can be followed all the same.
+    // An outlier can be followed all the same.
     let (center, _) = frame.picked.unwrap();
     assert!((center - strewn.center(&strewn.balls[70])).length() < 1e-2, "{center}");
 }

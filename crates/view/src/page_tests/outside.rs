@@ -1,18 +1,18 @@
-//! What is not of this machine, of this page or of this folder.
+//! Access from other machines and pages, and links to other folders.
 
 use std::{fs, io::ErrorKind, net::TcpStream, os::unix::fs::symlink};
 
 use super::{heap, opened};
-use crate::{Particle, PictureOptions, Recording, Show, ViewError, picture_tests::run_folder};
+use crate::{FrameSource, Particle, PictureOptions, Recording, ViewError, picture_tests::run_folder};
 
-// Elsewhere only 127.0.0.1 is there from the start.
+// Other systems have only 127.0.0.1 by default.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_page_listens_on_one_address_of_this_machine() {
     let (_page, host, _) = opened([heap(0, 1)]);
     let port: u16 = host.rsplit(':').next().unwrap().parse().unwrap();
     assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
-    // All of 127.0.0.0/8 leads to this machine: who listened everywhere would answer there, too.
+    // All of 127.0.0.0/8 is this machine: a server on all addresses would answer there, too.
     let refused = TcpStream::connect(("127.0.0.2", port)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused, "{refused}");
 }
@@ -45,7 +45,7 @@ fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
     assert!(look(&page).unwrap().is_some());
     assert!(!look_closely(&page).unwrap().values.is_empty());
 
-    // A link to what is in the folder leads nowhere else, nor does a name of the folder itself.
+    // A link to a file in the folder, or an alias of the folder itself, is allowed.
     fs::remove_file(&last).unwrap();
     symlink(&first, &last).unwrap();
     assert!(look(&page).unwrap().is_some());
@@ -53,7 +53,7 @@ fn a_page_shows_nothing_that_lies_outside_the_run_folder() {
     symlink(run.path(), &alias).unwrap();
     assert!(look(&Recording::open(&alias).unwrap().confined().unwrap()).unwrap().is_some());
 
-    // A frame of another run, while the page is open and when it shall open; a window shows it.
+    // A link to a frame of another run is refused, by an open page and by one that opens; a window shows it.
     fs::remove_file(&last).unwrap();
     symlink(elsewhere.path().join("fields/grains_000001.vtp"), &last).unwrap();
     assert_refused(look(&page).map(drop), &last);

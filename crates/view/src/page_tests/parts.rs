@@ -1,4 +1,4 @@
-//! What a frame holds besides all of its balls: rods and panes, some of the balls, a scale that is held, and what is known of a particle.
+//! Contents of a frame other than all balls: rods, panes, a subset of the balls, a fixed scale, and details of a particle.
 
 use std::{net::TcpStream, sync::Arc};
 
@@ -12,20 +12,20 @@ use super::{
     heap, opened, socket,
 };
 use crate::{
-    Details, Particle, PictureOptions, Recording, Show, Snapshot, ViewError,
+    FrameSource, Particle, ParticleDetails, PictureOptions, Recording, Snapshot, ViewError,
     coloring::{Coloring, Legend},
-    live::{Controls, Status},
-    page::{Known, answer},
+    live::{RunControl, Status},
+    page::{PageOptions, answer},
     picture_tests::run_folder,
     render::{Pane, Rod},
 };
 
-/// Somewhere in a cube of this width around a place.
+/// A random position in a cube of this width around a position.
 fn near(dice: &mut Dice, place: DVec3, width: f64) -> DVec3 {
     place + width * DVec3::from([(); 3].map(|()| f64::from(dice.part()) - 0.5))
 }
 
-/// Asserts that it is off by at most half a quantum along each axis, and by what 32 bits lose of a place so far from the origin.
+/// Asserts that the error is at most half a quantum along each axis, plus the rounding of 32-bit floats this far from the origin.
 fn assert_at(found: DVec3, place: DVec3, quantum: &[f64]) {
     let away = found - place;
     for (axis, quantum) in quantum.iter().take(3).enumerate() {
@@ -51,7 +51,7 @@ fn rods_and_panes_arrive_within_half_a_quantum() {
     original.rods = (0..RODS).map(rod).collect();
     original.rods[7].ends[1].y = f64::NAN;
     original.rods[8].radius = 0.0;
-    // A wall is larger than all of that, and has a box of its own.
+    // A wall is larger than all of that and has its own box.
     let pane = |k: usize| Pane {
         corners: [(); 3].map(|()| near(&mut dice, origin, 400.0)),
         normals: [(); 3].map(|()| near(&mut dice, DVec3::ZERO, 1.0).normalize()),
@@ -140,20 +140,20 @@ fn of_so_many_balls_and_rods_one_is_sent() {
             let is_it = |&place: &usize| (original.center(&original.balls[place]) - found.unwrap().0).length() < 1e-4;
             let place = (0..103).find(is_it).unwrap();
             assert_eq!(place / every, k, "one of each {every}");
-            // What is drawn as a solid is one.
+            // Solid balls remain solid.
             assert_eq!(place < 50, k < solid);
             assert_eq!(frame.shade[k], original.coloring.shade[place]);
             parts.push(place % every);
         }
-        // On a lattice those in the same place of every four would all lie in few planes.
+        // On a lattice, balls at the same place of every four would lie in few planes.
         assert!(every != 4 || (0..4).all(|part| parts.contains(&part)), "{parts:?}");
         let colors: Vec<usize> = frame.rods.iter().map(|rod| usize::from(rod.unwrap().2[0]) / every).collect();
         assert_eq!(colors, (0..rods).collect::<Vec<_>>());
     }
 }
 
-/// What a page is told.
-fn told(socket: &mut WebSocket<TcpStream>, request: &str) -> String {
+/// The text answer to a request.
+fn reported(socket: &mut WebSocket<TcpStream>, request: &str) -> String {
     match asked(socket, request) {
         Message::Text(text) => text.to_string(),
         other => panic!("{request}: {other}"),
@@ -171,7 +171,7 @@ fn a_ball_is_known_by_its_place_in_the_frame_that_was_sent_last() {
     broken.marks = Some(vec![[0.0, 0.0, 0.0, 1.0]]);
     let (_page, host, live) = opened([first.clone(), second.clone(), broken]);
     let mut socket = socket(&host, &live);
-    assert!(told(&mut socket, "details grain:7").starts_with("error - no frame was sent yet"));
+    assert!(reported(&mut socket, "details grain:7").starts_with("error - no frame was sent yet"));
 
     let of_grain = "\n\t3 contacts\n\tgrain 5: 1 N\n\tand 2 more";
     read(&asked(&mut socket, "frame - - 0 - - - -"));
@@ -181,16 +181,16 @@ fn a_ball_is_known_by_its_place_in_the_frame_that_was_sent_last() {
         ("details ball:30", "details particle:130\nframe\t0".to_owned()),
         ("details grain:7", format!("details grain:7\nframe\t0{of_grain}")),
     ] {
-        assert_eq!(told(&mut socket, request), expected);
+        assert_eq!(reported(&mut socket, request), expected);
     }
-    // Nothing new is not a frame.
-    assert_eq!(told(&mut socket, "frame - - 0 0 - - -"), "nothing 3");
-    assert!(told(&mut socket, "details ball:1").starts_with("details grain:101\n"));
+    // An answer without a new frame keeps the last frame.
+    assert_eq!(reported(&mut socket, "frame - - 0 0 - - -"), "nothing 3");
+    assert!(reported(&mut socket, "details ball:1").starts_with("details grain:101\n"));
     let thinned = read(&asked(&mut socket, "frame - - 1 - - 3 -"));
     for (k, ball) in thinned.balls.iter().enumerate() {
         let is_it = |&place: &usize| (second.center(&second.balls[place]) - ball.unwrap().0).length() < 1e-4;
         let id = second.id[(0..40).find(is_it).unwrap()];
-        let said = told(&mut socket, &format!("details ball:{k}"));
+        let said = reported(&mut socket, &format!("details ball:{k}"));
         assert!(said.starts_with(&format!("details grain:{id}\nframe\t1\n")), "{said}");
     }
     for (request, frame) in [
@@ -199,14 +199,14 @@ fn a_ball_is_known_by_its_place_in_the_frame_that_was_sent_last() {
         ("details ball:0", 2),
     ] {
         read(&asked(&mut socket, &format!("frame - - {frame} - - 3 -")));
-        let refused = told(&mut socket, request);
+        let refused = reported(&mut socket, request);
         assert!(
             refused.starts_with("error - ball ") && refused.contains("is no particle"),
             "{refused}"
         );
     }
 
-    // Where it is does not depend on which balls are sent.
+    // The position of a picked particle does not depend on which balls are sent.
     let mut picked = |who: &str| read(&asked(&mut socket, &format!("frame - - 0 - - 16 {who}"))).picked;
     let (center, radius) = picked("particle:135").unwrap();
     assert!((center - first.center(&first.balls[35])).length() < 1e-6, "{center}");
@@ -214,9 +214,9 @@ fn a_ball_is_known_by_its_place_in_the_frame_that_was_sent_last() {
     assert!(picked("grain:135").is_none() && picked("particle:100").is_none() && picked("-").is_none());
 }
 
-/// The answer of a show to a page that has nothing yet: a frame, or what is said.
-fn answered(show: &dyn Show, request: &str) -> Result<Frame, String> {
-    match answer(show, request, Known::default()).0 {
+/// The answer of a source to a page that has nothing yet: a frame or a text.
+fn answered(show: &dyn FrameSource, request: &str) -> Result<Frame, String> {
+    match answer(show, request, PageOptions::default()).0 {
         Answer::Binary(bytes) => Ok(read(&Message::Binary(bytes))),
         Answer::Text(text) => Err(text.to_string()),
         other => panic!("{request}: {other:?}"),
@@ -244,13 +244,13 @@ fn a_recording_shows_its_contacts_on_a_scale_that_is_held() {
     assert!(refused.starts_with("error 2 ") && refused.contains("[bonds.NAME]"), "{refused}");
 }
 
-/// A simulation that runs, and always looks the same.
+/// A running simulation whose state never changes.
 struct Running {
-    controls: Controls,
+    controls: RunControl,
     snapshot: Arc<Snapshot>,
 }
 
-impl Show for Running {
+impl FrameSource for Running {
     fn title(&self) -> String {
         "running".to_owned()
     }
@@ -259,7 +259,7 @@ impl Show for Running {
         None
     }
 
-    fn controls(&self) -> Option<&Controls> {
+    fn controls(&self) -> Option<&RunControl> {
         Some(&self.controls)
     }
 
@@ -267,15 +267,15 @@ impl Show for Running {
         Ok((seen != Some(self.snapshot.number)).then(|| Arc::clone(&self.snapshot)))
     }
 
-    fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
-        Ok(Details::default())
+    fn details(&self, _: u64, _: Particle) -> Result<ParticleDetails, ViewError> {
+        Ok(ParticleDetails::default())
     }
 }
 
 #[test]
-fn a_run_tells_where_it_stands_and_offers_what_it_knows() {
+fn a_run_reports_where_it_stands_and_offers_what_it_has() {
     let run = Running {
-        controls: Controls::default(),
+        controls: RunControl::default(),
         snapshot: Arc::new(Snapshot {
             particles: 2,
             ..heap(7, 5)
@@ -287,17 +287,20 @@ fn a_run_tells_where_it_stands_and_offers_what_it_knows() {
         pace: 0.25,
         ..Status::default()
     };
-    run.controls.tell(status);
+    run.controls.report_status(status);
     run.controls.set_rate(Some(1.0));
     let frame = answered(&run, "frame - - - - - - -").ok().unwrap();
-    // A run knows its contacts, whatever it records, and has no time for meshes.
+    // A running simulation has its contacts, even if it does not record them, but no time for meshes.
     assert_eq!(frame.offered, ["particles", "smooth", "contacts", "chains"]);
-    let [status_told, shortfall] = [3, 4].map(|place| frame.texts[place].as_str());
-    assert!(status_told.starts_with("0.5 s of 2 s   ·   0.25 s a second"), "{status_told}");
+    let [status_reported, shortfall] = [3, 4].map(|place| frame.texts[place].as_str());
+    assert!(
+        status_reported.starts_with("0.5 s of 2 s   ·   0.25 s a second"),
+        "{status_reported}"
+    );
     assert_eq!(shortfall, "falls short: 0.250 of it");
     let nothing = || answered(&run, "frame - - - 7 - - -").err().unwrap();
-    assert_eq!(nothing(), format!("nothing - {status_told}\n{shortfall}"));
-    run.controls.tell(Status { is_over: true, ..status });
+    assert_eq!(nothing(), format!("nothing - {status_reported}\n{shortfall}"));
+    run.controls.report_status(Status { is_over: true, ..status });
     let said = nothing();
     assert!(
         said.starts_with("nothing - done   ·   0.5 s of 2 s") && !said.contains("falls short"),

@@ -1,16 +1,16 @@
-// Center and radius of each.
+// Center and radius of each sphere.
 @group(1) @binding(0) var<storage, read> balls: array<vec4f>;
-// Place in the palette, four to a word.
+// Palette indices, four per word.
 @group(1) @binding(1) var<storage, read> shades: array<u32>;
 
-// Whether these are particles of fluids that shall become a surface, for which they are drawn larger than they are.
+// Whether these are fluid particles that form a surface; they are drawn enlarged.
 override IS_WATER: bool;
 
 fn sphere_of(ball: vec4f) -> vec4f {
     return vec4f(seen(ball.xyz), ball.w * select(1.0, view.swell.y, IS_WATER));
 }
 
-// What is not a number is not in front of the camera either, and a radius below 0 is that of what is not drawn.
+// NaN fails the comparison, too; a negative radius marks a sphere that is not drawn.
 fn is_seen(ball: vec4f, sphere: vec4f) -> bool {
     return ball.w > 0.0 && sphere.z - sphere.w > view.near && !is_cut(ball.xyz);
 }
@@ -20,12 +20,12 @@ fn shade_of(index: u32) -> u32 {
 }
 
 struct Strike {
-    // Along the optical axis; 0 where the ray passes by.
+    // Along the optical axis; 0 if the ray misses.
     depth: f32,
     normal: vec3f,
 }
 
-// Where a ray from the eye towards a point strikes a sphere.
+// Intersection of a sphere with a ray from the eye through a point.
 fn strike(sphere: vec4f, toward: vec3f) -> Strike {
     let ray = normalize(toward);
     let along = dot(sphere.xyz, ray);

@@ -1,52 +1,52 @@
-//! A device to draw with, and the making of its images, buffers and pipelines.
+//! A graphics device, with functions to create images, buffers and pipelines.
 
 use wgpu::util::DeviceExt;
 
-use crate::{ViewError, aboard::DeviceMark};
+use crate::{ViewError, gpu_particles::DeviceMark};
 
 /// Format of depth images.
 pub const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// Format of images of colors and of light, which passes of all kinds write.
+/// Format of color and light images, which all kinds of passes write.
 pub const LIT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
-/// Format of images of depths and normals.
+/// Format of images of depth and normal.
 pub const SURFACE: wgpu::TextureFormat = wgpu::TextureFormat::Rg32Uint;
 
-/// A device to draw with.
+/// A graphics device.
 #[derive(Clone)]
-pub struct Painter {
+pub struct RenderDevice {
     /// Name of the adapter.
     pub adapter: String,
-    /// Where everything is made.
+    /// Device that owns all resources.
     pub device: wgpu::Device,
-    /// Where it is drawn.
+    /// Queue for drawing.
     pub queue: wgpu::Queue,
-    /// Which device it is.
+    /// Identity of the device.
     pub mark: DeviceMark,
 }
 
-/// What a pipeline is made of besides its shader.
+/// Description of a pipeline.
 pub struct Pipeline<'a> {
-    /// WGSL.
+    /// Shader in WGSL.
     pub shader: &'a str,
     /// Name of the fragment function.
     pub fragment: &'a str,
-    /// Values of what the shader leaves open.
+    /// Values of the shader's override constants.
     pub constants: &'a [(&'a str, f64)],
     /// Layout of the vertices or instances.
     pub vertices: Option<wgpu::VertexBufferLayout<'a>>,
-    /// How they become triangles.
+    /// Primitive topology.
     pub topology: wgpu::PrimitiveTopology,
     /// Images drawn into.
     pub targets: &'a [wgpu::TextureFormat],
-    /// Whether colors are laid over what is there.
+    /// Whether colors are blended over the existing ones.
     pub has_blending: bool,
-    /// Whether the nearest is kept, by a depth image.
+    /// Whether a depth image keeps the nearest fragment.
     pub has_depth: bool,
 }
 
 impl Pipeline<'_> {
-    /// One that covers every pixel of these images with a fragment function.
+    /// A pipeline that runs a fragment function on every pixel of these images.
     pub fn covering<'a>(shader: &'a str, fragment: &'a str, targets: &'a [wgpu::TextureFormat]) -> Pipeline<'a> {
         Pipeline {
             shader,
@@ -61,7 +61,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// How graphics adapters are looked for. OpenGL lacks images that the passes write.
+/// Options for the search of graphics adapters. OpenGL lacks image formats that the passes write.
 pub fn adapters() -> wgpu::InstanceDescriptor {
     wgpu::InstanceDescriptor {
         backends: wgpu::Backends::PRIMARY.with_env(),
@@ -69,11 +69,11 @@ pub fn adapters() -> wgpu::InstanceDescriptor {
     }
 }
 
-impl Painter {
-    /// The best device there is, for pictures that no window shows.
-    pub fn offscreen(descriptor: wgpu::InstanceDescriptor) -> Result<Painter, ViewError> {
+impl RenderDevice {
+    /// The best device for offscreen pictures.
+    pub fn offscreen(descriptor: wgpu::InstanceDescriptor) -> Result<RenderDevice, ViewError> {
         let instance = wgpu::Instance::new(descriptor);
-        Ok(pollster::block_on(Painter::new(&instance, None))?.0)
+        Ok(pollster::block_on(RenderDevice::new(&instance, None))?.0)
     }
 
     /// The best adapter of an instance that can draw on a surface, if one is given.
@@ -87,11 +87,11 @@ impl Painter {
         found.map_err(|error| ViewError::NoAdapter { found: error.to_string() })
     }
 
-    /// The device of that adapter.
-    pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(Painter, wgpu::Adapter), ViewError> {
-        let adapter = Painter::adapter(instance, surface).await?;
+    /// A device of the best adapter.
+    pub async fn new(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<(RenderDevice, wgpu::Adapter), ViewError> {
+        let adapter = RenderDevice::adapter(instance, surface).await?;
         let name = adapter.get_info().name;
-        // Ten million spheres are more than what every adapter binds at once, and large windows than what every one draws into.
+        // Ten million spheres exceed the default limit of a binding, and large windows that of an image.
         let limits = adapter.limits();
         let required_limits = wgpu::Limits {
             max_texture_dimension_2d: limits.max_texture_dimension_2d,
@@ -106,7 +106,7 @@ impl Painter {
         let (device, queue) = adapter.request_device(&descriptor).await.map_err(|error| ViewError::NoAdapter {
             found: format!("{name} refused to start ({error})"),
         })?;
-        let painter = Painter {
+        let painter = RenderDevice {
             adapter: name,
             device,
             queue,
@@ -115,7 +115,7 @@ impl Painter {
         Ok((painter, adapter))
     }
 
-    /// Does what may fail on the device, and says so if it does.
+    /// Runs `body` and returns errors of the device.
     pub fn guarded<T>(&self, body: impl FnOnce() -> Result<T, ViewError>) -> Result<T, ViewError> {
         let scopes = [
             wgpu::ErrorFilter::Internal,
@@ -132,7 +132,7 @@ impl Painter {
         done
     }
 
-    /// The device's own words as an error.
+    /// An error with the message of the device.
     pub fn failed(&self, cause: impl ToString) -> ViewError {
         ViewError::Device {
             adapter: self.adapter.clone(),
@@ -140,7 +140,7 @@ impl Painter {
         }
     }
 
-    /// Runs the passes and brings the picture to memory, three bytes per pixel.
+    /// Submits the passes and downloads the picture, three bytes per pixel.
     pub fn read(&self, encoder: wgpu::CommandEncoder, picture: &wgpu::TextureView) -> Result<Vec<u8>, ViewError> {
         let (width, height) = (picture.texture().width(), picture.texture().height());
         let row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -165,7 +165,7 @@ impl Painter {
         Ok(pixels.copied().collect())
     }
 
-    /// Runs the passes, and then a copy of so many bytes, and brings these to memory.
+    /// Submits the passes and a copy of this many bytes, and downloads these.
     pub fn fetch(
         &self,
         mut encoder: wgpu::CommandEncoder,
@@ -191,7 +191,7 @@ impl Painter {
         Ok(bytes.to_vec())
     }
 
-    /// Waits until what was submitted is done, but not for what others submit meanwhile.
+    /// Waits for a submission, but not for later ones of other threads.
     pub fn wait(&self, submitted: wgpu::SubmissionIndex) -> Result<(), ViewError> {
         let polled = self.device.poll(wgpu::PollType::Wait {
             submission_index: Some(submitted),
@@ -200,7 +200,7 @@ impl Painter {
         polled.map(drop).map_err(|error| self.failed(error))
     }
 
-    /// An image to draw into and to read from.
+    /// An image to draw into and to read.
     pub fn image(&self, (width, height): (u32, u32), format: wgpu::TextureFormat) -> wgpu::TextureView {
         let image = self.device.create_texture(&wgpu::TextureDescriptor {
             label: None,
@@ -224,7 +224,7 @@ impl Painter {
         image.create_view(&Default::default())
     }
 
-    /// A buffer that holds these bytes.
+    /// A buffer with these bytes.
     pub fn buffer(&self, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         self.device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
             label: None,
@@ -243,7 +243,7 @@ impl Painter {
         })
     }
 
-    /// A buffer that begins with these bytes, and zeros up to a whole word: a known one that is large enough for them, and not much larger, or a new one.
+    /// A buffer that begins with these bytes, padded with zeros to a whole word. Reuses the known buffer if it is large enough and not much larger.
     pub fn filled(&self, known: Option<wgpu::Buffer>, contents: &[u8], usage: wgpu::BufferUsages) -> wgpu::Buffer {
         let size = (contents.len() as u64).next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
         let fits = |buffer: &wgpu::Buffer| (size..=4 * size).contains(&buffer.size());
@@ -258,12 +258,12 @@ impl Painter {
         buffer
     }
 
-    /// The resources of a group of a pipeline, bound from 0 on.
+    /// Binds the resources of a group of a pipeline, from binding 0 on.
     pub fn bind(&self, pipeline: &wgpu::RenderPipeline, group: u32, resources: &[wgpu::BindingResource]) -> wgpu::BindGroup {
         self.bind_to(&pipeline.get_bind_group_layout(group), (0..).zip(resources.iter().cloned()))
     }
 
-    /// Resources bound as a layout has them.
+    /// Binds resources according to a layout.
     pub fn bind_to<'a>(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -278,7 +278,7 @@ impl Painter {
         })
     }
 
-    /// Adds a pass that computes all pixels of an image, in groups of eight by eight, with resources bound from 0 on.
+    /// Adds a compute pass over all pixels of an image, in groups of eight by eight, with resources bound from 0 on.
     pub fn sweep(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -293,7 +293,7 @@ impl Painter {
         pass.dispatch_workgroups(image.width().div_ceil(8), image.height().div_ceil(8), 1);
     }
 
-    /// A pipeline that computes by a function of a shader.
+    /// A compute pipeline with a function of a shader.
     pub fn computation(&self, shader: &str, function: &str, constants: &[(&str, f64)]) -> wgpu::ComputePipeline {
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: Some(function),
@@ -312,7 +312,7 @@ impl Painter {
         })
     }
 
-    /// A pipeline as its parts say; its shader has `place` for the vertices.
+    /// A render pipeline from its description; the vertex function of its shader is `place`.
     pub fn pipeline(&self, parts: &Pipeline) -> wgpu::RenderPipeline {
         let source = wgpu::ShaderSource::Wgsl(parts.shader.into());
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -369,12 +369,12 @@ impl Painter {
     }
 }
 
-/// An image as a resource.
+/// An image as a binding resource.
 pub fn texture(view: &wgpu::TextureView) -> wgpu::BindingResource<'_> {
     wgpu::BindingResource::TextureView(view)
 }
 
-/// An image to draw into.
+/// An image as a color attachment.
 pub fn attachment(view: &wgpu::TextureView, load: wgpu::LoadOp<wgpu::Color>) -> Option<wgpu::RenderPassColorAttachment<'_>> {
     Some(wgpu::RenderPassColorAttachment {
         view,
@@ -397,7 +397,7 @@ mod tests {
             backends: wgpu::Backends::empty(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         };
-        let Err(error) = Painter::offscreen(none) else {
+        let Err(error) = RenderDevice::offscreen(none) else {
             panic!("an adapter without a backend")
         };
         assert!(matches!(error, ViewError::NoAdapter { .. }));

@@ -3,7 +3,7 @@ struct Varying {
     @location(0) @interpolate(linear) across: f32,
 }
 
-// A line of constant width between two points, cut at the near plane.
+// A line of constant width between two points, clipped at the near plane.
 @vertex
 fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec3f, @location(1) second: vec3f) -> Varying {
     let start = project(mix(first, second, clamp((view.near - first.z) / (second.z - first.z), 0.0, 1.0) * f32(first.z < view.near)));
@@ -13,7 +13,7 @@ fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec3f, @locatio
     let here = select(start, end, (corner & 1u) == 1u);
     let sign = f32(corner >> 1u) * 2.0 - 1.0;
     let offset = across * sign * (view.line + 1.0) * 2.0 / view.size;
-    // A hair towards the eye, so that an edge is not lost in the grains that touch it.
+    // Slightly towards the eye, so that touching grains do not hide an edge.
     return Varying(vec4f(here.xy + offset * here.w, here.z * 1.0005, here.w), sign * (view.line + 1.0));
 }
 

@@ -3,13 +3,13 @@ struct Varying {
     @location(0) place: vec3f,
 }
 
-// The place is in the plane: two coordinates around the grains, 1 where they end, and the squares of the grid per unit.
+// Grid position: two coordinates in the plane, with 1 at the edge of the grains, and the number of grid squares per unit.
 @vertex
 fn place(@location(0) point: vec3f, @location(1) place: vec3f) -> Varying {
     return Varying(project(point), place);
 }
 
-// A grid that fades away from the grains.
+// A grid that fades out away from the grains.
 @fragment
 fn tint(in: Varying) -> @location(0) vec4f {
     let grid = in.place.xy * in.place.z;

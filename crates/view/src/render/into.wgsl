@@ -1,4 +1,4 @@
-// Into a picture that no window shows: a compute pass, see light.wgsl.
+// Writes an offscreen picture: a compute pass, see light.wgsl.
 @group(0) @binding(1) var picture: texture_storage_2d<rgba8unorm, write>;
 
 @compute @workgroup_size(8, 8)

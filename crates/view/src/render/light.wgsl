@@ -3,11 +3,11 @@
 @group(0) @binding(3) var lit: texture_storage_2d<rgba16float, write>;
 
 const SAMPLES: u32 = 20u;
-// Towards the light, a little above and left of the eye.
+// Direction of the light, a little above and left of the eye.
 const LIGHT: vec3f = vec3f(-0.32, 0.52, -0.79);
 
-// How much of the surroundings a point sees: rays in the hemisphere of its normal, from grain to scene size,
-// count as blocked where the depth image is in front of their ends (Mittring 2007, with Jimenez' gradient noise).
+// Ambient visibility of a point: rays in the hemisphere of its normal, from grain to scene size, count as blocked where the depth image lies in front
+// of their ends (Mittring 2007, with Jimenez' gradient noise).
 fn openness(at: vec2f, point: vec3f, normal: vec3f) -> f32 {
     let side = normalize(cross(normal, select(vec3f(1.0, 0.0, 0.0), vec3f(0.0, 1.0, 0.0), abs(normal.x) > 0.7)));
     let above = cross(normal, side);
@@ -34,7 +34,7 @@ fn openness(at: vec2f, point: vec3f, normal: vec3f) -> f32 {
     return 1.0 - blocked / f32(SAMPLES);
 }
 
-// A compute pass: graphics cards made for computing have few units that shade fragments.
+// A compute pass: compute cards have few units for fragment shading.
 @compute @workgroup_size(8, 8)
 fn light(@builtin(global_invocation_id) id: vec3u) {
     if all(id.xy < vec2u(view.size)) {
@@ -57,7 +57,7 @@ fn lit_at(at: vec2f) -> vec4f {
     let eye = -normalize(point);
     let diffuse = max(dot(normal, toward), 0.0) / 0.79;
     let gloss = 0.06 * pow(max(dot(normal, normalize(toward + eye)), 0.0), 48.0);
-    // A surface that faces the eye, unblocked, keeps its color; the rest is shaded from there.
+    // A surface that faces the eye without occlusion keeps its color; others are darker.
     let sky = 0.92 + 0.22 * normal.y;
     let brightness = 0.46 * sky * open * open + 0.576 * diffuse * mix(open, 1.0, 0.25);
     let color = textureLoad(colors, vec2i(at.xy), 0).rgb;

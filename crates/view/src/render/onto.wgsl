@@ -1,7 +1,7 @@
-// Whether what a window shows is stored as it is: then it has to be in sRGB already.
+// Whether the window shows stored values unchanged; they must then be sRGB.
 override IS_PLAIN: bool;
 
-// Onto what a window shows.
+// Writes the picture of a window.
 @fragment
 fn onto(@builtin(position) at: vec4f) -> @location(0) vec4f {
     let color = resolved(vec2i(at.xy)).rgb;

@@ -6,7 +6,7 @@ struct Varying {
     @location(3) color: vec3f,
 }
 
-// A triangle as a strip whose last corner is the third again.
+// A triangle as a strip of four vertices; the last one repeats the third.
 @vertex
 fn place(
     @builtin(vertex_index) corner: u32,
@@ -44,7 +44,7 @@ fn hit(in: Varying) -> Hit {
     if is_hidden(in.position, in.position.z) {
         discard;
     }
-    // Both sides show: the normal is that of the side which faces the eye.
+    // Both sides are visible: the normal is that of the side that faces the eye.
     let seen = select(in.face, -in.face, dot(in.face, in.point) > 0.0);
     let normal = normalize(select(in.normal, -in.normal, dot(in.normal, seen) < 0.0));
     return Hit(vec4f(in.color, 1.0), vec2u(bitcast<u32>(in.point.z), pack2x16snorm(normal.xy)));

@@ -1,20 +1,20 @@
-//! What the passes of a picture run on the device.
+//! Pipelines for the passes of a picture.
 
 use super::{
-    device::{LIT, Painter, Pipeline, SURFACE},
-    props::{PaneInstance, RodInstance},
+    device::{LIT, Pipeline, RenderDevice, SURFACE},
+    scene_buffers::{PaneInstance, RodInstance},
     splats::Splats,
 };
 use crate::coloring::{OTHERS, SCALE};
 
-/// Format of pictures that no window shows: of colors in sRGB.
+/// Format of offscreen pictures: sRGB colors.
 pub const PICTURE: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// What lays the mean of some pixels into each of a picture.
+/// Averages the pixels drawn for each pixel of a picture.
 pub enum Resolve {
-    /// That of a window.
+    /// For a window.
     Onto(wgpu::RenderPipeline),
-    /// One that no window shows.
+    /// For an offscreen picture.
     Into(wgpu::ComputePipeline),
 }
 
@@ -22,27 +22,27 @@ pub enum Resolve {
 pub struct Pipelines {
     /// Spheres.
     pub balls: Splats,
-    /// Spheres that become a surface.
+    /// Spheres that form a surface.
     pub drops: Splats,
-    /// Finds colors of spheres.
+    /// Computes the colors of spheres.
     pub shade: wgpu::ComputePipeline,
     /// Rods.
     pub rods: wgpu::RenderPipeline,
     /// Triangles.
     pub panes: wgpu::RenderPipeline,
-    /// Smooths depths of water along either side of the picture.
+    /// Smooths depths of fluids, along either direction of the picture.
     pub smooth: [wgpu::RenderPipeline; 2],
-    /// Lays the water among the solids.
+    /// Draws the fluid surface among the solids.
     pub merge: wgpu::RenderPipeline,
     /// Light and occlusion.
     pub light: wgpu::ComputePipeline,
-    /// Planes behind all.
+    /// Planes behind all objects.
     pub floors: wgpu::RenderPipeline,
     /// Translucent triangles.
     pub walls: wgpu::RenderPipeline,
-    /// Their edges.
+    /// Edges of the translucent triangles.
     pub edges: wgpu::RenderPipeline,
-    /// The picture of one pixel for each of it, or of two along either side.
+    /// Averaging of one pixel, or of two along each side.
     pub resolve: [Resolve; 2],
 }
 
@@ -63,8 +63,8 @@ const ONTO: &str = concat!(include_str!("cover.wgsl"), include_str!("resolve.wgs
 const INTO: &str = concat!(include_str!("resolve.wgsl"), include_str!("into.wgsl"));
 
 impl Pipelines {
-    /// Those that draw on images of this format at last, of a window, or else on pictures that none shows.
-    pub fn new(painter: &Painter, format: Option<wgpu::TextureFormat>) -> Pipelines {
+    /// Pipelines for a window with images of this format, or for offscreen pictures.
+    pub fn new(painter: &RenderDevice, format: Option<wgpu::TextureFormat>) -> Pipelines {
         let images = [LIT, SURFACE];
         let rods = &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x3, 2 => Unorm8x4];
         let panes = &wgpu::vertex_attr_array![
@@ -123,13 +123,13 @@ impl Pipelines {
     }
 }
 
-/// Whether images of this format show what is stored in them as it is: others encode it in sRGB themselves, or hold light.
+/// Whether images of this format show stored values unchanged. Others encode sRGB themselves, or store light.
 fn is_plain(format: wgpu::TextureFormat) -> bool {
     !format.is_srgb() && format != wgpu::TextureFormat::Rgba16Float
 }
 
-/// A pipeline that draws solids.
-fn of_solids(painter: &Painter, shader: &str, vertices: wgpu::VertexBufferLayout) -> wgpu::RenderPipeline {
+/// A pipeline that draws solid objects.
+fn of_solids(painter: &RenderDevice, shader: &str, vertices: wgpu::VertexBufferLayout) -> wgpu::RenderPipeline {
     painter.pipeline(&Pipeline {
         vertices: Some(vertices),
         topology: wgpu::PrimitiveTopology::TriangleStrip,

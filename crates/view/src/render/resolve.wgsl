@@ -1,9 +1,9 @@
 @group(0) @binding(0) var image: texture_2d<f32>;
 
-// Pixels drawn for one of the picture, along either side.
+// Pixels drawn per pixel of the picture along each side.
 override DETAIL: i32;
 
-// The mean of the pixels that make one of the picture.
+// Mean of the drawn pixels of one picture pixel.
 fn resolved(pixel: vec2i) -> vec4f {
     var sum = vec4f();
     for (var y = 0; y < DETAIL; y++) {

@@ -6,7 +6,7 @@ struct Varying {
     @location(3) @interpolate(flat) color: vec3f,
 }
 
-// A rectangle around the rod that faces the eye, before the rod, so that nothing of it sticks out.
+// A rectangle that faces the eye, in front of the rod, so that it covers all of it.
 @vertex
 fn place(@builtin(vertex_index) corner: u32, @location(0) start: vec4f, @location(1) end: vec3f, @location(2) color: vec4f) -> Varying {
     let radius = start.w;
@@ -19,7 +19,7 @@ fn place(@builtin(vertex_index) corner: u32, @location(0) start: vec4f, @locatio
     let sight = normalize(middle);
     var along = second - first.xyz;
     along -= dot(along, sight) * sight;
-    // Seen from its end a rod has no direction: any will do.
+    // A rod seen from its end has no direction: any will do.
     if dot(along, along) < 1e-6 * radius * radius {
         along = cross(sight, vec3f(0.0, 1.0, 0.0));
     }
@@ -29,7 +29,7 @@ fn place(@builtin(vertex_index) corner: u32, @location(0) start: vec4f, @locatio
     let nearer = abs(dot(half, sight)) + radius;
     let place = vec2f(f32(corner & 1u), f32(corner >> 1u)) * 2.0 - 1.0;
     let reach = abs(dot(half, along)) + radius;
-    // What is farther than the rectangle looks smaller, what lies within its depth is inside it.
+    // Parts behind the rectangle look smaller; parts within its depth are inside it.
     let point = middle - nearer * sight + place.x * reach * along + place.y * radius * across;
     return Varying(project(point), point, first, second, linear(color.rgb));
 }
@@ -40,7 +40,7 @@ struct Hit {
     @builtin(frag_depth) depth: f32,
 }
 
-// Distance along the ray to a sphere; negative where it passes by.
+// Distance along the ray to a sphere; negative if the ray misses.
 fn to_ball(ray: vec3f, center: vec3f, radius: f32) -> f32 {
     let near = dot(center, ray);
     let miss = center - near * ray;
@@ -55,7 +55,7 @@ fn hit(in: Varying) -> Hit {
     let axis = in.second - in.first.xyz;
     let extent = max(length(axis), 1e-6 * radius);
     let unit = axis / extent;
-    // The ray and the way to the rod, apart from what goes along it.
+    // The ray and the vector to the rod, without their components along the rod.
     let slant = dot(ray, unit);
     let start = dot(in.first.xyz, unit);
     let turn = max(1.0 - slant * slant, 1e-9);

@@ -1,11 +1,11 @@
-// What splat.wgsl found.
+// Results of splat.wgsl.
 @group(0) @binding(1) var<storage, read> depths: array<u32>;
 @group(0) @binding(2) var<storage, read> marks: array<u32>;
 @group(0) @binding(3) var<storage, read> palette: array<u32>;
 @group(0) @binding(4) var colors: texture_storage_2d<rgba16float, write>;
 @group(0) @binding(5) var surfaces: texture_storage_2d<rg32uint, write>;
 
-// Spheres, and nothing where none is: to clear images as targets takes longer on cards with few units for that.
+// Writes the spheres, and zeros elsewhere: clearing images as render targets takes longer on cards with few units for that.
 @compute @workgroup_size(8, 8)
 fn settle(@builtin(global_invocation_id) id: vec3u) {
     let pixel = id.xy;

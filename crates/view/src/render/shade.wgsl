@@ -1,14 +1,14 @@
-// Places in a palette of the numbers by which spheres are colored, as `shade_of` of coloring.rs finds them.
+// Palette indices from the values of spheres, as `shade_of` in coloring.rs.
 @group(0) @binding(0) var<uniform> ends: vec4f;
 @group(0) @binding(1) var<storage, read> values: array<f32>;
-// Four to a word.
+// Four indices per word.
 @group(0) @binding(2) var<storage, read_write> shades: array<u32>;
 
 override LAST: f32;
 override OTHERS: u32;
 
 fn shade_of(value: f32) -> u32 {
-    // What is not a number, by its bits: a comparison may be taken for known.
+    // NaN, tested by its bits: a compiler may assume that comparisons see no NaN.
     if (bitcast<u32>(value) & 0x7fffffffu) > 0x7f800000u {
         return OTHERS;
     }

@@ -1,20 +1,20 @@
-//! Images of what can be seen: its colors, its depths with its normals, and, of what is drawn as triangles, its nearness.
+//! Images of visible objects: colors, depths with normals, and nearness of objects drawn as triangles.
 
-use super::device::{DEPTH, LIT, Painter, SURFACE, attachment};
+use super::device::{DEPTH, LIT, RenderDevice, SURFACE, attachment};
 
-/// Images of solids.
+/// Images of solid objects.
 pub struct Solids {
     /// Colors.
     pub albedo: wgpu::TextureView,
-    /// Depths along the optical axis, 0 where nothing is, and normals.
+    /// Depths along the optical axis, 0 where there is no object, and normals.
     pub surface: wgpu::TextureView,
-    /// How near comes what is drawn as triangles.
+    /// Nearness of the objects drawn as triangles.
     pub depth: wgpu::TextureView,
 }
 
 impl Solids {
     /// Images of this size \[px\].
-    pub fn new(painter: &Painter, size: (u32, u32)) -> Solids {
+    pub fn new(painter: &RenderDevice, size: (u32, u32)) -> Solids {
         Solids {
             albedo: painter.image(size, LIT),
             surface: painter.image(size, SURFACE),
@@ -22,7 +22,7 @@ impl Solids {
         }
     }
 
-    /// A pass that draws into these images, among what is there.
+    /// Begins a pass that draws into these images and keeps their contents.
     pub fn pass<'a>(&self, encoder: &'a mut wgpu::CommandEncoder) -> wgpu::RenderPass<'a> {
         encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             color_attachments: &[

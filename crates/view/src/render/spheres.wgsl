@@ -1,5 +1,5 @@
 @group(1) @binding(2) var<storage, read> palette: array<u32>;
-// Those that are seen in many pixels.
+// Indices of the spheres that cover many pixels.
 @group(1) @binding(3) var<storage, read> large: array<u32>;
 
 struct Varying {

@@ -1,30 +1,30 @@
-// Nearness of what is nearest in each pixel as its bits, which are ordered as it is, and what it looks like.
+// Nearness of the nearest sphere in each pixel, as the bits of a positive float, whose order is the same; and its appearance.
 @group(0) @binding(1) var<storage, read_write> depths: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> marks: array<atomic<u32>>;
-// The least nearness in each tile of pixels.
+// Least nearness in each tile of pixels.
 @group(0) @binding(3) var<storage, read_write> tiles: array<u32>;
 
-// Those that are drawn as squares, and what a draw of them is asked with; then how many spheres there are.
+// Indices of the spheres drawn as squares; arguments of the indirect draw of these, then the number of spheres.
 @group(1) @binding(2) var<storage, read_write> large: array<u32>;
 @group(1) @binding(3) var<storage, read_write> arguments: array<atomic<u32>, 5>;
-// 1 of those that were seen in the last picture, if it was of these: they are likely to hide the others.
+// 1 for the spheres that the last picture showed: they are likely to hide the others.
 @group(1) @binding(4) var<storage, read_write> was_seen: array<atomic<u32>>;
 
-// Pixels that one invocation goes through at most.
+// Most pixels per invocation.
 const MOST: u32 = 4096u;
 // Pixels along the side of a tile.
 const TILE: u32 = 8u;
-// Two passes may round differently.
+// Rounding tolerance between passes, in units of the last place.
 const ROUNDING: u32 = 4u;
 
-// Tangents of the angles between which a sphere is seen along one side of the picture.
+// Tangents of the angles that bound a sphere along one direction of the picture.
 fn extent(center: f32, depth: f32, radius: f32) -> vec2f {
     let square = depth * depth - radius * radius;
     let half = radius * sqrt(center * center + square);
     return (center * depth + vec2f(-half, half)) / square;
 }
 
-// The first and the last but one pixel across and down in which a sphere may be seen.
+// Range of pixels that a sphere may cover: first column and row, and the ones behind the last.
 fn box_of(sphere: vec4f) -> vec4u {
     let across = view.focal.x * extent(sphere.x, sphere.z, sphere.w) + view.shift.x;
     let above = view.focal.y * extent(sphere.y, sphere.z, sphere.w) + view.shift.y;
@@ -42,7 +42,7 @@ fn pixels_of(sides: vec4u) -> u32 {
     return select(0u, (sides.z - sides.x) * (sides.w - sides.y), all(sides.zw > sides.xy));
 }
 
-// How near a sphere comes at most.
+// Greatest possible nearness of a sphere.
 fn front_of(sphere: vec4f) -> u32 {
     return bitcast<u32>(view.near / (sphere.z - sphere.w));
 }
@@ -51,7 +51,8 @@ fn tiles_across() -> u32 {
     return (u32(view.size.x) + TILE - 1u) / TILE;
 }
 
-// Where spheres are few, several invocations share the rows of each: this one begins with the row of its number, and leaves out those of the others.
+// Writes the nearness of a sphere. If spheres are few, several invocations share the rows of each: this one starts at row `first` and skips those of
+// the others.
 fn place(sphere: vec4f, sides: vec4u, front: u32, first: u32, step: u32) {
     for (var y = sides.y + first; y < sides.w; y += step) {
         for (var x = sides.x; x < sides.z; x++) {
@@ -69,7 +70,7 @@ fn place(sphere: vec4f, sides: vec4u, front: u32, first: u32, step: u32) {
     }
 }
 
-// How near those spheres come in each pixel that were seen before.
+// Places the spheres that were seen before.
 @compute @workgroup_size(256)
 fn known(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;
@@ -83,14 +84,14 @@ fn known(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) grou
     }
 }
 
-// How near the others come, but for what those hide.
+// Places the other spheres, except those that the former hide.
 @compute @workgroup_size(256)
 fn nearest(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;
     if index >= atomicLoad(&arguments[4]) {
         return;
     }
-    // Who comes after the first of those that share a sphere places it again, which changes nothing.
+    // Other invocations of this sphere may read the flag after its reset and place the sphere again, which changes nothing.
     let was_placed = atomicLoad(&was_seen[index]) != 0u;
     if was_placed && id.y == 0u {
         atomicStore(&was_seen[index], 0u);
@@ -107,14 +108,14 @@ fn nearest(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) gr
         return;
     }
     let front = front_of(sphere);
-    // Two passes may find another pixel, and so take a sphere for large or not.
+    // Two passes may compute slightly different boxes and so classify a sphere differently.
     let is_placed = was_placed && 2u * pixels_of(sides) < MOST;
     if !is_placed && is_in_front(sides, front) {
         place(sphere, sides, front, id.y, groups.y);
     }
 }
 
-// What is behind all of a tile is not seen there.
+// Least nearness per tile: a sphere behind it is not seen there.
 @compute @workgroup_size(256)
 fn farthest(@builtin(global_invocation_id) id: vec3u) {
     let size = vec2u(view.size);
@@ -132,7 +133,7 @@ fn farthest(@builtin(global_invocation_id) id: vec3u) {
     tiles[id.x] = least;
 }
 
-// Whether some of a sphere may be in front of what is known.
+// Whether part of a sphere may lie in front of the known spheres.
 fn is_in_front(sides: vec4u, front: u32) -> bool {
     for (var y = sides.y / TILE; y * TILE < sides.w; y++) {
         for (var x = sides.x / TILE; x * TILE < sides.z; x++) {
@@ -144,7 +145,7 @@ fn is_in_front(sides: vec4u, front: u32) -> bool {
     return false;
 }
 
-// What the nearest sphere in each pixel looks like: its place in the palette and 12 bits of the normal along either side.
+// Stores the appearance of the nearest sphere in each pixel: its palette index and 12 bits for each of two components of the normal.
 @compute @workgroup_size(256)
 fn mark(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
     let index = id.x;

@@ -1,12 +1,12 @@
-//! Spheres: those that are seen in few pixels are placed by compute passes, of which all graphics cards are fast, the others as squares.
+//! Drawing of spheres. Compute passes draw those that cover few pixels, which is fast on all graphics cards; the others are drawn as squares.
 //!
-//! Cards made for computing draw triangles with few of their units, and small triangles waste units of every card \[Schütz 2021\].
+//! Compute cards use few of their units for triangles, and small triangles waste units on every card \[Schütz 2021\].
 
 use glam::DVec3;
 
 use super::{
-    device::{LIT, Painter, Pipeline, SURFACE, texture},
-    props::{Colored, Shaded},
+    device::{LIT, Pipeline, RenderDevice, SURFACE, texture},
+    scene_buffers::{Colored, Shaded},
     solids::Solids,
 };
 use crate::camera::Camera;
@@ -20,30 +20,30 @@ const SQUARES: &str = concat!(
 );
 const SETTLE: &str = concat!(include_str!("view.wgsl"), include_str!("settle.wgsl"));
 
-/// Invocations in a group.
+/// Invocations per workgroup.
 const GROUP: u32 = 256;
-/// Invocations that keep large cards busy: where spheres are fewer, several share each.
+/// Number of invocations that keeps large cards busy. With fewer spheres, several invocations share each.
 const BUSY: u32 = 1 << 19;
-/// Invocations that share a sphere, at most.
-const MOST_SHARING: u32 = 32;
+/// Most invocations per sphere.
+const MAX_SHARING: u32 = 32;
 /// Pixels along the side of a tile, see splat.wgsl.
 const TILE: u32 = 8;
-/// Pixels in which a sphere is seen that is placed, see splat.wgsl.
-const MOST: f64 = 4096.0;
+/// Most pixels of a sphere drawn by compute passes, see splat.wgsl.
+const MAX: f64 = 4096.0;
 
-/// What is nearest in each pixel, while spheres are placed.
+/// Buffers for the nearest sphere in each pixel.
 pub struct Pixels {
-    /// How near it comes.
+    /// Nearness per pixel.
     pub depths: wgpu::Buffer,
-    /// What it looks like.
+    /// Appearance per pixel.
     marks: wgpu::Buffer,
-    /// How near comes what is farthest in each tile.
+    /// Least nearness per tile.
     tiles: wgpu::Buffer,
 }
 
 impl Pixels {
-    /// Those of images of this size.
-    pub fn new(painter: &Painter, (width, height): (u32, u32)) -> Pixels {
+    /// Buffers for images of this size.
+    pub fn new(painter: &RenderDevice, (width, height): (u32, u32)) -> Pixels {
         let words = |count: u32| painter.empty(4 * u64::from(count), wgpu::BufferUsages::STORAGE);
         Pixels {
             depths: words(width * height),
@@ -52,32 +52,32 @@ impl Pixels {
         }
     }
 
-    /// What a pipeline knows that draws among these.
-    pub fn among(&self, painter: &Painter, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer) -> wgpu::BindGroup {
+    /// Bindings for a pipeline that draws among the spheres.
+    pub fn among(&self, painter: &RenderDevice, pipeline: &wgpu::RenderPipeline, view: &wgpu::Buffer) -> wgpu::BindGroup {
         let resources = [(0, view.as_entire_binding()), (3, self.depths.as_entire_binding())];
         painter.bind_to(&pipeline.get_bind_group_layout(0), resources)
     }
 }
 
-/// Whether some of these spheres, so many times as large as they are, may be seen in more pixels than what is placed, with so many for each of the picture's
-/// along either side.
+/// Whether some of these spheres, enlarged by `swell`, may cover more pixels than the compute passes draw. `detail` is the number of drawn pixels per
+/// pixel of the picture along each side.
 pub fn may_be_large(balls: &Colored, swell: f64, origin: DVec3, camera: &Camera, (size, detail): ((u32, u32), u32)) -> bool {
     let [low, high] = balls.bounds.map(|ball| ball.map(f64::from));
     let radius = swell * high[3].max(0.0);
     let corner = |number: usize| DVec3::from([0, 1, 2].map(|axis| if number >> axis & 1 == 0 { low[axis] } else { high[axis] }));
     let depth_of = |number| camera.view(origin + corner(number)).z;
     let depth = (0..8).map(depth_of).fold(f64::INFINITY, f64::min);
-    // Across the picture, and in its corner, from the place of the optical axis; a sphere that is farther out than this is not seen.
+    // Bounds horizontally and vertically, up to the farthest corner from the optical axis; a sphere farther out is not seen.
     let pixels = [(camera.center[0], size.0), (camera.center[1], size.1)].map(|(center, side)| {
         let tangent = center.max(f64::from(side) - center) / camera.focal + 2.0 * radius / (depth - radius);
         let half = camera.focal * radius * depth * (1.0 + tangent * tangent).sqrt() / (depth * depth - radius * radius);
         2.0 * f64::from(detail) * half + 2.0
     });
-    let is_small = depth > radius + camera.near && pixels[0] * pixels[1] <= MOST;
+    let is_small = depth > radius + camera.near && pixels[0] * pixels[1] <= MAX;
     !(balls.batches.is_empty() || is_small)
 }
 
-/// Pipelines that draw spheres of one kind.
+/// Pipelines for one kind of spheres.
 pub struct Splats {
     known: wgpu::ComputePipeline,
     nearest: wgpu::ComputePipeline,
@@ -88,8 +88,8 @@ pub struct Splats {
 }
 
 impl Splats {
-    /// Those of spheres as they are, or of those that become a surface.
-    pub fn new(painter: &Painter, is_water: bool) -> Splats {
+    /// Pipelines for plain spheres, or for spheres that form a surface.
+    pub fn new(painter: &RenderDevice, is_water: bool) -> Splats {
         let constants = [("IS_WATER", f64::from(u8::from(is_water)))];
         Splats {
             known: painter.computation(SPLAT, "known", &constants),
@@ -106,10 +106,11 @@ impl Splats {
         }
     }
 
-    /// Finds what is nearest in each pixel, and which spheres are too large for that, and lays it into images, in which nothing else is left.
+    /// Finds the nearest sphere in each pixel, and the spheres that are too large for that. Writes the result into images and overwrites all their
+    /// pixels.
     pub fn place(
         &self,
-        painter: &Painter,
+        painter: &RenderDevice,
         encoder: &mut wgpu::CommandEncoder,
         view: &wgpu::Buffer,
         balls: &Colored,
@@ -121,7 +122,7 @@ impl Splats {
         encoder.clear_buffer(depths, 0, None);
         encoder.clear_buffer(marks, 0, None);
         for Shaded { arguments, .. } in &balls.batches {
-            // No instances yet.
+            // Zero instances so far.
             encoder.clear_buffer(arguments, 4, Some(4));
         }
         let mut pass = encoder.begin_compute_pass(&Default::default());
@@ -151,7 +152,7 @@ impl Splats {
                     [&batch.shades, &batch.large, &batch.arguments, &batch.was_seen].map(wgpu::Buffer::as_entire_binding);
                 let buffers = [(0, batch.places.binding()), (1, shades), (2, large), (3, arguments), (4, was_seen)];
                 pass.set_bind_group(1, &group(pipeline, 1, &buffers, used), &[]);
-                let sharing = (BUSY / batch.count.max(1)).clamp(1, MOST_SHARING);
+                let sharing = (BUSY / batch.count.max(1)).clamp(1, MAX_SHARING);
                 pass.dispatch_workgroups(batch.count.div_ceil(GROUP), sharing, 1);
             }
         }
@@ -162,8 +163,8 @@ impl Splats {
         painter.sweep(encoder, &self.settle, &resources, to.albedo.texture());
     }
 
-    /// Draws those that are too large to be placed, among what was found.
-    pub fn draw(&self, painter: &Painter, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
+    /// Draws the large spheres as squares among the others.
+    pub fn draw(&self, painter: &RenderDevice, pass: &mut wgpu::RenderPass, view: &wgpu::Buffer, balls: &Colored, pixels: &Pixels) {
         pass.set_pipeline(&self.squares);
         pass.set_bind_group(0, &pixels.among(painter, &self.squares, view), &[]);
         for batch in &balls.batches {

@@ -1,6 +1,6 @@
-// What every pass knows of the camera. View coordinates: x right, y up, z depth along the optical axis.
+// Camera parameters for all passes. View coordinates: x right, y up, z depth along the optical axis.
 struct View {
-    right: vec4f,      // axes of the camera, and what is added after them: places count from the middle of the scene
+    right: vec4f,      // axes of the camera, and an offset to add to each: positions count from the middle of the scene
     up: vec4f,
     forward: vec4f,
     focal: vec2f,      // clip units per unit of tangent
@@ -9,8 +9,8 @@ struct View {
     near: f32,
     line: f32,         // half width of an edge, pixels
     occlusion: vec2f,  // smallest and largest reach of the occlusion
-    swell: vec2f,      // radius of particles of fluids as they are drawn, and over which of their own
-    cut: vec4f,        // direction and place beyond which nothing is drawn; a direction of zero hides nothing
+    swell: vec2f,      // radius of fluid particles as they are drawn, and its ratio to their own radius
+    cut: vec4f,        // normal and distance of a clip plane beyond which nothing is drawn; a zero normal clips nothing
     sky: vec4f,
     ground: vec4f,
     wall: vec4f,
@@ -30,10 +30,10 @@ fn is_cut(place: vec3f) -> bool {
     return dot(view.cut.xyz, place) > view.cut.w;
 }
 
-// Where nothing is drawn.
+// A position outside of the picture.
 const NOWHERE: vec4f = vec4f(0.0, 0.0, -1.0, 1.0);
 
-// Reverse, unbounded depth: near / z keeps its digits at every distance.
+// Reverse infinite depth: near / z is accurate at every distance.
 fn project(point: vec3f) -> vec4f {
     return vec4f(view.focal * point.xy + view.shift * point.z, view.near, point.z);
 }

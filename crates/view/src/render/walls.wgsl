@@ -9,7 +9,7 @@ fn place(@location(0) point: vec3f, @location(1) normal: vec3f) -> Varying {
     return Varying(project(point), point, normal);
 }
 
-// Like thin glass: what faces the eye lets the grains through, what turns away shows its shape.
+// Like thin glass: faces towards the eye let the grains through, oblique faces show the shape.
 @fragment
 fn tint(in: Varying) -> @location(0) vec4f {
     let normal = normalize(in.normal);

@@ -1,10 +1,10 @@
 @group(0) @binding(1) var colors: texture_2d<f32>;
 @group(0) @binding(2) var surfaces: texture_2d<u32>;
 
-// Along which side of the picture depths are smoothed.
+// Direction of the picture along which depths are smoothed.
 override IS_UPRIGHT: bool;
 
-// Pixels on either side that a depth is smoothed over, at most.
+// Most pixels on either side for the smoothing of a depth.
 const MOST: f32 = 40.0;
 
 struct Smooth {
@@ -12,7 +12,7 @@ struct Smooth {
     @location(1) surface: vec2u,
 }
 
-// Depth of the water in this pixel; 0 where there is none.
+// Depth of the fluid in this pixel; 0 where there is none.
 fn depth_at(pixel: vec2i) -> f32 {
     if any(pixel < vec2i(0)) || any(pixel >= vec2i(view.size)) {
         return 0.0;
@@ -20,8 +20,8 @@ fn depth_at(pixel: vec2i) -> f32 {
     return bitcast<f32>(textureLoad(surfaces, pixel, 0).x);
 }
 
-// Water that lies much farther counts as if it were a little behind, and what lies in front not at all, so that drops keep their outlines
-// (the narrow-range filter of [Truong 2018], one direction after the other).
+// Fluid much farther away counts as if it were slightly behind, and fluid in front does not count, so that drops keep their outlines (the
+// narrow-range filter of [Truong 2018], one direction after the other).
 @fragment
 fn smoothed(@builtin(position) at: vec4f) -> Smooth {
     let pixel = vec2i(at.xy);
@@ -36,7 +36,7 @@ fn smoothed(@builtin(position) at: vec4f) -> Smooth {
     var color = textureLoad(colors, pixel, 0).rgb;
     for (var i = 1; i <= i32(reach); i++) {
         let pair = vec2f(depth_at(pixel + i * step), depth_at(pixel - i * step));
-        // Only both sides together: what is smoothed at an edge must not lean.
+        // Only pairs from both sides count, so that an edge is not tilted by smoothing.
         if min(pair.x, pair.y) == 0.0 || min(pair.x, pair.y) < depth - 6.0 * view.swell.x {
             continue;
         }
@@ -61,7 +61,7 @@ fn point_at(pixel: vec2i, depth: f32) -> vec3f {
     return vec3f((clip - view.shift) / view.focal, 1.0) * depth;
 }
 
-// The way to the next pixel along the water, on that side where the depth changes less.
+// Vector to the next pixel along the surface, on the side where the depth changes less.
 fn slope(pixel: vec2i, here: vec3f, step: vec2i) -> vec3f {
     let depths = vec2f(depth_at(pixel + step), depth_at(pixel - step));
     let after = point_at(pixel + step, depths.x) - here;
@@ -72,7 +72,7 @@ fn slope(pixel: vec2i, here: vec3f, step: vec2i) -> vec3f {
     return after;
 }
 
-// Lays the water among the solids.
+// Draws the fluid surface among the solids.
 @fragment
 fn merge(@builtin(position) at: vec4f) -> Hit {
     let pixel = vec2i(at.xy);

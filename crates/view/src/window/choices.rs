@@ -1,11 +1,11 @@
-//! What can be shown in a window, and by what it can be colored.
+//! Available views and fields of a window.
 
 use crate::{Shown, bonds};
 
-/// What walls can be colored by that wear.
+/// Fields of walls with wear.
 const OF_WALLS: [&str; 2] = ["wear_depth", "worn_volume"];
 
-/// What can be shown of a recording, or of a simulation that runs: of that no mesh is made of a surface, which takes longer than many steps.
+/// The available views. A running simulation has no surface mesh, which takes longer than many steps.
 pub fn shown(is_recorded: bool) -> impl Iterator<Item = Shown> {
     let all = [
         Shown::Grains,
@@ -14,14 +14,14 @@ pub fn shown(is_recorded: bool) -> impl Iterator<Item = Shown> {
         Shown::Contacts,
         Shown::ForceChains,
         Shown::Bonds,
-        Shown::Cracks { has_bonds: true },
-        Shown::Cracks { has_bonds: false },
+        Shown::BondBreaks { has_bonds: true },
+        Shown::BondBreaks { has_bonds: false },
         Shown::Walls,
     ];
     all.into_iter().filter(move |shown| is_recorded || *shown != Shown::Surface)
 }
 
-/// What is shown, in words.
+/// Name of a view.
 pub fn word_for(shown: Shown) -> &'static str {
     match shown {
         Shown::Grains => "particles",
@@ -30,19 +30,19 @@ pub fn word_for(shown: Shown) -> &'static str {
         Shown::Contacts => "contacts",
         Shown::ForceChains => "force chains",
         Shown::Bonds => "bonds",
-        Shown::Cracks { has_bonds: true } => "cracks among bonds",
-        Shown::Cracks { has_bonds: false } => "cracks",
+        Shown::BondBreaks { has_bonds: true } => "cracks among bonds",
+        Shown::BondBreaks { has_bonds: false } => "cracks",
         Shown::Walls => "walls that wear",
     }
 }
 
-/// Names of what it can be colored by, where particles can be by these.
+/// Names of the fields of a view, given those of particles.
 pub fn fields_of(shown: Shown, of_particles: &[String]) -> Vec<String> {
     match shown {
         Shown::Grains | Shown::Smooth | Shown::Surface => of_particles.to_vec(),
         Shown::Bonds => bonds::FIELDS.map(str::to_owned).to_vec(),
         Shown::Walls => OF_WALLS.map(str::to_owned).to_vec(),
-        // By their normal force, and by how they broke.
-        Shown::Contacts | Shown::ForceChains | Shown::Cracks { .. } => Vec::new(),
+        // Colored by normal force, and by break mode.
+        Shown::Contacts | Shown::ForceChains | Shown::BondBreaks { .. } => Vec::new(),
     }
 }

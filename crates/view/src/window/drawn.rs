@@ -1,4 +1,4 @@
-//! What there is once the window is open, and how its pictures are drawn.
+//! Contents of an open window, and the drawing of its pictures.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +10,9 @@ use winit::{
     window::Window,
 };
 
+use super::camera_path::CameraPath;
 use super::gui::Gui;
-use super::loader::{Loader, News};
+use super::loader::{Loader, LoaderEvent};
 use super::orbit::Orbit;
 use super::panel::{Panel, Picture};
 use super::pointer::Pointer;
@@ -20,55 +21,55 @@ use super::{no_display, pick, saved};
 use crate::{
     Graphics, PictureOptions, Snapshot, ViewError,
     camera::{Camera, Frame},
-    drawer::Loaded,
-    render::{Shot, Studio, Targets},
+    offscreen::LoadedSnapshot,
+    render::{RenderOptions, Renderer, Targets},
     snapshot::{FROM, frame_of},
 };
 
-/// Wall time without a move of the camera after which a picture is drawn with all its pixels \[s\].
+/// Wall time after the last camera movement until a picture is drawn in full resolution \[s\].
 const REST: Duration = Duration::from_millis(120);
-/// Wall time after which it is tried again to draw where there was nothing to draw on \[s\].
+/// Wall time until the next attempt if there was no image to draw on \[s\].
 const RETRY: Duration = Duration::from_millis(50);
-/// Lines of the wheel by which the camera stands back at first.
+/// Initial margin around the scene, in lines of the mouse wheel.
 const MARGIN: f64 = 1.0;
-/// Spheres from which on pictures in motion are drawn with fewer pixels.
+/// Number of spheres from which pictures in motion have reduced resolution.
 const MANY: usize = 300_000;
 
-/// A window with all that draws in it.
+/// A window with all its graphics.
 pub struct Drawn {
     /// The window.
     pub window: Arc<Window>,
-    /// What draws panels.
+    /// Panels.
     pub gui: Gui,
     pub(super) screen: Screen,
-    studio: Studio,
-    /// What draws pictures that are saved; made when it is needed.
-    pictures: Option<Studio>,
-    /// Size of the images that pictures are made in \[px\].
+    studio: Renderer,
+    /// Renderer for saved pictures, created on demand.
+    pictures: Option<Renderer>,
+    /// Size of the render images \[px\].
     size: (u32, u32),
     targets: [Option<Targets>; 2],
-    /// What is shown next: a window that is hidden needs none of it.
+    /// Snapshot to show next; a hidden window does not load it.
     pub arrived: Option<Arc<Snapshot>>,
     pub(super) scene: Option<Scene>,
-    /// The camera; `None` where it is to frame everything.
+    /// Camera; `None` to frame everything.
     pub(super) orbit: Option<Orbit>,
     pub(super) pointer: Pointer,
-    /// When the camera moved last, if it did of late.
+    /// Time of the last recent camera movement.
     moved: Option<Instant>,
-    /// Whether somebody has moved it since it framed everything.
+    /// Whether the user has moved the camera since it framed everything.
     is_turned: bool,
-    /// When it is tried again to draw.
+    /// Time of the next attempt to draw.
     again: Option<Instant>,
-    /// Whether the simulation stands still for the surface.
+    /// Whether the simulation is paused for the surface.
     holds: bool,
-    /// When pictures of late were drawn.
+    /// Times of recent pictures.
     paces: Vec<Instant>,
 }
 
-/// A snapshot that is shown.
+/// A snapshot on display.
 pub(super) struct Scene {
     pub snapshot: Arc<Snapshot>,
-    loaded: Loaded,
+    loaded: LoadedSnapshot,
 }
 
 impl Drawn {
@@ -77,7 +78,7 @@ impl Drawn {
         events: &ActiveEventLoop,
         title: &str,
         size: (u32, u32),
-        proxy: &EventLoopProxy<News>,
+        proxy: &EventLoopProxy<LoaderEvent>,
         graphics: Option<&Graphics>,
     ) -> Result<Drawn, ViewError> {
         let attributes = Window::default_attributes()
@@ -88,7 +89,7 @@ impl Drawn {
         let format = screen.format();
         let gui = painter.guarded(|| Ok(Gui::new(&window, &painter.device, format, proxy.clone())))?;
         Ok(Drawn {
-            studio: Studio::new(painter, Some(format))?,
+            studio: Renderer::new(painter, Some(format))?,
             pictures: None,
             window,
             size: screen.size(),
@@ -107,28 +108,35 @@ impl Drawn {
         })
     }
 
-    /// When the next picture is to be drawn, if nothing happens until then.
+    /// Time of the next picture if nothing else happens.
     pub fn due(&self) -> Option<Instant> {
         let rested = self.moved.map(|moved| moved + REST);
         [rested, self.again].into_iter().flatten().min()
     }
 
-    /// Lets the camera frame everything.
+    /// Makes the camera frame everything.
     pub fn frame_all(&mut self) {
         (self.orbit, self.is_turned) = (None, false);
     }
 
-    /// Notes that somebody moved the camera.
+    /// Keeps the view of this moment: the next movement may come before the next picture.
+    pub fn keep_view(&self, path: &mut CameraPath) {
+        if let Some(orbit) = self.orbit {
+            path.add_view(orbit);
+        }
+    }
+
+    /// Notes a camera movement by the user.
     pub(super) fn note_move(&mut self) {
         (self.moved, self.is_turned) = (Some(Instant::now()), true);
     }
 
-    /// Brings a snapshot to the device.
+    /// Uploads a snapshot.
     fn put(&mut self, snapshot: Arc<Snapshot>) -> Result<(), ViewError> {
         let last = self.scene.take().map(|scene| scene.loaded);
         let was_empty = last.as_ref().is_none_or(|last| !last.scenery.has_particles());
-        let loaded = Loaded::new(&self.studio, &snapshot, last)?;
-        // Walls alone say nothing of where the particles will be.
+        let loaded = LoadedSnapshot::new(&self.studio, &snapshot, last)?;
+        // Walls alone do not show where the particles will be.
         if was_empty && loaded.scenery.has_particles() && !self.is_turned {
             self.frame_all();
         }
@@ -136,7 +144,7 @@ impl Drawn {
         Ok(())
     }
 
-    /// The camera, and the part of the window that it fills; `None` until there is something to see, and panels stand where they will.
+    /// The camera, and the part of the window for it; `None` until there is a scene and the panels are laid out.
     pub(super) fn camera(&mut self, options: &PictureOptions) -> Option<(Camera, Frame)> {
         let scene = self.scene.as_ref()?;
         let frame = self.gui.scene_frame(&self.window)?;
@@ -150,7 +158,7 @@ impl Drawn {
         Some((orbit.camera(frame), frame))
     }
 
-    /// Draws the scene and the panels, if there is anything to draw them on.
+    /// Draws the scene and the panels, if there is an image to draw on.
     pub fn redraw(&mut self, panel: &mut Panel, loader: &Loader) -> Result<(), ViewError> {
         self.again = None;
         if self.moved.is_some_and(|moved| moved.elapsed() >= REST) {
@@ -175,17 +183,15 @@ impl Drawn {
             self.note_move();
         }
         let camera = self.camera(&panel.options).map(|(camera, _)| camera);
-        if let Some(orbit) = self.orbit.filter(|_| panel.path.keeps) {
-            panel.path.keep(orbit);
-        }
-        let picked = panel.place_picked().zip(self.scene.as_ref()).zip(camera);
+        let picked = panel.position_of_picked().zip(self.scene.as_ref()).zip(camera);
         let under = Picture {
             circle: picked.and_then(|((place, scene), camera)| pick::circle_around(scene.snapshot.here().ok()?, &camera, place)),
             pace: self.pace(),
             camera,
+            orbit: self.orbit,
         };
         let painted = self.gui.run(&self.window, |ui| panel.show(ui, &under));
-        loader.ask(panel.wish());
+        loader.ask(panel.frame_request());
         let size = self.screen.size();
         if self.size != size {
             (self.size, self.targets) = (size, [None, None]);
@@ -209,19 +215,19 @@ impl Drawn {
                 } else {
                     Vec::new()
                 };
-                let shot = Shot {
+                let shot = RenderOptions {
                     cut: panel.options.cut,
                     has_walls: panel.options.has_walls,
-                    ..Shot::new(&camera, &floors)
+                    ..RenderOptions::new(&camera, &floors)
                 };
-                studio.paint(&mut encoder, &loaded.props, &shot, targets, &picture);
+                studio.paint(&mut encoder, &loaded.buffers, &shot, targets, &picture);
             }
             gui.paint(&studio.painter, encoder, &picture, painted, camera.is_some());
             window.pre_present_notify();
             studio.painter.queue.present(image);
             Ok(())
         })?;
-        // Now panels stand where they will.
+        // The panels are laid out now.
         let is_due = self.scene.is_some() && camera.is_none();
         if panel.path.flies() || panel.saves || is_due {
             self.window.request_redraw();
@@ -229,7 +235,7 @@ impl Drawn {
         Ok(())
     }
 
-    /// Lets a simulation stand still while the surface refuses to be set up: whatever it sends to the device meanwhile keeps it from that.
+    /// Pauses a simulation while the surface cannot be configured: its work on the device would prevent that.
     fn hold(&mut self, panel: &Panel) {
         let Some(controls) = panel.controls() else { return };
         let is_in_need = self.screen.refuses() && !self.screen.is_unseen();
@@ -241,7 +247,7 @@ impl Drawn {
         }
     }
 
-    /// Saves what is seen beside the run, without panels, as pictures are drawn; says where it is, or why it is not.
+    /// Saves the scene as a picture beside the run, without panels. Returns a message with its path, or the reason of a failure.
     fn save(&mut self, panel: &Panel) -> Result<String, String> {
         let Some(folder) = panel.folder() else {
             return Err("there is no run folder to save a picture in; name one: seixo view DIR".to_owned());
@@ -253,7 +259,7 @@ impl Drawn {
         let kept = &mut self.pictures;
         let studio = match kept {
             Some(studio) => studio,
-            None => kept.insert(Studio::new(self.studio.painter.clone(), None).map_err(word)?),
+            None => kept.insert(Renderer::new(self.studio.painter.clone(), None).map_err(word)?),
         };
         let (width, height) = self.size;
         let [least, most] = [*ViewError::SIDE.start(), *ViewError::SIDE.end()];
@@ -269,7 +275,7 @@ impl Drawn {
         Ok(format!("saved as {}", path.display()))
     }
 
-    /// Pictures a second, of late.
+    /// Recent pictures per second.
     fn pace(&mut self) -> f64 {
         let now = Instant::now();
         self.paces.retain(|then| now - *then < Duration::from_secs(1));

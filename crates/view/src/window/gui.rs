@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use winit::{event::WindowEvent, event_loop::EventLoopProxy, window::Window};
 
-use super::loader::News;
-use crate::{camera::Frame, render::Painter};
+use super::loader::LoaderEvent;
+use crate::{camera::Frame, render::RenderDevice};
 
-/// What draws panels and hears what is done to them.
+/// Draws panels and handles their events.
 pub struct Gui {
     state: egui_winit::State,
     renderer: egui_wgpu::Renderer,
-    /// The part that panels leave free, in points, once they were laid out.
+    /// Area outside of the panels in points, after the first layout.
     free: Option<egui::Rect>,
 }
 
-/// Panels that are to be drawn.
+/// Panels ready for drawing.
 pub struct Painted {
     output: egui::FullOutput,
 }
 
 impl Gui {
     /// Panels of a window.
-    pub fn new(window: &Arc<Window>, device: &wgpu::Device, format: wgpu::TextureFormat, to: EventLoopProxy<News>) -> Gui {
+    pub fn new(window: &Arc<Window>, device: &wgpu::Device, format: wgpu::TextureFormat, to: EventLoopProxy<LoaderEvent>) -> Gui {
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Light);
         context.set_request_repaint_callback(move |asked| {
-            // A window that was closed is not drawn any more.
-            let _ = to.send_event(News::Repaint(asked.delay));
+            // A closed window is no longer drawn.
+            let _ = to.send_event(LoaderEvent::Repaint(asked.delay));
         });
         let (root, scale) = (egui::ViewportId::ROOT, window.scale_factor() as f32);
         let most = device.limits().max_texture_dimension_2d as usize;
@@ -38,12 +38,12 @@ impl Gui {
         }
     }
 
-    /// Hears an event; says whether it was meant for a panel.
+    /// Handles an event; returns whether a panel consumed it.
     pub fn take(&mut self, window: &Window, event: &WindowEvent) -> bool {
         self.state.on_window_event(window, event).consumed
     }
 
-    /// The part of the window that panels leave free \[px\], or all of it where they leave nothing; `None` until they were laid out once.
+    /// Part of the window outside of the panels \[px\], or all of it if they leave nothing; `None` before the first layout.
     pub fn scene_frame(&self, window: &Window) -> Option<Frame> {
         let (free, size) = (self.free?, window.inner_size());
         if !free.is_positive() {
@@ -60,7 +60,7 @@ impl Gui {
         })
     }
 
-    /// Lets panels be laid out.
+    /// Lays out the panels.
     pub fn run(&mut self, window: &Window, mut lay_out: impl FnMut(&mut egui::Ui)) -> Painted {
         let input = self.state.take_egui_input(window);
         let context = self.state.egui_ctx().clone();
@@ -75,16 +75,16 @@ impl Gui {
         Painted { output }
     }
 
-    /// Draws the panels over what is there, or over nothing.
+    /// Draws the panels over the scene, or over an empty background.
     pub fn paint(
         &mut self,
-        painter: &Painter,
+        painter: &RenderDevice,
         mut encoder: wgpu::CommandEncoder,
         picture: &wgpu::TextureView,
         painted: Painted,
         has_scene: bool,
     ) {
-        let Painter { device, queue, .. } = painter;
+        let RenderDevice { device, queue, .. } = painter;
         let mut output = painted.output;
         let context = self.state.egui_ctx();
         let screen = egui_wgpu::ScreenDescriptor {

@@ -1,11 +1,11 @@
-//! What colors mean, on a panel.
+//! The legend on a panel.
 
 use crate::{color, coloring::Legend, scale};
 
-/// Height of the bar of a scale, in points.
+/// Height of the color bar in points.
 const BAR: f32 = 14.0;
 
-/// Shows the meaning of the colors of a picture.
+/// Draws a legend.
 pub fn legend(ui: &mut egui::Ui, legend: &Legend) {
     let rgb = |[red, green, blue]: color::Rgb| egui::Color32::from_rgb(red, green, blue);
     match legend {

@@ -1,58 +1,58 @@
-//! What is read, or waited for, while the window goes on.
+//! Loads data in the background, so that the window does not wait.
 
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::plots;
-use crate::{PATIENCE, Particle, PictureOptions, Show, Snapshot, ViewError, chart::Chart, plot, show::Details};
+use crate::{FrameSource, PATIENCE, Particle, PictureOptions, Snapshot, ViewError, chart::Chart, frame_source::ParticleDetails, plot};
 
-/// Wall time between two looks at the tables of a run \[s\].
+/// Wall time between two readings of the tables of a run \[s\].
 const TABLES_EVERY: Duration = Duration::from_secs(1);
 
-/// What a window is told.
-pub enum News {
-    /// A frame is there.
+/// Event for a window.
+pub enum LoaderEvent {
+    /// A frame has arrived.
     Frame(Arc<Snapshot>),
-    /// What was asked for of a particle.
-    Details(Details),
-    /// Energies, probes and seconds per pass of a run, as far as it went.
+    /// Requested details of a particle have arrived.
+    ParticleDetails(ParticleDetails),
+    /// Energies, probes and seconds per pass of a run so far.
     Plots(Vec<Chart>, Vec<(String, f64, String)>),
-    /// Something could not be read.
+    /// A reading has failed.
     Failed(String),
-    /// The window is to be drawn anew after a while.
+    /// Redraw the window after this time.
     Repaint(Duration),
-    /// There will be nothing more to see.
-    Gone,
+    /// The source has ended.
+    AdvanceResult,
 }
 
-/// What a window wishes.
+/// Request of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wish {
-    /// Which frame, and how.
+pub struct WindowRequest {
+    /// Frame and view.
     pub options: PictureOptions,
-    /// Whether frames are wanted: after the last one those of a simulation that runs, or of a recording that goes on.
+    /// Whether new frames are wanted after the last one, from a running simulation or a growing recording.
     pub goes_on: bool,
-    /// The particle of which details are wanted, and the number of the frame.
+    /// Number of the frame and particle for which details are wanted.
     pub details: Option<(u64, Particle)>,
-    /// Whether a particle was picked, which is looked for in each frame, be it there or not.
+    /// Whether a picked particle is to be found in each frame, even if it is absent now.
     pub is_following: bool,
     /// Whether charts are wanted.
     pub has_plots: bool,
 }
 
-/// A thread that asks the show.
+/// A thread that reads from the frame source.
 pub struct Loader {
     shared: Arc<(Mutex<State>, Condvar)>,
 }
 
 struct State {
-    wish: Wish,
-    /// Whether there may be something else to do than when the thread looked last.
+    request: WindowRequest,
+    /// Whether there may be new work since the last check of the thread.
     is_new: bool,
-    /// Whether a frame was sent that the window has not drawn: as long as it does not, it needs no other. Those of large scenes would fill the memory.
+    /// Whether a frame was sent that the window has not drawn. Until then no other is loaded: frames of large scenes would fill the memory.
     is_untaken: bool,
-    /// Whether the window was drawn since tables were sent last: one that is hidden needs none.
+    /// Whether the window was drawn since the last tables; a hidden window needs none.
     is_drawn: bool,
     is_over: bool,
 }
@@ -62,13 +62,13 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl Loader {
-    /// A thread that tells a window what the show has, until `tell` says that it hears nothing any more.
-    pub fn new(show: &Arc<dyn Show>, tell: impl Fn(News) -> bool + Send + 'static, options: &PictureOptions) -> Loader {
+    /// Starts a thread that sends the events of a source to a window, until `send` returns false.
+    pub fn new(show: &Arc<dyn FrameSource>, send: impl Fn(LoaderEvent) -> bool + Send + 'static, options: &PictureOptions) -> Loader {
         let state = State {
-            wish: Wish {
+            request: WindowRequest {
                 options: options.clone(),
                 goes_on: true,
-                ..Wish::default()
+                ..WindowRequest::default()
             },
             is_new: true,
             is_untaken: false,
@@ -77,22 +77,22 @@ impl Loader {
         };
         let shared = Arc::new((Mutex::new(state), Condvar::new()));
         let (show, state) = (show.clone(), shared.clone());
-        std::thread::spawn(move || load(show.as_ref(), tell, &state));
+        std::thread::spawn(move || load(show.as_ref(), send, &state));
         Loader { shared }
     }
 
-    /// Says what is wished from now on: with every picture that is drawn.
-    pub fn ask(&self, wish: Wish) {
+    /// Sets the request; called with every drawn picture.
+    pub fn ask(&self, request: WindowRequest) {
         let (state, changed) = self.shared.as_ref();
         let mut state = locked(state);
         state.is_drawn = true;
-        if state.wish != wish {
-            (state.wish, state.is_new) = (wish, true);
+        if state.request != request {
+            (state.request, state.is_new) = (request, true);
             changed.notify_one();
         }
     }
 
-    /// Says that the frame that came is drawn now, so that another may come.
+    /// Notes that the last frame is drawn, so that another may follow.
     pub fn taken(&self) {
         let (state, changed) = self.shared.as_ref();
         let mut state = locked(state);
@@ -109,96 +109,96 @@ impl Drop for Loader {
     }
 }
 
-fn load(show: &dyn Show, tell: impl Fn(News) -> bool, (state, changed): &(Mutex<State>, Condvar)) {
+fn load(show: &dyn FrameSource, send: impl Fn(LoaderEvent) -> bool, (state, changed): &(Mutex<State>, Condvar)) {
     let mut seen: Option<(PictureOptions, u64)> = None;
-    let mut told = None;
+    let mut reported = None;
     let mut tables: Option<Instant> = None;
     let mut complaint = None;
     loop {
         let last = last_of(show);
-        let (wish, has_room, is_drawn) = {
+        let (request, has_room, is_drawn) = {
             let mut state = locked(state);
-            let has_last = last.is_some() && number_seen(&seen, &state.wish) == last;
-            let is_idle = state.is_untaken || complaint.is_some() || !state.wish.goes_on || has_last;
+            let has_last = last.is_some() && number_seen(&seen, &state.request) == last;
+            let is_idle = state.is_untaken || complaint.is_some() || !state.request.goes_on || has_last;
             if is_idle && !state.is_new && !state.is_over {
-                // What could not be shown may be in a moment, tables grow, and a run ends.
+                // Wait only briefly: a failed frame may work later, tables grow, and a run ends.
                 state = changed.wait_timeout(state, PATIENCE).unwrap_or_else(PoisonError::into_inner).0;
             }
             if state.is_over {
                 return;
             }
             state.is_new = false;
-            (state.wish.clone(), !state.is_untaken, state.is_drawn)
+            (state.request.clone(), !state.is_untaken, state.is_drawn)
         };
-        if show.is_gone() {
-            tell(News::Gone);
+        if show.has_ended() {
+            send(LoaderEvent::AdvanceResult);
             return;
         }
-        let known = number_seen(&seen, &wish);
-        // A recording whose last frame is known would wait for another one, deaf to what is wished meanwhile.
-        let is_wanted = known.is_none() || (wish.goes_on && known != last_of(show));
-        let mut news = Vec::new();
+        let known = number_seen(&seen, &request);
+        // At the last frame, a recording would wait for the next one and ignore new requests meanwhile.
+        let is_wanted = known.is_none() || (request.goes_on && known != last_of(show));
+        let mut loader_events = Vec::new();
         if has_room && is_wanted {
-            match show.frame(&wish.options, known) {
+            match show.frame(&request.options, known) {
                 Ok(Some(snapshot)) => {
                     complaint = None;
-                    seen = Some((wish.options.clone(), snapshot.number));
-                    // What takes its time is found here, not on the thread that draws.
+                    seen = Some((request.options.clone(), snapshot.number));
+                    // Compute the bounds here, not on the drawing thread.
                     snapshot.extent();
-                    if wish.is_following {
-                        // Who follows a particle looks for it among all. If they cannot be had, it hears of that.
+                    if request.is_following {
+                        // A picked particle is searched among all particles. A failed download is reported there.
                         let _ = snapshot.here();
                     }
                     locked(state).is_untaken = true;
-                    news.push(News::Frame(snapshot));
+                    loader_events.push(LoaderEvent::Frame(snapshot));
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    seen = Some((wish.options.clone(), u64::MAX));
-                    let told = complaint.replace(error.to_string());
-                    if told != complaint {
-                        news.push(News::Failed(error.to_string()));
+                    seen = Some((request.options.clone(), u64::MAX));
+                    let reported = complaint.replace(error.to_string());
+                    if reported != complaint {
+                        loader_events.push(LoaderEvent::Failed(error.to_string()));
                     }
                 }
             }
         }
-        if wish.details != told {
-            told = wish.details;
-            if let Some((number, particle)) = wish.details {
-                news.push(match show.details(number, particle) {
-                    Ok(details) => News::Details(details),
-                    Err(error) => News::Failed(error.to_string()),
+        if request.details != reported {
+            reported = request.details;
+            if let Some((number, particle)) = request.details {
+                loader_events.push(match show.details(number, particle) {
+                    Ok(details) => LoaderEvent::ParticleDetails(details),
+                    Err(error) => LoaderEvent::Failed(error.to_string()),
                 });
             }
         }
-        if wish.has_plots && is_drawn && tables.is_none_or(|last| last.elapsed() >= TABLES_EVERY) {
+        if request.has_plots && is_drawn && tables.is_none_or(|last| last.elapsed() >= TABLES_EVERY) {
             tables = Some(Instant::now());
             if let Some(folder) = show.folder() {
                 locked(state).is_drawn = false;
-                news.push(charts(&folder).unwrap_or_else(|error| News::Failed(error.to_string())));
+                loader_events.push(charts(&folder).unwrap_or_else(|error| LoaderEvent::Failed(error.to_string())));
             }
         }
-        if !news.into_iter().all(&tell) {
+        if !loader_events.into_iter().all(&send) {
             return;
         }
     }
 }
 
-/// The number of the last frame of a recording.
-fn last_of(show: &dyn Show) -> Option<u64> {
+/// Number of the last frame of a recording.
+fn last_of(show: &dyn FrameSource) -> Option<u64> {
     show.frames().map(|frames| frames.saturating_sub(1) as u64)
 }
 
-/// The number of the frame that was seen last, if it was as it is wished now.
-fn number_seen(seen: &Option<(PictureOptions, u64)>, wish: &Wish) -> Option<u64> {
-    let seen = seen.as_ref().filter(|(options, _)| *options == wish.options);
+/// Number of the last frame seen, if its options are those of the current request.
+fn number_seen(seen: &Option<(PictureOptions, u64)>, request: &WindowRequest) -> Option<u64> {
+    let seen = seen.as_ref().filter(|(options, _)| *options == request.options);
     seen.map(|&(_, number)| number)
 }
 
-fn charts(folder: &Path) -> Result<News, ViewError> {
+fn charts(folder: &Path) -> Result<LoaderEvent, ViewError> {
     let mut charts = plot::charts_of(folder)?;
     plots::thin(&mut charts);
-    Ok(News::Plots(charts, plot::seconds_of(folder)?))
+    Ok(LoaderEvent::Plots(charts, plot::seconds_of(folder)?))
 }
 
 #[cfg(test)]
@@ -208,11 +208,11 @@ mod tests {
 
     use super::*;
 
-    /// A simulation that is always a step farther.
+    /// A simulation that advances by a step per request.
     #[derive(Default)]
     struct Endless(AtomicU64);
 
-    impl Show for Endless {
+    impl FrameSource for Endless {
         fn title(&self) -> String {
             String::new()
         }
@@ -228,18 +228,18 @@ mod tests {
             })))
         }
 
-        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
-            Ok(Details::default())
+        fn details(&self, _: u64, _: Particle) -> Result<ParticleDetails, ViewError> {
+            Ok(ParticleDetails::default())
         }
     }
 
-    /// A recording that grows, and how often it was asked for more than it had.
+    /// A growing recording that counts requests beyond its last frame.
     struct Growing {
         frames: AtomicU64,
         in_vain: AtomicU64,
     }
 
-    impl Show for Growing {
+    impl FrameSource for Growing {
         fn title(&self) -> String {
             String::new()
         }
@@ -260,27 +260,27 @@ mod tests {
             })))
         }
 
-        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
-            Ok(Details::default())
+        fn details(&self, _: u64, _: Particle) -> Result<ParticleDetails, ViewError> {
+            Ok(ParticleDetails::default())
         }
     }
 
     #[test]
-    fn at_the_end_of_a_recording_only_wishes_are_waited_for_and_what_comes() {
+    fn at_the_end_of_a_recording_only_requests_are_waited_for_and_what_comes() {
         let growing = Arc::new(Growing {
             frames: AtomicU64::new(2),
             in_vain: AtomicU64::new(0),
         });
-        let show: Arc<dyn Show> = growing.clone();
-        let (to, news) = channel();
+        let show: Arc<dyn FrameSource> = growing.clone();
+        let (to, loader_events) = channel();
         let loader = Loader::new(&show, move |one| to.send(one).is_ok(), &PictureOptions::default());
         for number in 1..3 {
-            match news.recv_timeout(20 * PATIENCE) {
-                Ok(News::Frame(snapshot)) => assert_eq!(snapshot.number, number),
+            match loader_events.recv_timeout(20 * PATIENCE) {
+                Ok(LoaderEvent::Frame(snapshot)) => assert_eq!(snapshot.number, number),
                 _ => panic!("no frame"),
             }
             loader.taken();
-            assert!(news.recv_timeout(PATIENCE).is_err());
+            assert!(loader_events.recv_timeout(PATIENCE).is_err());
             growing.frames.fetch_add(1, Ordering::Relaxed);
         }
         assert_eq!(growing.in_vain.load(Ordering::Relaxed), 0);
@@ -289,15 +289,15 @@ mod tests {
     #[test]
     fn a_window_that_draws_nothing_is_sent_nothing_more() {
         let endless = Arc::new(Endless::default());
-        let show: Arc<dyn Show> = endless.clone();
-        let (to, news) = channel();
+        let show: Arc<dyn FrameSource> = endless.clone();
+        let (to, loader_events) = channel();
         let loader = Loader::new(&show, move |one| to.send(one).is_ok(), &PictureOptions::default());
-        let next = || match news.recv_timeout(20 * PATIENCE) {
-            Ok(News::Frame(snapshot)) => snapshot.number,
+        let next = || match loader_events.recv_timeout(20 * PATIENCE) {
+            Ok(LoaderEvent::Frame(snapshot)) => snapshot.number,
             _ => panic!("no frame"),
         };
         assert_eq!(next(), 0);
-        assert!(news.recv_timeout(2 * PATIENCE).is_err());
+        assert!(loader_events.recv_timeout(2 * PATIENCE).is_err());
         assert_eq!(endless.0.load(Ordering::Relaxed), 1, "frames that were asked for");
         for number in 1..100 {
             loader.taken();

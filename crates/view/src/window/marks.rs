@@ -1,14 +1,14 @@
-//! Sizes and directions in the scene: a bar of a round length, and the axes of space.
+//! Scale bar and axes in the scene.
 
 use crate::{camera::Camera, color, scale};
 
-/// How far marks are from the left and the lower edge of the scene, in points.
+/// Distance of the marks from the left and lower edge of the scene, in points.
 const ASIDE: f32 = 18.0;
 /// Height of the ends of the bar, in points.
 const END: f32 = 8.0;
-/// Length of an axis that lies in the plane of the picture, in points.
+/// Length of an axis in the image plane, in points.
 const AXIS: f32 = 26.0;
-/// Where the name of an axis stands, over its length.
+/// Position of an axis name, over the length of the axis.
 const BEYOND: f32 = 1.35;
 
 /// Names and colors of the axes.
@@ -18,11 +18,11 @@ const AXES: [(&str, egui::Color32); 3] = [
     ("z", egui::Color32::from_rgb(45, 85, 200)),
 ];
 
-/// Draws both at the lower left of what panels leave free, as a camera sees them that has so many pixels in a point.
+/// Draws scale bar and axes at the lower left of the free area.
 pub fn draw(painter: &egui::Painter, free: egui::Rect, camera: &Camera, pixels_per_point: f32) {
     let [red, green, blue] = color::INK;
     let (ink, font) = (egui::Color32::from_rgb(red, green, blue), egui::FontId::proportional(12.0));
-    // True where the camera turns around.
+    // Correct at the point around which the camera turns.
     let meters = camera.middle / camera.focal * f64::from(pixels_per_point);
     let (length, label) = scale::bar(meters, f64::from(free.width()));
     let left = free.left_bottom() + egui::vec2(ASIDE, -ASIDE);
@@ -43,7 +43,7 @@ pub fn draw(painter: &egui::Painter, free: egui::Rect, camera: &Camera, pixels_p
     }
 }
 
-/// The axes by their numbers, those first that lead away from the eye, and how far a unit along each leads to the right and down.
+/// The axes by index, from back to front, and the direction of each to the right and down.
 fn seen(camera: &Camera) -> [(usize, [f32; 2]); 3] {
     let [right, up, forward] = camera.axes;
     let mut axes = [0, 1, 2];
@@ -64,13 +64,13 @@ mod tests {
             corner: [0.0; 2],
             size: [800.0, 600.0],
         };
-        // From the front, a little from above: y leads away, and z, which leads to the eye, is drawn over it.
+        // Seen from the front and slightly above: y points away, and z, towards the eye, is drawn over it.
         let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.0, -1.0, 0.2), 5.0, frame);
         let [first, second, third] = seen(&camera);
         assert_eq!([first.0, second.0, third.0], [1, 0, 2]);
         let is_near = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).abs() < 1e-5 && (a[1] - b[1]).abs() < 1e-5;
         assert!(is_near(second.1, [1.0, 0.0]), "{second:?}");
-        // Lengths of the triangle of 1 and 0.2.
+        // Lengths of a right triangle with legs 1 and 0.2.
         let (long, short) = (1.0 / 1.04_f32.sqrt(), 0.2 / 1.04_f32.sqrt());
         assert!(is_near(third.1, [0.0, -long]), "{third:?}");
         assert!(is_near(first.1, [0.0, -short]), "{first:?}");

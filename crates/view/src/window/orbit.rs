@@ -1,4 +1,4 @@
-//! A camera that turns around a point.
+//! A camera that orbits a point.
 
 use std::f64::consts::TAU;
 
@@ -6,26 +6,26 @@ use glam::{DVec2, DVec3};
 
 use crate::camera::{Camera, Frame};
 
-/// How far the camera turns when the pointer crosses the height of the scene \[rad\].
+/// Rotation of the camera for a pointer movement over the height of the scene \[rad\].
 const TURN: f64 = 3.2;
-/// Share of the way to the point that a line of the wheel goes.
+/// Relative change of the distance per line of the mouse wheel.
 const ZOOM: f64 = 0.12;
-/// Highest and lowest that the camera stands over the point \[rad\].
+/// Largest elevation of the camera, above or below \[rad\].
 const STEEPEST: f64 = 1.55;
 
-/// Where a camera stands that looks at a point; z is up.
+/// Position of a camera that looks at a point; z is up.
 #[derive(Clone, Copy, Debug)]
 pub struct Orbit {
     /// The point \[m\].
     target: DVec3,
-    /// Angle around z, and over the plane at right angles to it \[rad\].
+    /// Azimuth around z and elevation \[rad\].
     angles: [f64; 2],
     /// Distance from the point \[m\].
     distance: f64,
 }
 
 impl Orbit {
-    /// That of a camera, around the middle of what it sees.
+    /// The orbit of a camera around the middle of its scene.
     pub fn of(camera: &Camera) -> Orbit {
         let back = -camera.axes[2];
         Orbit {
@@ -35,13 +35,13 @@ impl Orbit {
         }
     }
 
-    /// All of it as numbers that may be mixed with those of another: the point, the angles, and the logarithm of the distance.
+    /// Numbers that can be interpolated between orbits: the point, the angles, and the logarithm of the distance.
     pub fn numbers(&self) -> [f64; 6] {
         let (at, [around, over]) = (self.target, self.angles);
         [at.x, at.y, at.z, around, over, self.distance.ln()]
     }
 
-    /// That of these numbers.
+    /// The orbit with these numbers.
     pub fn of_numbers([x, y, z, around, over, distance]: [f64; 6]) -> Orbit {
         Orbit {
             target: DVec3::new(x, y, z),
@@ -50,33 +50,33 @@ impl Orbit {
         }
     }
 
-    /// The same, with the angle that is nearest to another's, of those that turn it as far.
+    /// The same orbit, with its azimuth shifted by full turns to be closest to that of another.
     pub fn turned_like(self, other: &Orbit) -> Orbit {
         let turns = ((other.angles[0] - self.angles[0]) / TAU).round();
         let angles = [self.angles[0] + turns * TAU, self.angles[1]];
         Orbit { angles, ..self }
     }
 
-    /// The camera, for this part of a picture.
+    /// The camera for this part of a picture.
     pub fn camera(&self, frame: Frame) -> Camera {
         let [around, over] = self.angles;
         let from = DVec3::new(around.cos() * over.cos(), around.sin() * over.cos(), over.sin());
         Camera::standing(self.target, from, self.distance, frame)
     }
 
-    /// Turns by shares of the height of the scene.
+    /// Rotates by fractions of the height of the scene.
     pub fn turn(&mut self, by: DVec2) {
         self.angles[0] -= TURN * by.x;
         self.angles[1] = (self.angles[1] + TURN * by.y).clamp(-STEEPEST, STEEPEST);
     }
 
-    /// Moves the point with the pointer \[px\].
+    /// Moves the point with the pointer by this distance \[px\].
     pub fn pan(&mut self, by: DVec2, camera: &Camera) {
         let [right, up, _] = camera.axes;
         self.target += (up * by.y - right * by.x) * self.distance / camera.focal;
     }
 
-    /// Goes so many lines of the wheel towards the point.
+    /// Moves towards the point by this many lines of the mouse wheel.
     pub fn zoom(&mut self, lines: f64) {
         self.distance *= (-ZOOM * lines).exp();
     }
@@ -91,7 +91,7 @@ mod tests {
         size: [800.0, 600.0],
     };
 
-    /// Where a point is seen \[px\].
+    /// Position of a point in the picture \[px\].
     fn seen(camera: &Camera, point: DVec3) -> [f64; 2] {
         let view = camera.view(point);
         [

@@ -1,77 +1,83 @@
-//! What a user sees and asks for beside the scene.
+//! Panels beside the scene, and the requests of the user.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::loader::Wish;
-use super::path::Path;
+use super::camera_path::CameraPath;
+use super::loader::WindowRequest;
+use super::orbit::Orbit;
 use super::picked::Picked;
-use super::{KEYS, bar, choices, legend, marks, plots};
-use crate::{Graphics, PictureOptions, Show, Snapshot, camera::Camera, chart::Chart, coloring::Legend, live::Controls, show::Details};
+use super::{KEYS, choices, control_bar, legend, marks, plots};
+use crate::{
+    FrameSource, Graphics, PictureOptions, Snapshot, camera::Camera, chart::Chart, coloring::Legend, frame_source::ParticleDetails,
+    live::RunControl,
+};
 
-/// Width, in points.
+/// Width in points.
 const WIDTH: f32 = 290.0;
-/// Frames of a recording a second, at first.
+/// Initial frames per second of a recording.
 const RATE: f64 = 12.0;
 
-/// Color of words about what went wrong.
+/// Color of error messages.
 pub const ALARM: egui::Color32 = egui::Color32::from_rgb(190, 30, 40);
 
-/// What panels are told of the picture under them.
+/// Data of the picture for the panels.
 pub struct Picture {
-    /// Pictures a second, of late.
+    /// Recent pictures per second.
     pub pace: f64,
-    /// What was picked, if it is seen: middle and radius of its outline \[px\].
+    /// Center and radius of the outline of the picked particle, if visible \[px\].
     pub circle: Option<([f64; 2], f64)>,
-    /// The camera, once there is something to see.
+    /// The camera, once there is a scene.
     pub camera: Option<Camera>,
+    /// What a kept view remembers of the camera.
+    pub orbit: Option<Orbit>,
 }
 
 /// The state of the panels.
 pub struct Panel {
-    show: Arc<dyn Show>,
+    show: Arc<dyn FrameSource>,
     title: String,
-    /// How to look at the scene.
+    /// View options.
     pub options: PictureOptions,
-    /// What is known of the particle that was picked.
-    pub details: Option<Details>,
+    /// Details of the picked particle.
+    pub details: Option<ParticleDetails>,
     /// Energies and probes.
     pub charts: Vec<Chart>,
     /// Seconds per pass.
     pub passes: Vec<(String, f64, String)>,
-    /// What could not be read.
+    /// Error message of the last reading.
     pub error: Option<String>,
-    /// What became of the last picture or view that was to be saved or named: where it is, or why it is not there.
+    /// Result of the last request to save a picture or view: its path or the reason of the failure.
     pub saved: Option<Result<String, String>>,
-    /// Whether a picture is to be saved.
+    /// Whether to save a picture.
     pub saves: bool,
-    /// The same as the error, of the frame in whose place the next one is shown.
+    /// Error of a frame that was skipped, shown with the frame in its place.
     passed: Option<String>,
     pub(super) picked: Option<Picked>,
     has_plots: bool,
-    /// Frame, time and what there is, of the snapshot that is shown.
+    /// Number, time and contents of the shown snapshot.
     number: u64,
     time: f64,
     seen: String,
     fields: Vec<String>,
     legend: Legend,
-    /// Ends of what is shown along each axis, far strays left out \[m\].
+    /// Ends of the scene along each axis, without outliers \[m\].
     box_of: [[f64; 2]; 3],
-    /// The cut that was asked for at first.
+    /// The initial cut.
     given_cut: Option<[f64; 4]>,
-    /// Of a recording: frames a second while it is played.
+    /// Frames per second of a playing recording.
     pub(super) rate: f64,
     pub(super) plays: bool,
     turned: Instant,
-    pub(super) hand: bar::Reach,
-    /// The way of the camera.
-    pub(super) path: Path,
+    pub(super) hand: control_bar::ActionSettings,
+    /// Path of the camera.
+    pub(super) path: CameraPath,
 }
 
 impl Panel {
-    /// Panels of what is shown, to be looked at in this way first.
-    pub fn new(show: Arc<dyn Show>, options: &PictureOptions) -> Panel {
+    /// Panels of a source with these initial options.
+    pub fn new(show: Arc<dyn FrameSource>, options: &PictureOptions) -> Panel {
         Panel {
             options: options.clone(),
             given_cut: options.cut,
@@ -93,14 +99,14 @@ impl Panel {
             rate: RATE,
             plays: false,
             turned: Instant::now(),
-            hand: bar::Reach::default(),
-            path: Path::default(),
+            hand: control_bar::ActionSettings::default(),
+            path: CameraPath::default(),
             title: options.title.clone().unwrap_or_else(|| show.title()),
             show,
         }
     }
 
-    /// Notes what is shown now.
+    /// Notes the snapshot that is shown now.
     pub fn seen(&mut self, snapshot: &Snapshot) {
         self.error = self.passed.take();
         (self.number, self.time, self.seen) = (snapshot.number, snapshot.time, snapshot.seen());
@@ -111,7 +117,7 @@ impl Panel {
         self.picked = self.picked.map(|picked| picked.within(snapshot));
     }
 
-    /// Notes that something cannot be shown. If nothing was so far, the frame before it is to be.
+    /// Notes an error. If no frame was shown so far, requests the previous frame.
     pub fn failed(&mut self, message: String) {
         if self.seen.is_empty()
             && let Some(frame) = self.frames().map(|frames| self.options.frame.unwrap_or(frames - 1))
@@ -123,33 +129,33 @@ impl Panel {
         self.error = Some(message);
     }
 
-    /// Picks a particle of the snapshot that is shown, or nothing.
+    /// Picks a particle of the shown snapshot, or nothing.
     pub fn pick(&mut self, snapshot: &Snapshot, place: Option<usize>) {
         self.details = None;
         self.picked = place.map(|place| Picked::at(snapshot, place));
     }
 
-    /// The place of what was picked.
-    pub fn place_picked(&self) -> Option<usize> {
+    /// Index of the picked particle.
+    pub fn position_of_picked(&self) -> Option<usize> {
         self.picked.and_then(|picked| picked.place)
     }
 
-    /// The device that snapshots may lie on.
+    /// GPU that may hold snapshots.
     pub fn graphics(&self) -> Option<&Graphics> {
         self.show.graphics()
     }
 
-    /// How a simulation that runs is steered.
-    pub fn controls(&self) -> Option<&Controls> {
+    /// Run control of a running simulation.
+    pub fn controls(&self) -> Option<&RunControl> {
         self.show.controls()
     }
 
-    /// The same, where it is not over, so that one can reach in.
-    pub fn within_reach(&self) -> Option<&Controls> {
+    /// Run control while the simulation accepts user actions.
+    pub fn within_reach(&self) -> Option<&RunControl> {
         self.controls().filter(|controls| !controls.status().is_over)
     }
 
-    /// What is shown is called so.
+    /// Title.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -159,25 +165,25 @@ impl Panel {
         self.show.folder()
     }
 
-    /// Frames of a recording.
+    /// Number of frames of a recording.
     pub fn frames(&self) -> Option<usize> {
         self.show.frames()
     }
 
-    /// The frame that is shown of a recording, or will be in a moment.
+    /// The current frame of a recording, or the one that is being loaded.
     pub fn frame(&self) -> usize {
         let last = self.frames().map_or(0, |frames| frames.saturating_sub(1));
         self.options.frame.unwrap_or(last)
     }
 
-    /// Shows another frame of a recording; at its end, whatever comes next.
+    /// Shows another frame of a recording; at its end, follows new frames.
     pub fn go_to(&mut self, frame: usize) {
         if let Some(frames) = self.frames() {
             self.options.frame = (frame < frames.saturating_sub(1)).then_some(frame);
         }
     }
 
-    /// Goes some frames on or back; of a simulation that runs, on by as many steps, if it stands still.
+    /// Moves some frames forward or back. For a paused simulation, runs as many steps.
     pub fn go(&mut self, by: i64) {
         if let Some(controls) = self.controls() {
             controls.step(by.max(0) as u64);
@@ -186,7 +192,7 @@ impl Panel {
         self.go_to(self.frame().saturating_add_signed(by as isize));
     }
 
-    /// Lets frames follow each other, or a simulation go on, or stops that.
+    /// Plays or pauses a recording or a simulation.
     pub fn play_or_pause(&mut self) {
         if let Some(controls) = self.controls() {
             return controls.pause(!controls.is_paused());
@@ -197,16 +203,16 @@ impl Panel {
         }
     }
 
-    /// Whether pictures follow each other just now.
+    /// Whether pictures currently change.
     pub fn is_in_motion(&self) -> bool {
         self.plays || self.controls().is_some_and(|controls| !controls.is_paused())
     }
 
-    /// What the loader is asked for.
-    pub fn wish(&self) -> Wish {
-        Wish {
+    /// Request for the loader.
+    pub fn frame_request(&self) -> WindowRequest {
+        WindowRequest {
             options: PictureOptions {
-                // Walls are there in any case, and shown or not, and so is what is cut away.
+                // Walls are always loaded; hidden walls and cuts concern only the drawing.
                 has_walls: true,
                 cut: None,
                 ..self.options.clone()
@@ -221,13 +227,13 @@ impl Panel {
         }
     }
 
-    /// Goes on with a recording that is played, if it is time; returns how long until then.
+    /// Advances a playing recording if it is time; returns the time until the next frame.
     fn play(&mut self) -> Option<Duration> {
         let wait = Duration::from_secs_f64(1.0 / self.rate);
         if !self.plays {
             return None;
         }
-        // Not before the frame of now is there, if it can be shown.
+        // Only after the current frame was loaded, unless it cannot be.
         let is_there = self.frame() as u64 == self.number || self.error.is_some();
         if self.turned.elapsed() >= wait && is_there {
             self.turned = Instant::now();
@@ -241,12 +247,12 @@ impl Panel {
         Some(wait.saturating_sub(self.turned.elapsed()).max(Duration::from_millis(5)))
     }
 
-    /// Lays the panels out, and hears what is asked for.
+    /// Lays out the panels and handles user input.
     pub fn show(&mut self, ui: &mut egui::Ui, picture: &Picture) {
         if let Some(wait) = self.play() {
             ui.ctx().request_repaint_after(wait);
         }
-        egui::Panel::bottom("bar").show(ui, |ui| bar::bar(ui, self, picture));
+        egui::Panel::bottom("bar").show(ui, |ui| control_bar::bar(ui, self, picture));
         egui::Panel::right("look").exact_size(WIDTH).show(ui, |ui| {
             egui::ScrollArea::vertical().show(ui, |ui| self.look(ui));
         });
@@ -311,12 +317,12 @@ impl Panel {
             }
         });
         legend::legend(ui, &self.legend);
-        self.hold_range(ui);
+        self.fix_range(ui);
         ui.checkbox(&mut self.options.has_walls, "walls (W)");
         ui.checkbox(&mut self.options.has_meshes, "bodies as their meshes");
-        self.cut(ui);
+        self.clip(ui);
         ui.separator();
-        self.tell_picked(ui);
+        self.show_picked(ui);
         ui.separator();
         self.has_plots = egui::CollapsingHeader::new("energies and probes")
             .show(ui, |ui| plots::charts(ui, &self.charts, self.time))
@@ -329,8 +335,8 @@ impl Panel {
         ui.weak(keys.join(", "));
     }
 
-    /// Lets the ends of the scale stay what they are.
-    fn hold_range(&mut self, ui: &mut egui::Ui) {
+    /// Draws controls to fix the color range.
+    fn fix_range(&mut self, ui: &mut egui::Ui) {
         let Legend::Scale { range, .. } = &self.legend else {
             return;
         };
@@ -352,9 +358,9 @@ impl Panel {
         }
     }
 
-    /// Lets a plane cut off what lies before it.
-    fn cut(&mut self, ui: &mut egui::Ui) {
-        // The axis along which is cut, if it is one.
+    /// Draws controls for the clip plane.
+    fn clip(&mut self, ui: &mut egui::Ui) {
+        // The axis of the cut, if it is parallel to one.
         let along = |cut: [f64; 4]| {
             let mut axes = (0..3).filter(|&axis| cut[axis] != 0.0);
             axes.next().filter(|_| axes.next().is_none())
@@ -378,7 +384,7 @@ impl Panel {
         let [low, high] = self.box_of[axis];
         let (sign, mut at) = match self.options.cut.filter(|_| before == chosen) {
             Some(cut) => (cut[axis].signum(), cut[axis].signum() * cut[3]),
-            // From the front: what lies towards the eye of a first look goes.
+            // Cut away the side towards the initial position of the eye.
             None => (if axis == 1 { -1.0 } else { 1.0 }, 0.5 * (low + high)),
         };
         let slider = egui::Slider::new(&mut at, low..=high).clamping(egui::SliderClamping::Edits);
@@ -397,7 +403,7 @@ mod tests {
     /// A recording of five frames that cannot be read.
     struct Five;
 
-    impl Show for Five {
+    impl FrameSource for Five {
         fn title(&self) -> String {
             String::new()
         }
@@ -410,30 +416,30 @@ mod tests {
             Ok(None)
         }
 
-        fn details(&self, _: u64, _: Particle) -> Result<Details, ViewError> {
-            Ok(Details::default())
+        fn details(&self, _: u64, _: Particle) -> Result<ParticleDetails, ViewError> {
+            Ok(ParticleDetails::default())
         }
     }
 
     #[test]
     fn at_its_end_a_recording_is_followed() {
         let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
-        assert!(panel.wish().goes_on, "at first");
+        assert!(panel.frame_request().goes_on, "at first");
         for (frame, shown, goes_on) in [(2, 2, false), (4, 4, true), (0, 0, false), (usize::MAX, 4, true)] {
             panel.go_to(frame);
-            assert_eq!((panel.frame(), panel.wish().goes_on), (shown, goes_on), "{frame}");
+            assert_eq!((panel.frame(), panel.frame_request().goes_on), (shown, goes_on), "{frame}");
         }
         panel.go(-1);
-        assert_eq!((panel.frame(), panel.wish().goes_on), (3, false));
+        assert_eq!((panel.frame(), panel.frame_request().goes_on), (3, false));
         panel.go(1);
-        assert_eq!((panel.frame(), panel.wish().goes_on), (4, true));
+        assert_eq!((panel.frame(), panel.frame_request().goes_on), (4, true));
     }
 
     #[test]
     fn a_recording_whose_last_frame_is_damaged_begins_with_the_one_before() {
         let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
         panel.failed("it is cut off".to_owned());
-        assert_eq!(panel.wish().options.frame, Some(3));
+        assert_eq!(panel.frame_request().options.frame, Some(3));
         panel.seen(&Snapshot {
             number: 3,
             grains: 1,
@@ -445,7 +451,7 @@ mod tests {
     #[test]
     fn what_was_picked_is_followed_while_it_is_away() {
         let mut panel = Panel::new(Arc::new(Five), &PictureOptions::default());
-        assert!(!panel.wish().is_following);
+        assert!(!panel.frame_request().is_following);
         let with = |id: u32| Snapshot {
             balls: vec![[0.0, 0.0, 0.0, 1.0]],
             id: vec![id],
@@ -457,9 +463,9 @@ mod tests {
         panel.pick(&with(7), Some(0));
         for (id, place) in [(7, Some(0)), (8, None), (7, Some(0))] {
             panel.seen(&with(id));
-            let wish = panel.wish();
-            assert_eq!(panel.place_picked(), place);
-            assert_eq!((wish.is_following, wish.details), (true, place.map(|_| (0, picked))));
+            let request = panel.frame_request();
+            assert_eq!(panel.position_of_picked(), place);
+            assert_eq!((request.is_following, request.details), (true, place.map(|_| (0, picked))));
         }
     }
 }

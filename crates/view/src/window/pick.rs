@@ -1,14 +1,14 @@
-//! Which particle is under the pointer.
+//! Finds the particle under the pointer.
 
 use glam::DVec3;
 
 use crate::{
     Snapshot,
-    camera::{Camera, cut_from},
-    scenery::radius_of,
+    camera::{Camera, clip_plane},
+    scene_bounds::radius_of,
 };
 
-/// The place among the balls of the first one that is seen at this pixel.
+/// Index of the first visible ball at this pixel.
 pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Option<[f64; 4]>) -> Option<usize> {
     let slope = [
         (pixel[0] - camera.center[0]) / camera.focal,
@@ -17,7 +17,7 @@ pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Optio
     let [right, up, forward] = camera.axes;
     let ray = (right * slope[0] + up * slope[1] + forward).normalize();
     let eye = camera.eye - snapshot.origin;
-    let cut = cut.map(|cut| cut_from(cut, snapshot.origin));
+    let cut = cut.map(|cut| clip_plane(cut, snapshot.origin));
     let mut nearest = (f64::INFINITY, None);
     for (place, ball) in snapshot.balls.iter().take(snapshot.shown).enumerate() {
         let center = DVec3::new(ball[0].into(), ball[1].into(), ball[2].into());
@@ -35,7 +35,7 @@ pub fn ball_at(snapshot: &Snapshot, camera: &Camera, pixel: [f64; 2], cut: Optio
     nearest.1
 }
 
-/// Middle and radius of the outline of a ball \[px\]; `None` if the snapshot has none there, or it is behind the eye.
+/// Center and radius of the outline of a ball \[px\]; `None` if it does not exist or is behind the eye.
 pub fn circle_around(snapshot: &Snapshot, camera: &Camera, place: usize) -> Option<([f64; 2], f64)> {
     let ball = snapshot.balls.get(place)?;
     let view = camera.view(snapshot.origin + DVec3::new(ball[0].into(), ball[1].into(), ball[2].into()));
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn the_nearest_of_what_is_under_the_pointer_is_picked_unless_it_is_cut_away() {
         let snapshot = Snapshot {
-            // The last is in a body, and not drawn itself.
+            // The last ball belongs to a body and is not drawn itself.
             balls: vec![[0.0, 3.0, 0.0, 0.5], [0.0, 0.0, 0.0, 0.5], [2.0, 0.0, 0.0, -0.5]],
             shown: 3,
             ..Snapshot::default()
@@ -74,7 +74,7 @@ mod tests {
         }
         let (middle, radius) = circle_around(&snapshot, &camera, 2).unwrap();
         assert_eq!(ball_at(&snapshot, &camera, [middle[0] + 1.1 * radius, middle[1]], None), None);
-        // Without what lies nearer than y = 1 the one behind is seen.
+        // With the part nearer than y = 1 cut away, the ball behind is seen.
         let cut = Some([0.0, -2.0, 0.0, -1.0]);
         assert_eq!(ball_at(&snapshot, &camera, [300.0, 300.0], cut), Some(0));
     }

@@ -1,21 +1,21 @@
-//! The particle that was picked, and what a panel tells of it.
+//! The picked particle and its panel.
 
 use std::ops::Range;
 
-use super::{bar, panel::Panel};
-use crate::{Particle, Snapshot, live::Hand};
+use super::{control_bar, panel::Panel};
+use crate::{Particle, Snapshot, live::UserAction};
 
-/// A particle that was picked.
+/// A picked particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Picked {
     /// The particle.
     pub particle: Particle,
-    /// Place in the snapshot of now; `None` if it is not there.
+    /// Index in the current snapshot; `None` if absent.
     pub place: Option<usize>,
 }
 
 impl Picked {
-    /// That at this place of a snapshot.
+    /// The particle at this index of a snapshot.
     pub fn at(snapshot: &Snapshot, place: usize) -> Picked {
         Picked {
             particle: Particle {
@@ -26,9 +26,9 @@ impl Picked {
         }
     }
 
-    /// The same, in the snapshot that is shown next.
+    /// The same particle in the next snapshot.
     pub fn within(self, snapshot: &Snapshot) -> Picked {
-        // What cannot be brought here is not in this frame.
+        // If the particles cannot be downloaded, it counts as absent.
         let nothing = Snapshot::default();
         let snapshot = snapshot.here().unwrap_or(&nothing);
         let among = part(snapshot, self.particle.is_grain);
@@ -41,7 +41,7 @@ impl Picked {
     }
 }
 
-/// Where grains stand in a snapshot, or particles of fluids.
+/// Index range of grains or fluid particles in a snapshot.
 fn part(snapshot: &Snapshot, is_grain: bool) -> Range<usize> {
     let all = snapshot.id.len();
     let grains = snapshot.grains.min(all);
@@ -49,8 +49,8 @@ fn part(snapshot: &Snapshot, is_grain: bool) -> Range<usize> {
 }
 
 impl Panel {
-    /// Tells what is known of the particle that was picked, and lets it be pushed.
-    pub fn tell_picked(&mut self, ui: &mut egui::Ui) {
+    /// Draws the details of the picked particle, and buttons to push it.
+    pub fn show_picked(&mut self, ui: &mut egui::Ui) {
         let Some(picked) = self.picked else {
             ui.weak("click on a particle to see its fields and contacts");
             return;
@@ -69,15 +69,15 @@ impl Panel {
         if let Some(controls) = self.within_reach().filter(|_| is_grain) {
             ui.horizontal(|ui| {
                 ui.label("push");
-                for (name, along) in bar::PUSHES {
+                for (name, along) in control_bar::PUSH_DIRECTIONS {
                     if ui.small_button(name).clicked() {
-                        controls.reach_in(Hand::Push { id, along });
+                        controls.reach_in(UserAction::Push { id, along });
                     }
                 }
             });
         }
         let Some(details) = &self.details else { return };
-        // Not a grid: what does not fit in a line must wrap.
+        // No grid: a long line must wrap.
         for (name, value) in &details.values {
             ui.horizontal_wrapped(|ui| {
                 ui.weak(name);

@@ -4,19 +4,19 @@ use egui_plot::{Corner, Legend, Line, Plot, PlotPoints, VLine};
 
 use crate::{chart::Chart, scale};
 
-/// Points of a curve that are drawn, at most.
-const MOST_POINTS: usize = 2000;
-/// Color of the line at the time that is shown.
+/// Most points of a curve that are drawn.
+const MAX_POINTS: usize = 2000;
+/// Color of the line at the current time.
 const NOW: egui::Color32 = egui::Color32::from_gray(120);
 
-/// Leaves of curves that have many points the lowest and the highest of each of many parts, so that what sticks out stays.
+/// Reduces long curves to the lowest and highest point of each of many parts, so that peaks remain.
 pub fn thin(charts: &mut [Chart]) {
     let panels = charts.iter_mut().flat_map(|chart| &mut chart.panels);
     for (_, points) in panels.flat_map(|panel| &mut panel.curves) {
-        if points.len() <= MOST_POINTS {
+        if points.len() <= MAX_POINTS {
             continue;
         }
-        let length = points.len().div_ceil(MOST_POINTS / 2);
+        let length = points.len().div_ceil(MAX_POINTS / 2);
         let ends = |part: &[(f64, f64)]| {
             let by_height = |a: &usize, b: &usize| part[*a].1.total_cmp(&part[*b].1);
             let low = (0..part.len()).min_by(by_height).unwrap_or(0);
@@ -27,7 +27,7 @@ pub fn thin(charts: &mut [Chart]) {
     }
 }
 
-/// Shows charts, one below the other, with a line at this time \[s\].
+/// Draws charts one below the other, with a line at this time \[s\].
 pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
     for chart in charts {
         egui::CollapsingHeader::new(&chart.title)
@@ -48,7 +48,7 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
                         if let Some(now) = on_axis(&chart.horizontal, time) {
                             ui.vline(VLine::new("", now).color(NOW).allow_hover(false));
                         }
-                        // Energies of what a scene does not have would only crowd the legend.
+                        // Energy terms that are always zero would only crowd the legend.
                         for (name, points) in panel.curves.iter().filter(|(_, points)| points.iter().any(|(_, y)| *y != 0.0)) {
                             let points: PlotPoints = points.iter().map(|&(x, y)| [x, y]).collect();
                             ui.line(Line::new(name.clone(), points));
@@ -59,13 +59,13 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
     }
 }
 
-/// A time \[s\] in the unit that an axis such as `time [ms]` has; `None` where that is none of time.
+/// A time \[s\] in the unit of an axis such as `time [ms]`; `None` for other axes.
 fn on_axis(horizontal: &str, time: f64) -> Option<f64> {
     let (_, unit) = horizontal.split_once('[')?;
     Some(time * scale::factor_to(unit.trim_end_matches(']'), "s")?)
 }
 
-/// Shows seconds per pass as bars.
+/// Draws seconds per pass as bars.
 pub fn passes(ui: &mut egui::Ui, rows: &[(String, f64, String)]) {
     let longest = rows.iter().map(|(_, seconds, _)| *seconds).fold(f64::MIN_POSITIVE, f64::max);
     egui::Grid::new("passes").num_columns(3).striped(true).show(ui, |ui| {
@@ -105,7 +105,7 @@ mod tests {
         let [(_, long), (_, short)] = &*charts[0].panels[0].curves else {
             panic!("two curves")
         };
-        assert!(long.len() <= MOST_POINTS, "{}", long.len());
+        assert!(long.len() <= MAX_POINTS, "{}", long.len());
         assert!(long.contains(&(123_457.0, 50.0)) && long.contains(&(777_777.0, -7.0)));
         assert!(long.is_sorted_by(|a, b| a.0 <= b.0));
         assert_eq!(short, &[(0.0, 3.0), (1.0, 2.0)]);

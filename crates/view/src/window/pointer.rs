@@ -1,4 +1,4 @@
-//! What the pointer does in the scene: it turns, moves and zooms, picks particles and draws them along.
+//! Pointer in the scene: it rotates, moves and zooms the view, and picks and drags particles.
 
 use glam::DVec2;
 use winit::{
@@ -9,28 +9,28 @@ use winit::{
 use super::{drawn::Drawn, panel::Panel, pick};
 use crate::{
     camera::{Camera, Frame},
-    live::Hand,
+    live::UserAction,
 };
 
-/// A pointer that moved less between press and release has clicked, not dragged \[px\].
+/// Pointer movement between press and release below which it is a click \[px\].
 const STILL: f64 = 4.0;
-/// Simulated time in which what is drawn along reaches the pointer, if it is free to \[s\].
+/// Simulated time in which a free dragged grain reaches the pointer \[s\].
 const DRAG: f64 = 0.05;
 
-/// Where the pointer is, and what is pressed.
+/// Position of the pointer, and pressed buttons and keys.
 #[derive(Default)]
 pub struct Pointer {
     at: DVec2,
-    /// A button that was pressed in the scene, and where.
+    /// Button pressed in the scene, with the position.
     pressed: Option<(MouseButton, DVec2)>,
     keys: ModifiersState,
-    /// Whether something is drawn along.
+    /// Whether a grain is being dragged.
     draws: bool,
 }
 
 impl Drawn {
-    /// Hears what happens to the window, and whether that was meant for a panel.
-    pub fn hear(&mut self, event: &WindowEvent, panel: &mut Panel, is_taken: bool) {
+    /// Handles a window event; `is_taken` marks an event that a panel consumed.
+    pub fn handle_event(&mut self, event: &WindowEvent, panel: &mut Panel, is_taken: bool) {
         match event {
             WindowEvent::Occluded(is_hidden) => self.screen.is_hidden = *is_hidden,
             WindowEvent::ModifiersChanged(keys) => {
@@ -51,7 +51,7 @@ impl Drawn {
                     self.follow(by, panel);
                 }
             }
-            // What was pressed in the scene may be released over a panel.
+            // A button pressed in the scene may be released over a panel.
             WindowEvent::MouseInput {
                 state: ElementState::Released,
                 ..
@@ -81,14 +81,14 @@ impl Drawn {
         }
     }
 
-    /// Whether the pointer is in the scene: a panel to which it came only just now takes nothing yet.
+    /// Whether the pointer is in the scene. A panel does not consume the first event after the pointer enters it.
     fn is_in_scene(&self) -> bool {
         let at = self.pointer.at;
         let is_within = |Frame { corner, size }: Frame| (0..2).all(|axis| (0.0..=size[axis]).contains(&(at[axis] - corner[axis])));
         self.gui.scene_frame(&self.window).is_some_and(is_within)
     }
 
-    /// Turns or moves the camera, or draws what was picked along, if a button is pressed.
+    /// Rotates or moves the camera, or drags the picked grain, if a button is pressed.
     fn follow(&mut self, by: DVec2, panel: &mut Panel) {
         let Some((button, _)) = self.pointer.pressed else { return };
         let Some((camera, frame)) = self.camera(&panel.options) else {
@@ -108,9 +108,9 @@ impl Drawn {
         self.note_move();
     }
 
-    /// Draws what was picked to where the pointer is, as far from the eye as it is; says whether there is anything to draw.
+    /// Drags the picked grain to the pointer at constant depth; returns whether there is a grain to drag.
     fn draw_along(&self, panel: &Panel, camera: &Camera) -> bool {
-        let Some((place, scene)) = panel.place_picked().zip(self.scene.as_ref()) else {
+        let Some((place, scene)) = panel.position_of_picked().zip(self.scene.as_ref()) else {
             return false;
         };
         let Ok(snapshot) = scene.snapshot.here() else { return false };
@@ -122,7 +122,7 @@ impl Drawn {
         let across = (self.pointer.at.x - camera.center[0]) / camera.focal;
         let above = (camera.center[1] - self.pointer.at.y) / camera.focal;
         let to = camera.eye + (right * across + up * above + forward) * depth;
-        controls.reach_in(Hand::Drag {
+        controls.reach_in(UserAction::Drag {
             id: snapshot.id[place],
             to: to.to_array(),
             within: DRAG,
@@ -130,12 +130,12 @@ impl Drawn {
         true
     }
 
-    /// Lets go what is drawn along.
+    /// Releases the dragged grain.
     fn let_go(&mut self, panel: &Panel) {
         if std::mem::take(&mut self.pointer.draws)
             && let Some(controls) = panel.within_reach()
         {
-            controls.reach_in(Hand::LetGo);
+            controls.reach_in(UserAction::LetGo);
         }
     }
 

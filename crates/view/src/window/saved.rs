@@ -1,14 +1,14 @@
-//! Pictures that are saved from a window, beside the run.
+//! Saves pictures of a window beside the run.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use seixo_files::{FilesError, layer::FileLayer};
 
-/// Writes a picture into a folder, as the first of `view-000000.png`, `view-000001.png` and so on that is not there yet; returns its path.
+/// Saves a picture in a folder, as the first of `view-000000.png`, `view-000001.png` and so on that does not exist; returns its path.
 ///
 /// # Errors
-/// If it cannot be written there; then nothing of it is left.
+/// If it cannot be written; then no file is left.
 pub fn save(layer: &dyn FileLayer, folder: &Path, png: &[u8]) -> Result<PathBuf, FilesError> {
     let mut number = 0_u64;
     loop {
@@ -18,7 +18,7 @@ pub fn save(layer: &dyn FileLayer, folder: &Path, png: &[u8]) -> Result<PathBuf,
                 Ok(()) => return Ok(path),
                 Err(source) => {
                     drop(file);
-                    // The first error is the one worth telling.
+                    // Only the first error is returned.
                     let _ = layer.remove(&path);
                     source
                 }

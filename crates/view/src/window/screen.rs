@@ -1,4 +1,4 @@
-//! What a window shows its pictures on.
+//! The surface of a window.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,32 +8,32 @@ use winit::{dpi::PhysicalSize, window::Window};
 use super::no_display;
 use crate::{
     Graphics, ViewError,
-    render::{Painter, adapters},
+    render::{RenderDevice, adapters},
 };
 
-/// Wall time after which a surface is given up that refuses to be set up \[s\].
+/// Wall time after which a surface that cannot be configured is given up \[s\].
 const GIVE_UP: Duration = Duration::from_secs(10);
-/// How often an image is asked for at once, with the surface set up anew in between.
+/// Attempts to get an image, with the surface reconfigured in between.
 const ATTEMPTS: u32 = 3;
 
-/// The surface of a window, as large as that.
+/// The surface of a window, of the same size.
 pub struct Screen {
     window: Arc<Window>,
     instance: wgpu::Instance,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
-    /// Whether the surface is as the configuration says.
+    /// Whether the surface is configured.
     is_set_up: bool,
-    /// Since when it refuses to be.
+    /// Time since which its configuration fails.
     refusing: Option<Instant>,
-    /// Whether the system says that others hide all of the window.
+    /// Whether the window is completely hidden, as reported by the system.
     pub is_hidden: bool,
 }
 
 impl Screen {
-    /// That of a window, and what draws on it.
-    pub fn open(window: &Arc<Window>, graphics: Option<&Graphics>) -> Result<(Screen, Painter), ViewError> {
-        // Where a simulation runs on a device that draws on this display, its particles are drawn from where they lie.
+    /// Opens the surface of a window, and a device for it.
+    pub fn open(window: &Arc<Window>, graphics: Option<&Graphics>) -> Result<(Screen, RenderDevice), ViewError> {
+        // If a simulation runs on a device that can draw on this display, its particles are drawn from its memory.
         let beside = graphics.and_then(|graphics| {
             let surface = surface_of(window, &graphics.instance)
                 .ok()
@@ -45,7 +45,7 @@ impl Screen {
             None => {
                 let instance = wgpu::Instance::new(adapters());
                 let surface = surface_of(window, &instance)?;
-                let (painter, adapter) = pollster::block_on(Painter::new(&instance, Some(&surface)))?;
+                let (painter, adapter) = pollster::block_on(RenderDevice::new(&instance, Some(&surface)))?;
                 (instance, surface, painter, adapter)
             }
         };
@@ -69,32 +69,32 @@ impl Screen {
         Ok((screen, painter))
     }
 
-    /// Format of its images.
+    /// Format of the images.
     pub fn format(&self) -> wgpu::TextureFormat {
         self.config.format
     }
 
-    /// Width and height of its images \[px\].
+    /// Width and height of the images \[px\].
     pub fn size(&self) -> (u32, u32) {
         (self.config.width, self.config.height)
     }
 
-    /// Whether it refuses to be set up.
+    /// Whether its configuration fails.
     pub fn refuses(&self) -> bool {
         self.refusing.is_some()
     }
 
-    /// Whether nobody sees the window, which hears of it when somebody does.
+    /// Whether the window is invisible; the system reports when it becomes visible again.
     pub fn is_unseen(&self) -> bool {
         let PhysicalSize { width, height } = self.window.inner_size();
         self.is_hidden || width == 0 || height == 0 || self.window.is_minimized() == Some(true)
     }
 
-    /// The image that is shown next; `None` where there is none just now.
+    /// The next image to draw on; `None` if there is none now.
     ///
     /// # Errors
-    /// If there will be none any more.
-    pub fn image(&mut self, painter: &Painter) -> Result<Option<wgpu::SurfaceTexture>, ViewError> {
+    /// If no further images can be expected.
+    pub fn image(&mut self, painter: &RenderDevice) -> Result<Option<wgpu::SurfaceTexture>, ViewError> {
         if self.is_unseen() {
             return Ok(None);
         }
@@ -113,7 +113,7 @@ impl Screen {
                 wgpu::CurrentSurfaceTexture::Timeout | wgpu::CurrentSurfaceTexture::Occluded => return Ok(None),
                 wgpu::CurrentSurfaceTexture::Outdated => {}
                 wgpu::CurrentSurfaceTexture::Lost => self.surface = surface_of(&self.window, &self.instance)?,
-                // What is wrong with a device that is there was said just above.
+                // The error of an existing device was already reported above.
                 wgpu::CurrentSurfaceTexture::Validation => return Err(painter.failed("it is not there any more")),
             }
             self.is_set_up = false;
@@ -121,8 +121,8 @@ impl Screen {
         Ok(None)
     }
 
-    /// Sets the surface up as the configuration says; says whether it is.
-    fn set_up(&mut self, painter: &Painter) -> Result<bool, ViewError> {
+    /// Configures the surface; returns whether it succeeded.
+    fn set_up(&mut self, painter: &RenderDevice) -> Result<bool, ViewError> {
         match self.configure(painter) {
             Ok(()) => (self.is_set_up, self.refusing) = (true, None),
             Err(error) => {
@@ -135,7 +135,7 @@ impl Screen {
         Ok(self.is_set_up)
     }
 
-    fn configure(&self, painter: &Painter) -> Result<(), ViewError> {
+    fn configure(&self, painter: &RenderDevice) -> Result<(), ViewError> {
         painter.guarded(|| {
             self.surface.configure(&painter.device, &self.config);
             Ok(())
@@ -147,8 +147,8 @@ fn surface_of(window: &Arc<Window>, instance: &wgpu::Instance) -> Result<wgpu::S
     instance.create_surface(window.clone()).map_err(|error| no_display(&error))
 }
 
-/// A size that a device draws, of a window of any.
-fn within(window: PhysicalSize<u32>, painter: &Painter) -> (u32, u32) {
+/// The window size within the limits of the device.
+fn within(window: PhysicalSize<u32>, painter: &RenderDevice) -> (u32, u32) {
     let most = painter.device.limits().max_texture_dimension_2d.max(1);
     (window.width.clamp(1, most), window.height.clamp(1, most))
 }

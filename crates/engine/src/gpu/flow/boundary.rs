@@ -1,40 +1,43 @@
-//! Particles of walls: each step puts those that move where poses have them, which the host sends for a batch of steps; and what fluid sees in all of
-//! them.
+//! Wall particles: each step places those of moving walls according to the poses, which the host sends for a batch of steps. Then it computes their
+//! pressures and velocities as the fluid sees them.
 
-use super::FlowOnGpu;
+use super::GpuFluid;
 use crate::flow::Flow;
 use crate::gpu::step::BATCH;
 use crate::gpu::{Number, numbers, stepping};
-use crate::simulation::Simulation;
+use crate::surroundings::Surroundings;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::kernels::boundary::{place_boundary, press_walls};
-use seixo_sweeps::pose::POSE;
+use seixo_sweeps::kernels::boundary::{place_boundary, wall_pressures};
+use seixo_sweeps::wall_pose::POSE;
 
-/// What tells where the particles of walls are.
-pub(super) struct Carriage<C> {
+/// Motion of the walls with particles.
+pub(super) struct WallParticleMotion<C> {
     walls: usize,
     /// Whether each wall moves.
     moves: Buffer<u32>,
-    /// Where particles are when the motions of their walls begin, three numbers each, in the order of their ids.
+    /// Positions of the wall particles at the start of the motions of their walls, three numbers each, in the order of their ids.
     start: Buffer<C>,
     poses: Buffer<C>,
     servos: Buffer<C>,
 }
 
-impl<C: Number> Carriage<C> {
-    /// That of the host's walls; none where no wall moves, or none bounds fluids.
-    pub fn new(gpu: &Gpu, host: &Flow, simulation: &Simulation) -> Result<Option<Carriage<C>>, GpuError> {
-        let walls = &simulation.walls;
+impl<C: Number> WallParticleMotion<C> {
+    /// Motion of the host's walls. `None` if no wall moves, or if no wall bounds fluids.
+    pub fn new(gpu: &Gpu, host: &Flow, surroundings: &Surroundings) -> Result<Option<WallParticleMotion<C>>, GpuError> {
+        let walls = &surroundings.walls;
         if host.plan.boundary.position.is_empty() || !walls.has_moving() {
             return Ok(None);
         }
         let count = walls.given.len();
-        // Hulls of bodies are numbered behind walls, and are moved by other means.
-        let of_hulls = std::iter::repeat_n(0, host.hulls.seat.len());
-        let moves: Vec<u32> = (0..count).map(|wall| u32::from(walls.moves(wall))).chain(of_hulls).collect();
+        // Body boundaries are numbered behind walls, and are moved by another kernel.
+        let of_body_boundaries = std::iter::repeat_n(0, host.body_boundaries.body_index.len());
+        let moves: Vec<u32> = (0..count)
+            .map(|wall| u32::from(walls.moves(wall)))
+            .chain(of_body_boundaries)
+            .collect();
         let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
-        Ok(Some(Carriage {
+        Ok(Some(WallParticleMotion {
             walls: count,
             moves: gpu.upload(&moves, "walls")?,
             start: upload(host.plan.boundary.position.as_flattened())?,
@@ -43,32 +46,34 @@ impl<C: Number> Carriage<C> {
         }))
     }
 
-    /// Sends the poses at a step and at so many more.
-    fn send(&self, gpu: &Gpu, simulation: &Simulation, step: u64, more: u64) {
+    /// Sends the poses at a step and at this many more.
+    fn send(&self, gpu: &Gpu, surroundings: &Surroundings, step: u64, more: u64) {
         let mut poses = Vec::with_capacity(self.poses.len());
         for step in step..=step + more {
-            let time = step as f64 * simulation.stepping.dt;
-            simulation.walls.poses_within(simulation.domain.as_ref(), time, &mut poses);
+            let time = step as f64 * surroundings.context.stepping.dt;
+            surroundings
+                .walls
+                .poses_within(surroundings.context.domain.as_ref(), time, &mut poses);
         }
         gpu.write_part(&self.poses, 0, &numbers::<C>(poses));
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Lets walls be where they are at a step and at so many more, which come next.
-    pub(super) fn send_poses(&self, simulation: &Simulation, step: u64, more: u64) {
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Sends the poses of walls at a step and at the next `more` steps.
+    pub(super) fn send_poses(&self, surroundings: &Surroundings, step: u64, more: u64) {
         if let Some(carriage) = &self.carriage {
-            carriage.send(&self.gpu, simulation, step, more);
+            carriage.send(&self.gpu, surroundings, step, more);
         }
     }
 
-    /// Puts particles of walls and of bodies where they are at this step; with `watch`, those too far from where they are listed halt it.
+    /// Places wall particles and body boundary particles at this step. With `watch`, the step halts if one is too far from its listed position.
     pub(super) fn place_boundaries(&self, host: &Flow, parity: u32, watch: bool) {
         self.place_walls(host, parity, watch);
-        self.place_hulls(host, parity, watch);
+        self.place_body_boundaries(host, parity, watch);
     }
 
-    /// Puts particles of walls where they are at this step; with `watch`, those too far from where they are listed halt it.
+    /// Places wall particles at this step. With `watch`, the step halts if one is too far from its listed position.
     fn place_walls(&self, host: &Flow, parity: u32, watch: bool) {
         let Some(carriage) = self.carriage.as_ref().filter(|_| self.bounding > 0) else {
             return;
@@ -100,15 +105,19 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Finds what fluid sees in walls; what is in outlets follows the fluid if it `leads`.
-    pub(super) fn press(&self, host: &Flow, parity: u32, leads: bool) {
+    /// Computes velocities and pressures of wall particles as the fluid sees them. Outlet particles are relaxed towards the fluid if the step
+    /// `leads`.
+    pub(super) fn wall_particle_pressures_on_gpu(&self, host: &Flow, parity: u32, leads: bool) {
         if self.bounding == 0 {
             return;
         }
         let (count, dim) = units(self.bounding);
         let poses = self.carriage.as_ref().map(|carriage| &carriage.poses);
-        let (body, spin) = self.hulls.as_ref().map_or((&self.nothing, &self.at_rest), |hulls| hulls.turning());
-        press_walls::launch::<R, C>(
+        let (body, spin) = self
+            .body_boundaries
+            .as_ref()
+            .map_or((&self.nothing, &self.at_rest), |body_boundaries| body_boundaries.turning());
+        wall_pressures::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -132,12 +141,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
             R::of(host.pace_in_outlets()),
-            host.hulls.first[0],
+            host.body_boundaries.first[0],
             self.bounding as u32,
             parity,
             self.plan,
             poses.is_some(),
-            host.hulls.across,
+            host.body_boundaries.across,
             leads,
         );
     }

@@ -1,37 +1,38 @@
-//! Incompressible fluids on a GPU. How many iterations a step takes is known when they are done: the host waits for each, and queues no steps.
+//! Incompressible fluids on a GPU. The number of iterations of a step is not known in advance: the host waits for each iteration, and queues no
+//! steps.
 
-use super::super::step::{FLUIDS, LISTS_OF_FLUIDS};
-use super::super::{Closed, Number, raised, room_for_cubes, stepping};
-use super::{FlowOnGpu, smoother};
+use super::super::step::{FLUID_LISTS, FLUIDS};
+use super::super::{FinishedSteps, Number, raised, room_for_cubes, stepping};
+use super::{GpuFluid, smoother};
 use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
-use crate::simulation::Simulation;
 use crate::state::Profile;
-use crate::world::Leaving;
+use crate::surroundings::Surroundings;
+use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::fluid::WALL;
-use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::kernels::UNITS;
-use seixo_sweeps::kernels::dfsph::{correct, crowd, drag, drift_on, lean, push};
-use seixo_sweeps::motion::{LEFT, NOT_FINITE, STALE, TOO_FAST};
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::kernels::THREADS;
+use seixo_sweeps::kernels::dfsph::{correct, density_errors, drift_on, pressure_accelerations, push_by_pressure, viscous_forces};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_FAST};
 use std::time::Instant;
 
-/// What iterations for pressures work on.
-pub(super) struct Projecting<R> {
+/// Buffers of the pressure iteration.
+pub(super) struct GpuPressureSolver<R> {
     /// Velocities that neighbors read, later accelerations.
     moving: Buffer<R>,
     /// See [`seixo_sweeps::dfsph`].
     solving: Buffer<R>,
-    /// The flags with which a step ends where it is.
+    /// Flags after which a step stops at once.
     fatal: u32,
 }
 
-impl<R: Number> Projecting<R> {
-    /// Room for n particles, which may leave the domain or not.
-    pub fn new(gpu: &Gpu, n: usize, leaving: Leaving) -> Result<Projecting<R>, GpuError> {
-        let leaves = if leaving == Leaving::Error { LEFT } else { 0 };
-        Ok(Projecting {
+impl<R: Number> GpuPressureSolver<R> {
+    /// Room for n particles. The policy for leaving particles decides whether leaving is an error.
+    pub fn new(gpu: &Gpu, n: usize, leaving: LeavingPolicy) -> Result<GpuPressureSolver<R>, GpuError> {
+        let leaves = if leaving == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 };
+        Ok(GpuPressureSolver {
             fatal: NOT_FINITE | TOO_FAST | leaves,
             moving: gpu.zeros(RECORD * n, "accelerations")?,
             solving: gpu.zeros(RECORD * n, "pressures")?,
@@ -39,71 +40,71 @@ impl<R: Number> Projecting<R> {
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// As [`super::RemoteFlow::advance`].
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// As [`super::FluidGpuBackend::advance`].
     pub(super) fn advance_incompressible(
         &mut self,
         host: &mut Flow,
-        simulation: &Simulation,
+        surroundings: &Surroundings,
         steps: u64,
         profile: &mut Profile,
-    ) -> Result<Closed, GpuError> {
+    ) -> Result<FinishedSteps, GpuError> {
         for taken in 1..=steps {
-            self.send_poses(simulation, simulation.steps - steps + taken, 0);
+            self.send_poses(surroundings, surroundings.context.steps - steps + taken, 0);
             let closed = self.step_incompressible(host, profile)?;
-            if closed.must_be_seen_to {
-                return Ok(Closed { taken, ..closed });
+            if closed.needs_host {
+                return Ok(FinishedSteps { taken, ..closed });
             }
         }
-        Ok(Closed {
+        Ok(FinishedSteps {
             taken: steps,
-            ..Closed::default()
+            ..FinishedSteps::default()
         })
     }
 
-    /// One step, to where walls have the poses that were sent. Of the flags it tells those that the host must see to.
-    pub(super) fn step_incompressible(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<Closed, GpuError> {
-        let closed = |raised: u32| Closed {
+    /// Takes one step, with walls in the poses that were sent. Returns the flags that require an action of the host.
+    pub(super) fn step_incompressible(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
+        let closed = |raised: u32| FinishedSteps {
             raised,
             taken: 1,
-            must_be_seen_to: raised != 0,
+            needs_host: raised != 0,
         };
         let start = Instant::now();
         self.gpu.clear(&self.flags);
         if self.plan.viscous.is_some() {
-            self.press(host, 0, false);
+            self.wall_particle_pressures_on_gpu(host, 0, false);
         }
-        self.drag(host);
+        self.viscous_forces_of(host);
         self.project(host, Constraint::Density)?;
         self.drift(host);
         self.place_boundaries(host, 0, true);
         let raised = raised(&self.gpu.download(&self.flags)?);
-        profile.book_on_gpu(FLUIDS, start, 1);
+        profile.add_on_gpu(FLUIDS, start, 1);
         if raised & self.projecting.fatal != 0 {
             return Ok(closed(raised));
         }
-        self.since_renewal += 1;
-        if raised & STALE != 0 {
+        self.since_rebuild += 1;
+        if raised & SKIN_EXCEEDED != 0 {
             let start = Instant::now();
-            self.renew_lists(host)?;
-            profile.book_on_gpu(LISTS_OF_FLUIDS, start, 1);
+            self.rebuild_neighbor_lists(host)?;
+            profile.add_on_gpu(FLUID_LISTS, start, 1);
         }
         let start = Instant::now();
         self.project(host, Constraint::Divergence)?;
-        if self.hulls.is_some() {
-            // A step that found lists stale has made them anew, and goes on.
+        if self.body_boundaries.is_some() {
+            // If lists were out of date, this step has rebuilt them and goes on: so the flags are cleared.
             self.gpu.clear(&self.flags);
-            self.bear_on_bodies(0, true);
+            self.sum_forces_on_bodies(0, true);
             self.collect_flags(host)?;
         }
-        profile.book_on_gpu(FLUIDS, start, 0);
-        Ok(closed(raised & LEFT))
+        profile.add_on_gpu(FLUIDS, start, 0);
+        Ok(closed(raised & LEFT_DOMAIN))
     }
 
-    /// Finds the forces of viscosities; with them and gravity, velocities go on as they would without pressures.
-    fn drag(&self, host: &Flow) {
+    /// Computes the viscous forces. With them and gravity, velocities are advanced as they would be without pressures.
+    fn viscous_forces_of(&self, host: &Flow) {
         let (count, dim) = units(self.n);
-        drag::launch::<R, C>(
+        viscous_forces::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -126,29 +127,29 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Finds the pressures that keep what is asked for, and lets them push.
+    /// Computes the pressures that satisfy this constraint, and applies them.
     fn project(&self, host: &mut Flow, constraint: Constraint) -> Result<(), GpuError> {
-        self.crowd(host, constraint);
+        self.density_error(host, constraint);
         let (projection, particles) = (host.plan.projection, host.count.max(1) as f64);
         let solved = iterate(constraint, &projection, |carry| -> Result<[f64; 2], GpuError> {
-            self.lean(host);
-            let [error, turn] = self.correct(host, carry)?;
-            Ok([error / particles, turn])
+            self.pressure_acceleration(host);
+            let [error, overshoot] = self.correct(host, carry)?;
+            Ok([error / particles, overshoot])
         })?;
-        host.projector.solves.book(constraint, &solved);
+        host.projector.solves.add_iterations(constraint, &solved);
         self.push(host, constraint);
         Ok(())
     }
 
-    /// Sums densities up, and sets out for pressures.
-    fn crowd(&self, host: &Flow, constraint: Constraint) {
+    /// Sums densities, and initializes the pressures.
+    fn density_error(&self, host: &Flow, constraint: Constraint) {
         let moving = if constraint.corrects() {
             self.projecting.moving.argument()
         } else {
             self.flowing[self.now].argument()
         };
         let (count, dim) = units(self.n);
-        crowd::launch::<R, C>(
+        density_errors::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -172,10 +173,10 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Finds accelerations by the pressures that are looked at.
-    fn lean(&self, host: &Flow) {
+    /// Computes the accelerations by the present pressures of the iteration.
+    fn pressure_acceleration(&self, host: &Flow) {
         let (count, dim) = units(self.n);
-        lean::launch::<R, C>(
+        pressure_accelerations::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -194,7 +195,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// One iteration; returns the excess of density that was left, summed over particles, and how far the last two changes go the same way.
+    /// One iteration. Returns the remaining excess of density and `overshoot`, both summed over particles. `overshoot` is positive once the iterations have
+    /// overshot, see [`seixo_laws::fluid::dfsph`].
     fn correct(&self, host: &Flow, carry: f64) -> Result<[f64; 2], GpuError> {
         let (count, dim) = units(self.n);
         correct::launch::<R, C>(
@@ -214,19 +216,19 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.n as u32,
             self.plan,
         );
-        let cubes = self.n.div_ceil(UNITS);
+        let cubes = self.n.div_ceil(THREADS);
         debug_assert!(cubes <= room_for_cubes(self.n));
         let left = self.gpu.download_part(&self.power, 0..2 * RECORD * cubes).wait()?;
         let noted = left
             .chunks_exact(2 * RECORD)
             .map(|cube| [cube[RECORD].double(), cube[RECORD + 1].double()]);
-        Ok(noted.fold([0.0; 2], |[error, turn], cube| [error + cube[0], turn + cube[1]]))
+        Ok(noted.fold([0.0; 2], |[error, overshoot], cube| [error + cube[0], overshoot + cube[1]]))
     }
 
-    /// Lets the pressures push fluid and walls whose error was found last.
+    /// Applies the pressures of the last iteration to fluid and walls.
     fn push(&self, host: &Flow, constraint: Constraint) {
         let (count, dim) = units(self.n);
-        push::launch::<R, C>(
+        push_by_pressure::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -250,7 +252,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Moves particles of fluid with their velocities.
+    /// Moves fluid particles with their velocities.
     fn drift(&self, host: &Flow) {
         let (count, dim) = units(self.n);
         drift_on::launch::<R, C>(
@@ -266,14 +268,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         );
     }
 
-    /// Brings to the host what else it keeps of incompressible fluids, whose other fields it has: densities, pressures, books.
-    pub(super) fn tell(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) {
+    /// Downloads the additional data of incompressible fluids: densities, pressures and the ledger. The other fields are already on the host.
+    pub(super) fn download_incompressible(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) {
         let fields = &mut host.fields;
-        let mut now = FlowTally::default();
-        fields.multipliers.clear();
+        let mut now = FluidPowerSums::default();
+        fields.pressures.clear();
         for (i, (half, thermal)) in half.chunks_exact(RECORD).zip(thermal.chunks_exact(RECORD)).enumerate() {
-            fields.excess[i] = thermal[0];
-            fields.multipliers.extend(&thermal[1..3]);
+            fields.density_error[i] = thermal[0];
+            fields.pressures.extend(&thermal[1..3]);
             let (projected, viscous) = (half[3], thermal[3]);
             now.diffusive += projected;
             now.viscous += viscous;
@@ -286,8 +288,8 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             diffusive: now.diffusive,
             gained: now.wall - now.viscous - now.diffusive,
         };
-        let since = sums.minus(&self.booked).tally();
-        self.booked = sums;
+        let since = sums.minus(&self.ledger).power_sums();
+        self.ledger = sums;
         host.work = host.work.plus(&since);
     }
 }

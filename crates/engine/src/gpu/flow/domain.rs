@@ -1,100 +1,120 @@
-//! Fluids of a domain on a GPU: the particles of fluid and of walls that it owns, and copies of those of others that these see.
+//! Fluids of a subdomain on a GPU: the fluid and wall particles that it owns, and ghost particles.
 //!
-//! How a wall presses follows from all fluid before it. A domain finds that for all walls that its fluid sees, whoever owns them: so it has copies as far
-//! as twice the reach of what it sees, and has to be told but once a step, where fluid is and how it flows. Copies of walls go with their walls, which
-//! all domains know. As lists are renewed, particles change hands and copies are chosen anew, which the GPU does by itself, as with grains.
+//! The pressure of a wall particle depends on all fluid in front of it. A subdomain computes it for all wall particles that its fluid sees, whichever
+//! subdomain owns them. So its halo is twice as wide as the reach of its fluid. One halo exchange per step is enough: position and motion of fluid.
+//! Ghosts of wall particles move with their walls, which all subdomains have. At a rebuild of the lists, particles migrate and ghosts are selected
+//! again. The GPU does this itself, as for grains.
 
-mod sides;
+mod boundary_forces;
+mod halo;
 
-use super::{FlowOnGpu, RemoteFlow, body_in_lists};
-use crate::division::{Halt, Illegible, Shared, enclose, unfold};
+use super::{FluidGpuBackend, GpuFluid, body_in_lists};
+use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
 use crate::flow::Flow;
-use crate::gpu::domain::SPARE;
-use crate::gpu::handed::{Shows, Swaps};
-use crate::gpu::lists::make_room;
-use crate::gpu::places::{invert_order, rename_places, sampled};
+use crate::gpu::domain::RESERVE;
+use crate::gpu::halo_exchange::{HaloExchange, HaloSource};
+use crate::gpu::index_map::{invert_order, rename_places, sampled};
+use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
-use crate::simulation::Simulation;
+use crate::state::Profile;
+use crate::surroundings::Surroundings;
+use boundary_forces::BoundaryForces;
+use halo::HaloSide;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
 use seixo_sweeps::domain::Block;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::FLAGS;
-use seixo_sweeps::kernels::domain::{let_copies_go, let_go, mark_rowless};
+use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
+use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::tiles::TILE;
-use seixo_sweeps::views::RECORD;
-use sides::Side;
 
-/// Which particles are owned, in a divisible world; where it is divided, also what domains show each other.
-pub(super) struct Border<C, R> {
-    /// Which are owned here, which are copies, and which are no longer here, by the members of grains that are, see [`seixo_sweeps::bodies`].
+/// Ownership of particles in a decomposition-invariant run, and the halo of a subdomain.
+pub(super) struct FlowDomainState<C, R> {
+    /// Marks of particles that are owned, ghosts, or removed: the same as for grains, see [`seixo_sweeps::bodies`].
     pub owned: Buffer<u32>,
-    /// Whether the world is divided.
-    pub is_divided: bool,
-    /// Where particles went as they were sorted.
+    /// Whether there are several subdomains.
+    pub is_decomposed: bool,
+    /// New index of each particle after the last sort.
     place_of: Buffer<u32>,
-    sides: Vec<Side<C, R>>,
-    parcel: Parcel<C, R>,
+    sides: Vec<HaloSide<C, R>>,
+    parcel: MigrationBuffer<C, R>,
+    /// Forces on body boundary particles, if these may be in several subdomains.
+    boundary_forces: Option<BoundaryForces<R>>,
 }
 
-/// Room for what is packed, column by column.
-struct Parcel<C, R> {
+/// Buffers for packed particles, column by column.
+struct MigrationBuffer<C, R> {
     words: Vec<Buffer<u32>>,
     coordinates: Vec<Buffer<C>>,
     motions: Vec<Buffer<R>>,
 }
 
-/// What goes along with particles: ids and kinds, records of coordinates, and records of how they flow and, where walls move, move.
+/// Fields that migrate with particles: ids and kinds, records of coordinates, and records of the flow and, if walls move, of the motion.
 struct Columns<'a, C, R> {
     words: [&'a Buffer<u32>; 2],
     coordinates: [&'a Buffer<C>; 4],
     motions: Vec<&'a Buffer<R>>,
 }
 
-/// Particles that were packed.
-struct Packed {
-    letter: Vec<u8>,
-    /// Places of those that are of fluid.
+/// Packed particles.
+struct PackedParticles {
+    message: Vec<u8>,
+    /// Indices of the fluid particles among them.
     fluid: Vec<u32>,
 }
 
-/// Fluids of a domain on a GPU, whatever their precision. Letters go to the domains beside it and come from there, in their order.
-pub(crate) trait FlowOfDomain: Swaps {
-    /// Takes over which fluid is shared, by places before it was handed over.
-    fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError>;
-    /// One step, to where the host's clock is; tells the flags that it raised, and where its fluid is that others have copies of: by letters, or nothing
-    /// where others get what is shown by themselves.
-    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation, by_letters: bool) -> Result<(u32, Vec<Vec<u8>>), GpuError>;
-    /// Puts copies of fluid where their originals are.
-    fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Gets ready for particles to change hands; says where some of its fluid is.
+/// Fluids of a subdomain on a GPU, independent of their precision. Messages go to the neighbor subdomains and come from them, in their order.
+pub(crate) trait FluidDomainBackend: HaloExchange {
+    /// Takes over the shared fluid, by its indices before the upload.
+    fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
+    /// First part of a step, from the host's clock on: forces, and motion of fluid. Returns the forces on own body boundary particles, if a body is
+    /// coupled to fluids.
+    fn step_fluid(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError>;
+    /// Computes the present forces. Returns the same as [`FluidDomainBackend::step_fluid`].
+    fn present_forces(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError>;
+    /// Loads bodies with the forces on all body boundary particles, from the messages of all subdomains. After a step it `adds_up` their power.
+    fn load_bodies(&mut self, host: &mut Flow, messages: &[Vec<u8>], adds_up: bool) -> Result<(), HaltReason>;
+    /// Second part of a step, after bodies moved. Returns the flags that the step raised, and the halo as messages if `by_messages`; otherwise peers
+    /// copy the packed halo.
+    fn finish_step_and_pack_halo(
+        &mut self,
+        host: &mut Flow,
+        profile: &mut Profile,
+        by_messages: bool,
+    ) -> Result<(u32, Vec<Vec<u8>>), GpuError>;
+    /// Updates the ghosts of fluid from these messages.
+    fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Prepares for migration. Returns the positions of some of the owned fluid \[m\].
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError>;
-    /// Lets particles go that are in the blocks of others, and forgets copies; says how many went. All others are in its own block.
-    fn send_away(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt>;
-    /// Takes in those that come.
-    fn take_in(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt>;
-    /// Copies of particles that are seen in each of these blocks.
-    fn copies_for(&mut self, felt: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError>;
-    /// Takes in copies of theirs, and lists all anew.
-    fn list_with(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt>;
+    /// Removes the particles that are in the blocks of others, and all ghosts. Returns the number of migrating particles and the messages. Fails if
+    /// an owned particle is in none of these blocks.
+    fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
+    /// Receives migrating particles.
+    fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Messages with the ghosts for each of these blocks.
+    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Receives the ghosts, and rebuilds all lists.
+    fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
 }
 
-impl<C: Number, R: Number> Border<C, R> {
-    /// That of the host's particles, where the world is divisible.
-    pub fn new(gpu: &Gpu, host: &Flow, simulation: &Simulation) -> Result<Option<Border<C, R>>, GpuError> {
-        if !host.divisible {
+impl<C: Number, R: Number> FlowDomainState<C, R> {
+    /// State for the particles of the host. `None` unless the run is decomposition-invariant.
+    pub fn new(gpu: &Gpu, host: &Flow, surroundings: &Surroundings) -> Result<Option<FlowDomainState<C, R>>, GpuError> {
+        if !host.decomposition_invariant {
             return Ok(None);
         }
         let n = host.fields.len();
-        let owned: Vec<u32> = (0..n).map(|i| if host.is_copy(i) { GHOST } else { FREE }).collect();
-        let is_divided = simulation.has_ghosts;
-        Ok(Some(Border {
+        let owned: Vec<u32> = (0..n).map(|i| if host.is_ghost(i) { GHOST } else { FREE }).collect();
+        let is_decomposed = surroundings.grains.has_ghosts;
+        Ok(Some(FlowDomainState {
             owned: gpu.upload(&owned, "domains")?,
-            is_divided,
-            place_of: gpu.zeros(if is_divided { n } else { RECORD }, "domains")?,
+            is_decomposed,
+            place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
-            parcel: Parcel {
+            boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
+            parcel: MigrationBuffer {
                 words: rooms(gpu, 2)?,
                 coordinates: rooms(gpu, 4)?,
                 motions: rooms(gpu, 2)?,
@@ -102,13 +122,13 @@ impl<C: Number, R: Number> Border<C, R> {
         }))
     }
 
-    /// Marks those of n particles of these kinds that get no rows, in a domain.
+    /// Marks those of n particles of these kinds that have no rows in a subdomain.
     pub fn mark_rowless<'a>(&self, gpu: &Gpu, kind: &Buffer<u32>, n: usize, marks: &'a Buffer<u32>) -> Option<&'a Buffer<u32>> {
-        if !self.is_divided {
+        if !self.is_decomposed {
             return None;
         }
         let (count, dim) = units(n);
-        mark_rowless::launch(
+        mark_without_rows::launch(
             gpu.client(),
             count,
             dim,
@@ -120,9 +140,9 @@ impl<C: Number, R: Number> Border<C, R> {
         Some(marks)
     }
 
-    /// Of n particles 1 for copies, else 0; nothing where there are none.
-    pub fn copies(&self, gpu: &Gpu, n: usize) -> Result<Vec<u32>, GpuError> {
-        if !self.is_divided {
+    /// One word for each of n particles: 1 for ghosts, else 0. Empty if there is only one subdomain.
+    pub fn ghost_flags(&self, gpu: &Gpu, n: usize) -> Result<Vec<u32>, GpuError> {
+        if !self.is_decomposed {
             return Ok(Vec::new());
         }
         let owned = gpu.download_part(&self.owned, 0..n).wait()?;
@@ -130,8 +150,8 @@ impl<C: Number, R: Number> Border<C, R> {
     }
 }
 
-impl<C: Number, R: Number> Parcel<C, R> {
-    /// Room for m packed particles.
+impl<C: Number, R: Number> MigrationBuffer<C, R> {
+    /// Makes room for m packed particles.
     fn make_room(&mut self, gpu: &Gpu, m: usize) -> Result<(), GpuError> {
         for room in &mut self.words {
             make_room(gpu, room, m, "domains")?;
@@ -146,12 +166,12 @@ impl<C: Number, R: Number> Parcel<C, R> {
     }
 }
 
-/// So many buffers with hardly any room yet.
+/// This many buffers with minimal room.
 fn rooms<T: Word>(gpu: &Gpu, count: usize) -> Result<Vec<Buffer<T>>, GpuError> {
     (0..count).map(|_| gpu.buffer(RECORD, "domains")).collect()
 }
 
-/// Gathers those m items of each column that stand first in an order, of so many numbers each, and asks for them.
+/// Gathers those m items of each column that are first in an order, each of `width` numbers, and requests their download.
 fn gathered<T: Word>(
     gpu: &Gpu,
     columns: &[&Buffer<T>],
@@ -167,25 +187,25 @@ fn gathered<T: Word>(
     tickets
 }
 
-/// The next columns of a letter, with so many numbers each.
-fn columns_of<T: Word>(letter: &mut &[u8], columns: usize, numbers: usize) -> Result<Vec<Vec<T>>, Illegible> {
+/// Decodes the next columns of a message, each with this many numbers.
+fn columns_of<T: Word>(message: &mut &[u8], columns: usize, numbers: usize) -> Result<Vec<Vec<T>>, DecodeError> {
     let mut read = Vec::new();
     for _ in 0..columns {
-        let column: Vec<T> = unfold(letter)?;
+        let column: Vec<T> = unfold(message)?;
         if column.len() != numbers {
-            return Err(Illegible);
+            return Err(DecodeError);
         }
         read.push(column);
     }
     Ok(read)
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    fn border(&self) -> &Border<C, R> {
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    fn border(&self) -> &FlowDomainState<C, R> {
         self.border.as_ref().expect("a domain has a border")
     }
 
-    fn border_mut(&mut self) -> &mut Border<C, R> {
+    fn border_mut(&mut self) -> &mut FlowDomainState<C, R> {
         self.border.as_mut().expect("a domain has a border")
     }
 
@@ -199,12 +219,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
     }
 
-    /// Makes room for so many particles.
+    /// Makes room for n particles.
     fn make_room_for(&mut self, n: usize) -> Result<(), GpuError> {
         if n <= self.id.len() {
             return Ok(());
         }
-        let room = (n + n / SPARE).next_multiple_of(RECORD);
+        let room = (n + n / RESERVE).next_multiple_of(RECORD);
         let (gpu, what) = (&self.gpu, "particles of fluids");
         let border = self.border.as_mut().expect("a domain has a border");
         let words = [&mut self.id, &mut self.kind, &mut self.member, &mut self.key, &mut self.order];
@@ -227,17 +247,18 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(room), "the ledger")
     }
 
-    /// Finds own particles in a block, or beyond it: their places are the first of what orders the particles otherwise. Says how many.
+    /// Finds owned particles in a block, or outside it if `beyond`. Writes their indices to the start of the buffer `order`, and returns their
+    /// number.
     fn find(&self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
-    /// The m particles whose places are the first of [`FlowOnGpu::find`].
-    fn packed(&mut self, m: usize) -> Result<Packed, GpuError> {
-        let mut packed = Packed {
-            letter: Vec::new(),
+    /// Packs the m particles at the first indices of [`GpuFluid::find`].
+    fn packed(&mut self, m: usize) -> Result<PackedParticles, GpuError> {
+        let mut packed = PackedParticles {
+            message: Vec::new(),
             fluid: Vec::new(),
         };
         if m == 0 {
@@ -258,25 +279,25 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         let places: Vec<u32> = arrived.take(places);
         let of_fluid = places.iter().zip(&words[1]).filter(|(_, kind)| **kind & WALL == 0);
         packed.fluid = of_fluid.map(|(place, _)| *place).collect();
-        let letter = &mut packed.letter;
-        words.iter().for_each(|column| enclose(letter, column));
-        coordinates.into_iter().for_each(|ticket| enclose(letter, &arrived.take(ticket)));
-        motions.into_iter().for_each(|ticket| enclose(letter, &arrived.take(ticket)));
+        let message = &mut packed.message;
+        words.iter().for_each(|column| enclose(message, column));
+        coordinates.into_iter().for_each(|ticket| enclose(message, &arrived.take(ticket)));
+        motions.into_iter().for_each(|ticket| enclose(message, &arrived.take(ticket)));
         Ok(packed)
     }
 
-    /// Takes packed particles in behind all others, as such members; returns the places of those that are of fluid.
-    fn unpacked(&mut self, letter: &[u8], of: u32) -> Result<Vec<u32>, Halt> {
-        if letter.is_empty() {
+    /// Appends packed particles behind all others, with the mark `of` as owned or ghost. Returns the indices of the fluid particles among them.
+    fn unpacked(&mut self, message: &[u8], of: u32) -> Result<Vec<u32>, HaltReason> {
+        if message.is_empty() {
             return Ok(Vec::new());
         }
-        let (mut letter, first) = (letter, self.n);
-        let id: Vec<u32> = unfold(&mut letter)?;
+        let (mut message, first) = (message, self.n);
+        let id: Vec<u32> = unfold(&mut message)?;
         let m = id.len();
-        let kinds = columns_of::<u32>(&mut letter, 1, m)?;
+        let kinds = columns_of::<u32>(&mut message, 1, m)?;
         let (of_coordinates, of_motions) = (self.columns().coordinates.len(), self.columns().motions.len());
-        let coordinates = columns_of::<C>(&mut letter, of_coordinates, RECORD * m)?;
-        let motions = columns_of::<R>(&mut letter, of_motions, RECORD * m)?;
+        let coordinates = columns_of::<C>(&mut message, of_coordinates, RECORD * m)?;
+        let motions = columns_of::<R>(&mut message, of_motions, RECORD * m)?;
         self.make_room_for(first + m)?;
         let (gpu, kind, columns) = (&self.gpu, &kinds[0], self.columns());
         for (column, words) in columns.words.into_iter().zip([&id, kind]) {
@@ -296,79 +317,99 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         Ok(of_fluid.map(|(place, _)| place).collect())
     }
 
-    /// From places before the particles were sorted to those where they are now.
+    /// Replaces the indices before the sort by the current ones.
     fn rename_shared(&self) {
         let border = self.border();
         invert_order(&self.gpu, &self.order, self.n, &border.place_of);
         for side in &border.sides {
             rename_places(&self.gpu, &side.own, side.shown, &border.place_of);
-            rename_places(&self.gpu, &side.copies, side.followed, &border.place_of);
+            rename_places(&self.gpu, &side.ghosts, side.followed_ghosts, &border.place_of);
         }
     }
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
-    fn share(&mut self, shared: &[Shared]) -> Result<(), GpuError> {
-        let sides: Result<Vec<Side<C, R>>, GpuError> = shared
+impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R> {
+    fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError> {
+        let sides: Result<Vec<HaloSide<C, R>>, GpuError> = shared
             .iter()
-            .map(|shared| Side::new(&self.gpu, &shared.own, &shared.copies))
+            .map(|shared| HaloSide::new(&self.gpu, &shared.own, &shared.ghosts))
             .collect();
         self.border_mut().sides = sides?;
         self.rename_shared();
         Ok(())
     }
 
-    fn step_and_show(&mut self, host: &mut Flow, simulation: &mut Simulation, by_letters: bool) -> Result<(u32, Vec<Vec<u8>>), GpuError> {
-        self.open(host, simulation, simulation.steps - 1, 1);
+    fn step_fluid(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError> {
+        self.open(host, surroundings, surroundings.context.steps, 1);
         self.place_boundaries(host, 0, true);
-        // Where walls are now, they were at the end of the step before: what went too far was listed anew, and no domain may halt in a step alone.
+        // Walls had these poses already at the end of the step before, and what moved too far was listed again. The flags are cleared, since no
+        // subdomain may halt alone within a step.
         self.gpu.clear(&self.flags);
-        self.press_and_push(host, 0, true, !self.is_led);
+        self.wall_and_fluid_forces(host, 0, true, !self.is_led);
+        self.boundary_force_message()
+    }
+
+    fn present_forces(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError> {
+        self.compute_present_forces(host, surroundings);
+        self.has_present_forces = true;
+        self.boundary_force_message()
+    }
+
+    fn load_bodies(&mut self, host: &mut Flow, messages: &[Vec<u8>], adds_up: bool) -> Result<(), HaltReason> {
+        Ok(self.sum_boundary_forces(host, messages, adds_up)?)
+    }
+
+    fn finish_step_and_pack_halo(
+        &mut self,
+        host: &mut Flow,
+        profile: &mut Profile,
+        by_messages: bool,
+    ) -> Result<(u32, Vec<Vec<u8>>), GpuError> {
         self.place_boundaries(host, 1, true);
         let (gpu, now) = (&self.gpu, self.now);
         let mut copies = gpu.copies();
         let flags = copies.add(&self.flags, 0..FLAGS);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for side in &self.border().sides {
             let packed = &side.packed[now];
             gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &packed.coordinates);
             gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &packed.motions);
-            if by_letters {
+            if by_messages {
                 let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
-                told.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
+                reported.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
             }
         }
         // One copy, and so one wait for all.
         let arrived = copies.wait()?;
-        let closed = self.count_queued(&arrived.take(flags), &mut simulation.profile);
-        let letters = told.into_iter().map(|(places, flows)| {
-            let mut letter = Vec::new();
-            enclose(&mut letter, &arrived.take(places));
-            enclose(&mut letter, &arrived.take(flows));
-            letter
+        let closed = self.count_queued(&arrived.take(flags), profile);
+        let messages = reported.into_iter().map(|(places, flows)| {
+            let mut message = Vec::new();
+            enclose(&mut message, &arrived.take(places));
+            enclose(&mut message, &arrived.take(flows));
+            message
         });
-        Ok((closed.raised, letters.collect()))
+        Ok((closed.raised, messages.collect()))
     }
 
-    fn follow(&mut self, letters: &[Vec<u8>]) -> Result<(), Halt> {
-        for (k, (side, letter)) in self.border().sides.iter().zip(letters).enumerate() {
-            let (mut letter, m) = (&letter[..], side.followed);
-            let places = columns_of::<C>(&mut letter, 1, RECORD * m)?;
-            let flows = columns_of::<R>(&mut letter, 1, RECORD * m)?;
-            self.gpu.write_part(&side.told.coordinates, 0, &places[0]);
-            self.gpu.write_part(&side.told.motions, 0, &flows[0]);
-            self.put_copies(k, &side.told);
+    fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        for (k, (side, message)) in self.border().sides.iter().zip(messages).enumerate() {
+            let (mut message, m) = (&message[..], side.followed_ghosts);
+            let places = columns_of::<C>(&mut message, 1, RECORD * m)?;
+            let flows = columns_of::<R>(&mut message, 1, RECORD * m)?;
+            self.gpu.write_part(&side.reported.coordinates, 0, &places[0]);
+            self.gpu.write_part(&side.reported.motions, 0, &flows[0]);
+            self.update_ghosts(k, &side.reported);
         }
         Ok(())
     }
 
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
-        self.stand_here(host)?;
+        self.wrap_and_keep_positions(host)?;
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);
         self.border_mut().parcel.make_room(&gpu, m)?;
-        let Border { owned, parcel, .. } = self.border();
+        let FlowDomainState { owned, parcel, .. } = self.border();
         let mut copies = gpu.copies();
         let words = gathered(&gpu, &[owned, &self.kind], (&self.order, m, 1), &parcel.words, &mut copies);
         let position = &self.position[self.now];
@@ -384,13 +425,13 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
         Ok(own_fluid.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect())
     }
 
-    fn send_away(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), Halt> {
-        let (mut letters, mut sent) = (Vec::new(), 0);
+    fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
+        let (mut messages, mut sent) = (Vec::new(), 0);
         for other in others {
             let m = self.find(other, false)?;
             let packed = self.packed(m)?;
             let (count, dim) = units(m);
-            let_go::launch(
+            mark_removed::launch(
                 self.gpu.client(),
                 count,
                 dim,
@@ -400,50 +441,50 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOfDomain for FlowOnGpu<C, R> {
             );
             host.count -= packed.fluid.len();
             sent += m as u64;
-            letters.push(packed.letter);
+            messages.push(packed.message);
         }
         if self.find(own, true)? > 0 {
             let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
             let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(Halt::fluid_passed_through(id));
+            return Err(HaltReason::fluid_passed_through(id));
         }
         let (count, dim) = units(self.n);
-        let_copies_go::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
-        Ok((sent, letters))
+        mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.border().owned.argument(), self.n as u32);
+        Ok((sent, messages))
     }
 
-    fn take_in(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt> {
-        for letter in letters {
-            host.count += self.unpacked(letter, FREE)?.len();
+    fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        for message in messages {
+            host.count += self.unpacked(message, FREE)?.len();
         }
         Ok(())
     }
 
-    fn copies_for(&mut self, felt: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError> {
-        let (gpu, mut letters) = (self.gpu.clone(), Vec::new());
+    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError> {
+        let (gpu, mut messages) = (self.gpu.clone(), Vec::new());
         let sides = &mut self.border_mut().sides;
-        sides.truncate(felt.len());
-        while sides.len() < felt.len() {
-            sides.push(Side::new(&gpu, &[], &[])?);
+        sides.truncate(blocks_in_reach.len());
+        while sides.len() < blocks_in_reach.len() {
+            sides.push(HaloSide::new(&gpu, &[], &[])?);
         }
-        for (k, felt) in felt.iter().enumerate() {
-            let m = self.find(felt, false)?;
+        for (k, blocks_in_reach) in blocks_in_reach.iter().enumerate() {
+            let m = self.find(blocks_in_reach, false)?;
             let packed = self.packed(m)?;
             self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
-            letters.push(packed.letter);
+            messages.push(packed.message);
         }
-        Ok(letters)
+        Ok(messages)
     }
 
-    fn list_with(&mut self, host: &mut Flow, letters: &[Vec<u8>]) -> Result<(), Halt> {
+    fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         let gpu = self.gpu.clone();
-        for (k, letter) in letters.iter().enumerate() {
-            let fluid = self.unpacked(letter, GHOST)?;
+        for (k, message) in messages.iter().enumerate() {
+            let fluid = self.unpacked(message, GHOST)?;
             self.border_mut().sides[k].follow(&gpu, &fluid)?;
         }
         self.sort(host)?;
         if self.n == 0 {
-            return Err(Halt::no_fluid());
+            return Err(HaltReason::no_fluid());
         }
         self.rename_shared();
         Ok(self.list_pairs(host)?)

@@ -1,42 +1,42 @@
-//! Müller's fluid on a GPU: three launches a step, and one more where walls move.
+//! Müller's fluid on a GPU: three launches a step, and one more if walls move.
 
-use super::FlowOnGpu;
+use super::GpuFluid;
 use crate::flow::{Flow, FlowEnergies, Muller};
 use crate::gpu::step::BATCH;
 use crate::gpu::{Number, numbers, stepping};
-use crate::simulation::Simulation;
+use crate::surroundings::Surroundings;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::muller::FunctionsLaunch;
 use seixo_sweeps::fluid::WALL;
-use seixo_sweeps::fluid_lanes::FlowTally;
-use seixo_sweeps::kernels::muller::{drive, hold, move_on, sum_densities};
-use seixo_sweeps::muller::HOLD;
-use seixo_sweeps::views::RECORD;
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::kernels::muller::{move_on, muller_forces, place_container, sum_densities};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::muller::CONTAINER_ELEMENT;
 
-/// What Müller's solver has on a GPU beside all others. All of it but tables lives for a step.
-pub(super) struct MullerOnGpu<C, R> {
-    habits: Buffer<R>,
+/// Additional buffers of Müller's solver on a GPU. All except the tables are valid within a step.
+pub(super) struct GpuMuller<C, R> {
+    fluid_parameters: Buffer<R>,
     container: Buffer<C>,
-    /// Elements of it.
+    /// Number of its elements.
     elements: u32,
-    /// The containers of coming steps, where walls move.
+    /// The containers of the coming steps, if walls move.
     ahead: Option<Buffer<C>>,
     dense: Buffer<R>,
     driven: Buffer<R>,
     smooths: bool,
 }
 
-impl<C: Number, R: Number> MullerOnGpu<C, R> {
-    /// What n particles of these fluids ask for; with `moves`, within walls that move.
-    pub fn new(gpu: &Gpu, host: &Muller, n: usize, moves: bool) -> Result<MullerOnGpu<C, R>, GpuError> {
+impl<C: Number, R: Number> GpuMuller<C, R> {
+    /// Buffers for n particles of these fluids; with `moves`, within moving walls.
+    pub fn new(gpu: &Gpu, host: &Muller, n: usize, moves: bool) -> Result<GpuMuller<C, R>, GpuError> {
         // Buffers cannot be empty.
-        let container = host.container.iter().copied().chain([0.0; HOLD]);
+        let container = host.container.iter().copied().chain([0.0; CONTAINER_ELEMENT]);
         let ahead = (moves && !host.container.is_empty()).then(|| gpu.buffer(BATCH * host.container.len(), "walls"));
-        Ok(MullerOnGpu {
-            habits: gpu.upload(&numbers::<R>(host.habits.iter().copied()), "fluids")?,
+        Ok(GpuMuller {
+            fluid_parameters: gpu.upload(&numbers::<R>(host.fluid_parameters.iter().copied()), "fluids")?,
             container: gpu.upload(&numbers::<C>(container), "walls")?,
-            elements: (host.container.len() / HOLD) as u32,
+            elements: (host.container.len() / CONTAINER_ELEMENT) as u32,
             ahead: ahead.transpose()?,
             dense: gpu.zeros(RECORD * n, "densities")?,
             driven: gpu.zeros(RECORD * n, "velocities")?,
@@ -56,23 +56,23 @@ fn functions<R: Number>(host: &Muller) -> FunctionsLaunch<R> {
     )
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Lets walls hold fluid where they are so many steps on from a step.
-    pub(super) fn send_containers(&self, host: &Flow, simulation: &Simulation, step: u64, more: u64) {
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Sends the walls that contain fluid, for the `more` steps after a step.
+    pub(super) fn send_containers(&self, host: &Flow, surroundings: &Surroundings, step: u64, more: u64) {
         let Some(ahead) = self.muller.as_ref().and_then(|muller| muller.ahead.as_ref()) else {
             return;
         };
-        let mut containers = host.containers(simulation, step + 1..=step + more);
+        let mut containers = host.containers(surroundings, step + 1..=step + more);
         containers.resize(ahead.len(), 0.0);
         self.gpu.write(ahead, &numbers::<C>(containers));
     }
 
-    /// One step or, without `advance`, densities and forces of this moment. The host only queues it.
+    /// Queues one step or, without `advance`, the computation of present densities and forces.
     pub(super) fn step_muller(&mut self, host: &Flow, parity: u32, advance: bool) {
         let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
             return;
         };
-        self.place_hulls(host, parity, advance);
+        self.place_body_boundaries(host, parity, advance);
         let n = self.n as u32;
         let (count, dim) = units(self.n);
         sum_densities::launch::<R, C>(
@@ -84,7 +84,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.list.argument(),
             self.kind.argument(),
             self.media.argument(),
-            muller.habits.argument(),
+            muller.fluid_parameters.argument(),
             self.position[self.now].argument(),
             muller.dense.records(),
             self.flags.argument(),
@@ -94,7 +94,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             parity,
             self.plan,
         );
-        drive::launch::<R, C>(
+        muller_forces::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -103,7 +103,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.list.argument(),
             self.kind.argument(),
             self.media.argument(),
-            muller.habits.argument(),
+            muller.fluid_parameters.argument(),
             self.position[self.now].argument(),
             self.flowing[self.now].argument(),
             self.motion.argument(),
@@ -118,14 +118,14 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             parity,
             self.plan,
         );
-        self.bear_on_bodies(parity, advance);
+        self.sum_forces_on_bodies(parity, advance);
         if !advance {
             return;
         }
         if let Some(ahead) = &muller.ahead {
             let held = ahead.len() / BATCH;
             let (count, dim) = units(held);
-            hold::launch::<C>(
+            place_container::launch::<C>(
                 self.gpu.client(),
                 count,
                 dim,
@@ -136,7 +136,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
                 parity,
             );
         }
-        // Small cubes let more registers be in use.
+        // Small blocks use the registers better.
         let (count, dim) = units_in_cubes_of(128, self.n);
         move_on::launch::<R, C>(
             self.gpu.client(),
@@ -147,7 +147,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.list.argument(),
             self.kind.argument(),
             self.media.argument(),
-            muller.habits.argument(),
+            muller.fluid_parameters.argument(),
             self.position[self.now].argument(),
             muller.dense.argument(),
             muller.driven.argument(),
@@ -170,31 +170,31 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         self.now ^= 1;
     }
 
-    /// Brings to the host what else it keeps of Müller's fluid, whose other fields it has: densities and pressures of this moment, books.
-    pub(super) fn tell_of_muller(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) -> Result<(), GpuError> {
+    /// Downloads the additional data of Müller's fluid: present densities and pressures, and the ledger. The other fields are already on the host.
+    pub(super) fn download_muller(&mut self, host: &mut Flow, half: &[f64], thermal: &[f64]) -> Result<(), GpuError> {
         let Some(muller) = &self.muller else { return Ok(()) };
         let dense = self.read(&muller.dense)?;
         let fields = &mut host.fields;
         let mut sums = FlowEnergies::default();
         host.springs = 0.0;
-        // Of spheres of bodies the host knows all.
+        // The host has all data of the spheres of bodies.
         for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
             let at = RECORD * i;
             fields.position[at + 3] = dense[at];
-            fields.flow[at + 3] = dense[at + 1];
-            fields.excess[i] = dense[at + 2];
+            fields.velocity_pressure[at + 3] = dense[at + 1];
+            fields.density_error[i] = dense[at + 2];
             host.springs += dense[at + 3];
             sums.viscous += thermal[at + 2];
             sums.gained += half[at + 3];
         }
-        // What particles add up are energies, and not powers as with other solvers.
-        let since = sums.minus(&self.booked);
-        host.work = host.work.plus(&FlowTally {
+        // Particles sum energies, not powers as with other solvers.
+        let since = sums.minus(&self.ledger);
+        host.work = host.work.plus(&FluidPowerSums {
             viscous: since.viscous,
             diffusive: 0.0,
             wall: since.gained,
         });
-        self.booked = sums;
+        self.ledger = sums;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! Shifting of particles on a GPU.
+//! Particle shifting on a GPU.
 
-use super::FlowOnGpu;
+use super::GpuFluid;
 use crate::flow::Flow;
 use crate::gpu::{Number, stepping};
 use seixo_device::gpu::units;
@@ -8,8 +8,8 @@ use seixo_laws::Coordinate;
 use seixo_laws::fluid::shifting::ShiftingLaunch;
 use seixo_sweeps::kernels::shifting::shift;
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Finds with which velocities particles of fluid go on, where they are shifted.
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Computes the shifted velocities with which fluid particles move, if there is particle shifting.
     pub(super) fn shift(&self, host: &Flow) {
         if !self.plan.shifting {
             return;

@@ -1,30 +1,30 @@
-//! Grains on a GPU that are smaller than the particles of the fluids there: their forces are found between those of fluids and their motion.
+//! Grains on a GPU that are smaller than the fluid particles there. Their forces are computed between those of fluids and the motion of fluids.
 
-use super::FlowOnGpu;
+use super::GpuFluid;
 use crate::flow::Flow;
 use crate::gpu::{Number, stepping};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_laws::fluid::suspension::CouplingLaunch;
-use seixo_sweeps::kernels::suspension::{bear_grains, push_grains, put_grains_aside, sort_aside};
+use seixo_sweeps::kernels::suspension::{apply_reaction_to_fluid, order_small_grains_last, push_grains, sort_aside};
 
-/// What small grains on a GPU ask for beside what hulls have.
-pub(super) struct SuspensionOnGpu<R> {
-    /// How many grains stand behind all others in the row of each particle.
+/// Data of small grains on a GPU beside those of body boundaries.
+pub(super) struct GpuSuspension<R> {
+    /// Number of small grains behind all other neighbors in the row of each particle.
     aside: Buffer<u32>,
-    /// Of particles of hulls that are grains, what fluid does to them, and the power that drag takes. It lives for a step.
+    /// For body boundary particles that are small grains: the force of the fluid and the power of drag. Valid within a step.
     force: Buffer<R>,
 }
 
-impl<R: Number> SuspensionOnGpu<R> {
-    /// For the grains of the host; none where there are none.
-    pub fn new(gpu: &Gpu, host: &Flow) -> Result<Option<SuspensionOnGpu<R>>, GpuError> {
+impl<R: Number> GpuSuspension<R> {
+    /// For the small grains of the host; `None` without any.
+    pub fn new(gpu: &Gpu, host: &Flow) -> Result<Option<GpuSuspension<R>>, GpuError> {
         if !host.compiled_for.carrying {
             return Ok(None);
         }
-        Ok(Some(SuspensionOnGpu {
+        Ok(Some(GpuSuspension {
             aside: gpu.buffer(host.fields.len(), "rows of neighbors")?,
-            force: gpu.zeros(host.hulls.offset.len(), "forces")?,
+            force: gpu.zeros(host.body_boundaries.offset.len(), "forces")?,
         }))
     }
 }
@@ -39,12 +39,12 @@ fn coupling<R: Number>(host: &Flow) -> CouplingLaunch<R> {
     )
 }
 
-impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
-    /// Puts small grains behind all others in new rows; in the order of their ids again, if rows stand `in_order`.
-    pub(super) fn put_grains_aside(&self, in_order: bool) {
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Puts small grains behind all other neighbors in new rows. If rows are `in_order`, the small grains are sorted by their ids again.
+    pub(super) fn order_small_grains_last(&self, in_order: bool) {
         let Some(suspension) = &self.suspension else { return };
         let (count, dim) = units(self.n);
-        put_grains_aside::launch(
+        order_small_grains_last::launch(
             self.gpu.client(),
             count,
             dim,
@@ -71,12 +71,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
         }
     }
 
-    /// Lets fluids and small grains act on each other, once all other forces on fluids are known, and takes fluids on if the step is to `advance`.
+    /// Computes the forces between fluids and small grains, after all other forces on fluids, and moves fluids if the step is to `advance`.
     pub(super) fn suspend(&self, host: &Flow, parity: u32, advance: bool) {
-        let (Some(suspension), Some(hulls)) = (&self.suspension, &self.hulls) else {
+        let (Some(suspension), Some(body_boundaries)) = (&self.suspension, &self.body_boundaries) else {
             return;
         };
-        let (count, dim) = units(hulls.particles);
+        let (count, dim) = units(body_boundaries.particles);
         push_grains::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -84,9 +84,9 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.rows.tile_first.argument(),
             self.rows.count.argument(),
             self.rows.list.argument(),
-            hulls.place.argument(),
-            hulls.body_of.argument(),
-            hulls.bodies.center.argument(),
+            body_boundaries.place.argument(),
+            body_boundaries.body_of.argument(),
+            body_boundaries.bodies.center.argument(),
             self.kind.argument(),
             self.media.argument(),
             self.position[self.now].argument(),
@@ -100,12 +100,12 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             coupling::<R>(host),
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
-            hulls.particles as u32,
+            body_boundaries.particles as u32,
             parity,
             self.plan,
         );
         let (count, dim) = units(self.n);
-        bear_grains::launch::<R, C>(
+        apply_reaction_to_fluid::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
@@ -128,7 +128,7 @@ impl<C: Number + Coordinate<R>, R: Number> FlowOnGpu<C, R> {
             self.flags.argument(),
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
-            hulls.first[1],
+            body_boundaries.first[1],
             self.n as u32,
             parity,
             self.plan,

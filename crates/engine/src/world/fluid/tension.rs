@@ -1,25 +1,26 @@
-//! Surface tension: with what it is what is asked for.
+//! Surface tension: limits of its validity.
 
 use super::{Fluid, Fluids};
-use crate::refusal::Refusal;
+use crate::refusal::WorldError;
 use seixo_laws::fluid::Smoothing;
 use std::f64::consts::PI;
 
-/// The shortest support of a fluid with a surface tension \[spacings\]: with less, its particles hold each other in a lattice, and drops keep any
-/// shape.
-pub const LEAST_COHESIVE_SUPPORT: f64 = 4.0;
+/// Shortest support of a fluid with surface tension \[spacings\]. With less, particles hold each other in a lattice, and drops keep
+/// any shape.
+pub const MIN_COHESIVE_SUPPORT: f64 = 4.0;
 
-/// Contact angles that were found at walls as they were asked for, to some 6° \[rad\].
+/// Range of contact angles that were reproduced at walls, to about 6° \[rad\].
 pub const CONTACT_ANGLES: [f64; 2] = [PI / 6.0, 13.0 * PI / 18.0];
 
-/// How fast a surface tension \[N/m\] moves what has this density \[kg/m³\] and is as small as a smoothing length \[m\], √(σ/(ρ h)) \[m/s\]: sound must be
-/// ten times as fast, or the pressure of the layer at the surface changes densities by more than some per cent.
+/// Speed √(σ/(ρ h)) at which a surface tension \[N/m\] moves fluid of this density \[kg/m³\] over a smoothing length \[m\] \[m/s\].
+///
+/// The speed of sound must be ten times as high; otherwise the pressure of the surface layer changes densities by more than a few percent.
 pub fn capillary_speed(surface_tension: f64, density: f64, smoothing_length: f64) -> f64 {
     (surface_tension / (density * smoothing_length)).sqrt()
 }
 
-/// Refuses a fluid whose surface tension would not be what is asked for.
-pub(super) fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusal> {
+/// Rejects a fluid whose surface tension would not be reproduced.
+pub(super) fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), WorldError> {
     if fluid.surface_tension == 0.0 {
         return Ok(());
     }
@@ -38,9 +39,9 @@ pub(super) fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusa
             .to_owned()
     } else if fluids.smoothing != Smoothing::Wendland {
         "which is known for Wendland's smoothing function alone; write smoothing = \"wendland\"".to_owned()
-    } else if fluids.support < LEAST_COHESIVE_SUPPORT * fluids.spacing * (1.0 - 1e-9) {
+    } else if fluids.support < MIN_COHESIVE_SUPPORT * fluids.spacing * (1.0 - 1e-9) {
         format!(
-            "and a support of {:.3} spacings, with which particles hold each other in a lattice; use at least {LEAST_COHESIVE_SUPPORT}",
+            "and a support of {:.3} spacings, with which particles hold each other in a lattice; use at least {MIN_COHESIVE_SUPPORT}",
             fluids.support / fluids.spacing
         )
     } else if *sound_speed < 10.0 * capillary * (1.0 - 1e-9) {
@@ -59,7 +60,7 @@ pub(super) fn check_tension(fluids: &Fluids, fluid: &Fluid) -> Result<(), Refusa
     } else {
         return Ok(());
     };
-    Err(Refusal::Fluid(format!(
+    Err(WorldError::Fluid(format!(
         "fluid {name:?} has a surface tension of {} N/m, {what}",
         fluid.surface_tension
     )))

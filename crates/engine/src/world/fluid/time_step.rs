@@ -1,4 +1,4 @@
-//! How long steps of fluids may be.
+//! Longest time steps of fluids.
 
 use super::{Fluid, Fluids, Solver, ViscousForce};
 use crate::world::Vec3;
@@ -6,7 +6,7 @@ use seixo_laws::fluid::muller::longest_step;
 use std::f64::consts::PI;
 
 impl Fluids {
-    /// The rate at which viscosity may let a wave decay, over ν/h², see [`Fluids::limit_of_time_step`].
+    /// Decay rate that viscosity may cause in a wave, over ν/h², see [`Fluids::limit_of_time_step`].
     fn spread_of_viscosity(&self) -> f64 {
         let is_central = self.viscous_force == ViscousForce::Central && self.solver == Solver::WeaklyCompressible;
         match (is_central, self.support >= 2.999 * self.spacing) {
@@ -16,23 +16,21 @@ impl Fluids {
         }
     }
 
-    /// The longest stable time step \[s\], and what limits it.
+    /// Longest stable time step \[s\], and the limiting cause.
     ///
-    /// Of the conditions of \[Monaghan 1994\] and \[Morris 1997\]: sound passes no more
-    /// than 0.4 h, viscosity spreads no farther than Δt ≤ h²/(8ν), and gravity moves nothing by more than Δt ≤ ¼ √(h/g). Waves that tension drives
-    /// are followed with Δt ≤ ¼ √(ρh³/(2πσ)) \[Brackbill 1992; Adami 2010\].
-    /// Explicit Euler has one more, see [`longest_step()`]. Where nothing is compressed no sound limits the step but the flow, which
-    /// passes no more than 0.4 spacings; there, artificial viscosity can be the most there is, and as it resists compression by more than shear it
-    /// counts twice.
+    /// Three conditions are those of \[Monaghan 1994\] and \[Morris 1997\]. Sound travels at most 0.4 h in a step. Viscosity requires Δt ≤ h²/(8ν),
+    /// and gravity Δt ≤ ¼ √(h/g). Capillary waves require Δt ≤ ¼ √(ρh³/(2πσ)) \[Brackbill 1992; Adami 2010\]. Explicit Euler has one more condition,
+    /// see [`longest_step()`]. For incompressible fluids the flow replaces sound: it moves at most 0.4 spacings in a step. There, artificial
+    /// viscosity can be the largest viscosity. It counts twice, as it resists compression more than shear.
     ///
-    /// What diffuses in a weakly compressible fluid goes by the rule of Adams and Bashforth, which damps what decays at a rate λ if λΔt ≤ 1
-    /// \[Hairer 1996, § V.1\]: velocities, too, as laws read them half a step ahead. Of a wave with the vector k
-    /// on a lattice, densities have λ = 2δhc Σ_j V_j |W′/r| (1 − cos k·r_j), as viscosity has with ν in place of δhc, and velocities under artificial
-    /// viscosity the largest eigenvalue of αhc Σ_j V_j |W′/r| r̂ r̂ᵀ (1 − cos k·r_j). For all k, both smoothing functions, and supports of 1.5 to 5 spacings
-    /// on square and cubic lattices, the sums are at most 3.5/h², which is their integral without the cosine, 14/H², and 2.24/h². With a tenth more for what
-    /// is no lattice: λ = 8δc/h, 8ν/h², 2.5αc/h. Sound at its own limit, of the same analysis, takes nothing from these. Central forces of viscosity
-    /// resist compression, too: the largest eigenvalue of νk Σ_j V_j W r_j r_jᵀ (1 − cos k·r_j) is at most 12.9ν/h² from three spacings on and 15.9ν/h²
-    /// below, which makes that 14 and 17.
+    /// Diffusion in a weakly compressible fluid uses the rule of Adams and Bashforth, which damps a decay at the rate λ if λΔt ≤ 1 \[Hairer 1996, §
+    /// V.1\]. This includes velocities, as laws read them half a step ahead. For a wave with the wave vector k on a lattice, densities have λ = 2δhc
+    /// Σ_j V_j |W′/r| (1 − cos k·r_j). Viscosity has the same with ν in place of δhc. Velocities under artificial viscosity have the largest
+    /// eigenvalue of αhc Σ_j V_j |W′/r| r̂ r̂ᵀ (1 − cos k·r_j). The sums were evaluated for all k, both smoothing functions, and supports of 1.5 to 5
+    /// spacings on square and cubic lattices. They are at most 3.5/h², which is their integral without the cosine, 14/H², and 2.24/h². With a tenth
+    /// more for disordered particles: λ = 8δc/h, 8ν/h², 2.5αc/h. Sound at its own limit, by the same analysis, does not reduce these. Central viscous
+    /// forces resist compression, too: the largest eigenvalue of νk Σ_j V_j W r_j r_jᵀ (1 − cos k·r_j) is at most 12.9ν/h² from three spacings on and
+    /// 15.9ν/h² below, which makes that 14 and 17.
     pub fn limit_of_time_step(&self, gravity: Vec3) -> (f64, String) {
         let h = self.smoothing_length();
         let g = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -53,14 +51,14 @@ impl Fluids {
             let spread = self.spread_of_viscosity();
             match self.solver {
                 Solver::WeaklyCompressible | Solver::Muller2003 => {
-                    let speed = sound_speed + self.fastest;
+                    let speed = sound_speed + self.largest_speed;
                     lower(
                         0.4 * h / speed,
                         format!("sound in {name:?}: 0.4 h/(c + v) with h = {h:.3e} m, c + v = {speed:.3} m/s"),
                     );
                 }
                 Solver::Incompressible => {
-                    let (spacing, speed) = (self.spacing, self.fastest);
+                    let (spacing, speed) = (self.spacing, self.largest_speed);
                     lower(
                         0.4 * spacing / speed,
                         format!("the flow: 0.4 spacings/v with a spacing of {spacing:.3e} m, v = {speed:.3} m/s"),

@@ -1,13 +1,13 @@
-//! How fast this machine copies memory.
+//! Measures the bandwidth of memory copies on this machine.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Doubles of one array \[-\]: 128 MiB, beyond any cache.
+/// Number of doubles in an array \[-\]: 128 MiB, more than any cache holds.
 const LENGTH: usize = 16 << 20;
 const REPEATS: usize = 5;
 
-/// Bytes read plus bytes written per second by a copy on this many threads; the best of a few.
+/// Returns the bytes read plus written per second by a copy on this many threads: the best of several.
 pub fn of_copying(threads: usize) -> f64 {
     let source = vec![1.0f64; LENGTH];
     let mut target = vec![2.0f64; LENGTH];

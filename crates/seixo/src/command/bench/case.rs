@@ -1,38 +1,39 @@
-//! What can be measured: worlds, steps, and what a step must move to and from memory.
+//! Cases of the benchmark: worlds, settings, and the memory traffic of a step.
 
-use super::{bed, lattice, s4, tank};
+use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
 use seixo::World;
-use seixo_engine::world::{Grains, Interaction, Later, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
+use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
-/// What is measured.
+/// Case of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Case {
-    /// A settled bed: Hertz and Mindlin with friction
+    /// Settled bed: Hertz and Mindlin laws, with friction
     Bed,
-    /// A settled bed: linear springs with friction
+    /// Settled bed: linear law, with friction
     BedLinear,
-    /// A settled bed: Hertz without friction, no history, no rotation
+    /// Settled bed: Hertz law without friction, contact history and rotation
     NormalOnly,
-    /// Six contacts each from the first step: linear springs with friction and history
+    /// Lattice with six contacts per grain from the first step: linear law with friction and contact history
     Lattice,
-    /// The same without friction
+    /// The same lattice without friction
     LatticeNormal,
-    /// The same without friction and without lists: cells made anew at every step
+    /// The same lattice without friction and without neighbor lists: cells are rebuilt at every step
     LatticeCells,
-    /// A cube of grains, each held by beams to its six neighbors, which it does not touch: three bonds a grain
+    /// Cube of grains without contacts, each bonded to its six neighbors by beams: three bonds per grain
     Bonds,
-    /// A cube of water that breaks down in a tank of particles; what it sees, --support says
+    /// Dam break: cube of weakly compressible water in a tank of wall particles; --support sets its number of neighbors
     Tank,
-    /// A million frictionless spheres that fall into a box for 10 000 steps of 50 µs: the example of [ME964 2011]
-    S2,
-    /// A cube of fluid by [Müller 2003] that collapses in a box; seixo bench s4 prints the figures of [Silva 2010] beside
+    /// Example of [ME964 2011]: a million spheres without friction fall into a box, 10 000 steps of 50 µs
+    #[value(alias = "s2")]
+    FallingSpheres,
+    /// Dam break of a cube of fluid by [Müller 2003]; `seixo bench rigid-fluid` compares with the figures of [Silva 2010]
     Muller,
 }
 
-/// How a case is measured where the command line does not say.
-pub struct Habits {
+/// Defaults for the measurement of a case.
+pub struct CaseDefaults {
     pub particles: &'static [u32],
     pub settle: u64,
     pub steps: u64,
@@ -40,7 +41,7 @@ pub struct Habits {
 }
 
 impl Case {
-    /// Its word on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Case::Bed => "bed",
@@ -51,7 +52,7 @@ impl Case {
             Case::LatticeCells => "lattice-cells",
             Case::Bonds => "bonds",
             Case::Tank => "tank",
-            Case::S2 => "s2",
+            Case::FallingSpheres => "falling-spheres",
             Case::Muller => "muller",
         }
     }
@@ -60,7 +61,7 @@ impl Case {
         matches!(self, Case::Lattice | Case::LatticeNormal | Case::LatticeCells)
     }
 
-    /// Whether it is made of particles of a fluid.
+    /// Whether the case has fluid particles.
     pub fn is_fluid(self) -> bool {
         matches!(self, Case::Tank | Case::Muller)
     }
@@ -69,19 +70,19 @@ impl Case {
         matches!(self, Case::Bed | Case::BedLinear | Case::Lattice | Case::Bonds)
     }
 
-    /// How it is measured where the command line does not say.
-    pub fn habits(self) -> Habits {
+    /// Returns the defaults for the measurement.
+    pub fn defaults(self) -> CaseDefaults {
         const USUAL: &[u32] = &[100_000];
-        const OF_S2: &[u32] = &[1_000_000];
+        const OF_FALLING_SPHERES: &[u32] = &[1_000_000];
         let (particles, settle, steps, repeat) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => (USUAL, 20_000, 500, 3),
             Case::Lattice | Case::Bonds | Case::Tank => (USUAL, 0, 200, 3),
-            // Without friction a lattice under pressure gives way after some 250 steps.
+            // A compressed lattice without friction collapses after some 250 steps.
             Case::LatticeNormal | Case::LatticeCells => (USUAL, 0, 50, 3),
-            Case::S2 => (OF_S2, 0, 10_000, 1),
+            Case::FallingSpheres => (OF_FALLING_SPHERES, 0, 10_000, 1),
             Case::Muller => (USUAL, 0, 500, 3),
         };
-        Habits {
+        CaseDefaults {
             particles,
             settle,
             steps,
@@ -89,13 +90,13 @@ impl Case {
         }
     }
 
-    /// What it starts from.
+    /// Builds the world at the start.
     pub fn world(self, particles: usize, solid_fraction: f64, support: f64) -> World {
         let (grains, length) = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => bed::grains(bed::DIAMETER, particles, solid_fraction),
-            Case::S2 => bed::grains(bed::DIAMETER_OF_S2, particles, solid_fraction),
+            Case::FallingSpheres => bed::grains(bed::REFERENCE_DIAMETER, particles, solid_fraction),
             Case::Tank => return tank::world(particles, support),
-            Case::Muller => return s4::fluid_alone(particles),
+            Case::Muller => return rigid_fluid::fluid_alone(particles),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
             Case::Bonds => {
                 let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
@@ -113,13 +114,13 @@ impl Case {
         world_of(grains, self.interaction(), walls, gravity)
     }
 
-    /// How its grains act on each other.
+    /// Returns the contact law of its grains.
     pub fn interaction(self) -> Interaction {
         let stiffness = match self {
             Case::Bed | Case::NormalOnly | Case::Tank | Case::Muller => None,
             Case::BedLinear => Some(bed::STIFFNESS),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells | Case::Bonds => Some(lattice::stiffness()),
-            Case::S2 => Some(stiffness(bed::DIAMETER_OF_S2, 20.0 * bed::STEP_OF_S2)),
+            Case::FallingSpheres => Some(stiffness(bed::REFERENCE_DIAMETER, 20.0 * bed::REFERENCE_STEP)),
         };
         let tangential = match (self.has_friction(), stiffness) {
             (false, _) => TangentialLaw::None,
@@ -136,13 +137,13 @@ impl Case {
         }
     }
 
-    /// How it is stepped, but for the device.
+    /// Returns the settings, except for the device.
     pub fn settings(self, threads: usize) -> Settings {
         let time_step = match self {
             Case::Bed | Case::BedLinear | Case::NormalOnly => Some(bed::STEP),
             Case::Lattice | Case::LatticeNormal | Case::LatticeCells => Some(lattice::STEP),
             Case::Bonds | Case::Tank | Case::Muller => None,
-            Case::S2 => Some(bed::STEP_OF_S2),
+            Case::FallingSpheres => Some(bed::REFERENCE_STEP),
         };
         Settings {
             time_step,
@@ -152,21 +153,22 @@ impl Case {
         }
     }
 
-    /// Bytes that one step of one grain must move to and from the memory of this machine: each field once per pass that needs it, the
-    /// history of each contact once there and back. A lower bound: listed pairs that do not touch, and what caches lose, come on top.
+    /// Bytes of memory traffic on the CPU for one step of one particle: each field once per pass that uses it, and each contact history read and
+    /// written once. A lower bound: listed pairs without contact and cache misses add to it.
     pub fn bytes_moved(self, contacts: f64, bonds: f64) -> f64 {
         const RECORD: f64 = 32.0;
         const TRIPLE: f64 = 24.0;
         if self == Case::Tank {
-            // There and back: place, flow, velocity at half steps, excess and its rate before; there: forces, where the particle was listed. Then
-            // place and flow are read, and forces written; each pair stands in one list.
+            // Read and written: position, velocity and pressure, velocity at half steps, density excess and its previous rate. Read: forces, and the
+            // position at the last list rebuild. Then position, velocity and pressure are read, and forces written; each pair is in one list.
             let advance = 2.0 * (2.0 * RECORD + TRIPLE + 16.0) + 2.0 * RECORD;
             return advance + 3.0 * RECORD + 0.5 * contacts * INDEX;
         }
         if self == Case::Muller {
-            // Velocities after forces: velocity and force read, those written. With neighbors: these, place and density read, velocity written. Moved:
-            // place and flow there and back, velocity there and back, where the particle was listed. Density: place read, it and its meaning written.
-            // Force: place, flow and density read, force written. Each pair stands in two lists, which three sweeps read.
+            // Velocity after forces: reads velocity and force, writes velocity. XSPH: reads velocity, position and density, writes velocity. Motion:
+            // reads and writes position, velocity and pressure, and the half-step velocity; reads the position at the last list rebuild. Density:
+            // reads the position, writes density and values derived from it. Force: reads position, velocity, pressure and density, writes the
+            // force. Each pair is in two lists, which three loops read.
             let velocities = (TRIPLE + 2.0 * RECORD) + (3.0 * RECORD + TRIPLE);
             let moved = 2.0 * (2.0 * RECORD + TRIPLE) + RECORD;
             let densities = 2.0 * RECORD + 4.0 * RECORD + 8.0;
@@ -182,13 +184,13 @@ impl Case {
         if bonds == 0.0 {
             return touching;
         }
-        // Orientations go on, which takes them and the spin; bonds read where grains are, how they move and turn, and add to forces and torques.
+        // The update of orientations reads and writes them, and reads the angular velocity. Bonds read position, velocity, orientation and angular
+        // velocity, and add to forces and torques.
         let turning = 2.0 * RECORD + TRIPLE;
         touching + turning + 8.0 * RECORD + bonds * (2.0 * INDEX + (MADE + 4.0) * 8.0)
     }
 
-    /// As [`Case::bytes_moved`], in the memory of a GPU, where a step is one pass and each of two grains lists the other. Making lists anew
-    /// comes on top.
+    /// As [`Case::bytes_moved`], on a GPU: a step is one pass, and each pair is in the lists of both grains. Rebuilding the lists adds to it.
     pub fn bytes_moved_on_gpu(self, contacts: f64, bonds: f64, precision: Precision) -> f64 {
         let (double, single) = match precision {
             Precision::F64 => (8.0, 8.0),
@@ -197,48 +199,50 @@ impl Case {
         };
         let (place, motion) = (4.0 * double, 4.0 * single);
         if self == Case::Tank {
-            // There and back: place, velocity half a step before, excess; flow; the rate of swelling before. There: where the particle was listed.
+            // Read and written: position, half-step velocity, density excess; velocity and pressure; previous density rate. Read: position at the
+            // last list rebuild.
             return 5.0 * place + 2.0 * (double + motion + single) + contacts * INDEX;
         }
         if self == Case::Muller {
-            // Density: place read, it written. Force: place, flow, density and velocity read, force and velocity after it written. Moved: these, place,
-            // density, where it was listed and what is booked read, place, flow, velocity and books written. All three read the lists.
+            // Density: reads the position, writes the density. Force: reads position, velocity, pressure and density, writes the force and the new
+            // velocity. Motion: reads these, position, density, position at the last list rebuild and energies; writes position, velocity, pressure
+            // and energies. All three read lists.
             return (place + motion) + (2.0 * place + 4.0 * motion) + (7.0 * place + 4.0 * motion) + 3.0 * contacts * INDEX;
         }
-        // There and back: position, velocity half a step before, velocity; there: where the grain was when the lists were made.
+        // Read and written: position, half-step velocity, velocity. Read: position at the last list rebuild.
         let advance = 5.0 * place + 2.0 * motion;
         let entries = 2.0 * contacts;
         if !self.has_friction() {
             return advance + entries * INDEX;
         }
         let remembered = if self == Case::Bed { 4.0 } else { 3.0 };
-        // There and back: angular velocity half a step before, angular velocity.
+        // Read and written: half-step angular velocity, angular velocity.
         let touching = advance + 2.0 * place + 2.0 * motion + entries * 2.0 * (INDEX + remembered * single);
         if bonds == 0.0 {
             return touching;
         }
-        // Orientations go on; where grains are, how they move and turn is read once more; what bonds do to their grains goes through memory. Where
-        // all grains stood alike when they were bonded, of how they stood half is read.
+        // Orientations are updated; positions, velocities and orientations are read once more; bond forces pass through memory. If all grains had the
+        // same orientation when they were bonded, half of the initial orientations are read.
         let of_grain = 4.0 * place + 2.0 * motion + 2.0 * INDEX + 2.0 * double;
         let of_bond = 5.0 * INDEX + 4.0 * double + (12.0 + 2.0 * 8.0) * single;
         touching + of_grain + bonds * of_bond
     }
 }
 
-/// Numbers that tell how a bond was made.
+/// Numbers that describe a bond at its creation.
 const MADE: f64 = 8.0;
-/// Of an entry of a list \[bytes\].
+/// Size of a list entry \[bytes\].
 const INDEX: f64 = 4.0;
-/// Of the grains \[kg/m³\].
+/// Density of the grains \[kg/m³\].
 const DENSITY: f64 = 2500.0;
 
-/// The spring \[N/m\] with which a collision of grains of this diameter \[m\] takes so long \[s\]: t = π √(m/(2 k)).
+/// Normal stiffness \[N/m\] for which a collision of grains of this diameter \[m\] lasts `duration` \[s\]: t = π √(m/(2 k)).
 pub fn stiffness(diameter: f64, duration: f64) -> f64 {
     let mass = DENSITY * std::f64::consts::PI / 6.0 * diameter.powi(3);
     0.5 * mass * (std::f64::consts::PI / duration).powi(2)
 }
 
-/// A wall without end.
+/// Infinite plane wall.
 pub fn plane(point: Vec3, normal: Vec3) -> Wall {
     Wall {
         name: "box".to_owned(),
@@ -249,7 +253,7 @@ pub fn plane(point: Vec3, normal: Vec3) -> Wall {
     }
 }
 
-/// Floor and walls of a box of this length and width \[m\] with a corner at the origin.
+/// Floor and walls of a box of this length and width \[m\], with a corner at the origin.
 pub fn open_box([length, width]: [f64; 2]) -> Vec<Wall> {
     let far = [length, width, 0.0];
     vec![
@@ -261,7 +265,7 @@ pub fn open_box([length, width]: [f64; 2]) -> Vec<Wall> {
     ]
 }
 
-/// Grains of one material, with gravity along z \[m/s²\].
+/// World of grains of one material, with gravity along z \[m/s²\].
 pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, gravity: f64) -> World {
     World {
         gravity: [0.0, 0.0, gravity],
@@ -277,7 +281,7 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
         groups: vec!["grains".to_owned()],
         grains,
         walls,
-        later: Later::default(),
+        later: LaterAdditions::default(),
         conduction: None,
         fluids: None,
         bonds: Vec::new(),
@@ -285,11 +289,11 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
     }
 }
 
-/// Random numbers from −1 to 1 (D. E. Knuth's linear congruence): the same world on every machine.
+/// Random numbers from −1 to 1 by D. E. Knuth's linear congruential generator; every machine gets the same world.
 pub struct Jitter(pub u64);
 
 impl Jitter {
-    /// The next one.
+    /// Returns the next number.
     pub fn next(&mut self) -> f64 {
         self.0 = self
             .0
@@ -299,7 +303,7 @@ impl Jitter {
     }
 }
 
-/// Columns with room for so many grains.
+/// Returns an empty table of grains with capacity for `particles`.
 pub fn with_room(particles: usize) -> Grains {
     Grains {
         id: Vec::with_capacity(particles),

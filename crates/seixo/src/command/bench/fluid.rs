@@ -1,25 +1,26 @@
-//! Fluids as benches begin with them, on lattices: water that is weakly compressible, and the fluid of \[Müller 2003\].
+//! Fluids of the benchmarks on lattices: weakly compressible water, and the fluid of \[Müller 2003\].
 
-use seixo_engine::world::{Boundary, Fluid, Fluids, Particles, Projection, Smoothing, Solver, StateLaw, Vec3, ViscousForce};
+use seixo_engine::world::{Fluid, Fluids, Particles, PressureTolerance, Smoothing, Solver, StateLaw, Vec3, ViscousForce, WallParticles};
 
 /// Density \[kg/m³\].
 pub const DENSITY: f64 = 1000.0;
 /// Acceleration of gravity \[m/s²\].
 pub const GRAVITY: f64 = 9.81;
-/// Share of their speed with which particles of it leave bodies.
+/// Restitution of fluid particles at bodies \[-\].
 const RESTITUTION_AT_BODIES: f64 = 0.7;
-/// Support of the fluid of \[Müller 2003\] \[spacings\]: 32 neighbors. \[Silva 2010\] does not give its own.
+/// Support of the fluid of \[Müller 2003\] \[spacings\]: 32 neighbors. \[Silva 2010\] does not give its own support, but recommends 27 neighbors (§
+/// 4.1).
 const SUPPORT_OF_MULLER: f64 = 2.0;
-/// Root of its stiffness over the speed of the fastest flow.
+/// Square root of its stiffness over the largest speed of the flow \[-\].
 const ROOT_OVER_FLOW: f64 = 5.0;
-/// XSPH's ε \[-\].
+/// Coefficient ε of XSPH \[-\].
 const XSPH: f64 = 0.5;
 
 fn place(cell: [i64; 3], spacing: f64) -> Vec3 {
     cell.map(|k| (k as f64 + 0.5) * spacing)
 }
 
-/// Exactly so many particles at rest, layer upon layer of so many cells along x and y, with the pressure \[Pa\] that their height \[m\] gives.
+/// Returns exactly `particles` particles at rest, in layers of `length` × `width` cells, with a pressure \[Pa\] that depends on the height \[m\].
 pub fn layers(particles: usize, [length, width]: [usize; 2], spacing: f64, pressure: impl Fn(f64) -> f64) -> Particles {
     let mut fluid = Particles::default();
     for k in 0..particles {
@@ -34,9 +35,9 @@ pub fn layers(particles: usize, [length, width]: [usize; 2], spacing: f64, press
     fluid
 }
 
-/// Particles of a floor and of walls around it, so many layers deep, that leave a tank of so many cells free. All are of wall 0.
-pub fn tank_of([length, width, height]: [i64; 3], layers: i64, spacing: f64) -> Boundary {
-    let mut boundary = Boundary::default();
+/// Wall particles of a floor and its side walls, `layers` deep, around a tank of `length` × `width` × `height` cells. All belong to wall 0.
+pub fn tank_of([length, width, height]: [i64; 3], layers: i64, spacing: f64) -> WallParticles {
+    let mut boundary = WallParticles::default();
     for z in -layers..height {
         for y in -layers..width + layers {
             for x in -layers..length + layers {
@@ -51,12 +52,12 @@ pub fn tank_of([length, width, height]: [i64; 3], layers: i64, spacing: f64) -> 
     boundary
 }
 
-/// Water in particles of walls that sees so many spacings far, whose flow is at most a tenth as fast as sound \[m/s\].
-pub fn water(particles: Particles, boundary: Boundary, [spacing, support]: [f64; 2], sound_speed: f64, walls: usize) -> Fluids {
+/// Water with wall particles and this support \[spacings\]. The largest speed of the flow is a tenth of the speed of sound \[m/s\].
+pub fn water(particles: Particles, boundary: WallParticles, [spacing, support]: [f64; 2], sound_speed: f64, walls: usize) -> Fluids {
     Fluids {
         support: support * spacing,
         boundary,
-        fastest: 0.1 * sound_speed,
+        largest_speed: 0.1 * sound_speed,
         ..fluids(
             Fluid {
                 artificial_viscosity: 0.1,
@@ -70,14 +71,14 @@ pub fn water(particles: Particles, boundary: Boundary, [spacing, support]: [f64;
     }
 }
 
-/// The fluid of \[Müller 2003\], between walls without particles, that flows so fast \[m/s\].
+/// The fluid of \[Müller 2003\] between walls without particles, with this largest speed of the flow \[m/s\].
 pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) -> Fluids {
     let sound_speed = ROOT_OVER_FLOW * fastest;
     Fluids {
         solver: Solver::Muller2003,
         smoothing: Smoothing::Poly6,
         support: SUPPORT_OF_MULLER * spacing,
-        fastest,
+        largest_speed: fastest,
         ..fluids(
             Fluid {
                 state: StateLaw::Linear,
@@ -94,11 +95,11 @@ pub fn muller(particles: Particles, spacing: f64, fastest: f64, walls: usize) ->
     }
 }
 
-/// One fluid in a world with so many walls, along which it slips.
+/// One fluid in a world with `walls` walls, all with free slip.
 fn fluids(kind: Fluid, particles: Particles, spacing: f64, walls: usize) -> Fluids {
     Fluids {
         solver: Solver::default(),
-        projection: Projection::default(),
+        projection: PressureTolerance::default(),
         smoothing: Smoothing::Wendland,
         viscous_force: ViscousForce::default(),
         particle_shifting: false,
@@ -107,11 +108,11 @@ fn fluids(kind: Fluid, particles: Particles, spacing: f64, walls: usize) -> Flui
         across: None,
         kinds: vec![kind],
         particles,
-        boundary: Boundary::default(),
-        hulls: Vec::new(),
+        boundary: WallParticles::default(),
+        body_boundaries: Vec::new(),
         slips: vec![true; walls],
         inside: vec![false; walls],
-        fastest: 0.0,
+        largest_speed: 0.0,
         inlets: Vec::new(),
         outlets: Vec::new(),
     }

@@ -1,5 +1,5 @@
-//! The lattice: grains that press on their six neighbors from the first step, in a closed box without gravity; or that are bonded to them across
-//! a gap, in space without walls.
+//! The lattice: grains in contact with their six neighbors from the first step, in a closed box without gravity; or grains bonded to them across a
+//! gap, without walls.
 
 use super::case::{self, Jitter, with_room};
 use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains};
@@ -7,20 +7,21 @@ use seixo_laws::bond::BondLaw;
 
 /// Radius of the grains \[m\].
 const RADIUS: f64 = 5e-4;
-/// Distance of neighbors, in radii.
+/// Spacing of neighbors in contact \[radii\].
 pub const PRESSED: f64 = 1.98;
-/// The same of those that are bonded, and do not touch.
+/// Spacing of bonded neighbors, which are not in contact \[radii\].
 pub const BONDED: f64 = 2.05;
-/// Largest distance from the lattice along each axis, in radii.
+/// Largest distance from the lattice site along each axis \[radii\].
 const JITTER: f64 = 0.01;
-/// Largest velocity along each axis at the start, in radii a step: in a thousand steps a fifth of what makes lists stale.
+/// Largest initial velocity along each axis \[radii/step\]. In a thousand steps, a grain moves a fifth of the distance that triggers a rebuild of
+/// lists.
 const SPEED: f64 = 2e-5;
 /// Time step \[s\].
 pub const STEP: f64 = 1e-6;
-/// Steps of a collision.
+/// Number of steps of a collision.
 const STEPS_PER_COLLISION: f64 = 40.0;
 
-/// A beam to each of the six neighbors, which nothing breaks.
+/// Beam bonds to the six neighbors, too strong to break.
 pub fn bonds() -> Bonds {
     Bonds {
         name: "cement".to_owned(),
@@ -44,12 +45,12 @@ pub fn bonds() -> Bonds {
     }
 }
 
-/// Normal spring \[N/m\].
+/// Normal stiffness \[N/m\].
 pub fn stiffness() -> f64 {
     case::stiffness(2.0 * RADIUS, STEPS_PER_COLLISION * STEP)
 }
 
-/// A full cube, of as many grains as come nearest at this distance, and the length of the box whose walls they touch \[m\].
+/// Returns a full cube with about `particles` grains at this spacing \[radii\], and the length of the box in contact with them \[m\].
 pub fn grains(particles: usize, spacing: f64) -> (Grains, f64) {
     let side = ((particles as f64).cbrt().round() as usize).max(1);
     let particles = side.pow(3);

@@ -1,4 +1,4 @@
-//! `seixo bench scaling`: how worlds scale over domains and GPUs, and what a model that is made of this predicts of more of them.
+//! `seixo bench scaling`: measures scaling over subdomains and GPUs, and predicts it for larger numbers with a fitted model.
 
 mod kind;
 mod least_squares;
@@ -8,20 +8,20 @@ mod model;
 use super::super::{Done, Failure, write_file};
 use super::settled::settled;
 use super::{WARMING, failed, refuse_solid_fraction, refused, seconds_of, warm_up};
-use crate::say;
+use crate::terminal;
 use clap::Args;
-use kind::{Kind, LEAST_PARTICLES};
+use kind::{Kind, MIN_PARTICLES};
 use measured::Measured;
 use model::{Costs, Growth, Predicted, Reference, Sample};
 use seixo::Simulation;
-use seixo::place::{PlaceArguments, is_on_cpu};
-use seixo_engine::Traffic;
+use seixo::device_options::{DeviceArguments, is_on_cpu};
+use seixo_engine::Communication;
 use seixo_engine::state::{Profile, State};
 use seixo_engine::world::{DeviceChoice, Settings};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Measure how a world scales over domains or GPUs, and predict how it does over more
+/// Measure how a world scales over subdomains or GPUs, and predict its scaling to larger numbers
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -30,68 +30,70 @@ Examples:
   seixo bench scaling --case gas --gpus 1,2 --weak --particles 4000000
   seixo bench scaling --predict 64,1024 scaling.json
 
-A world is made for each number of devices, settled, and stepped, with all renewals of lists. With --strong it has as many particles on any number,
+A world is made for each number of devices, settled, and stepped, including all rebuilds of neighbor lists. With --strong it has as many particles on any number,
 and is the same to the bit; with --weak as many on each device, side by side along one axis, so that borders stay the same. One device is measured twice:
 whole, as without all this, and with sums that do not depend on the number of domains, which others are compared with. What is printed
 is the median of the repeats. docs/evidence/scaling.md says what the columns mean, and of what a prediction is made.")]
 pub struct ScalingArguments {
-    /// What to measure
+    /// World to measure
     #[arg(long, value_enum, default_value_t)]
     case: Kind,
-    /// Numbers of grains, or of particles of water, at least 30 000: in all, or, with --weak, on each device; several tell what depends on the cross-section
+    /// Numbers of grains or water particles, at least 30 000, separated by commas: the total, or with --weak the number per device. Several numbers
+    /// let the model separate costs that depend on the cross-section
     #[arg(long, visible_alias = "grains", value_delimiter = ',', default_values_t = [100_000],
-        value_parser = clap::value_parser!(u32).range(i64::from(LEAST_PARTICLES)..))]
+        value_parser = clap::value_parser!(u32).range(i64::from(MIN_PARTICLES)..))]
     particles: Vec<u32>,
-    /// Numbers of domains, on the CPU or on the GPU that --device names; 1,2 if left out
+    /// Numbers of subdomains, separated by commas, on the CPU or on the GPU that --device names; default: 1,2
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     domains: Vec<u32>,
-    /// Numbers of GPUs of this machine, with a domain on each
+    /// Numbers of GPUs of this machine, separated by commas, with one subdomain on each
     #[arg(long, value_delimiter = ',', conflicts_with = "domains", value_parser = clap::value_parser!(u32).range(1..=1024))]
     gpus: Vec<u32>,
-    /// As many particles in all on any number of devices, which is measured where nothing is said
+    /// Strong scaling: the same total number of particles on any number of devices; this is the default
     #[arg(long)]
     strong: bool,
-    /// As many particles on each device
+    /// Weak scaling: the same number of particles on each device
     #[arg(long)]
     weak: bool,
-    /// Threads of each domain on the CPU; all domains together should not have more than there are cores
+    /// Number of threads of each subdomain on the CPU; all subdomains together should not have more threads than there are cores
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     threads: u32,
-    /// Share of space that the grains take at the start, 0.05 to 0.6; dense beds settle sooner
+    /// Solid fraction of the grains at the start, 0.05 to 0.6; dense beds settle sooner
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
-    /// Steps before the measurement, in which the grains come to rest; 20 000 for the bed, else none
+    /// Steps before the measurement, in which the grains settle; default: 20 000 for the bed, else 0
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
-    /// Keep settled grains in this folder, and begin with those that are kept there
+    /// Folder that keeps settled grains: they are read from it, or settled and written to it
     #[arg(long, value_name = "FOLDER")]
     settled: Option<PathBuf>,
-    /// Steps of one measurement
+    /// Number of steps of one measurement
     #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
-    /// Measurements, whose median is printed
+    /// Number of measurements, of which the median is printed
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
     #[command(flatten)]
-    place: PlaceArguments,
-    /// Write one JSON object a line into this file; without one, print them on the standard output in place of the table
+    place: DeviceArguments,
+    /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<Option<PathBuf>>,
-    /// Numbers of devices of which a model is asked that is made of what --json wrote; nothing is measured
+    /// Numbers of devices, separated by commas, for which a model predicts the scaling. The model is fitted to FILE, written earlier by --json;
+    /// nothing is measured
     #[arg(long, value_name = "DEVICES", value_delimiter = ',', requires = "measured", value_parser = clap::value_parser!(u32).range(1..=16_384))]
     predict: Vec<u32>,
-    /// What --json wrote
+    /// File that --json wrote
     #[arg(value_name = "FILE", requires = "predict")]
     measured: Option<PathBuf>,
 }
 
 impl ScalingArguments {
     /// Whether the standard output is JSON.
-    pub fn tells_json(&self) -> bool {
+    pub fn prints_json(&self) -> bool {
         matches!(self.json, Some(None))
     }
 
-    /// Numbers of devices, ascending.
+    /// Returns the numbers of devices in ascending order.
     fn devices(&self) -> Vec<usize> {
         let asked = match (self.gpus.is_empty(), self.domains.is_empty()) {
             (false, _) => &self.gpus[..],
@@ -104,11 +106,11 @@ impl ScalingArguments {
         devices
     }
 
-    /// How so many domains are stepped, of a world of so many particles, or several such.
-    fn settings(&self, particles: usize, domains: usize, divisible: bool) -> Result<Settings, Failure> {
+    /// Returns the settings for `domains` subdomains and a world of `particles` particles, or several such worlds.
+    fn settings(&self, particles: usize, domains: usize, decomposition_invariant: bool) -> Result<Settings, Failure> {
         let mut settings = self.case.settings(particles);
         self.place.apply(&mut settings).map_err(Failure::Input)?;
-        (settings.domains, settings.divisible) = (domains, divisible);
+        (settings.domains, settings.decomposition_invariant) = (domains, decomposition_invariant);
         if !self.gpus.is_empty() {
             settings.gpus = domains;
             if self.place.device.is_none() {
@@ -122,7 +124,7 @@ impl ScalingArguments {
     }
 }
 
-/// Measures, or predicts.
+/// Measures or predicts.
 pub fn scaling(arguments: &ScalingArguments) -> Done {
     if let Some(file) = &arguments.measured {
         return predict(arguments, file);
@@ -132,23 +134,23 @@ pub fn scaling(arguments: &ScalingArguments) -> Done {
         (Growth::Strong, arguments.strong || !arguments.weak),
         (Growth::Weak, arguments.weak),
     ];
-    let mut told: Vec<Measured> = Vec::new();
+    let mut reported: Vec<Measured> = Vec::new();
     for (growth, _) in growths.into_iter().filter(|(_, is_asked)| *is_asked) {
         for &particles in &arguments.particles {
-            measure_series(arguments, growth, particles as usize, &mut told)?;
+            measure_series(arguments, growth, particles as usize, &mut reported)?;
         }
     }
     Ok(())
 }
 
-/// Measures a world on all numbers of devices.
-fn measure_series(arguments: &ScalingArguments, growth: Growth, particles: usize, told: &mut Vec<Measured>) -> Done {
+/// Measures a world on each number of devices.
+fn measure_series(arguments: &ScalingArguments, growth: Growth, particles: usize, reported: &mut Vec<Measured>) -> Done {
     let devices = arguments.devices();
-    let first = told.len();
+    let first = reported.len();
     let mut kept: Option<(usize, Option<State>)> = None;
     for &domains in &devices {
         let side_by_side = if growth == Growth::Weak { domains } else { 1 };
-        // What has as many grains on all is settled once, on as many devices as there are.
+        // In strong scaling the world is settled once, on the largest number of devices.
         let state = match kept.take().filter(|(of, _)| *of == side_by_side) {
             Some((_, state)) => state,
             None => {
@@ -161,42 +163,42 @@ fn measure_series(arguments: &ScalingArguments, growth: Growth, particles: usize
             }
         };
         let ways: &[bool] = if domains == 1 { &[false, true] } else { &[true] };
-        for &divisible in ways {
-            let mut measured = measure(arguments, (growth, particles, domains, divisible), state.as_ref())?;
-            let of_one = told[first..].iter().find(|one| one.domains == 1 && one.divisible);
+        for &decomposition_invariant in ways {
+            let mut measured = measure(arguments, (growth, particles, domains, decomposition_invariant), state.as_ref())?;
+            let of_one = reported[first..].iter().find(|one| one.domains == 1 && one.decomposition_invariant);
             let each = measured.grain_steps_per_second_and_device;
             measured.efficiency = match of_one {
                 Some(one) => Some(each / one.grain_steps_per_second_and_device),
-                None => (domains == 1 && divisible).then_some(1.0),
+                None => (domains == 1 && decomposition_invariant).then_some(1.0),
             };
-            if !arguments.tells_json() && told.len() == first {
-                say::out(&format!("{} scaling, {}\n{}", growth.name(), measured.title(), measured.heads()))?;
+            if !arguments.prints_json() && reported.len() == first {
+                terminal::out(&format!("{} scaling, {}\n{}", growth.name(), measured.title(), measured.heads()))?;
             }
-            told.push(measured);
-            tell(arguments, told)?;
+            reported.push(measured);
+            print_row(arguments, reported)?;
         }
         kept = Some((side_by_side, state));
     }
     Ok(())
 }
 
-/// Tells the last of what was measured; a file gets all of it, so that nothing is missing from it if the next fails.
-fn tell(arguments: &ScalingArguments, told: &[Measured]) -> Done {
+/// Prints the last measurement. A file gets all measurements again, so that it is complete if the next one fails.
+fn print_row(arguments: &ScalingArguments, reported: &[Measured]) -> Done {
     if let Some(Some(file)) = &arguments.json {
-        let lines: Vec<String> = told
+        let lines: Vec<String> = reported
             .iter()
             .map(|one| serde_json::to_string(one).unwrap_or_default() + "\n")
             .collect();
         write_file(file, lines.concat().as_bytes())?;
     }
-    match told.last() {
-        Some(last) if arguments.tells_json() => say::json(last),
-        Some(last) => say::out(&last.line()),
+    match reported.last() {
+        Some(last) if arguments.prints_json() => terminal::json(last),
+        Some(last) => terminal::out(&last.line()),
         None => Ok(()),
     }
 }
 
-/// What comes of so many worlds side by side before they are measured, settled on so many devices.
+/// Returns the state of `side_by_side` worlds before the measurement, settled on `domains` devices.
 fn settle(arguments: &ScalingArguments, side_by_side: usize, particles: usize, domains: usize) -> Result<Option<State>, Failure> {
     let steps = arguments.settle.unwrap_or(arguments.case.settle());
     let row = if side_by_side > 1 {
@@ -212,13 +214,13 @@ fn settle(arguments: &ScalingArguments, side_by_side: usize, particles: usize, d
     })
 }
 
-/// Takes the steps of one line of the table.
+/// Measures one line of the table.
 fn measure(
     arguments: &ScalingArguments,
-    (growth, particles, domains, divisible): (Growth, usize, usize, bool),
+    (growth, particles, domains, decomposition_invariant): (Growth, usize, usize, bool),
     state: Option<&State>,
 ) -> Result<Measured, Failure> {
-    let settings = arguments.settings(particles, domains, divisible)?;
+    let settings = arguments.settings(particles, domains, decomposition_invariant)?;
     let side_by_side = if growth == Growth::Weak { domains } else { 1 };
     let world = |particles: usize| arguments.case.world(side_by_side, particles, arguments.solid_fraction);
     let mut simulation = match state {
@@ -230,25 +232,28 @@ fn measure(
     let on_gpus = !is_on_cpu(&simulation);
     if on_gpus {
         let few = particles.min(WARMING / side_by_side);
-        warm_up(world(few), arguments.settings(few, domains, divisible)?)?;
+        warm_up(world(few), arguments.settings(few, domains, decomposition_invariant)?)?;
     }
-    simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
-    // Caches, lists and scratch that grow on first use, and a GPU's kernels, which are compiled then.
+    simulation
+        .notices()
+        .iter()
+        .for_each(|notice| terminal::note(&format!("note: {notice}")));
+    // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
     simulation.advance((arguments.steps / 10).clamp(1, 50)).map_err(failed)?;
     simulation.observe().map_err(failed)?;
-    let before = (simulation.rebuilds(), renewing(simulation.profile()), traffic(&simulation));
+    let before = (simulation.rebuilds(), rebuild_seconds(simulation.profile()), traffic(&simulation));
     let measurements = seconds_of(&mut simulation, arguments.steps, arguments.repeat).map_err(failed)?;
     simulation.observe().map_err(failed)?;
     let total: f64 = measurements.iter().sum();
     let mut sorted = measurements.clone();
     sorted.sort_by(f64::total_cmp);
     let seconds_per_step = sorted[sorted.len() / 2] / arguments.steps as f64;
-    // Of one kind there are none.
+    // One of the two is zero.
     let grains = simulation.len() + simulation.fluid_particles();
     let speed = |seconds: f64| grains as f64 * arguments.steps as f64 / seconds;
     let steps = (arguments.steps * u64::from(arguments.repeat)) as f64;
     let now = traffic(&simulation);
-    let told = |count: fn(&Traffic) -> u64| -> f64 {
+    let reported = |count: fn(&Communication) -> u64| -> f64 {
         let counts = now.iter().zip(&before.2).map(|(now, before)| count(now) - count(before));
         counts.max().unwrap_or(0) as f64 / steps
     };
@@ -258,7 +263,7 @@ fn measure(
         .map(|(now, before)| (now.spent - before.spent).as_secs_f64() / total);
     let shares: Vec<f64> = spent.collect();
     let is_whole = shares.is_empty();
-    let space = simulation.divided().map(|divided| divided.space).unwrap_or_default();
+    let space = simulation.decomposition().map(|decomposed| decomposed.space).unwrap_or_default();
     Ok(Measured {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         case: arguments.case.name().to_owned(),
@@ -267,7 +272,7 @@ fn measure(
         precision: simulation.precision().name().to_owned(),
         threads,
         domains,
-        divisible,
+        decomposition_invariant,
         particles,
         extent: space.extent,
         periodic: space.periodic,
@@ -280,44 +285,44 @@ fn measure(
         fastest: speed(sorted[0]),
         grain_steps_per_second_and_device: grains as f64 / seconds_per_step / domains as f64,
         efficiency: None,
-        renewals_per_step: (simulation.rebuilds() - before.0) as f64 / steps,
-        renewing: is_whole.then(|| (renewing(simulation.profile()) - before.1) / total),
+        rebuilds_per_step: (simulation.rebuilds() - before.0) as f64 / steps,
+        rebuilding: is_whole.then(|| (rebuild_seconds(simulation.profile()) - before.1) / total),
         exchanging: if is_whole {
             0.0
         } else {
             shares.iter().sum::<f64>() / shares.len() as f64
         },
         least_exchanging: shares.iter().copied().reduce(f64::min).unwrap_or(0.0),
-        messages_per_step: told(|traffic| traffic.messages),
-        bytes_per_step: told(|traffic| traffic.bytes),
-        gathers_per_step: told(|traffic| traffic.gathers),
+        messages_per_step: reported(|traffic| traffic.messages),
+        bytes_per_step: reported(|traffic| traffic.bytes),
+        collectives_per_step: reported(|traffic| traffic.collectives),
         measurements,
     })
 }
 
-/// Seconds in which one device made lists.
-fn renewing(profile: &Profile) -> f64 {
+/// Returns the seconds in which a single device rebuilt lists.
+fn rebuild_seconds(profile: &Profile) -> f64 {
     let passes = profile
         .passes
         .iter()
-        .filter(|(name, _, _)| ["cells", "lists", "lists of fluids"].contains(name));
+        .filter(|(name, _, _)| ["neighbor lists", "fluid neighbor lists"].contains(name));
     passes.map(|(_, seconds, _)| seconds).sum()
 }
 
-/// What domains told each other; nothing where there is one.
-fn traffic(simulation: &Simulation) -> Vec<Traffic> {
-    simulation.divided().map_or(Vec::new(), |divided| divided.traffic)
+/// Returns the communication of each subdomain; empty for a single domain.
+fn traffic(simulation: &Simulation) -> Vec<Communication> {
+    simulation.decomposition().map_or(Vec::new(), |decomposed| decomposed.communication)
 }
 
-/// A model, and by how much it is off.
+/// A fitted model, and its largest relative error.
 #[derive(Serialize)]
-struct Told {
+struct FittedModel {
     costs: Costs,
     measurements: usize,
     off_by_at_most: f64,
 }
 
-/// Makes a model of what was measured, and says what it predicts.
+/// Fits a model to measurements, and prints its predictions.
 fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
     if let Some(Some(other)) = &arguments.json {
         return Err(Failure::Input(format!(
@@ -344,36 +349,40 @@ fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
     let (step, particles) = (largest.sample().step, largest.particles as f64);
     let Some(reference) = Reference::of(&step, particles, (largest.space(), row), side_by_side) else {
         return Err(Failure::Input(format!(
-            "{}: {} domains have no room in the space that it tells of",
+            "{}: {} domains do not fit into the measured space",
             file.display(),
             largest.domains
         )));
     };
-    if arguments.tells_json() {
-        say::json(&Told {
+    if arguments.prints_json() {
+        terminal::json(&FittedModel {
             costs,
             measurements: samples.len(),
             off_by_at_most,
         })?;
     } else {
-        say::out(&format!("{}\n{}", largest.title(), told_of(&costs, samples.len(), off_by_at_most)))?;
+        terminal::out(&format!(
+            "{}\n{}",
+            largest.title(),
+            costs_text(&costs, samples.len(), off_by_at_most)
+        ))?;
     }
     for growth in [Growth::Strong, Growth::Weak] {
-        if !arguments.tells_json() {
+        if !arguments.prints_json() {
             let each = if growth == Growth::Weak { " on each device" } else { "" };
-            say::out(&format!(
+            terminal::out(&format!(
                 "{} scaling, {}{each}",
                 growth.name(),
-                say::many(largest.particles, largest.particle())
+                terminal::many(largest.particles, largest.particle())
             ))?;
         }
         for &domains in &arguments.predict {
             match reference.predict(&costs, growth, domains as usize) {
-                Some(predicted) if arguments.tells_json() => say::json(&predicted)?,
-                Some(predicted) => say::out(&format!("  {}", line_of(&predicted)))?,
-                None => say::note(&format!(
+                Some(predicted) if arguments.prints_json() => terminal::json(&predicted)?,
+                Some(predicted) => terminal::out(&format!("  {}", line_of(&predicted)))?,
+                None => terminal::note(&format!(
                     "{domains:>8} domains: there is room for {} only",
-                    say::count(reference.most_domains() as u64)
+                    terminal::count(reference.most_domains() as u64)
                 )),
             }
         }
@@ -381,7 +390,7 @@ fn predict(arguments: &ScalingArguments, file: &Path) -> Done {
     Ok(())
 }
 
-/// What was measured with sums that do not depend on the number of domains, as a file tells it.
+/// Reads the measurements of a file, except those that are not decomposition-invariant.
 fn read(file: &Path) -> Result<Vec<Measured>, Failure> {
     let wrong = |what: String| Failure::Input(format!("{}: {what}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("cannot read it: {error}")))?;
@@ -401,32 +410,32 @@ fn read(file: &Path) -> Result<Vec<Measured>, Failure> {
         }
         found.push(one);
     }
-    found.retain(|one| one.divisible);
+    found.retain(|one| one.decomposition_invariant);
     Ok(found)
 }
 
-/// What everything costs, as text.
-fn told_of(costs: &Costs, measurements: usize, off_by_at_most: f64) -> String {
-    let seconds = |number: f64| say::scaled(number, "s");
+/// Formats the costs of the model.
+fn costs_text(costs: &Costs, measurements: usize, off_by_at_most: f64) -> String {
+    let seconds = |number: f64| terminal::scaled(number, "s");
     let speed = if costs.byte > 0.0 {
-        format!("bytes at {}", say::scaled(1.0 / costs.byte, "B/s"))
+        format!("bytes at {}", terminal::scaled(1.0 / costs.byte, "B/s"))
     } else {
         "bytes nothing".to_owned()
     };
     format!(
-        "  a step of a grain {}, a renewal of lists {} a grain, a step of a domain {},\n  a wait of all {} a doubling, a message {}, {speed};\n  \
+        "  a step of a grain {}, a rebuild of lists {} a grain, a step of a domain {},\n  a wait of all {} a doubling, a message {}, {speed};\n  \
          found from {}, and off by {:.0} % at most",
         seconds(costs.grain),
-        seconds(costs.renewal),
+        seconds(costs.rebuild),
         seconds(costs.domain),
-        seconds(costs.gather),
+        seconds(costs.collective),
         seconds(costs.message),
-        say::many(measurements, "measurement"),
+        terminal::many(measurements, "measurement"),
         100.0 * off_by_at_most
     )
 }
 
-/// A prediction as text.
+/// Formats a prediction.
 fn line_of(predicted: &Predicted) -> String {
     let beside = predicted.largest_of_exchange.filter(|name| *name != predicted.largest);
     let beside = beside.map_or(String::new(), |name| {
@@ -436,9 +445,9 @@ fn line_of(predicted: &Predicted) -> String {
         "{:>6} domains, {} beside each, {} grains: {} a step, {} grain-steps/s, efficiency {:.0} %; largest term: {} {:.0} %{beside}",
         predicted.domains,
         predicted.beside,
-        say::count(predicted.grains as u64),
-        say::scaled(predicted.seconds_per_step, "s"),
-        say::scaled(predicted.grain_steps_per_second, ""),
+        terminal::count(predicted.grains as u64),
+        terminal::scaled(predicted.seconds_per_step, "s"),
+        terminal::scaled(predicted.grain_steps_per_second, ""),
         100.0 * predicted.efficiency,
         predicted.largest,
         100.0 * predicted.share,

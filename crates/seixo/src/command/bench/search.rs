@@ -1,24 +1,24 @@
-//! `seixo bench search`: the ways to find pairs beside each other, as \[PUC-Rio 2009\] and \[Silva 2010\] compare them.
+//! `seixo bench search`: compares methods of the pair search, as \[PUC-Rio 2009\] and \[Silva 2010\] do.
 
 mod mixture;
 mod pool;
 
 use super::super::{Done, Failure, write_file};
 use super::case::{with_room, world_of};
-use crate::say;
+use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pool::Pool;
-use seixo::place::{PlaceArguments, is_on_cpu};
+use seixo::device_options::{DeviceArguments, is_on_cpu};
 use seixo::view::{Chart, ChartFormat, Panel, encode};
 use seixo_engine::world::{Interaction, Search, Settings, Vec3};
-use seixo_engine::{SearchTrial, Sharing, TableTrial};
+use seixo_engine::{HashTableBenchmark, SearchBenchmark, TableSharing};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Compare the ways to find near pairs: as radii spread [PUC-Rio 2009], and with one, two and three hash tables [Silva 2010]
+/// Compare methods of the pair search: over the ratio of radii [PUC-Rio 2009], and with one, two and three hash tables [Silva 2010]
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -27,73 +27,73 @@ Examples:
   seixo bench search --searches grid,grid_multi_cell,hierarchical_grid --spreads 1,16 --repeat 9 --json
   seixo bench search --plot docs/pictures              and the curves as search-spread.svg and search-tables.svg
 
-The first comparison finds the pairs of spheres of one solid fraction, as when lists are renewed: sorting, filing in tables, counting, listing.
+The first comparison finds the pairs of spheres of one solid fraction, as when lists are rebuilt: sorting, filing in tables, counting, listing.
 The number of spheres stays, the largest radius over the smallest grows, and every octave of radii has the same volume. The second
 finds the neighbors of fluid particles and of spheres that make up rigid bodies, some of which never move, through one table for all, through a
 table for each size, and through one more, built once, for what never moves. All ways must find as many pairs. Times are medians.")]
 pub struct SearchArguments {
-    /// Ways to find the pairs of the first comparison
+    /// Methods of the first comparison, separated by commas
     #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = searches(),
         default_values = ["grid", "grid_multi_cell", "hierarchical_grid", "spatial_hash", "brute_force"])]
     searches: Vec<Search>,
-    /// Number of spheres of the first comparison
+    /// Number of spheres in the first comparison
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     particles: u32,
-    /// Largest radius over smallest, 1 to 64
+    /// Ratios of the largest to the smallest radius in the first comparison, 1 to 64, separated by commas
     #[arg(long, value_delimiter = ',', default_values_t = [1.0, 2.0, 4.0, 8.0, 16.0])]
     spreads: Vec<f64>,
-    /// Share of space that the spheres take, 0.01 to 0.32
+    /// Solid fraction of the spheres, 0.01 to 0.32
     #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
     solid_fraction: f64,
-    /// Numbers of fluid particles of the second comparison
+    /// Numbers of fluid particles in the second comparison, separated by commas
     #[arg(long, value_delimiter = ',', default_values_t = [4098, 8196, 16_392, 32_784], value_parser = clap::value_parser!(u32).range(1..))]
     fluid: Vec<u32>,
-    /// Measurements, whose median is told
+    /// Number of measurements, of which the median is printed
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Number of threads; 0 = all cores
+    /// Number of CPU threads; 0 = all cores
     #[arg(long, default_value_t = 0)]
     threads: usize,
     #[command(flatten)]
-    place: PlaceArguments,
-    /// Draw both comparisons into this folder, as SVG
+    place: DeviceArguments,
+    /// Draw charts of both comparisons into this folder, as SVG
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
-    /// Print one JSON object a line on the standard output
+    /// Print one JSON object per line on the standard output
     #[arg(long)]
     pub json: bool,
 }
 
-/// The words of [`Search`].
+/// Parses the name of a [`Search`].
 fn searches() -> impl TypedValueParser<Value = Search> {
     PossibleValuesParser::new(Search::ALL.map(Search::name))
         .map(|word| Search::ALL.into_iter().find(|search| search.name() == word).unwrap_or_default())
 }
 
-/// Most spheres among which every pair is looked at, on a CPU and on a GPU: beyond it would take minutes.
+/// Largest number of spheres for brute force, on a CPU and on a GPU; more would take minutes.
 const BRUTE_FORCE_AT_MOST: [usize; 2] = [50_000, 500_000];
-/// How long pairs are found before the measurements: caches fill, kernels are compiled, clocks rise.
+/// Warm-up time before the measurements: caches fill, kernels are compiled, clock rates rise.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// A time told with what it is about.
+/// Measured time of a search, with its parameters.
 #[derive(Serialize)]
 struct Measured {
     comparison: &'static str,
     device: String,
     precision: &'static str,
     threads: usize,
-    /// Name of the search, or number of tables.
+    /// Name of the method, or number of tables.
     way: String,
-    /// Largest radius over smallest, or number of fluid particles.
+    /// Ratio of the largest to the smallest radius, or number of fluid particles.
     at: f64,
     particles: usize,
     pairs: u64,
     seconds: f64,
-    /// In the order in which they were taken.
+    /// Seconds of each measurement, in the order of measurement.
     measurements: Vec<f64>,
 }
 
-/// Where everything is measured.
+/// Device of the measurements.
 struct Place {
     settings: Settings,
     device: String,
@@ -112,11 +112,11 @@ pub fn search(arguments: &SearchArguments) -> Done {
         return Err(Failure::Input(format!("--spreads has {spread}, must be 1 to 64")));
     }
     let place = place(arguments)?;
-    let where_it_is = say::place(&place.device, place.precision, place.threads);
+    let where_it_is = terminal::place(&place.device, place.precision, place.threads);
     if !arguments.json {
-        say::out(&format!(
+        terminal::out(&format!(
             "pairs of {} of one solid fraction, by spread of radii · {where_it_is}",
-            say::many(arguments.particles as usize, "sphere")
+            terminal::many(arguments.particles as usize, "sphere")
         ))?;
     }
     let mut of_spreads = Vec::new();
@@ -124,7 +124,7 @@ pub fn search(arguments: &SearchArguments) -> Done {
         compare_searches(arguments, &place, spread, &mut of_spreads)?;
     }
     if !arguments.json {
-        say::out(&format!(
+        terminal::out(&format!(
             "neighbors of fluid and rigid particles, by number of hash tables · {where_it_is}"
         ))?;
     }
@@ -138,14 +138,14 @@ pub fn search(arguments: &SearchArguments) -> Done {
         return Ok(());
     };
     std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
-    let spheres = say::count(u64::from(arguments.particles));
+    let spheres = terminal::count(u64::from(arguments.particles));
     let title = format!("Time to find the pairs of {spheres} spheres · {where_it_is}");
     draw(folder, "search-spread.svg", title, "largest radius / smallest radius", &of_spreads)?;
     let title = format!("Time to find neighbors through hash tables · {where_it_is}");
     draw(folder, "search-tables.svg", title, "fluid particles", &of_tables)
 }
 
-/// Starts the device with a few spheres, to say what it is.
+/// Starts the device with a few spheres to get its name.
 fn place(arguments: &SearchArguments) -> Result<Place, Failure> {
     let mut settings = Settings {
         threads: arguments.threads,
@@ -154,7 +154,10 @@ fn place(arguments: &SearchArguments) -> Result<Place, Failure> {
     arguments.place.apply(&mut settings).map_err(Failure::Input)?;
     let probe = trial(&mixture::spheres(2, 1.0, 0.1).map_err(Failure::Input)?, settings.clone())?;
     let simulation = probe.simulation();
-    simulation.notices().iter().for_each(|notice| say::note(&format!("note: {notice}")));
+    simulation
+        .notices()
+        .iter()
+        .for_each(|notice| terminal::note(&format!("note: {notice}")));
     Ok(Place {
         settings,
         device: simulation.device_name(),
@@ -164,8 +167,8 @@ fn place(arguments: &SearchArguments) -> Result<Place, Failure> {
     })
 }
 
-/// Smooth spheres that nothing moves.
-fn trial(spheres: &[(Vec3, f64)], settings: Settings) -> Result<SearchTrial, Failure> {
+/// Spheres without friction or motion.
+fn trial(spheres: &[(Vec3, f64)], settings: Settings) -> Result<SearchBenchmark, Failure> {
     let mut grains = with_room(spheres.len());
     for (id, &(center, radius)) in spheres.iter().enumerate() {
         grains.push(id as u32, center, [0.0; 3], [0.0; 3], radius, 0, 0);
@@ -179,23 +182,23 @@ fn trial(spheres: &[(Vec3, f64)], settings: Settings) -> Result<SearchTrial, Fai
         tangential_stiffness: None,
         ..Interaction::default()
     };
-    SearchTrial::new(world_of(grains, interaction, Vec::new(), 0.0), settings).map_err(|refusal| Failure::Input(refusal.to_string()))
+    SearchBenchmark::new(world_of(grains, interaction, Vec::new(), 0.0), settings).map_err(|refusal| Failure::Input(refusal.to_string()))
 }
 
-/// A way that is tried out.
+/// Method under test.
 struct Trial<T> {
     way: String,
     found: T,
 }
 
-fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, told: &mut Vec<Measured>) -> Done {
+fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, reported: &mut Vec<Measured>) -> Done {
     let particles = arguments.particles as usize;
     let spheres = mixture::spheres(particles, spread, arguments.solid_fraction).map_err(Failure::Input)?;
     let mut trials = Vec::new();
     for &search in &arguments.searches {
         let most = BRUTE_FORCE_AT_MOST[usize::from(!place.is_cpu)];
         if search == Search::BruteForce && particles > most {
-            say::note(&format!(
+            terminal::note(&format!(
                 "brute_force is left out: {particles} spheres are more than the {most} that it takes here"
             ));
             continue;
@@ -209,47 +212,50 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, tol
             found: trial(&spheres, settings)?,
         });
     }
-    let failed = |stop: seixo::Stop| Failure::Run(stop.to_string());
+    let failed = |stop: seixo::StepError| Failure::Run(stop.to_string());
     let times = measure(arguments.repeat, &mut trials, |trial| trial.found.find().map_err(failed))?;
-    let first = told.len();
+    let first = reported.len();
     for (mut trial, times) in trials.into_iter().zip(times) {
         let pairs = trial.found.pairs().map_err(failed)?;
-        told.push(place.measured("spread", trial.way, (spread, particles, pairs), times));
+        reported.push(place.measured("spread", trial.way, (spread, particles, pairs), times));
     }
-    tell(arguments, &told[first..])
+    print_world(arguments, &reported[first..])
 }
 
-fn compare_tables(arguments: &SearchArguments, place: &Place, pool: &Pool, told: &mut Vec<Measured>) -> Done {
-    let refused = |refusal: seixo::Refusal| Failure::Run(refusal.to_string());
+fn compare_tables(arguments: &SearchArguments, place: &Place, pool: &Pool, reported: &mut Vec<Measured>) -> Done {
+    let refused = |refusal: seixo::WorldError| Failure::Run(refusal.to_string());
     let particles = pool.particles.len();
     let (scene, ways) = match pool.moving < particles {
         true => (
             "with walls",
             &[
-                (Sharing::One, "1 table"),
-                (Sharing::EachSize, "2 tables"),
-                (Sharing::EachSizeAndStatic, "3 tables"),
+                (TableSharing::One, "1 table"),
+                (TableSharing::EachSize, "2 tables"),
+                (TableSharing::EachSizeAndStatic, "3 tables"),
             ][..],
         ),
-        false => ("no walls", &[(Sharing::One, "1 table"), (Sharing::EachSize, "2 tables")][..]),
+        false => (
+            "no walls",
+            &[(TableSharing::One, "1 table"), (TableSharing::EachSize, "2 tables")][..],
+        ),
     };
     let mut trials = Vec::new();
     for &(sharing, tables) in ways {
         trials.push(Trial {
             way: format!("{tables}, {scene}"),
-            found: TableTrial::new(&pool.particles, pool.moving, sharing, &place.settings).map_err(refused)?,
+            found: HashTableBenchmark::new(&pool.particles, pool.moving, sharing, &place.settings).map_err(refused)?,
         });
     }
     let times = measure(arguments.repeat, &mut trials, |trial| trial.found.find().map_err(refused))?;
-    let first = told.len();
+    let first = reported.len();
     for (trial, times) in trials.into_iter().zip(times) {
         let pairs = trial.found.neighbors().map_err(refused)?;
-        told.push(place.measured("tables", trial.way, (pool.fluid as f64, particles, pairs), times));
+        reported.push(place.measured("tables", trial.way, (pool.fluid as f64, particles, pairs), times));
     }
-    tell(arguments, &told[first..])
+    print_world(arguments, &reported[first..])
 }
 
-/// Takes measurements of all trials in turn, once everything is warm: what else the machine does meets all alike.
+/// Measures all trials in turn after a warm-up, so that disturbances by other processes affect all trials alike.
 fn measure<T>(repeat: u32, trials: &mut [T], find: impl Fn(&mut T) -> Result<f64, Failure>) -> Result<Vec<Vec<f64>>, Failure> {
     for trial in &mut *trials {
         let clock = Instant::now();
@@ -292,26 +298,26 @@ impl Place {
     }
 }
 
-/// Says what was measured of one world, and makes sure that all ways found as many pairs.
-fn tell(arguments: &SearchArguments, told: &[Measured]) -> Done {
-    for measured in told {
+/// Prints the measurements of one world, and checks that all methods found the same number of pairs.
+fn print_world(arguments: &SearchArguments, reported: &[Measured]) -> Done {
+    for measured in reported {
         if arguments.json {
-            say::json(measured)?;
+            terminal::json(measured)?;
             continue;
         }
         let extreme = |pick: fn(f64, f64) -> f64| measured.measurements.iter().copied().reduce(pick).unwrap_or_default();
-        say::out(&format!(
+        terminal::out(&format!(
             "  {:>6} {:<20} {:>8} ({} to {}), {:.2} times as fast as {}",
             measured.at,
             measured.way,
-            say::scaled(measured.seconds, "s"),
-            say::scaled(extreme(f64::min), "s"),
-            say::scaled(extreme(f64::max), "s"),
-            told[0].seconds / measured.seconds,
-            told[0].way,
+            terminal::scaled(measured.seconds, "s"),
+            terminal::scaled(extreme(f64::min), "s"),
+            terminal::scaled(extreme(f64::max), "s"),
+            reported[0].seconds / measured.seconds,
+            reported[0].way,
         ))?;
     }
-    match told.windows(2).find(|pair| pair[0].pairs != pair[1].pairs) {
+    match reported.windows(2).find(|pair| pair[0].pairs != pair[1].pairs) {
         None => Ok(()),
         Some(pair) => Err(Failure::Run(format!(
             "{} finds {} pairs, {} finds {}: one of them is wrong; please report this",
@@ -320,10 +326,10 @@ fn tell(arguments: &SearchArguments, told: &[Measured]) -> Done {
     }
 }
 
-/// Draws a curve of microseconds a particle for every way.
-fn draw(folder: &Path, name: &str, title: String, horizontal: &str, told: &[Measured]) -> Done {
+/// Draws a curve of microseconds per particle for each method.
+fn draw(folder: &Path, name: &str, title: String, horizontal: &str, reported: &[Measured]) -> Done {
     let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for measured in told {
+    for measured in reported {
         let point = (measured.at, 1e6 * measured.seconds / measured.particles as f64);
         match curves.iter_mut().find(|(way, _)| *way == measured.way) {
             Some((_, points)) => points.push(point),
@@ -343,6 +349,6 @@ fn draw(folder: &Path, name: &str, title: String, horizontal: &str, told: &[Meas
     let bytes = encode(&chart, ChartFormat::Svg).map_err(|error| Failure::Run(error.to_string()))?;
     let path = folder.join(name);
     write_file(&path, &bytes)?;
-    say::note(&path.display().to_string());
+    terminal::note(&path.display().to_string());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Grains that have come to rest, and are kept for the next time.
+//! Settled grains, stored for reuse.
 
 use super::super::Failure;
 use super::failed;
@@ -6,11 +6,12 @@ use indicatif::ProgressBar;
 use seixo::files::FilesError;
 use seixo::files::checkpoint::{self, Header};
 use seixo::files::layer::Disk;
-use seixo::{Simulation, Stop};
+use seixo::{Simulation, StepError};
 use seixo_engine::state::State;
 use std::path::Path;
 
-/// What comes of grains in so many steps, which `start` makes; if they are kept in a folder, what is kept there. None where there is nothing to wait for.
+/// Returns the state after `steps` steps of the simulation that `start` creates, or the state stored in the folder `kept`. `None` if there are no
+/// steps.
 pub fn settled(steps: u64, kept: Option<&Path>, start: impl FnOnce() -> Result<Simulation, Failure>) -> Result<Option<State>, Failure> {
     if steps == 0 {
         return Ok(None);
@@ -20,7 +21,7 @@ pub fn settled(steps: u64, kept: Option<&Path>, start: impl FnOnce() -> Result<S
         return Ok(Some(state));
     }
     let mut settling = start()?;
-    let state = settle_down(&mut settling, steps).map_err(failed)?;
+    let state = settle_grains(&mut settling, steps).map_err(failed)?;
     if let Some(folder) = kept {
         let header = Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -38,8 +39,8 @@ pub fn settled(steps: u64, kept: Option<&Path>, start: impl FnOnce() -> Result<S
     Ok(Some(state))
 }
 
-/// Takes so many steps and says what came of the grains.
-fn settle_down(settling: &mut Simulation, steps: u64) -> Result<State, Stop> {
+/// Runs the steps and returns the state.
+fn settle_grains(settling: &mut Simulation, steps: u64) -> Result<State, StepError> {
     let bar = ProgressBar::new(steps);
     bar.set_message("settling");
     while settling.steps() < steps {

@@ -1,14 +1,14 @@
-//! `seixo bench view`: pictures a second, and what looking costs a run.
+//! `seixo bench view`: measures pictures per second, and the cost of viewers for a run.
 
 use super::super::view::AtLast;
 use super::super::{Done, Failure};
 use super::Case;
-use crate::say;
+use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::place::PlaceArguments;
-use seixo::run::glimpse::draw_where_it_runs;
+use seixo::device_options::DeviceArguments;
+use seixo::run::preview::draw_where_it_runs;
 use seixo::run::{Control, Observer, Options, Progress, RunError, start};
-use seixo::view::{Drawer, Live, PictureOptions, Show, Snapshot, ViewError};
+use seixo::view::{FrameSource, Live, OffscreenRenderer, PictureOptions, Snapshot, ViewError};
 use seixo_engine::world::Settings;
 use serde::Serialize;
 use std::path::Path;
@@ -18,72 +18,74 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Wall time of a run before it is measured \[s\].
+/// Warm-up of a run \[s\].
 const WARM: f64 = 1.0;
-/// Share of a picture of a lattice that grains have, at least.
+/// Smallest share of a picture of a lattice that shows grains \[-\].
 const COLORED: f64 = 0.02;
-/// Pictures of one snapshot that are drawn to be measured.
+/// Number of measured pictures of one snapshot.
 const PICTURES: usize = 60;
 
-/// Measure pictures a second of many particles, and what windows and pages cost a run that they look at
+/// Measure pictures per second of many particles, and the cost of windows and pages for a run
 ///
-/// Pictures are drawn as in a window of --size but for the last pass, into an image that no display shows. First one snapshot is drawn again and again while
-/// the camera turns, and with all its data brought to the device each time. Then runs of a lattice of grains, each with six contacts, are timed in turns:
-/// alone; with a viewer that asks for nothing; with one that draws 30 pictures a second; with one that draws as many as it can; with a page that is sent as
-/// many as it can; and with a viewer that asks once and never comes back.
+/// Pictures are drawn as in a window of --size, but without the last pass, into an image off screen. First one snapshot is drawn repeatedly: once
+/// with a turning camera only, and once with an upload of all data for each picture. Then runs of a lattice of grains with six contacts each are
+/// timed in turn: without a viewer; with a viewer that requests nothing; with 30 pictures per second; with as many pictures as possible; with a page
+/// that receives as many frames as possible; and with a viewer that requests one frame and then stalls.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   seixo bench view                                     10⁵ grains on this CPU, drawn by the best graphics adapter there is
   seixo bench view --device gpu --particles 1000000    live data of a GPU
   seixo bench view --particles 10000000 --no-run       pictures alone
-  seixo bench view --viewers nobody,page               two of the runs")]
+  seixo bench view --viewers none,page                 two of the runs")]
 pub struct ViewArguments {
     /// Number of grains; lattices take the nearest cube
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(8..))]
     particles: u32,
-    /// Width and height of pictures in pixels
+    /// Width and height of the pictures in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = super::super::picture::size, default_value = "1920x1080")]
     size: (u32, u32),
     /// Wall time of each run [s]
     #[arg(long, default_value_t = 4.0, value_parser = super::super::view::above_zero)]
     seconds: f64,
-    /// Measurements, whose median is printed
+    /// Number of measurements, of which the median is printed
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Draw pictures alone, and run nothing
+    /// Measure pictures only, without runs
     #[arg(long)]
     no_run: bool,
-    /// Which runs to time, all if not said; the first is what the others are compared with
+    /// Runs to time, separated by commas; the others are compared with the first one. Default: all
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Viewer::value_variants().to_vec(), hide_default_value = true)]
     viewers: Vec<Viewer>,
     #[command(flatten)]
-    place: PlaceArguments,
-    /// Print one JSON object a line on the standard output
+    place: DeviceArguments,
+    /// Print one JSON object per line on the standard output
     #[arg(long)]
     pub json: bool,
 }
 
-/// Who looks at a run.
+/// Viewer of a timed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 enum Viewer {
-    /// nobody looks
-    Nobody,
-    /// a viewer that asks for nothing
+    /// no viewer
+    #[value(name = "none", alias = "nobody")]
+    #[serde(rename = "none")]
+    Without,
+    /// a viewer that requests nothing
     Idle,
-    /// 30 pictures a second
+    /// 30 pictures per second
     ThirtyASecond,
-    /// as many pictures as it can
+    /// as many pictures as possible
     AsFastAsItCan,
-    /// a page, as many frames as it can
+    /// a page, as many frames as possible
     Page,
-    /// a viewer that asks once and never comes back
+    /// a viewer that requests one frame and then stalls
     Stalled,
 }
 
 impl Viewer {
-    /// As in the help.
+    /// Returns the text of the help.
     fn words(self) -> String {
         let value = self.to_possible_value();
         value
@@ -97,7 +99,7 @@ struct Drawn<'a> {
     adapter: &'a str,
     particles: usize,
     size: (u32, u32),
-    /// Pixels drawn for one of a picture, along either side.
+    /// Drawn pixels per pixel of the picture, along either side.
     detail: u32,
     pictures_per_second: f64,
     pictures_per_second_of_new_data: f64,
@@ -118,7 +120,7 @@ fn wrong(error: ViewError) -> Failure {
     Failure::Run(error.to_string())
 }
 
-/// Measures.
+/// Runs the measurements.
 pub fn view(arguments: &ViewArguments) -> Done {
     draw(arguments)?;
     if arguments.no_run {
@@ -126,16 +128,16 @@ pub fn view(arguments: &ViewArguments) -> Done {
     }
     let folder = std::env::temp_dir().join(format!("seixo-bench-view-{}", std::process::id()));
     let measured = watch(arguments, &folder);
-    // Of no use any more, and the error of a measurement is the one worth telling.
+    // The folder is not needed any more. The result of the measurement is returned even if the removal fails.
     let _ = std::fs::remove_dir_all(&folder);
     measured
 }
 
-/// The lattice as it starts.
+/// Initial state of the lattice.
 fn snapshot(arguments: &ViewArguments) -> Snapshot {
     let world = Case::Lattice.world(arguments.particles as usize, 0.5, 2.7);
     let values: Vec<f32> = world.grains.position.iter().map(|place| place[0] as f32).collect();
-    let few = seixo::view::Few {
+    let parts = seixo::view::PreviewParts {
         places: world
             .grains
             .position
@@ -149,13 +151,13 @@ fn snapshot(arguments: &ViewArguments) -> Snapshot {
         values,
         ..Default::default()
     };
-    Snapshot::of_few(few, &PictureOptions::default(), 0)
+    Snapshot::of_preview(parts, &PictureOptions::default(), 0)
 }
 
 fn draw(arguments: &ViewArguments) -> Done {
     let snapshot = snapshot(arguments);
     for detail in [1, 2] {
-        let mut drawer = Drawer::new(arguments.size, detail).map_err(wrong)?;
+        let mut drawer = OffscreenRenderer::new(arguments.size, detail).map_err(wrong)?;
         drawer.load(&snapshot).map_err(wrong)?;
         drawer.draw(0.0).map_err(wrong)?;
         let turn = |picture: usize| 0.1 * picture as f64;
@@ -173,12 +175,12 @@ fn draw(arguments: &ViewArguments) -> Done {
             pictures_per_second_of_new_data: fresh,
         };
         if arguments.json {
-            say::json(&drawn)?;
+            terminal::json(&drawn)?;
         } else {
             let (width, height) = arguments.size;
-            say::out(&format!(
+            terminal::out(&format!(
                 "{} grains at {width}×{height}, {} a pixel, on {}: {still:.1} pictures/s while the camera turns, {fresh:.1} with new data",
-                say::count(snapshot.shown as u64),
+                terminal::count(snapshot.shown as u64),
                 if detail == 1 { "1 sample" } else { "4 samples" },
                 drawn.adapter,
             ))?;
@@ -187,7 +189,7 @@ fn draw(arguments: &ViewArguments) -> Done {
     Ok(())
 }
 
-/// How often a second something can be done, from the median of its times.
+/// Returns the rate \[1/s\] from the median of the measured times.
 fn rate(count: usize, mut body: impl FnMut(usize) -> Result<(), Failure>) -> Result<f64, Failure> {
     let mut seconds = Vec::new();
     for k in 0..count {
@@ -204,21 +206,21 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
-    let mut found: Vec<Vec<Clocked>> = arguments.viewers.iter().map(|_| Vec::new()).collect();
+    let mut found: Vec<Vec<RunTiming>> = arguments.viewers.iter().map(|_| Vec::new()).collect();
     for turn in 1..=arguments.repeat {
         for (all, &viewer) in found.iter_mut().zip(&arguments.viewers) {
             let (clock, words) = (Instant::now(), viewer.words());
             let clocked = run(arguments, folder, viewer)?;
-            say::note(&format!(
+            terminal::note(&format!(
                 "{turn} of {}, {words}: {} particle-steps/s, in {}",
                 arguments.repeat,
-                say::scaled(clocked.speed, ""),
-                say::duration(clock.elapsed().as_secs_f64())
+                terminal::scaled(clocked.speed, ""),
+                terminal::duration(clock.elapsed().as_secs_f64())
             ));
             all.push(clocked);
         }
     }
-    let of = |all: &[Clocked], number: fn(&Clocked) -> f64| median(&mut all.iter().map(number).collect::<Vec<_>>());
+    let of = |all: &[RunTiming], number: fn(&RunTiming) -> f64| median(&mut all.iter().map(number).collect::<Vec<_>>());
     let first = of(&found[0], |one| one.speed);
     for (all, &viewer) in found.iter().zip(&arguments.viewers) {
         let speed = of(all, |one| one.speed);
@@ -232,21 +234,21 @@ fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
             bytes_per_particle: of(all, |one| one.bytes),
         };
         if arguments.json {
-            say::json(&watched)?;
+            terminal::json(&watched)?;
             continue;
         }
         let seen = match viewer {
-            Viewer::Nobody | Viewer::Idle | Viewer::Stalled => String::new(),
+            Viewer::Without | Viewer::Idle | Viewer::Stalled => String::new(),
             Viewer::Page => format!(
                 ", {:.1} frames/s of {:.2} bytes a grain",
                 watched.pictures_per_second, watched.bytes_per_particle
             ),
             _ => format!(", {:.1} pictures/s", watched.pictures_per_second),
         };
-        say::out(&format!(
+        terminal::out(&format!(
             "{}: {} particle-steps/s on {}, {:.2} % of the first{seen}",
             viewer.words(),
-            say::scaled(speed, ""),
+            terminal::scaled(speed, ""),
             watched.device,
             100.0 * watched.share_of_first
         ))?;
@@ -254,28 +256,28 @@ fn watch(arguments: &ViewArguments, folder: &Path) -> Done {
     Ok(())
 }
 
-/// What was measured of a run.
-struct Clocked {
+/// Measurement of a run.
+struct RunTiming {
     particles: usize,
     device: String,
-    /// Particle-steps a second.
+    /// Particle-steps per second.
     speed: f64,
-    /// Pictures a second.
+    /// Pictures per second.
     pictures: f64,
-    /// Bytes of a frame, over its particles.
+    /// Bytes per particle of a frame.
     bytes: f64,
 }
 
-/// How far a measurement is.
+/// Progress of a measurement.
 #[derive(Default)]
 struct Phase {
-    /// Whether the run is warm.
+    /// Whether the warm-up is over.
     is_on: AtomicBool,
-    /// Whether all is measured, or the run failed.
+    /// Whether the measurement is complete, or the run failed.
     is_over: AtomicBool,
 }
 
-/// Notes how far a run is when it is warm, and stops it when it was long enough.
+/// Records the start of the measurement after the warm-up, and stops the run at its end.
 struct Clock<'a> {
     phase: &'a Phase,
     seconds: f64,
@@ -288,7 +290,7 @@ struct Clock<'a> {
 impl Observer for Clock<'_> {
     fn progress(&mut self, progress: &Progress) {
         let now = (progress.wall_time, progress.steps);
-        // The first checkpoint takes as long as it takes.
+        // The first checkpoint takes a time of its own.
         let began = if progress.steps > 0 {
             *self.began.get_or_insert(now.0)
         } else {
@@ -310,7 +312,7 @@ impl Observer for Clock<'_> {
     }
 }
 
-fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clocked, Failure> {
+fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<RunTiming, Failure> {
     let template = &seixo::scene::templates()[0];
     let scene = seixo::scene::load_text(template.text, template.name.as_ref(), &[]);
     let mut scene = scene.map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))?;
@@ -318,14 +320,14 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     let mut settings: Settings = Case::Lattice.settings(0);
     arguments.place.apply(&mut settings).map_err(Failure::Input)?;
     scene.settings = settings;
-    // Longer than anybody waits: nothing is written before.
+    // These times exceed any measurement, so no file is written before.
     scene.run.until = 1e6;
     (scene.output.every, scene.output.energies_every) = (1e6, 1e6);
     scene.checkpoint.every_wall = f64::INFINITY;
     scene.probes.clear();
     let control = Control::default();
     let live = Arc::new(Live::new("lattice".to_owned(), folder.to_owned(), false));
-    if !matches!(viewer, Viewer::Nobody | Viewer::Page) {
+    if !matches!(viewer, Viewer::Without | Viewer::Page) {
         draw_where_it_runs(&live, &scene.settings);
     }
     let phase = Phase::default();
@@ -339,14 +341,14 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     };
     thread::scope(|scope| {
         let ends = AtLast(|| phase.is_over.store(true, Ordering::Relaxed));
-        let looking = (viewer != Viewer::Nobody).then(|| scope.spawn(|| look(&live, viewer, arguments.size, &phase)));
+        let looking = (viewer != Viewer::Without).then(|| scope.spawn(|| look(&live, viewer, arguments.size, &phase)));
         let ran: Result<_, RunError> = start(
             scene,
             folder,
             Options {
                 control,
                 overwrite: true,
-                audience: (viewer != Viewer::Nobody).then(|| live.clone()),
+                viewers: (viewer != Viewer::Without).then(|| live.clone()),
                 ..Options::new(&mut clock)
             },
         );
@@ -355,7 +357,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
         let record = ran?.record;
         let (pictures, bytes) = looked.transpose().map_err(wrong)?.unwrap_or_default();
         let (from, (to, steps, particles)) = (clock.warm.unwrap_or_default(), clock.last);
-        Ok(Clocked {
+        Ok(RunTiming {
             particles,
             device: record.device,
             speed: particles as f64 * (steps - from.1) as f64 / (to - from.0),
@@ -365,7 +367,7 @@ fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<Clock
     })
 }
 
-/// Looks at a run until it is measured; pictures a second, and bytes a particle.
+/// Views a run until it is measured; returns pictures per second, and bytes per particle.
 fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Result<(f64, f64), ViewError> {
     let options = PictureOptions::default();
     let is_over = || phase.is_over.load(Ordering::Relaxed);
@@ -378,7 +380,7 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Re
         }
         return Ok((0.0, 0.0));
     }
-    // As windows do: one thread draws while another gets what it draws next.
+    // As in windows: one thread draws while another gets the next snapshot.
     let (sender, snapshots) = sync_channel::<Arc<Snapshot>>(0);
     thread::scope(|scope| {
         let drawing = scope.spawn(move || draw_all(live, viewer, size, &snapshots, phase));
@@ -395,7 +397,7 @@ fn look(live: &Arc<Live>, viewer: Viewer, size: (u32, u32), phase: &Phase) -> Re
     })
 }
 
-/// Draws all that comes, or makes frames for pages of it; how many a second, and bytes a particle.
+/// Draws all snapshots, or encodes them as frames for a page; returns their rate, and bytes per particle.
 fn draw_all(
     live: &Live,
     viewer: Viewer,
@@ -404,8 +406,8 @@ fn draw_all(
     phase: &Phase,
 ) -> Result<(f64, f64), ViewError> {
     let drawer = || match live.graphics() {
-        Some(graphics) => Drawer::beside(graphics, size, 1),
-        None => Drawer::new(size, 1),
+        Some(graphics) => OffscreenRenderer::beside(graphics, size, 1),
+        None => OffscreenRenderer::new(size, 1),
     };
     let mut drawer = (viewer != Viewer::Page).then(drawer).transpose()?;
     let (mut count, mut bytes) = (0usize, 0.0);

@@ -1,38 +1,38 @@
-//! The worlds that are divided: the settled bed of `seixo bench bed`, a gas, and water; or several of one of these side by side.
+//! Worlds for scaling: the settled bed of `seixo bench bed`, a gas, and water; or several of them side by side.
 
 use super::super::case::{Case, open_box, world_of};
 use super::super::{bed, tank};
 use clap::ValueEnum;
-use seixo_engine::world::{Domain, Leaving, Settings, World};
+use seixo_engine::world::{Domain, LeavingPolicy, Settings, World};
 
-/// What is measured.
+/// World to measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// A settled bed in a box: Hertz and Mindlin with friction, lists seldom made anew
+    /// Settled bed in a box: Hertz and Mindlin laws with friction, rare rebuilds of neighbor lists
     #[default]
     Bed,
-    /// The same grains in flight between periodic sides, where lists are made anew all the time and many grains change hands
+    /// The same grains in flight between periodic sides, with frequent rebuilds of neighbor lists and many migrations
     Gas,
-    /// A block of water, twice as wide as long and high, that breaks down in a tank of particles
+    /// Dam break: a block of water, twice as wide as long and high, in a tank of wall particles
     Dam,
 }
 
-/// Skin of the lists of water \[spacings\]: the usual one.
+/// Skin of the lists of water: the default \[spacings\].
 const SKIN_OF_WATER: f64 = 0.3;
-/// Skin of the lists \[m\]: the usual one.
+/// Skin of the lists of grains: the default \[m\].
 const SKIN: f64 = 0.1 * bed::DIAMETER;
-/// Fewer grains than this would stand higher than wide, and be cut across another axis than a row of them.
-pub const LEAST_PARTICLES: u32 = 30_000;
-/// How much faster a gas starts than a bed.
+/// A smaller bed would be higher than wide, and its decomposition would cut another axis than that of a row of beds.
+pub const MIN_PARTICLES: u32 = 30_000;
+/// Initial velocity of a gas over that of a bed \[-\].
 const FASTER: f64 = 20.0;
 
 impl Kind {
-    /// What has this word on the command line.
+    /// Returns the world with this name on the command line.
     pub fn of(name: &str) -> Option<Kind> {
         Kind::value_variants().iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Its word on the command line.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Bed => "bed",
@@ -41,15 +41,15 @@ impl Kind {
         }
     }
 
-    /// Steps before the measurement, where the command line does not say.
+    /// Default number of steps before the measurement.
     pub fn settle(self) -> u64 {
         match self {
-            Kind::Bed => Case::Bed.habits().settle,
+            Kind::Bed => Case::Bed.defaults().settle,
             Kind::Gas | Kind::Dam => 0,
         }
     }
 
-    /// What it is made of.
+    /// Name of its particles.
     pub fn particle(self) -> &'static str {
         match self {
             Kind::Bed | Kind::Gas => "grain",
@@ -57,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// So many of it side by side, of so many particles each.
+    /// Builds `side_by_side` worlds of `particles` particles each, side by side.
     pub fn world(self, side_by_side: usize, particles: usize, solid_fraction: f64) -> World {
         if self == Kind::Dam {
             return tank::row(side_by_side, particles);
@@ -71,7 +71,7 @@ impl Kind {
         (interaction.restitution, interaction.friction) = (1.0, 0.1);
         let (spacing, _) = bed::lattice(bed::DIAMETER, particles, solid_fraction);
         let top = grains.position.iter().map(|place| place[2]).fold(0.0, f64::max);
-        let mut domain = Domain::open([0.0; 3], [length, width, top + spacing], Leaving::Error);
+        let mut domain = Domain::open([0.0; 3], [length, width, top + spacing], LeavingPolicy::Error);
         domain.periodic = [true; 3];
         World {
             domain: Some(domain),
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// How it is stepped, with so many particles in each, but for the device.
+    /// Returns the settings for worlds of `particles` particles each, except for the device.
     pub fn settings(self, particles: usize) -> Settings {
         let (case, skin) = match self {
             Kind::Bed | Kind::Gas => (Case::Bed, SKIN),
@@ -91,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// The axis along which several of it stand side by side.
+    /// Axis along which several worlds stand side by side.
     pub fn row(self) -> usize {
         match self {
             Kind::Bed | Kind::Gas => 0,

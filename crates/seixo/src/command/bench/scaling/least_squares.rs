@@ -1,10 +1,10 @@
-//! Least squares whose factors are times, so that none of them is negative.
+//! Least squares with non-negative coefficients; the coefficients are times.
 
-/// The factors, none of them negative, with which the columns of these rows add up best to what stands behind each row: the sum of the squares of relative
-/// errors is the least. A column that others make up for has a factor of zero.
+/// Returns the non-negative coefficients that minimize the sum of the squared relative errors. Each row has the values of the columns and the
+/// measured sum. A column that others can replace gets a coefficient of zero.
 ///
-/// Of this problem \[Lawson 1974, ch. 23\] the solution is that of common least squares on some of
-/// the columns; there are so few of them that all choices are tried, the shortest first.
+/// The solution is that of ordinary least squares on a subset of the columns \[Lawson 1974, ch. 23\]. There are so few columns that all subsets are
+/// tried, the smallest first.
 pub fn non_negative<const N: usize>(rows: &[([f64; N], f64)]) -> [f64; N] {
     let relative: Vec<[f64; N]> = rows
         .iter()
@@ -30,12 +30,12 @@ pub fn non_negative<const N: usize>(rows: &[([f64; N], f64)]) -> [f64; N] {
     best
 }
 
-/// Smallest share of a column that the columns before it must leave \[-\], for it to be told apart from them.
+/// Smallest part of a normalized column that must be independent of the columns before it \[-\].
 const OWN_SHARE: f64 = 1e-9;
 
-/// The factors of common least squares on some of the columns, which are as long as told; none where one of them follows from the others.
+/// Ordinary least squares on a subset of the columns, with these lengths of columns; `None` if a column depends linearly on others.
 fn solved<const N: usize>(rows: &[[f64; N]], lengths: &[f64; N], columns: &[usize]) -> Option<[f64; N]> {
-    // Columns become perpendicular one after the other (Gram and Schmidt), together with what they do not make up for of ones.
+    // Gram–Schmidt orthogonalization of the columns. `along` is the projection of the right-hand side, a vector of ones, on each basis vector.
     let mut bases: Vec<Vec<f64>> = Vec::new();
     let mut upper = vec![[0.0; N]; columns.len()];
     let mut along = vec![0.0; columns.len()];
@@ -94,14 +94,14 @@ mod tests {
 
     #[test]
     fn no_factor_is_negative() {
-        // Common least squares would give the second column −1.
+        // Ordinary least squares would give −1 for the second column.
         let rows = [([1.0, 0.0], 2.0), ([1.0, 1.0], 1.0), ([2.0, 1.0], 3.0)];
         let [first, second] = non_negative(&rows);
         assert!(first > 1.0 && second == 0.0, "{first} {second}");
     }
 
     #[test]
-    fn of_columns_that_cannot_be_told_apart_one_counts() {
+    fn of_columns_that_cannot_be_distinguished_one_counts() {
         let rows = [([1.0, 2.0, 0.0], 4.0), ([2.0, 4.0, 0.0], 8.0)];
         let [first, second, nothing] = non_negative(&rows);
         assert!(near(first + 2.0 * second, 4.0) && (first == 0.0) != (second == 0.0) && nothing == 0.0);

@@ -1,12 +1,12 @@
-//! What was measured on so many devices: a line of the table, and of the JSON that a model is made of.
+//! Measurement on a number of devices: a line of the table, and of the JSON file for the model.
 
 use super::kind::Kind;
 use super::model::{Growth, Sample, Step};
-use crate::say;
-use seixo_engine::Space;
+use crate::terminal;
+use seixo_engine::PartitionExtent;
 use serde::{Deserialize, Serialize};
 
-/// What was measured on so many devices.
+/// Measurement on a number of devices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Measured {
     /// Version of the program.
@@ -15,79 +15,84 @@ pub struct Measured {
     pub scaling: Growth,
     pub device: String,
     pub precision: String,
-    /// Threads of each domain, on the CPU only.
+    /// Threads of each subdomain, on the CPU only.
     pub threads: Option<usize>,
-    /// Domains, each on a device of its own where these are GPUs.
+    /// Number of subdomains; on GPUs each has a device of its own.
     pub domains: usize,
-    /// Whether sums do not depend on the number of domains; they may on one only.
-    pub divisible: bool,
-    /// Grains, or particles of water, that were asked for: in all, or on each device.
+    /// Whether sums do not depend on the number of subdomains; only with one subdomain can this be false.
+    #[serde(alias = "divisible")]
+    pub decomposition_invariant: bool,
+    /// Requested number of grains or water particles: the total, or per device.
     pub particles: usize,
-    /// Where there was anything to be divided \[m\], and from which distance on it feels nothing of each other \[m\]; on one device nothing is divided.
+    /// Extent of the decomposed particles \[m\], periodic axes, and the distance beyond which particles do not interact \[m\]; zero or false on one
+    /// device.
     pub extent: [[f64; 2]; 3],
     pub periodic: [bool; 3],
     pub reach: f64,
-    /// Grains, or particles of water, in all.
+    /// Total number of grains or water particles.
     pub grains: usize,
     /// Steps of each measurement.
     pub steps: u64,
-    /// Seconds of every measurement, in the order in which they were taken.
+    /// Seconds of each measurement, in the order of measurement.
     pub measurements: Vec<f64>,
-    /// The median of these, over their steps.
+    /// Median of the measurements over their steps.
     pub seconds_per_step: f64,
     pub grain_steps_per_second: f64,
     pub slowest: f64,
     pub fastest: f64,
     pub grain_steps_per_second_and_device: f64,
-    /// The same over that of one device.
+    /// Rate per device over that of a single device.
     pub efficiency: Option<f64>,
-    pub renewals_per_step: f64,
-    /// Share of the time in which one device made lists.
-    pub renewing: Option<f64>,
-    /// Share of the time in which domains told each other and waited, on average.
+    #[serde(alias = "renewals_per_step")]
+    pub rebuilds_per_step: f64,
+    /// Share of the time in which a single device rebuilt lists.
+    #[serde(alias = "renewing")]
+    pub rebuilding: Option<f64>,
+    /// Share of the time that subdomains communicated and waited, on average.
     pub exchanging: f64,
-    /// That of the domain that waited least, since it had most to do.
+    /// The same share for the subdomain that waited least, as it had the most work.
     pub least_exchanging: f64,
-    /// What the busiest domain tells those beside it in a step.
+    /// Messages and bytes that the busiest subdomain sends to its neighbors in a step.
     pub messages_per_step: f64,
     pub bytes_per_step: f64,
-    /// How often all domains wait for each other in a step.
-    pub gathers_per_step: f64,
+    /// Number of global reductions in a step.
+    #[serde(alias = "gathers_per_step")]
+    pub collectives_per_step: f64,
 }
 
 impl Measured {
-    /// What was measured where, which measurements must have in common for a model to be made of them.
+    /// Case, device, precision, threads and version. Measurements must share them to be fitted by one model.
     pub fn title(&self) -> String {
         let threads = self
             .threads
-            .map_or(String::new(), |threads| format!(", {} a domain", say::many(threads, "thread")));
+            .map_or(String::new(), |threads| format!(", {} a domain", terminal::many(threads, "thread")));
         format!(
             "{} · {} ({}{threads}) · version {}",
             self.case, self.device, self.precision, self.version
         )
     }
 
-    /// What a model makes of it.
+    /// Converts the measurement to a sample for the model.
     pub fn sample(&self) -> Sample {
         let exchanging = self.least_exchanging * self.seconds_per_step;
         Sample {
             step: Step {
                 domains: self.domains,
                 grains: self.grains as f64 / self.domains.max(1) as f64,
-                renewals: self.renewals_per_step,
-                gathers: self.gathers_per_step,
+                rebuilds: self.rebuilds_per_step,
+                collectives: self.collectives_per_step,
                 messages: self.messages_per_step,
                 bytes: self.bytes_per_step,
             },
             working: self.seconds_per_step - exchanging,
             exchanging,
-            renewing: self.renewing.map(|share| share * self.seconds_per_step),
+            rebuilding: self.rebuilding.map(|share| share * self.seconds_per_step),
         }
     }
 
-    /// What was divided.
-    pub fn space(&self) -> Space {
-        Space {
+    /// Extent of the decomposed particles.
+    pub fn space(&self) -> PartitionExtent {
+        PartitionExtent {
             extent: self.extent,
             periodic: self.periodic,
             flow: None,
@@ -95,12 +100,12 @@ impl Measured {
         }
     }
 
-    /// What it is made of.
+    /// Name of the particles.
     pub fn particle(&self) -> &'static str {
         Kind::of(&self.case).map_or("particle", Kind::particle)
     }
 
-    /// The heads of the columns.
+    /// Returns the column headers.
     pub fn heads(&self) -> String {
         let particle = self.particle();
         line([
@@ -111,41 +116,42 @@ impl Measured {
             "per domain",
             "efficiency",
             "exchanging",
-            "told a step",
+            "sent a step",
         ])
     }
 
-    /// Its line of the table.
+    /// Returns the line of the table.
     pub fn line(&self) -> String {
-        let is_divided = self.domains > 1;
-        let domains = match (is_divided, self.divisible) {
+        let is_decomposed = self.domains > 1;
+        let domains = match (is_decomposed, self.decomposition_invariant) {
             (true, _) => self.domains.to_string(),
             (false, true) => "1".to_owned(),
             (false, false) => "whole".to_owned(),
         };
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
-        let speed = |number: f64| say::scaled(number, "");
-        let [exchanging, told] = if is_divided {
-            [percent(self.exchanging), say::scaled(self.bytes_per_step, "B")]
+        let speed = |number: f64| terminal::scaled(number, "");
+        let [exchanging, reported] = if is_decomposed {
+            [percent(self.exchanging), terminal::scaled(self.bytes_per_step, "B")]
         } else {
             [String::new(), String::new()]
         };
         line([
             &domains,
-            &say::count(self.grains as u64),
+            &terminal::count(self.grains as u64),
             &speed(self.grain_steps_per_second),
             &format!("{} to {}", speed(self.slowest).trim_end(), speed(self.fastest).trim_end()),
             &speed(self.grain_steps_per_second_and_device),
             &self.efficiency.map_or(String::new(), percent),
             &exchanging,
-            &told,
+            &reported,
         ])
     }
 }
 
-/// A line of the table.
+/// Formats a line of the table.
 fn line(cells: [&str; 8]) -> String {
-    let [domains, grains, speed, range, each, efficiency, exchanging, told] = cells;
-    let text = format!("{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {efficiency:>10}  {exchanging:>10}  {told:>11}");
+    let [domains, grains, speed, range, each, efficiency, exchanging, reported] = cells;
+    let text =
+        format!("{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {efficiency:>10}  {exchanging:>10}  {reported:>11}");
     text.trim_end().to_owned()
 }

@@ -1,98 +1,98 @@
-//! What a step costs on so many devices: docs/evidence/scaling.md has the formula, and what its terms mean.
+//! Model of the time of a step on a number of devices; docs/evidence/scaling.md gives the formula and the meaning of its terms.
 
 use super::least_squares::non_negative;
-use seixo_engine::Space;
+use seixo_engine::PartitionExtent;
 use serde::{Deserialize, Serialize};
 
-/// What is done in a step on the busiest device.
+/// Work of the busiest device in a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Devices, with a domain each.
+    /// Number of devices, with one subdomain each.
     pub domains: usize,
-    /// Grains on each.
+    /// Number of grains on each device.
     pub grains: f64,
-    /// Renewals of lists.
-    pub renewals: f64,
-    /// Waits of all for all.
-    pub gathers: f64,
-    /// Messages to those beside it.
+    /// Number of rebuilds of neighbor lists.
+    pub rebuilds: f64,
+    /// Number of global reductions.
+    pub collectives: f64,
+    /// Number of messages to neighbors.
     pub messages: f64,
-    /// Bytes of these.
+    /// Bytes of these messages.
     pub bytes: f64,
 }
 
-/// How long a step took.
+/// Work and wall time of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What was done in it.
+    /// Work of the step.
     pub step: Step,
-    /// Time at work \[s\].
+    /// Time of computation \[s\].
     pub working: f64,
-    /// Time of telling others, and of waiting for them \[s\].
+    /// Time of communication, with waiting \[s\].
     pub exchanging: f64,
-    /// Of the time at work, that in which lists were made \[s\], where it is known.
-    pub renewing: Option<f64>,
+    /// Part of the computation in which lists were rebuilt \[s\], if it is known.
+    pub rebuilding: Option<f64>,
 }
 
-/// What everything costs \[s\].
+/// Costs of the terms of the model \[s\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Costs {
-    /// A step of a grain.
+    /// A step of one grain.
     pub grain: f64,
-    /// A renewal of lists, a grain.
-    pub renewal: f64,
-    /// What a step of a domain takes longer than one of a whole world, however few its grains are.
+    /// A rebuild of lists, per grain.
+    pub rebuild: f64,
+    /// Extra time of a step of a subdomain compared with an undecomposed world, independent of its number of grains.
     pub domain: f64,
-    /// A wait of all for all, each time that they are twice as many.
-    pub gather: f64,
+    /// A global reduction, per doubling of the number of devices.
+    pub collective: f64,
     /// A message.
     pub message: f64,
-    /// A byte of it.
+    /// A byte of a message.
     pub byte: f64,
 }
 
-/// How a number of devices compares with one.
+/// Comparison of several devices with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Growth {
-    /// As many grains in all.
+    /// Same total number of grains.
     Strong,
-    /// As many grains on each.
+    /// Same number of grains on each device.
     Weak,
 }
 
-/// What to expect of so many devices.
+/// Prediction for a number of devices.
 #[derive(Debug, Serialize)]
 pub struct Predicted {
     pub scaling: Growth,
     pub domains: usize,
-    /// In all.
+    /// Total number of grains.
     pub grains: f64,
     pub seconds_per_step: f64,
     pub grain_steps_per_second: f64,
     pub efficiency: f64,
-    /// The longest term of the step, and its share.
+    /// Name and share of the longest term of the step.
     pub largest: &'static str,
     pub share: f64,
-    /// The longest of those terms that one device does not have; none on one device.
+    /// Longest term of the communication; none on one device.
     pub largest_of_exchange: Option<&'static str>,
     pub share_of_exchange: f64,
-    /// Domains beside the one that tells most.
+    /// Number of neighbors of the subdomain with the largest halo exchange.
     pub beside: usize,
 }
 
-/// How often a number doubles from one on.
+/// Number of doublings from 1 to `domains`.
 fn doublings(domains: usize) -> f64 {
     (domains as f64).log2()
 }
 
-/// One where there are several domains.
-fn is_divided(domains: usize) -> f64 {
+/// 1 with several subdomains, else 0.
+fn is_decomposed(domains: usize) -> f64 {
     if domains > 1 { 1.0 } else { 0.0 }
 }
 
 impl Growth {
-    /// Its word.
+    /// Name of the scaling.
     pub fn name(self) -> &'static str {
         match self {
             Growth::Strong => "strong",
@@ -102,86 +102,86 @@ impl Growth {
 }
 
 impl Costs {
-    /// What these steps tell of them. Terms that samples do not tell apart go to one of these.
+    /// Fits the costs to samples. If samples cannot separate two terms, one of the terms gets the whole time.
     pub fn fit(samples: &[Sample]) -> Costs {
-        let renewing = samples.iter().filter_map(|sample| {
-            let Step { grains, renewals, .. } = sample.step;
-            sample.renewing.map(|seconds| ([renewals * grains], seconds))
+        let rebuilding = samples.iter().filter_map(|sample| {
+            let Step { grains, rebuilds, .. } = sample.step;
+            sample.rebuilding.map(|seconds| ([rebuilds * grains], seconds))
         });
-        let [renewal] = non_negative(&renewing.collect::<Vec<_>>());
+        let [rebuild] = non_negative(&rebuilding.collect::<Vec<_>>());
         let working = samples.iter().map(|sample| {
             let Step {
-                grains, renewals, domains, ..
+                grains, rebuilds, domains, ..
             } = sample.step;
-            ([grains, is_divided(domains)], sample.working - renewal * renewals * grains)
+            ([grains, is_decomposed(domains)], sample.working - rebuild * rebuilds * grains)
         });
         let [grain, domain] = non_negative(&working.collect::<Vec<_>>());
-        let divided = samples.iter().filter(|sample| sample.step.domains > 1);
-        let exchanging = divided.map(|sample| {
+        let decomposed = samples.iter().filter(|sample| sample.step.domains > 1);
+        let exchanging = decomposed.map(|sample| {
             let step = sample.step;
-            let row = [step.gathers * doublings(step.domains), step.messages, step.bytes];
+            let row = [step.collectives * doublings(step.domains), step.messages, step.bytes];
             (row, sample.exchanging)
         });
-        let [gather, message, byte] = non_negative(&exchanging.collect::<Vec<_>>());
+        let [collective, message, byte] = non_negative(&exchanging.collect::<Vec<_>>());
         Costs {
             grain,
-            renewal,
+            rebuild,
             domain,
-            gather,
+            collective,
             message,
             byte,
         }
     }
 
-    /// The terms of the time that a step takes, with their names \[s\]; those that one device has come first.
+    /// Returns names and times \[s\] of the terms of a step; the first terms are those of a single device.
     pub fn terms(&self, step: &Step) -> [(&'static str, f64); 6] {
         [
             ("grains", self.grain * step.grains),
-            ("lists", self.renewal * step.renewals * step.grains),
-            ("domain", self.domain * is_divided(step.domains)),
-            ("waiting for all", self.gather * step.gathers * doublings(step.domains)),
+            ("rebuilds", self.rebuild * step.rebuilds * step.grains),
+            ("domain", self.domain * is_decomposed(step.domains)),
+            ("waiting for all", self.collective * step.collectives * doublings(step.domains)),
             ("messages", self.message * step.messages),
             ("bytes", self.byte * step.bytes),
         ]
     }
 
-    /// The time that a step takes \[s\].
+    /// Returns the time of a step \[s\].
     pub fn seconds(&self, step: &Step) -> f64 {
         self.terms(step).iter().map(|(_, seconds)| seconds).sum()
     }
 
-    /// By how much the model is off where it is off most \[-\].
+    /// Returns the largest relative error of the model \[-\].
     pub fn deviation(&self, samples: &[Sample]) -> f64 {
         let off = |sample: &Sample| (self.seconds(&sample.step) / (sample.working + sample.exchanging) - 1.0).abs();
         samples.iter().map(off).fold(0.0, f64::max)
     }
 }
 
-/// Number of the terms that one device has.
+/// Number of terms on a single device.
 const OF_ONE: usize = 2;
 
-/// What is known of a world, and of what its domains tell.
+/// A world and its communication, from which steps on other numbers of devices are predicted.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// Grains of the world.
+    /// Number of grains of the world.
     pub grains: f64,
-    /// Where they are.
-    pub space: Space,
-    /// The axis along which several such worlds stand side by side.
+    /// Extent of the grains.
+    pub space: PartitionExtent,
+    /// Axis along which several such worlds stand side by side.
     pub row: usize,
-    /// Renewals of lists in a step.
-    pub renewals: f64,
-    /// Waits of all for all in a step.
-    pub gathers: f64,
-    /// Messages in a step to a domain beside.
+    /// Rebuilds of lists per step.
+    pub rebuilds: f64,
+    /// Global reductions per step.
+    pub collectives: f64,
+    /// Messages per step and neighbor.
     pub messages: f64,
-    /// Bytes in a step of what is in a cubic metre that others are told of.
+    /// Bytes per step and cubic meter of halo.
     pub bytes: f64,
 }
 
 impl Reference {
-    /// That of one of so many worlds side by side in a space, each of so many grains, as a step tells in which it was divided.
-    pub fn of(step: &Step, grains: f64, (space, row): (Space, usize), side_by_side: usize) -> Option<Reference> {
+    /// Derives a single world from a decomposed step of `side_by_side` such worlds, each with `grains` grains.
+    pub fn of(step: &Step, grains: f64, (space, row): (PartitionExtent, usize), side_by_side: usize) -> Option<Reference> {
         let borders = space.borders(step.domains)?;
         let mut one = space;
         let [low, high] = space.extent[row];
@@ -190,15 +190,15 @@ impl Reference {
             grains,
             space: one,
             row,
-            renewals: step.renewals,
-            gathers: step.gathers,
+            rebuilds: step.rebuilds,
+            collectives: step.collectives,
             messages: step.messages / borders.beside as f64,
-            bytes: step.bytes / borders.told,
+            bytes: step.bytes / borders.reported,
         })
     }
 
-    /// The space of the world, or of as many as there are devices.
-    fn space(&self, scaling: Growth, domains: usize) -> Space {
+    /// Returns the extent of the world, or in weak scaling of one world per device.
+    fn space(&self, scaling: Growth, domains: usize) -> PartitionExtent {
         let mut space = self.space;
         if scaling == Growth::Weak {
             let [low, high] = space.extent[self.row];
@@ -207,12 +207,12 @@ impl Reference {
         space
     }
 
-    /// For how many devices there is room.
+    /// Returns the largest possible number of devices.
     pub fn most_domains(&self) -> usize {
         self.space.most_domains()
     }
 
-    /// A step on so many devices; none where there is no room for them.
+    /// Returns the step on `domains` devices and the number of neighbors; `None` if the space is too small for them.
     fn step(&self, scaling: Growth, domains: usize) -> Option<(Step, usize)> {
         let borders = self.space(scaling, domains).borders(domains)?;
         let share = match scaling {
@@ -222,15 +222,15 @@ impl Reference {
         let step = Step {
             domains,
             grains: self.grains / share,
-            renewals: self.renewals,
-            gathers: self.gathers,
+            rebuilds: self.rebuilds,
+            collectives: self.collectives,
             messages: self.messages * borders.beside as f64,
-            bytes: self.bytes * borders.told,
+            bytes: self.bytes * borders.reported,
         };
         Some((step, borders.beside))
     }
 
-    /// What to expect of so many devices; nothing where there is no room for them.
+    /// Predicts the scaling to `domains` devices; `None` if the space is too small for them.
     pub fn predict(&self, costs: &Costs, scaling: Growth, domains: usize) -> Option<Predicted> {
         let (step, beside) = self.step(scaling, domains)?;
         let (alone, _) = self.step(scaling, 1)?;
@@ -263,44 +263,44 @@ mod tests {
 
     const KNOWN: Costs = Costs {
         grain: 6e-10,
-        renewal: 4e-9,
+        rebuild: 4e-9,
         domain: 5e-5,
-        gather: 4e-6,
+        collective: 4e-6,
         message: 7e-6,
         byte: 8e-11,
     };
 
-    /// A bed that is thirty layers high, of grains 1 m apart.
+    /// A bed of thirty layers with a grain spacing of 1 m.
     fn reference(grains: f64) -> Reference {
         let side = (grains / 30.0).sqrt();
         Reference {
             grains,
-            space: Space {
+            space: PartitionExtent {
                 extent: [[0.0, side], [0.0, side], [0.0, 30.0]],
                 reach: 1.1,
-                ..Space::default()
+                ..PartitionExtent::default()
             },
             row: 0,
-            renewals: 0.05,
-            gathers: 1.05,
+            rebuilds: 0.05,
+            collectives: 1.05,
             messages: 1.05,
             bytes: 110.0,
         }
     }
 
-    /// What steps of such costs take, off by the shares that `noise` gives.
+    /// Returns steps with these costs, with relative errors given by `noise`.
     fn samples(costs: &Costs, noise: impl Fn(usize) -> f64) -> Vec<Sample> {
         let mut samples = Vec::new();
         for grains in [1e6, 4e6] {
             for (scaling, domains) in [1, 2, 4, 8].into_iter().flat_map(|n| [(Growth::Strong, n), (Growth::Weak, n)]) {
                 let (step, _) = reference(grains).step(scaling, domains).unwrap();
-                let [grains, lists, domain, gather, message, byte] = costs.terms(&step).map(|(_, seconds)| seconds);
+                let [grains, lists, domain, collective, message, byte] = costs.terms(&step).map(|(_, seconds)| seconds);
                 let k = samples.len();
                 samples.push(Sample {
                     step,
                     working: (grains + lists + domain) * (1.0 + noise(2 * k)),
-                    exchanging: (gather + message + byte) * (1.0 + noise(2 * k + 1)),
-                    renewing: (domains == 1).then_some(lists),
+                    exchanging: (collective + message + byte) * (1.0 + noise(2 * k + 1)),
+                    rebuilding: (domains == 1).then_some(lists),
                 });
             }
         }
@@ -308,7 +308,14 @@ mod tests {
     }
 
     fn all(costs: &Costs) -> [f64; 6] {
-        [costs.grain, costs.renewal, costs.domain, costs.gather, costs.message, costs.byte]
+        [
+            costs.grain,
+            costs.rebuild,
+            costs.domain,
+            costs.collective,
+            costs.message,
+            costs.byte,
+        ]
     }
 
     #[test]
@@ -319,11 +326,11 @@ mod tests {
             assert!((found / known - 1.0).abs() < 1e-8, "{found:e} {known:e}");
         }
         assert!(found.deviation(&exact) < 1e-10);
-        // Clocks that are off by a percent here and there move what is large by little.
+        // Errors of 1 % in the times hardly change the large terms.
         let noisy = samples(&KNOWN, |k| 0.01 * (1.7 * k as f64).sin());
         let found = Costs::fit(&noisy);
         assert!(
-            (found.grain / KNOWN.grain - 1.0).abs() < 0.03 && (found.renewal / KNOWN.renewal - 1.0).abs() < 0.03,
+            (found.grain / KNOWN.grain - 1.0).abs() < 0.03 && (found.rebuild / KNOWN.rebuild - 1.0).abs() < 0.03,
             "{found:?}"
         );
         assert!(
@@ -364,10 +371,10 @@ mod tests {
     }
 
     #[test]
-    fn without_others_to_tell_nothing_is_lost() {
+    fn without_others_to_report_nothing_is_lost() {
         let alone = Costs {
             domain: 0.0,
-            gather: 0.0,
+            collective: 0.0,
             message: 0.0,
             byte: 0.0,
             ..KNOWN
@@ -388,20 +395,20 @@ mod tests {
         let found = reference(1e6).predict(&KNOWN, Growth::Weak, 64).unwrap();
         assert_eq!(found.largest, "grains");
         assert!(found.share > found.share_of_exchange && found.share + found.share_of_exchange < 1.0);
-        // 27 layers of 165 times 165 blocks.
+        // 27 layers of 165 × 165 blocks.
         let most = reference(1e6).most_domains();
         assert_eq!(most, 27 * 165 * 165);
         assert!(reference(1e6).predict(&KNOWN, Growth::Strong, most + 1).is_none());
     }
 
     #[test]
-    fn slabs_tell_as_much_as_before_and_blocks_less() {
+    fn slabs_report_as_much_as_before_and_blocks_less() {
         let reference = reference(1e6);
-        let told = |domains: usize| reference.step(Growth::Strong, domains).unwrap();
-        // A slab of a square of 183 m is told of along one side, or two: 1.1 m deep and 30 m high.
+        let reported = |domains: usize| reference.step(Growth::Strong, domains).unwrap();
+        // The halo is a slab, 1.1 m deep, 183 m long and 30 m high, on one or two sides.
         let border = 110.0 * 1.1 * 30.0 * (1e6f64 / 30.0).sqrt();
         for (domains, sides) in [(2, 1), (4, 2), (16, 2)] {
-            let (step, beside) = told(domains);
+            let (step, beside) = reported(domains);
             assert_eq!(beside, sides);
             assert!(
                 (step.bytes / border - sides as f64).abs() < 1e-9,
@@ -409,9 +416,9 @@ mod tests {
                 step.bytes
             );
         }
-        let (step, beside) = told(64);
+        let (step, beside) = reported(64);
         assert!(beside > 2 && step.bytes < border, "{beside} {} {border}", step.bytes);
-        // What is known of two worlds side by side is known of one.
+        // The reference of two worlds side by side is that of one.
         let (step, _) = reference.step(Growth::Weak, 2).unwrap();
         let again = Reference::of(&step, 1e6, (reference.space(Growth::Weak, 2), 0), 2).unwrap();
         assert_eq!(again.space, reference.space);

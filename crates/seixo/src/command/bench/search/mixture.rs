@@ -1,4 +1,4 @@
-//! Spheres of many sizes at random places, without overlaps.
+//! Spheres of many sizes at random positions, without overlaps.
 
 use super::super::case::Jitter;
 use seixo_engine::world::Vec3;
@@ -7,11 +7,11 @@ use std::f64::consts::PI;
 
 /// Radius of the largest sphere \[m\].
 const LARGEST: f64 = 1e-3;
-/// Places that are tried for a sphere.
-const MOST_TRIES: usize = 100_000;
+/// Largest number of positions that are tried for a sphere.
+const MAX_TRIES: usize = 100_000;
 
-/// Radii from the largest down: the largest over the smallest is `spread`, and every octave of radii has the same volume. Then there are
-/// R⁻⁴ dR spheres from R to R + dR, and a share (R⁻³ − R_max⁻³)/(R_min⁻³ − R_max⁻³) of all is larger than R.
+/// Returns radii in descending order. The ratio of the largest to the smallest is `spread`, and every octave of radii has the same volume. Then there
+/// are R⁻⁴ dR spheres from R to R + dR, and a share (R⁻³ − R_max⁻³)/(R_min⁻³ − R_max⁻³) of all spheres is larger than R.
 fn radii(particles: usize, spread: f64) -> Vec<f64> {
     let radius = |k: usize| {
         let share = (k as f64 + 0.5) / particles as f64;
@@ -20,17 +20,17 @@ fn radii(particles: usize, spread: f64) -> Vec<f64> {
     (0..particles).map(radius).collect()
 }
 
-/// Spheres at random places in a cube, large ones first, each at the first of its places that is free.
+/// Places spheres at random in a cube, the largest first, each at its first random position without overlap.
 ///
 /// # Errors
-/// If they do not fit.
+/// If the spheres do not fit.
 pub fn spheres(particles: usize, spread: f64, solid_fraction: f64) -> Result<Vec<(Vec3, f64)>, String> {
     let radii = radii(particles, spread);
     let solid: f64 = radii.iter().map(|r| 4.0 / 3.0 * PI * r.powi(3)).sum();
-    // Room for one, at least.
+    // At least one sphere fits.
     let length = (solid / solid_fraction).cbrt().max(2.001 * LARGEST);
     let edge = 2.0 * LARGEST / spread;
-    // Every sphere stands in all cells that its box touches, so that a small one need not look far for the large.
+    // Each sphere is listed in all cells of its bounding box, so that a small sphere searches few cells for large ones.
     let cells = |center: &Vec3, radius: f64| {
         let span = |axis: usize| ((center[axis] - radius) / edge).floor() as i32..=((center[axis] + radius) / edge).floor() as i32;
         let rows = span(2).flat_map(move |z| span(1).map(move |y| (y, z)));
@@ -51,7 +51,7 @@ pub fn spheres(particles: usize, spread: f64, solid_fraction: f64) -> Result<Vec
                 square >= (radius + other_radius).powi(2)
             })
         };
-        let mut places = (0..MOST_TRIES).map(|_| [0.0; 3].map(|_: f64| 0.5 * length + (0.5 * length - radius) * jitter.next()));
+        let mut places = (0..MAX_TRIES).map(|_| [0.0; 3].map(|_: f64| 0.5 * length + (0.5 * length - radius) * jitter.next()));
         let Some(center) = places.find(is_free) else {
             return Err(format!(
                 "only {} of {particles} spheres fit at --solid-fraction {solid_fraction}; ask for less",

@@ -1,34 +1,34 @@
-//! Rigid bodies made of spheres that stand in a pool of fluid, as in the scenes of \[Silva 2010, tables 6.1 and 6.2\]: 50 bodies of 76 spheres.
+//! Rigid bodies of spheres in a pool of fluid, as in the scenes of \[Silva 2010, tables 6.1 and 6.2\]: 50 bodies of 76 spheres.
 
 use super::super::case::Jitter;
 use seixo_engine::world::Vec3;
 
-/// Reach of a fluid particle (h of SPH): two that are nearer are neighbors. The unit of length.
+/// Support of a fluid particle (h of SPH): closer particles are neighbors. This is the unit of length.
 const REACH: f64 = 1.0;
-/// Radius of the spheres of bodies and walls: their cells are twice those of the fluid, as in \[Silva 2010, figure 4.2\].
+/// Radius of the spheres of bodies and walls. Their cells are twice as large as those of the fluid, as in \[Silva 2010, figure 4.2\].
 const RADIUS: f64 = REACH;
-/// Distance of fluid particles: a particle has 27 neighbors then.
+/// Spacing of the fluid; a particle then has 27 neighbors.
 const SPACING: f64 = 0.53 * REACH;
-/// Bodies along x and y.
+/// Number of bodies along x and y.
 const BODIES: [usize; 2] = [5, 10];
-/// Spheres of a body along each axis, four of whose corners are missing.
+/// Number of spheres of a body along each axis; four corners are missing.
 const SPHERES: [usize; 3] = [4, 4, 5];
-/// Distance of bodies.
+/// Spacing of the bodies.
 const PITCH: f64 = 10.0 * REACH;
-/// Rows of spheres that the walls are high.
+/// Height of the walls in rows of spheres.
 const HEIGHT: usize = 5;
 
-/// Particles by center and radius, those that move first.
+/// Particles by center and radius, the moving ones first.
 pub struct Pool {
     pub particles: Vec<(Vec3, f64)>,
-    /// How many of them move.
+    /// Number of moving particles.
     pub moving: usize,
-    /// How many of these are fluid.
+    /// Number of fluid particles among them.
     pub fluid: usize,
 }
 
 impl Pool {
-    /// So many fluid particles around the bodies, with or without floor and walls that never move.
+    /// Builds a pool of `fluid` particles around the bodies, with or without a static floor and walls.
     pub fn new(fluid: usize, has_static: bool) -> Pool {
         let mut bodies = Vec::new();
         for body in 0..BODIES[0] * BODIES[1] {
@@ -56,12 +56,12 @@ impl Pool {
     }
 }
 
-/// A jittered lattice from the floor up, but for places inside bodies.
+/// Jittered lattice from the floor up, without positions inside bodies.
 fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64)> {
     let mut jitter = Jitter(1);
     let side = size.map(|length| (length / SPACING) as usize);
     let mut particles = Vec::with_capacity(fluid);
-    // Spheres by the squares of the floor that they stand on, so that a place is compared with those near it only.
+    // Spheres are sorted by squares of the floor, so that a position is compared only with nearby spheres.
     let columns = size.map(|length| (length / PITCH) as usize);
     let square = |x: &Vec3| {
         let [i, j] = [0, 1].map(|axis| ((x[axis] / PITCH) as usize).min(columns[axis] - 1));
@@ -87,7 +87,7 @@ fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64
     particles
 }
 
-/// Spheres side by side, below the pool and around it.
+/// Spheres side by side, below and around the pool.
 fn floor_and_walls(size: [f64; 2]) -> Vec<Vec3> {
     let side = size.map(|length| (length / (2.0 * RADIUS)).ceil() as i32 + 1);
     let mut centers = Vec::new();

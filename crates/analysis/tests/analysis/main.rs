@@ -1,0 +1,6 @@
+//! Tests of measures.
+
+mod bonded;
+mod packings;
+mod scalars;
+mod surfaces;

@@ -1,0 +1,27 @@
+//! Where a simulation is computed: host or GPU.
+
+use crate::gpu::{FluidGpuBackend, GpuBackend};
+use seixo_device::gpu::Gpu;
+
+/// Where a simulation is computed, and what is known of it here.
+pub(crate) struct Backend {
+    /// The GPU that steps the grains; unused without grains.
+    pub gpu: Option<Gpu>,
+    /// The grains, if they are on a GPU.
+    pub grains: Option<Box<dyn GpuBackend>>,
+    /// The fluids, if they are on a GPU.
+    pub fluids: Option<Box<dyn FluidGpuBackend>>,
+    /// Whether fields and ledger contain the current state.
+    pub is_current: bool,
+}
+
+impl Default for Backend {
+    fn default() -> Backend {
+        Backend {
+            gpu: None,
+            grains: None,
+            fluids: None,
+            is_current: true,
+        }
+    }
+}

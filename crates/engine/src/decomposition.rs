@@ -1,0 +1,168 @@
+//! Decomposition of a world into subdomains: each is a simulation that owns the grains of one block.
+//!
+//! The decomposed [`Simulation`] remains: readers, events and checkpoints use it, and it is updated when it is observed, as with a GPU. Results are
+//! the same to the last bit for any number of subdomains, see [`crate::world::Settings::decomposition_invariant`]. A ghost grain is a grain that its
+//! subdomain does not move ([`GHOST`](seixo_sweeps::bodies::GHOST)). Both owners compute a pair across a border, and each adds half of its energies
+//! to the ledger.
+
+mod bodies;
+mod bonds;
+mod communication;
+mod contacts;
+mod fluids;
+mod gpu;
+mod load_balancing;
+mod partition;
+mod ranks;
+mod report;
+mod step_errors;
+mod subdomain;
+
+pub use communication::Communication;
+pub(crate) use contacts::merged_contacts;
+pub(crate) use gpu::peer_exchange_for;
+pub(crate) use partition::Partition;
+pub use partition::{HaloEstimate, PartitionExtent};
+pub(crate) use report::Report;
+pub(crate) use subdomain::Subdomain;
+
+use crate::exchange::HaltReason;
+use crate::guard::StepError;
+use crate::populations::Populations;
+use crate::ranks::Ranks;
+use crate::world::DeviceChoice;
+use seixo_sweeps::bodies::is_ghost;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How a world is decomposed into subdomains.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decomposition {
+    /// Grains that each subdomain owns.
+    pub grains: Vec<usize>,
+    /// Fluid particles that each subdomain owns; empty in a world without fluids.
+    pub fluid: Vec<usize>,
+    /// The space that was partitioned: the extent of the grains or, where there are few of them, of the fluid.
+    pub space: PartitionExtent,
+    /// Number of migrations of grains, fluid particles and wall particles from one subdomain to another.
+    pub migrations: u64,
+    /// Messages that each subdomain has sent since the simulation was created.
+    pub communication: Vec<Communication>,
+}
+
+/// Migrations and messages between the domains of a simulation.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    /// Number of migrations from one domain to another.
+    pub migrations: u64,
+    /// Messages of each domain.
+    pub communication: Vec<Communication>,
+}
+
+/// The subdomains of a world.
+pub(crate) struct Subdomains {
+    /// The subdomains of this process.
+    pub(crate) domains: Vec<Subdomain>,
+    /// The other processes, each with one subdomain, if there are several.
+    pub(crate) ranks: Option<Ranks>,
+    /// Grains and fluid particles that each subdomain owned at the last observation, and the bytes of the arrays of all.
+    pub(crate) grains: Vec<usize>,
+    pub(crate) fluid: Vec<usize>,
+    pub(crate) bytes: u64,
+    /// Whether subdomains stopped in states that do not fit together, so that they cannot be gathered any more.
+    pub(crate) is_broken: bool,
+}
+
+impl Subdomains {
+    /// Number of grains at the last observation.
+    pub fn grains(&self) -> usize {
+        self.grains.iter().sum()
+    }
+
+    /// Number of fluid particles at the last observation.
+    pub fn fluid_particles(&self) -> usize {
+        self.fluid.iter().sum()
+    }
+
+    /// Bytes of the arrays of all subdomains at the last observation.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The reports of all subdomains, in their order, with or without fluids.
+    pub(crate) fn reports(&mut self, with_fluids: bool) -> Result<Vec<Report>, HaltReason> {
+        if self.is_broken {
+            return Err(HaltReason::Lost("the connection between domains broke".to_owned()));
+        }
+        let own: Result<Vec<Report>, StepError> = self.domains.iter_mut().map(|domain| Report::of(domain, with_fluids)).collect();
+        let own = own.map_err(|stop| HaltReason::Stopped(Box::new(stop)))?;
+        match &mut self.ranks {
+            Some(ranks) => ranks.all_reports(own),
+            None => Ok(own),
+        }
+    }
+
+    /// Runs some work in all subdomains at the same time; returns the gravest of their errors.
+    pub(crate) fn all(&mut self, work: impl Fn(&mut Subdomain) -> Result<(), HaltReason> + Sync) -> Result<(), HaltReason> {
+        let work = &work;
+        let ends: Vec<Result<(), HaltReason>> = std::thread::scope(|scope| {
+            let run = |domain: &mut Subdomain| {
+                let panicked = |_| Err(HaltReason::Lost("it panicked, which is a fault of this program".to_owned()));
+                let done = catch_unwind(AssertUnwindSafe(|| work(domain))).unwrap_or_else(panicked);
+                if let Err(halt) = &done {
+                    domain.abort(halt);
+                }
+                done
+            };
+            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || run(domain))).collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(HaltReason::Lost("a domain panicked".to_owned())))
+                })
+                .collect()
+        });
+        let mut halts: Vec<HaltReason> = ends.into_iter().filter_map(Result::err).collect();
+        // The subdomain in which the error occurred has the most detailed report.
+        halts.sort_by_key(|halt| match halt {
+            HaltReason::Stopped(_) | HaltReason::Refused(_) => 0,
+            HaltReason::Lost(_) => 1,
+            HaltReason::Elsewhere => 2,
+        });
+        let Some(halt) = halts.into_iter().next() else { return Ok(()) };
+        let halt = match &mut self.ranks {
+            Some(ranks) => ranks.explained(halt),
+            None => halt,
+        };
+        self.is_broken |= matches!(halt, HaltReason::Lost(_) | HaltReason::Refused(_));
+        Err(halt)
+    }
+}
+
+impl Populations {
+    /// Why this world cannot be decomposed, if it cannot.
+    pub(crate) fn why_not_decomposed(&self) -> Option<&'static str> {
+        let asks = [(
+            matches!(self.context.settings.device, DeviceChoice::Heterogeneous(_)),
+            "the CPU and a GPU at the same time",
+        )];
+        let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
+        of_grains.or_else(|| self.why_fluids_not_decomposed())
+    }
+
+    /// Whether grain i is a ghost.
+    pub(crate) fn is_ghost(&self, i: usize) -> bool {
+        self.grains.has_ghosts && is_ghost(self.grains.fields.member[i])
+    }
+
+    /// The error that a user gets when a subdomain has halted.
+    pub(crate) fn halted(&self, halt: HaltReason) -> StepError {
+        match halt {
+            HaltReason::Stopped(stop) => *stop,
+            HaltReason::Refused(refusal) => self.failed(refusal.to_string()),
+            HaltReason::Lost(why) => self.failed(why),
+            HaltReason::Elsewhere => self.failed("another domain halted".to_owned()),
+        }
+    }
+}

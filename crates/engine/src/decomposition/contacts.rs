@@ -1,0 +1,81 @@
+//! Histories of contacts across borders, which both owners report.
+
+use crate::state::{Column, Sections, State};
+
+/// Sections for contacts between grains: their ids, and the histories of the first and of the second grain.
+const OF_GRAINS: [&str; 3] = ["contacts/pair", "contacts/history", "contacts/of_second"];
+
+/// Merges the contacts that subdomains reported into one state. Each grain gets the history that its own subdomain reported. A subdomain reports
+/// contacts of its own grains, and lists its own grain first if the other one is a ghost.
+pub fn merged_contacts(reported: Vec<State>) -> State {
+    let (mut pairs, mut of_first, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
+    let mut all = State::default();
+    for state in reported {
+        for (name, column) in state.sections {
+            match (name.as_str(), column) {
+                ("contacts/pair", Column::U32(column)) => pairs.extend(column),
+                ("contacts/history", Column::F64(column)) => of_first.extend(column),
+                ("contacts/of_second", Column::F64(column)) => of_second.extend(column),
+                (_, column) => append(&mut all, &name, column),
+            }
+        }
+    }
+    let numbers = of_first.len() / (pairs.len() / 2).max(1);
+    let ends = |k: usize| [pairs[2 * k], pairs[2 * k + 1]];
+    let mut order: Vec<usize> = (0..pairs.len() / 2).collect();
+    order.sort_unstable_by_key(|&k| (ends(k)[0].min(ends(k)[1]), ends(k)[0].max(ends(k)[1]), ends(k)[0]));
+    let (mut pair, mut history, mut other) = (Vec::new(), Vec::new(), Vec::new());
+    let record = |k: usize| k * numbers..(k + 1) * numbers;
+    for both in order.chunk_by(|&a, &b| ends(a) == [ends(b)[1], ends(b)[0]]) {
+        pair.extend(ends(both[0]));
+        history.extend_from_slice(&of_first[record(both[0])]);
+        other.extend_from_slice(match both.get(1) {
+            Some(&of_partner) => &of_first[record(of_partner)],
+            None => &of_second[record(both[0])],
+        });
+    }
+    for (name, column) in OF_GRAINS
+        .into_iter()
+        .zip([Column::U32(pair), Column::F64(history), Column::F64(other)])
+    {
+        all.put(name, column);
+    }
+    all
+}
+
+/// Appends a column to the one of this name.
+fn append(to: &mut State, name: &str, column: Column) {
+    let known = to.sections.iter_mut().find(|(known, _)| known == name);
+    match (known.map(|(_, known)| known), column) {
+        (Some(Column::F64(known)), Column::F64(more)) => known.extend(more),
+        (Some(Column::U32(known)), Column::U32(more)) => known.extend(more),
+        (Some(Column::U64(known)), Column::U64(more)) => known.extend(more),
+        (_, column) => to.put(name, column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reported(pair: &[u32], history: &[f64], of_second: &[f64]) -> State {
+        let columns = [
+            Column::U32(pair.to_vec()),
+            Column::F64(history.to_vec()),
+            Column::F64(of_second.to_vec()),
+        ];
+        let sections = OF_GRAINS.map(str::to_owned).into_iter().zip(columns);
+        State {
+            sections: sections.collect(),
+        }
+    }
+
+    #[test]
+    fn each_remembers_what_its_own_domain_reported() {
+        // Grains 1 and 2 are in one subdomain, 3 and 4 in another.
+        let here = reported(&[1, 2, 2, 3], &[12.0, 23.0], &[21.0, -23.0]);
+        let there = reported(&[4, 3, 3, 2], &[43.0, 32.0], &[34.0, -32.0]);
+        let all = merged_contacts(vec![here, there]);
+        assert_eq!(all, reported(&[1, 2, 2, 3, 4, 3], &[12.0, 23.0, 43.0], &[21.0, 32.0, 34.0]));
+    }
+}

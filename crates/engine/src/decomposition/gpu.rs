@@ -1,0 +1,310 @@
+//! A subdomain whose grains and fluids are on a GPU.
+
+use super::load_balancing::LoadSample;
+use super::partition::Partition;
+use super::subdomain::{StepStatus, Subdomain, agree, halt, step_status, through};
+use crate::exchange::{DecodeError, HaltReason};
+use crate::gpu::{GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
+use crate::populations::Populations;
+use crate::state::Profile;
+use crate::world::Precision;
+use seixo_device::gpu::{Gpu, GpuError};
+use seixo_transport::Transport;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Shared by the subdomains of one process whose GPUs can copy from each other.
+pub struct PeerExchange {
+    /// Halo messages between GPUs, by sender and receiver.
+    halo_messages: Mutex<HashMap<(usize, usize), HaloMessage>>,
+    /// Flags by which their GPUs halt at the same step; hosts then do not wait for every step.
+    halts: Option<HaltFlags>,
+}
+
+impl PeerExchange {
+    /// Runs the halo exchange between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
+    ///
+    /// In each pair of neighbors the lower rank requests the copies in both directions. Pairs follow a schedule, so that the copies on every GPU have
+    /// the same order as those on its neighbors, see [`Gpu::copy_to`].
+    pub fn copy_between_peers(
+        &self,
+        domain: &(impl HaloExchange + ?Sized),
+        cuts: &Partition,
+        transport: &mut dyn Transport,
+    ) -> Result<u64, HaltReason> {
+        let (rank, mut bytes) = (transport.rank(), 0);
+        for &other in cuts.exchange_schedule(rank) {
+            let Ok(side) = cuts.beside(rank).binary_search(&other) else {
+                continue;
+            };
+            if rank < other {
+                let halo_messages = self.receive_from(other, transport)?;
+                let copied = domain.copy_between_peers(side, halo_messages)?;
+                self.post_for(other, copied, transport)?;
+            } else {
+                self.post_for(other, domain.hand(side), transport)?;
+                let copied = self.receive_from(other, transport)?;
+                domain.receive_ghost_updates(side, copied)?;
+            }
+            bytes += domain.bytes_exchanged(side);
+        }
+        Ok(bytes)
+    }
+
+    /// Posts a message for another subdomain, and notifies it.
+    fn post_for(&self, other: usize, halo_messages: HaloMessage, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        self.halo_messages
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert((transport.rank(), other), halo_messages);
+        Ok(transport.send(other, Vec::new())?)
+    }
+
+    /// Waits for the message that another subdomain posts for this one, and takes it.
+    fn receive_from(&self, other: usize, transport: &mut dyn Transport) -> Result<HaloMessage, HaltReason> {
+        transport.receive(other)?;
+        let key = (other, transport.rank());
+        let halo_messages = self.halo_messages.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        Ok(halo_messages.ok_or(DecodeError)?)
+    }
+}
+
+/// The exchange for subdomains on these GPUs. `None` if some GPUs cannot reach each other, or if there are several GPUs and one of them has more than
+/// one subdomain: subdomains of one GPU do not wait for each other. With `waits`, the hosts wait for every step.
+pub fn peer_exchange_for(gpus: &[Gpu], waits: bool) -> Result<Option<Arc<PeerExchange>>, GpuError> {
+    let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
+    let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
+    let take_turns = gpus.iter().all(|gpu| [1, gpus.len()].contains(&on(gpu)));
+    if !all_reach || !take_turns || gpus.len() < 2 {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(PeerExchange {
+        halo_messages: Mutex::default(),
+        halts: if waits { None } else { Some(HaltFlags::of(gpus)?) },
+    })))
+}
+
+impl Subdomain {
+    /// Uploads grains and fluids, which are listed here, to a GPU.
+    pub fn upload(&mut self, gpu: &Gpu, precision: Precision) -> Result<(), HaltReason> {
+        let local = &mut self.local;
+        local.populations.context.settings.precision = Some(precision);
+        if local.populations.profile.passes.len() != crate::gpu::PASSES.len() {
+            local.populations.profile = Profile::new(&crate::gpu::PASSES);
+        }
+        local.backend.gpu = Some(gpu.clone());
+        if self.has_grains {
+            local.upload_grains(gpu.clone())?;
+            let shared = std::mem::take(&mut self.shared);
+            self.on_gpu(|remote, _| Ok(remote.share(&shared)?))?;
+        }
+        match &mut self.fluids {
+            Some(fluids) => fluids.upload(gpu, &mut self.local),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether its grains, or its fluids, are on a GPU.
+    pub(super) fn is_on_gpu(&self) -> bool {
+        self.local.populations.grains_on_gpu() || self.local.populations.fluids_on_gpu()
+    }
+
+    /// Runs some work on the GPU.
+    pub(super) fn on_gpu<T>(
+        &mut self,
+        run: impl FnOnce(&mut dyn GpuBackend, &mut Populations) -> Result<T, HaltReason>,
+    ) -> Result<T, HaltReason> {
+        match &mut self.local.backend.grains {
+            Some(remote) => run(remote.as_mut(), &mut self.local.populations),
+            None => Err(HaltReason::Lost("a domain lost its GPU".to_owned())),
+        }
+    }
+
+    /// Takes steps on the GPU, in batches that need nothing from the host.
+    pub(super) fn advance_on_gpu(&mut self, steps: u64) -> Result<(), HaltReason> {
+        match self
+            .peer_exchange
+            .clone()
+            .filter(|peer_exchange| peer_exchange.halts.is_some() && self.local.populations.grains_on_gpu())
+        {
+            Some(peer_exchange) => {
+                let mut left = steps;
+                while left > 0 {
+                    left -= self.run_batch(&peer_exchange, left)?;
+                }
+                Ok(())
+            }
+            None => (0..steps).try_for_each(|_| self.step_on_gpu()),
+        }
+    }
+
+    /// Queues a batch of at most `most` steps of grains, and waits for it; returns how many were taken until a subdomain halted.
+    fn run_batch(&mut self, peer_exchange: &PeerExchange, most: u64) -> Result<u64, HaltReason> {
+        let Some(halts) = &peer_exchange.halts else { return Ok(0) };
+        let wished = self.on_gpu(|remote, host| Ok(remote.batch(host, most)))?;
+        let batch = self.least(wished)?;
+        self.on_gpu(|remote, host| {
+            remote.open(host, batch);
+            Ok(())
+        })?;
+        let rank = self.rank;
+        for ahead in 0..batch as u32 {
+            let all_domains_reported = self.on_gpu(|remote, host| {
+                remote.queue_and_pack_halo(host, ahead)?;
+                Ok(remote.send_halt(halts, rank, ahead)?)
+            })?;
+            if all_domains_reported {
+                self.transport().gather(Vec::new())?;
+            }
+            self.on_gpu(|remote, _| {
+                remote.receive_halts(halts, rank, ahead);
+                Ok(())
+            })?;
+            self.exchange_halo()?;
+        }
+        let closed = self.on_gpu(|remote, host| Ok(remote.close(host)?))?;
+        match self.agree_on_gpu(closed.needs_host, closed.raised)? {
+            StepStatus::ListsOutOfDate => self.migrate_on_gpu(closed.raised)?,
+            StepStatus::BodiesLeft => self.migrate()?,
+            StepStatus::Fine | StepStatus::Failed => {}
+        }
+        Ok(closed.taken)
+    }
+
+    /// The smallest of the values of all subdomains.
+    fn least(&mut self, wished: u64) -> Result<u64, HaltReason> {
+        let all = self.transport().gather(wished.to_le_bytes().to_vec())?;
+        let numbers: Result<Vec<u64>, DecodeError> = all
+            .iter()
+            .map(|said| Ok(u64::from_le_bytes(said[..].try_into().map_err(|_| DecodeError)?)))
+            .collect();
+        Ok(numbers?.into_iter().fold(wished, u64::min))
+    }
+
+    /// The step status of all subdomains after steps that raised these flags here; an error if the run cannot continue.
+    fn agree_on_gpu(&mut self, needs_host: bool, raised: u32) -> Result<StepStatus, HaltReason> {
+        let populations = &self.local.populations;
+        let own = match (needs_host, lists_out_of_date(populations, raised)) {
+            (true, _) if populations.loses_grains_and_bodies(raised) => StepStatus::BodiesLeft,
+            (true, _) => StepStatus::Failed,
+            (false, true) => StepStatus::ListsOutOfDate,
+            (false, false) => StepStatus::Fine,
+        };
+        match agree(self.transport(), own)? {
+            StepStatus::Failed if own == StepStatus::Failed => Err(halt(self.local.explained_here(raised))),
+            StepStatus::Failed => Err(HaltReason::Elsewhere),
+            all => Ok(all),
+        }
+    }
+
+    /// One step of grains and fluids that are on the GPU.
+    fn step_on_gpu(&mut self) -> Result<(), HaltReason> {
+        // Fluids come first, as their loads act on the bodies that grains then move.
+        self.begin_fluid_step_on_gpu()?;
+        let bodies_left = if self.local.populations.grains_on_gpu() {
+            self.step_grains_on_gpu()?
+        } else {
+            self.local.populations.pass_time(1);
+            false
+        };
+        self.finish_fluid_step_on_gpu()?;
+        if bodies_left { self.migrate() } else { Ok(()) }
+    }
+
+    /// A step of grains and bodies; returns whether bodies left the world, which the host must remove.
+    fn step_grains_on_gpu(&mut self) -> Result<bool, HaltReason> {
+        let by_messages = self.peer_exchange.is_none();
+        self.on_gpu(|remote, host| Ok(remote.step_grains(host)?))?;
+        if self.local.populations.has_loose_bodies() {
+            let own = self.on_gpu(|remote, host| Ok(remote.body_forces(host)?))?;
+            let all = self.transport().gather(own)?;
+            self.on_gpu(|remote, host| remote.take_body_forces(host, &all))?;
+        }
+        let stepped = self.on_gpu(|remote, host| Ok(remote.move_bodies_and_pack_halo(host, by_messages)?))?;
+        self.advance_servos_on_gpu()?;
+        match self.agree_on_gpu(stepped.needs_host, stepped.raised)? {
+            StepStatus::ListsOutOfDate => {
+                if self.local.populations.is_bonded() && self.local.populations.context.domain.is_some() {
+                    // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
+                    self.follow_on_gpu(stepped.messages)?;
+                }
+                self.migrate_on_gpu(stepped.raised)?;
+                Ok(false)
+            }
+            all => {
+                if by_messages {
+                    self.follow_on_gpu(stepped.messages)?;
+                } else {
+                    self.exchange_halo()?;
+                }
+                Ok(all == StepStatus::BodiesLeft)
+            }
+        }
+    }
+
+    /// Updates ghosts, with these messages to the other subdomains.
+    fn follow_on_gpu(&mut self, messages: Vec<Vec<u8>>) -> Result<(), HaltReason> {
+        let reported = self.exchange(messages)?;
+        self.on_gpu(|remote, _| remote.follow(&reported))
+    }
+
+    /// Runs the halo exchange between GPUs.
+    fn exchange_halo(&mut self) -> Result<(), HaltReason> {
+        let (Some(peer_exchange), Some(remote)) = (self.peer_exchange.as_deref(), self.local.backend.grains.as_deref()) else {
+            return Err(HaltReason::Lost("a domain lost its GPU".to_owned()));
+        };
+        let bytes = peer_exchange.copy_between_peers(remote, &self.cuts, through(&mut self.transport))?;
+        self.counted().bytes += bytes;
+        Ok(())
+    }
+
+    /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists, after a step that raised these flags.
+    fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
+        let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
+        let partners = self.balance(&LoadSample::of(grains, &places))?;
+        let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
+        let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others))?;
+        self.migrated += sent;
+        let received = self.exchange_with(&partners, messages)?;
+        self.on_gpu(|remote, _| remote.receive_migrating(&received))?;
+        let bonded = self.migrate_bonds(&partners)?;
+        let blocks_in_reach = self.cuts.halo_per_neighbor(self.rank);
+        let messages = self.on_gpu(|remote, _| Ok(remote.ghosts_for(&blocks_in_reach, &bonded)?))?;
+        let received = self.exchange(messages)?;
+        self.on_gpu(|remote, host| remote.list_with(host, &received))?;
+        Ok(self.local.populations.refuse_torn_bonds()?)
+    }
+
+    /// Downloads grains and fluids for observation, if all subdomains can.
+    pub fn observe(&mut self) -> Result<(), HaltReason> {
+        if !self.is_on_gpu() {
+            return Ok(());
+        }
+        // Steps were taken since the last observation.
+        self.local.backend.is_current = false;
+        self.uncounted(Subdomain::present_fluid_forces)?;
+        let observed = self.local.observe();
+        match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
+            StepStatus::Failed => Err(halt(observed.err())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Computes the present forces of fluids on the GPU, if there are any, for an observation.
+    fn present_fluid_forces(&mut self) -> Result<(), HaltReason> {
+        match &self.fluids {
+            Some(fluids) if self.local.populations.fluids_on_gpu() => {
+                fluids.present_forces_on_gpu(&mut self.local, through(&mut self.transport))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Downloads the grains in any state, for example after an error.
+    pub fn download_state(&mut self) {
+        if self.local.populations.grains_on_gpu() {
+            // If that fails as well, the last observed grains are used.
+            let _ = self.local.with_gpu_backend(|remote, host| remote.download_state(host));
+        }
+    }
+}

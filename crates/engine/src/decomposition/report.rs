@@ -1,0 +1,75 @@
+//! The report of a subdomain to the simulation of the whole world.
+
+use super::subdomain::Subdomain;
+use crate::exchange::DecodeError;
+use crate::fields::Fields;
+use crate::flow::FluidReport;
+use crate::guard::StepError;
+use crate::measure::Work;
+use crate::state::{Column, Sections, State};
+
+/// Number of grains that migrated from a subdomain since the last observation, and bytes of its arrays.
+const COUNTS: &str = "domain/counts";
+
+/// The report of a subdomain.
+pub struct Report {
+    /// Its own grains in their current state.
+    pub fields: Fields,
+    /// Its contact histories, its ledger since the last observation, and its counters.
+    pub reported: State,
+    /// Its fluids, if they are requested.
+    pub fluids: Option<FluidReport>,
+}
+
+impl Report {
+    /// The report of a subdomain, whose ledger is reset, with or without its fluids.
+    pub fn of(domain: &mut Subdomain, with_fluids: bool) -> Result<Report, StepError> {
+        let mut reported = State::default();
+        domain.local.save_contacts(&mut reported)?;
+        domain.local.populations.save_ledger(&mut reported);
+        domain.local.populations.ledger.work = Work::default();
+        reported.sections.extend(domain.local.populations.report_bonds().sections);
+        domain.local.populations.save_wear(&mut reported);
+        domain.local.populations.walls.work.by_element.fill(0.0);
+        domain.local.populations.save_heat(&mut reported);
+        if let Some(heat) = &mut domain.local.populations.heat {
+            heat.forget();
+        }
+        let sent_away = std::mem::take(&mut domain.migrated);
+        reported.put(COUNTS, Column::U64(vec![sent_away, domain.local.bytes()]));
+        let (name, traffic) = domain.take_communication().into_section();
+        reported.put(name, traffic);
+        let flow = domain.local.populations.flow.as_mut().filter(|_| with_fluids);
+        let fluids = flow.map(|flow| flow.report_share());
+        Ok(Report {
+            fields: domain.own(),
+            reported,
+            fluids,
+        })
+    }
+
+    /// Converts the report to named columns.
+    pub fn into_state(mut self) -> State {
+        self.fields.save(&mut self.reported);
+        self.fluids.iter().for_each(|fluids| fluids.save(&mut self.reported));
+        self.reported
+    }
+
+    /// Reads a report from named columns.
+    pub fn from_state(mut reported: State) -> Result<Report, DecodeError> {
+        let fields = Fields::load(&reported).map_err(|_| DecodeError)?;
+        let fluids = FluidReport::load(&reported)?;
+        reported
+            .sections
+            .retain(|(name, _)| !["grains/", "fluid/"].iter().any(|table| name.starts_with(table)));
+        Ok(Report { fields, reported, fluids })
+    }
+
+    /// Number of grains that migrated from the subdomain since the last observation, and bytes of its arrays.
+    pub fn counts(&self) -> Result<[u64; 2], DecodeError> {
+        match self.reported.get(COUNTS) {
+            Some(Column::U64(counts)) => counts.as_slice().try_into().map_err(|_| DecodeError),
+            _ => Err(DecodeError),
+        }
+    }
+}

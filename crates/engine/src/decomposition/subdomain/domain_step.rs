@@ -1,0 +1,124 @@
+//! The step of a subdomain on CPU cores: the passes of all, and what their exchanges mean among domains.
+
+use super::{StepStatus, Subdomain, agree, halt, step_status, through};
+use crate::decomposition::fluids::{FluidSubdomain, reduce_body_boundary_forces};
+use crate::exchange::HaltReason;
+use crate::flow::Constraint;
+use crate::guard::StepError;
+use crate::local_domain::LocalDomain;
+use crate::populations::Populations;
+use crate::program::{Exchange, Executor};
+
+use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
+use seixo_transport::Transport;
+
+/// A step of a subdomain.
+pub(super) struct DomainStep<'a> {
+    domain: &'a mut Subdomain,
+    /// Last agreement of all subdomains.
+    all: StepStatus,
+    /// Flags that the motion of fluids raised.
+    raised: u32,
+}
+
+impl DomainStep<'_> {
+    /// A step that has not begun.
+    pub fn of(domain: &mut Subdomain) -> DomainStep<'_> {
+        DomainStep {
+            domain,
+            all: StepStatus::Fine,
+            raised: 0,
+        }
+    }
+
+    /// Agrees on errors and neighbor lists of grains, and learns how far any grain moved.
+    fn agree_on_lists(&mut self, failure: Option<&StepError>) -> Result<(), HaltReason> {
+        let domain = &mut *self.domain;
+        let lists_out_of_date = domain.local.populations.lists_out_of_date();
+        let (all, farthest) = domain.agree(step_status(failure, lists_out_of_date))?;
+        // A ghost moves as far as its original, however little the own grains move.
+        if let Some(first) = domain.local.populations.grains.motion_reports.first_mut() {
+            first.stride_square = farthest;
+        }
+        domain.local.populations.grains.border.goes_ahead = all == StepStatus::Fine;
+        self.all = all;
+        Ok(())
+    }
+
+    /// Receives ghosts, or migrates grains and rebuilds the neighbor lists, as all agreed.
+    fn receive_or_migrate(&mut self, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
+        self.domain.local.populations.grains.border.goes_ahead = false;
+        self.domain.receive_ghost_positions()?;
+        match self.all {
+            StepStatus::Failed => Err(halt(failure.take())),
+            StepStatus::ListsOutOfDate | StepStatus::BodiesLeft => self.domain.migrate(),
+            StepStatus::Fine => Ok(()),
+        }
+    }
+
+    /// Updates ghosts of fluid, or rebuilds its neighbor lists if those of a domain are out of date.
+    fn fluid_lists(&mut self, is_out_of_date: bool, removes: bool, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
+        let own = step_status(failure.as_ref(), is_out_of_date);
+        self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.go_on(own, failure, removes, local, transport))?;
+        Ok(())
+    }
+
+    /// Runs some work on the fluids, if there are any.
+    fn with_fluids<T: Default>(
+        &mut self,
+        run: impl FnOnce(&mut FluidSubdomain, &mut LocalDomain, &mut dyn Transport) -> Result<T, HaltReason>,
+    ) -> Result<T, HaltReason> {
+        let Subdomain {
+            local, fluids, transport, ..
+        } = &mut *self.domain;
+        match fluids {
+            Some(fluids) => run(fluids, local, through(transport)),
+            None => Ok(T::default()),
+        }
+    }
+}
+
+impl Executor for DomainStep<'_> {
+    type Halt = HaltReason;
+
+    fn populations(&mut self) -> &mut Populations {
+        &mut self.domain.local.populations
+    }
+
+    fn exchange(&mut self, exchange: Exchange, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
+        match exchange {
+            Exchange::ServoLoads => self.domain.reduce_servo_loads(),
+            Exchange::BodyForces => self.domain.reduce_body_forces(),
+            Exchange::GhostPositions | Exchange::Agreement | Exchange::NeighborLists | Exchange::Status if !self.domain.has_grains => {
+                Ok(())
+            }
+            Exchange::GhostPositions => self.domain.send_ghost_positions(),
+            Exchange::Agreement => self.agree_on_lists(failure.as_ref()),
+            Exchange::NeighborLists => self.receive_or_migrate(failure),
+            Exchange::Status => match agree(self.domain.transport(), step_status(failure.as_ref(), false))? {
+                StepStatus::Failed => Err(halt(failure.take())),
+                _ => Ok(()),
+            },
+            Exchange::FluidLists(removes) => {
+                self.raised = self.domain.local.populations.flow.as_ref().map_or(0, |flow| flow.flags());
+                let reasons = if removes { SKIN_EXCEEDED | LEFT_DOMAIN } else { SKIN_EXCEEDED };
+                self.fluid_lists(self.raised & reasons != 0, removes, failure)
+            }
+            Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN != 0, true, failure),
+            Exchange::WallPressures => self.with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),
+            Exchange::ShiftedVelocities => {
+                self.with_fluids(|fluids, local, transport| fluids.exchange_shifted_velocities(local, transport))
+            }
+            Exchange::BodyBoundaryForces => self.with_fluids(|_, local, transport| reduce_body_boundary_forces(local, transport)),
+        }
+    }
+
+    fn solve(&mut self, constraint: Constraint) -> Result<(), HaltReason> {
+        self.with_fluids(|fluids, local, transport| fluids.project(constraint, local, transport))
+    }
+
+    fn stop(&self, error: StepError) -> HaltReason {
+        // No exchange reported it to the others.
+        HaltReason::Lost(error.to_string())
+    }
+}

@@ -1,0 +1,49 @@
+//! The GPU and the precision that settings ask for.
+
+use crate::refusal::WorldError;
+use crate::world::{DeviceChoice, Precision, Settings};
+use seixo_device::gpu::{Gpu, list};
+
+/// The requested GPU; `None` for the CPU cores, with a notice if a GPU was preferred but is missing.
+pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> Result<Option<Gpu>, WorldError> {
+    let choice = match choice {
+        DeviceChoice::Cpu => return Ok(None),
+        DeviceChoice::Gpu(choice) | DeviceChoice::Heterogeneous(choice) => choice,
+        DeviceChoice::Auto => {
+            let listing = list();
+            let Some(gpu) = listing.found.iter().find(|gpu| !gpu.is_software) else {
+                notices.push(format!("no GPU found ({listing}): running on the CPU"));
+                return Ok(None);
+            };
+            Some((gpu.api, gpu.index))
+        }
+    };
+    Ok(Some(Gpu::open(choice)?))
+}
+
+/// Opens the only GPU on which a world with these settings may run; `None` if settings request the CPU, or a decomposition.
+///
+/// # Errors
+/// If there is no GPU, or it does not start.
+pub fn gpu_of(settings: &Settings) -> Result<Option<Gpu>, WorldError> {
+    if settings.domains > 1 || settings.ranks.is_some() {
+        return Ok(None);
+    }
+    gpu_asked_for(settings.device, &mut Vec::new())
+}
+
+/// The requested precision, or the default of this GPU.
+pub(crate) fn precision_on(gpu: &Gpu, asked: Option<Precision>, notices: &mut Vec<String>) -> Result<Precision, WorldError> {
+    let precision = asked.unwrap_or_else(|| {
+        if gpu.description().has_f64 {
+            return Precision::Mixed;
+        }
+        let name = &gpu.description().name;
+        notices.push(format!("{name} has no double precision: running in f32"));
+        Precision::F32
+    });
+    if precision != Precision::F32 {
+        gpu.demand_double()?;
+    }
+    Ok(precision)
+}

@@ -1,0 +1,158 @@
+//! Halo of a subdomain: the exchange of grain positions at every step.
+
+use super::migration::{MigratingColumns, unfold_all, widths_of};
+use crate::exchange::{DecodeError, HaltReason, unfold};
+use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
+use crate::gpu::index_map::rename_places;
+use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::{GpuGrains, Number};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::domain::{follow, show};
+use seixo_sweeps::layout::RECORD;
+use std::sync::Arc;
+
+/// Grains shared with one other subdomain.
+pub(super) struct HaloSide<C, R> {
+    /// Indices of the owned grains that are ghosts there, and their number.
+    pub own: Buffer<u32>,
+    pub shown: usize,
+    /// Indices of the ghosts of its grains, and their number.
+    pub ghosts: Buffer<u32>,
+    pub followed_ghosts: usize,
+    /// Packed positions and motion of the owned grains, for this step and the one before.
+    pub packed: [Arc<PackedHalo<C, R>>; 2],
+    /// See [`GpuGrains::changing`].
+    pub belongings: MigratingColumns<C>,
+    reported: PackedHalo<C, R>,
+    sent_columns: MigratingColumns<C>,
+}
+
+impl<C: Number, R: Number> HaloSide<C, R> {
+    pub fn new(gpu: &Gpu) -> Result<HaloSide<C, R>, GpuError> {
+        Ok(HaloSide {
+            own: gpu.buffer(RECORD, "domains")?,
+            shown: 0,
+            ghosts: gpu.buffer(RECORD, "domains")?,
+            followed_ghosts: 0,
+            packed: PackedHalo::twice(gpu, 2 * RECORD)?,
+            belongings: MigratingColumns::new(),
+            reported: PackedHalo::new(gpu, 1, 2 * RECORD)?,
+            sent_columns: MigratingColumns::new(),
+        })
+    }
+
+    /// Makes room for the data that this side sends and receives at every step. `widths` are the values per grain of the columns that change.
+    pub fn make_room(&mut self, gpu: &Gpu, widths: &[usize]) -> Result<(), GpuError> {
+        self.belongings.make_room(gpu, self.shown, widths)?;
+        self.sent_columns.make_room(gpu, self.followed_ghosts, widths)?;
+        PackedHalo::make_room(&mut self.packed, gpu, self.shown, 2 * RECORD)?;
+        make_room(gpu, &mut self.reported.coordinates, RECORD * self.followed_ghosts, "domains")?;
+        make_room(gpu, &mut self.reported.motions, 2 * RECORD * self.followed_ghosts, "domains")
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Packs positions and motion of the owned grains that are ghosts elsewhere.
+    pub(super) fn show(&self) {
+        let border = self.border.as_ref().expect("a domain has a border");
+        for side in border.sides.iter().filter(|side| side.shown > 0) {
+            let (count, dim) = units(side.shown);
+            show::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                side.own.argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                side.packed[self.now].coordinates.records(),
+                side.packed[self.now].motions.records(),
+                side.shown as u32,
+                self.kind.frictional,
+            );
+            side.belongings.gather(&self.gpu, &self.changing(), &side.own, side.shown);
+        }
+    }
+
+    /// Updates the ghosts from the positions in these messages.
+    pub(super) fn receive_ghost_positions(&self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        let (numbers, widths) = (self.numbers_of_motion(), widths_of(&self.changing()));
+        let border = self.border.as_ref().expect("a domain has a border");
+        for (k, (side, message)) in border.sides.iter().zip(messages).enumerate() {
+            let mut message = &message[..];
+            let coordinates: Vec<C> = unfold(&mut message)?;
+            let motions: Vec<R> = unfold(&mut message)?;
+            let belongings: Vec<Vec<C>> = unfold_all(&mut message, side.followed_ghosts, &widths)?;
+            if coordinates.len() != RECORD * side.followed_ghosts || motions.len() != numbers * side.followed_ghosts {
+                return Err(DecodeError.into());
+            }
+            if side.followed_ghosts == 0 {
+                continue;
+            }
+            self.gpu.write_part(&side.reported.coordinates, 0, &coordinates);
+            self.gpu.write_part(&side.reported.motions, 0, &motions);
+            self.update_ghosts(k, &side.reported);
+            side.sent_columns
+                .scatter(&self.gpu, &belongings, &side.ghosts, side.followed_ghosts, &self.changing());
+        }
+        Ok(())
+    }
+
+    fn side(&self, side: usize) -> &HaloSide<C, R> {
+        &self.border.as_ref().expect("a domain has a border").sides[side]
+    }
+
+    /// Replaces the indices before the sort by the current ones.
+    pub(super) fn rename_shared(&self) {
+        let border = self.border.as_ref().expect("a domain has a border");
+        for side in &border.sides {
+            for (places, m) in [(&side.own, side.shown), (&side.ghosts, side.followed_ghosts)] {
+                rename_places(&self.gpu, places, m, &border.place_of);
+            }
+        }
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
+    type Coordinate = C;
+    type Real = R;
+
+    fn gpu_of_domain(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    fn numbers_of_motion(&self) -> usize {
+        if self.kind.frictional { 2 * RECORD } else { RECORD }
+    }
+
+    fn packed_for(&self, side: usize) -> &Arc<PackedHalo<C, R>> {
+        &self.side(side).packed[self.now]
+    }
+
+    fn shown(&self, side: usize) -> usize {
+        self.side(side).shown
+    }
+
+    fn followed(&self, side: usize) -> usize {
+        self.side(side).followed_ghosts
+    }
+
+    fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {
+        let side = self.side(side);
+        let (count, dim) = units(side.followed_ghosts);
+        follow::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            side.ghosts.argument(),
+            packed.coordinates.records(),
+            packed.motions.records(),
+            self.position[self.now].records(),
+            self.velocity[self.now].records(),
+            self.spin[self.now].records(),
+            side.followed_ghosts as u32,
+            self.kind.frictional,
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
+//! or an error.
+
+use crate::gpu::{GpuGrains, Number};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::domain::{receive_halts, send_halt};
+
+/// Transfer of halt flags between GPUs, before the next step begins there.
+pub(crate) enum HaltFlags {
+    /// All subdomains are on one GPU: two words for each, one for each parity of steps.
+    OnOneGpu(Buffer<u32>),
+    /// Each subdomain has its own GPU with two words, one for each parity of steps. The GPUs sum these words.
+    OnOwnGpus(Vec<Gpu>, Vec<Buffer<u32>>),
+}
+
+/// Words of a subdomain: one for each parity of steps.
+const WORDS: usize = 2;
+
+impl HaltFlags {
+    /// Halt flags for subdomains on these GPUs, which can copy between each other: all on one, or each on its own.
+    pub fn of(gpus: &[Gpu]) -> Result<HaltFlags, GpuError> {
+        if gpus.iter().all(|gpu| gpu.is_same(&gpus[0])) {
+            return Ok(HaltFlags::OnOneGpu(gpus[0].zeros(WORDS * gpus.len(), "domains")?));
+        }
+        let words: Result<Vec<Buffer<u32>>, GpuError> = gpus.iter().map(|gpu| gpu.zeros(WORDS, "domains")).collect();
+        Ok(HaltFlags::OnOwnGpus(gpus.to_vec(), words?))
+    }
+
+    /// The words that a subdomain writes and reads, its index among the subdomains with words there, and the number of these subdomains.
+    fn words(&self, domain: usize) -> (&Buffer<u32>, u32, u32) {
+        match self {
+            HaltFlags::OnOneGpu(words) => (words, domain as u32, (words.len() / WORDS) as u32),
+            HaltFlags::OnOwnGpus(_, words) => (&words[domain], 0, 1),
+        }
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Sends to the other subdomains whether this one halts after the step that was queued `ahead` steps after the host's clock. Returns whether all
+    /// must have sent before any receives.
+    pub(super) fn send_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        let ((count, dim), (words, domain, domains)) = (units(1), halts.words(rank));
+        let flags = self.flags.argument();
+        send_halt::launch(self.gpu.client(), count, dim, flags, words.argument(), domain, domains, ahead & 1);
+        match halts {
+            HaltFlags::OnOneGpu(_) => Ok(true),
+            HaltFlags::OnOwnGpus(all, _) => self.gpu.add_up(words, all).map(|()| false),
+        }
+    }
+
+    /// Receives whether any subdomain halts after that step.
+    pub(super) fn receive_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) {
+        let ((count, dim), (words, _, domains)) = (units(1), halts.words(rank));
+        let flags = self.flags.argument();
+        receive_halts::launch(self.gpu.client(), count, dim, words.argument(), flags, domains, ahead & 1);
+    }
+}

@@ -1,0 +1,245 @@
+//! Interface of fluids on a GPU to the rest of the engine.
+
+use super::{FluidGpuBackend, GpuFluid, PendingFluidSteps};
+use crate::bodies::Bodies;
+use crate::flow::{Flow, FlowEnergies, is_marked};
+use crate::gpu::preview::copy_for_preview;
+use crate::gpu::step::{BATCH, FLUID_LISTS, FLUIDS};
+use crate::gpu::{FinishedSteps, Number, raised, stepping};
+use crate::preview::{ColorScalar, PendingPreview};
+use crate::state::Profile;
+use crate::surroundings::Surroundings;
+use crate::world::Vec3;
+use seixo_device::gpu::{GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::fluid::{WALL, is_suspended};
+use seixo_sweeps::fluid_lanes::FluidPowerSums;
+use seixo_sweeps::kernels::fluid::count_near;
+use seixo_sweeps::kernels::{DONE, THREADS};
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
+use std::time::Instant;
+
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Computes the forces at the current positions.
+    pub(super) fn compute_present_forces(&mut self, host: &Flow, surroundings: &Surroundings) {
+        self.send_poses(surroundings, surroundings.context.steps, 0);
+        self.gpu.clear(&self.flags);
+        self.step(host, 0, false, !self.is_led);
+        self.is_led = true;
+    }
+
+    /// Counts the queued steps that were taken, once their flags are here.
+    pub(super) fn count_queued(&mut self, flags: &[u32], profile: &mut Profile) -> FinishedSteps {
+        let Some(opened) = self.opened.take() else {
+            return FinishedSteps::default();
+        };
+        let taken = u64::from(flags[DONE]);
+        profile.add_on_gpu(FLUIDS, opened.start, taken);
+        self.now = opened.now ^ (taken as usize & 1);
+        self.is_led &= taken == 0;
+        self.since_rebuild += taken;
+        let raised = raised(flags);
+        FinishedSteps {
+            raised,
+            taken,
+            needs_host: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT_DOMAIN) != 0,
+        }
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
+    fn advance(
+        &mut self,
+        host: &mut Flow,
+        surroundings: &Surroundings,
+        steps: u64,
+        profile: &mut Profile,
+    ) -> Result<FinishedSteps, GpuError> {
+        if host.is_incompressible() {
+            return self.advance_incompressible(host, surroundings, steps, profile);
+        }
+        let mut taken = 0;
+        while taken < steps {
+            let batch = self.batch(steps - taken);
+            self.open(host, surroundings, surroundings.context.steps - steps + taken, batch);
+            (0..batch as u32).for_each(|ahead| self.queue(host, ahead));
+            let closed = self.close(host, profile)?;
+            taken += closed.taken;
+            if closed.needs_host {
+                return Ok(FinishedSteps { taken, ..closed });
+            }
+            self.rebuild_if_needed(host, closed.raised, profile)?;
+        }
+        Ok(FinishedSteps {
+            taken,
+            ..FinishedSteps::default()
+        })
+    }
+
+    fn batch(&self, most: u64) -> u64 {
+        let lasting = self.interval.max(self.since_rebuild);
+        (lasting / 2).clamp(1, BATCH as u64).min(most)
+    }
+
+    fn open(&mut self, host: &Flow, surroundings: &Surroundings, first: u64, batch: u64) {
+        self.send_poses(surroundings, first, batch);
+        self.send_containers(host, surroundings, first, batch);
+        self.gpu.clear(&self.flags);
+        self.opened = Some(PendingFluidSteps {
+            now: self.now,
+            start: Instant::now(),
+            queued: 0,
+        });
+    }
+
+    fn queue(&mut self, host: &Flow, ahead: u32) {
+        self.step(host, ahead & 1, true, ahead > 0 || !self.is_led);
+        if let Some(opened) = &mut self.opened {
+            opened.queued = ahead + 1;
+        }
+    }
+
+    fn set_off(&self, ahead: u32) {
+        self.gpu.set_off(ahead);
+    }
+
+    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
+        let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
+            return Ok(FinishedSteps::default());
+        };
+        // After the last step, walls and bodies may be too far from their listed positions.
+        self.place_boundaries(host, queued & 1, true);
+        let flags = self.collect_flags(host)?;
+        Ok(self.count_queued(&flags, profile))
+    }
+
+    fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
+        if raised & SKIN_EXCEEDED != 0 {
+            let start = Instant::now();
+            self.rebuild_neighbor_lists(host)?;
+            profile.add_on_gpu(FLUID_LISTS, start, 1);
+        }
+        Ok(())
+    }
+
+    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
+        self.step_incompressible(host, profile)
+    }
+
+    fn update_walls(&self, surroundings: &Surroundings) {
+        self.send_poses(surroundings, surroundings.context.steps, 0);
+    }
+
+    fn update_bodies(&self, bodies: &Bodies) {
+        self.see(bodies);
+    }
+
+    fn preview(&self, host: &Flow, origin: Vec3, shade: ColorScalar) -> PendingPreview {
+        let from = (&self.position[self.now], &self.flowing[self.now], &self.id, self.n);
+        let fluid = (&self.kind, R::of(host.shown_radius()));
+        copy_for_preview(&self.gpu, from, Some(fluid), (origin, shade))
+    }
+
+    fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError> {
+        let (count, dim) = units(self.n);
+        count_near::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.rows.tile_first.argument(),
+            self.rows.count.argument(),
+            self.rows.list.argument(),
+            self.position[self.now].records(),
+            self.key.argument(),
+            stepping::<C, R>(&host.stepping),
+            R::of(host.plan.support),
+            self.n as u32,
+            self.plan,
+        );
+        let near = self.gpu.download_part(&self.key, 0..self.n).wait()?;
+        let listed = self.gpu.download_part(&self.rows.count, 0..self.n).wait()?;
+        let of_fluid = listed.iter().zip(&host.fields.kind).filter(|(_, kind)| **kind & WALL == 0);
+        Ok([
+            near.into_iter().map(u64::from).sum(),
+            of_fluid.map(|(count, _)| u64::from(*count)).sum(),
+        ])
+    }
+
+    fn outlets_change_any(&self, host: &Flow) -> Result<bool, GpuError> {
+        self.finds_any_to_go(host)
+    }
+
+    fn set_out(&mut self, host: &Flow) {
+        self.take_kept(host);
+    }
+
+    fn observe(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<(), GpuError> {
+        let is_incompressible = host.is_incompressible();
+        if !is_incompressible && !std::mem::take(&mut self.has_present_forces) {
+            self.compute_present_forces(host, surroundings);
+        }
+        let gained_by_bodies = self.body_boundary_message(host)?;
+        let [half, thermal] = self.download_common(host)?;
+        if is_incompressible {
+            self.download_incompressible(host, &half, &thermal);
+            // The energy that bodies gain is no work of walls: it is added back to the sums over wall particles.
+            host.work.wall += gained_by_bodies * host.stepping.dt;
+            return Ok(());
+        }
+        if self.muller.is_some() {
+            return self.download_muller(host, &half, &thermal);
+        }
+        let (n, seen) = (self.n, self.read(&self.seen)?);
+        let fields = &mut host.fields;
+        let (mut sums, mut now) = (FlowEnergies::default(), FlowEnergies::default());
+        for i in 0..n {
+            let (half, thermal) = (&half[RECORD * i..][..RECORD], &thermal[RECORD * i..][..RECORD]);
+            (fields.density_error[i], fields.previous_density_rate[i]) = (thermal[0], thermal[1]);
+            if fields.kind[i] & WALL != 0 {
+                fields.velocity_pressure[RECORD * i..][..RECORD].copy_from_slice(&seen[RECORD * i..][..RECORD]);
+            }
+            if is_suspended(fields.kind[i]) {
+                // Power of drag, and power that the fluid loses to the grain.
+                now.viscous += fields.force_density_rate[RECORD * i + 3];
+                now.gained -= fields.velocity_pressure[RECORD * i + 3];
+            }
+            if is_marked(&fields.ghost, i) {
+                // The subdomain that owns it counts it.
+                continue;
+            }
+            // These are zero for wall particles.
+            sums = sums.plus(&FlowEnergies {
+                viscous: thermal[2],
+                diffusive: thermal[3],
+                gained: half[3],
+            });
+        }
+        let power = self.gpu.download(&self.power)?;
+        host.surface = 0.0;
+        for cube in power.chunks_exact(2 * RECORD).take(n.div_ceil(THREADS)) {
+            now = now.plus(&FlowEnergies {
+                viscous: cube[RECORD].double(),
+                diffusive: cube[RECORD + 1].double(),
+                gained: cube[RECORD + 2].double(),
+            });
+            host.surface += cube[RECORD + 3].double();
+        }
+        let (mut since, mut now) = (sums.minus(&self.ledger).power_sums(), now.power_sums());
+        self.ledger = sums;
+        since.wall += gained_by_bodies;
+        now.wall += host.body_boundaries.power;
+        let before = std::mem::replace(&mut host.last, now);
+        // The work of a step is that of the mean of the powers at its two ends. So the first and the last powers count half.
+        let (dt, half) = (host.stepping.dt, 0.5 * host.stepping.dt);
+        let share = |of: fn(&FluidPowerSums) -> f64| dt * of(&since) + half * (of(&now) - of(&before));
+        if since != FluidPowerSums::default() {
+            host.work = host.work.plus(&FluidPowerSums {
+                viscous: share(|power_sums| power_sums.viscous),
+                diffusive: share(|power_sums| power_sums.diffusive),
+                wall: share(|power_sums| power_sums.wall),
+            });
+        }
+        Ok(())
+    }
+}

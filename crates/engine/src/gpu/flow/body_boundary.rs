@@ -1,0 +1,233 @@
+//! Rigid bodies that act on fluids on a GPU. If the bodies are on the same GPU, grains and fluids use the same records of them, and a halted step
+//! halts both. Otherwise the host uploads the motion of bodies, and downloads their loads.
+
+use super::GpuFluid;
+use crate::bodies::Bodies;
+use crate::flow::Flow;
+use crate::gpu::{BodyFlags, CoupledBodies, Number, doubles, numbers, stepping};
+use crate::surroundings::Surroundings;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::fluid::WALL;
+use seixo_sweeps::kernels::THREADS;
+use seixo_sweeps::kernels::bodies::NOWHERE;
+use seixo_sweeps::kernels::body_boundary::{halt_all, index_body_boundaries, place_body_boundaries, sum_forces_on_bodies};
+use seixo_sweeps::layout::RECORD;
+use std::any::Any;
+use std::sync::Arc;
+
+/// Body boundary particles on a GPU.
+pub(super) struct GpuBodyBoundaries<C> {
+    body_boundaries: usize,
+    pub particles: usize,
+    /// Kind of the first body boundary, and id of its first particle.
+    pub first: [u32; 2],
+    /// First particle of each body boundary, and the end of the last.
+    row: Buffer<u32>,
+    /// Index of the body in the table, for each body boundary and for each particle.
+    body: Buffer<u32>,
+    pub body_of: Buffer<u32>,
+    offset: Buffer<C>,
+    /// Indices of these particles among all.
+    pub place: Buffer<u32>,
+    pub bodies: Arc<CoupledBodies<C>>,
+    /// Whether grains on this GPU use the same records of bodies.
+    shares_bodies: bool,
+    /// Flags of the grains on the same GPU, which wait for fluids; none in a subdomain, which waits for all others after each step.
+    flags_of_grains: Option<Arc<Buffer<u32>>>,
+    /// For each body boundary: the power that its body gains, summed over all steps, and the present one \[W\].
+    power: Buffer<C>,
+    ledger: f64,
+}
+
+impl<C: Number> GpuBodyBoundaries<C> {
+    /// Body boundaries of the host; `None` without any. Bodies may already be on the GPU.
+    pub fn new(
+        gpu: &Gpu,
+        host: &Flow,
+        surroundings: &Surroundings,
+        of_bodies: Option<Box<dyn Any>>,
+    ) -> Result<Option<GpuBodyBoundaries<C>>, GpuError> {
+        if host.body_boundaries.is_empty() {
+            return Ok(None);
+        }
+        let layout = &host.body_boundaries;
+        let of_bodies = of_bodies.and_then(|shared| shared.downcast::<BodyFlags<C>>().ok());
+        let shares_bodies = of_bodies.is_some();
+        let (bodies, flags_of_grains) = match of_bodies {
+            Some(shared) => (shared.bodies, Some(shared.flags)),
+            None => (Arc::new(CoupledBodies::new(gpu, surroundings.bodies)?), None),
+        };
+        let flags_of_grains = flags_of_grains.filter(|_| !surroundings.grains.has_ghosts);
+        let particles = layout.offset.len() / RECORD;
+        let body: Vec<u32> = layout.body_index.iter().map(|body_index| body_index.unwrap_or(FREE)).collect();
+        let rows = layout.row.windows(2).zip(&body);
+        let body_of: Vec<u32> = rows.flat_map(|(row, &b)| vec![b; (row[1] - row[0]) as usize]).collect();
+        Ok(Some(GpuBodyBoundaries {
+            body_boundaries: body.len(),
+            particles,
+            first: [WALL | layout.first[0], WALL | layout.first[1]],
+            row: gpu.upload(&layout.row, "body boundary particles")?,
+            power: gpu.zeros(2 * body.len(), "body boundary particles")?,
+            body: gpu.upload(&body, "body boundary particles")?,
+            body_of: gpu.upload(&body_of, "body boundary particles")?,
+            offset: gpu.upload(&numbers::<C>(layout.offset.iter().copied()), "body boundary particles")?,
+            place: gpu.upload(&vec![FREE; particles], "body boundary particles")?,
+            bodies,
+            shares_bodies,
+            flags_of_grains,
+            ledger: 0.0,
+        }))
+    }
+
+    /// Indices of their bodies in the table, and angular velocities of all bodies.
+    pub fn turning(&self) -> (&Buffer<u32>, &Buffer<C>) {
+        (&self.body, &self.bodies.spin)
+    }
+
+    /// Kind of the first body boundary.
+    pub fn first_kind(&self) -> u32 {
+        self.first[0]
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Records the new indices of body boundary particles after a sort.
+    pub(super) fn index_body_boundaries(&self) {
+        let Some(body_boundaries) = &self.body_boundaries else { return };
+        if self.boundary_forces().is_some() {
+            self.gpu.write(&body_boundaries.place, &vec![NOWHERE; body_boundaries.place.len()]);
+        }
+        let (count, dim) = units(self.n);
+        index_body_boundaries::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            self.id.argument(),
+            body_boundaries.place.argument(),
+            body_boundaries.first[1],
+            self.n as u32,
+        );
+    }
+
+    /// Places body boundary particles according to the bodies at this step. With `watch`, the step halts if one is too far from its listed position.
+    /// Grains that wait for fluids then halt too, and fluids with grains.
+    pub(super) fn place_body_boundaries(&self, host: &Flow, parity: u32, watch: bool) {
+        let Some(body_boundaries) = &self.body_boundaries else { return };
+        let (count, dim) = units(body_boundaries.particles);
+        place_body_boundaries::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            body_boundaries.place.argument(),
+            body_boundaries.body_of.argument(),
+            body_boundaries.offset.argument(),
+            body_boundaries.bodies.center.argument(),
+            body_boundaries.bodies.orientation.argument(),
+            body_boundaries.bodies.velocity.argument(),
+            body_boundaries.bodies.spin.argument(),
+            self.reference.records(),
+            self.position[self.now].records(),
+            self.motion.records(),
+            self.flags.argument(),
+            stepping::<C, C>(&host.stepping),
+            body_boundaries.particles as u32,
+            parity,
+            self.plan.sides,
+            host.body_boundaries.across,
+            watch,
+        );
+        if let Some(flags) = body_boundaries.flags_of_grains.as_ref().filter(|_| watch) {
+            let (count, dim) = units(1);
+            halt_all::launch(self.gpu.client(), count, dim, self.flags.argument(), flags.argument(), parity);
+        }
+    }
+
+    /// Sums the forces of fluids on bodies, or collects those on the boundary particles of this subdomain. If the step `adds_up`, powers are summed
+    /// too.
+    pub(super) fn sum_forces_on_bodies(&self, parity: u32, adds_up: bool) {
+        let Some(body_boundaries) = &self.body_boundaries else { return };
+        match self.boundary_forces() {
+            Some(forces) => self.collect_boundary_forces(body_boundaries, forces),
+            None => self.sum_forces_of(&body_boundaries.place, &self.rate, parity, adds_up),
+        }
+    }
+
+    /// As [`GpuFluid::sum_forces_on_bodies`], from the forces at these indices of the boundary particles.
+    pub(super) fn sum_forces_of(&self, place: &Buffer<u32>, rate: &Buffer<R>, parity: u32, adds_up: bool) {
+        let Some(body_boundaries) = &self.body_boundaries else { return };
+        let (count, dim) = units(body_boundaries.body_boundaries * THREADS);
+        sum_forces_on_bodies::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            body_boundaries.row.argument(),
+            body_boundaries.body.argument(),
+            place.argument(),
+            body_boundaries.offset.argument(),
+            body_boundaries.bodies.orientation.argument(),
+            body_boundaries.bodies.velocity.argument(),
+            body_boundaries.bodies.spin.argument(),
+            rate.records(),
+            body_boundaries.bodies.load.argument(),
+            body_boundaries.power.argument(),
+            self.flags.argument(),
+            body_boundaries.body_boundaries as u32,
+            parity,
+            adds_up,
+        );
+    }
+
+    /// Downloads loads of bodies and the powers that they gain now. Returns the powers that they gained in all steps since the last time, as a sum
+    /// \[W\].
+    pub(super) fn body_boundary_message(&mut self, host: &mut Flow) -> Result<f64, GpuError> {
+        let Some(body_boundaries) = &mut self.body_boundaries else {
+            return Ok(0.0);
+        };
+        let mut copies = self.gpu.copies();
+        let load = copies.add(&body_boundaries.bodies.load, 0..body_boundaries.bodies.load.len());
+        let power = copies.add(&body_boundaries.power, 0..body_boundaries.power.len());
+        let arrived = copies.wait()?;
+        let power = doubles(&arrived.take(power));
+        // All subdomains sum the same powers; one adds them to its ledger.
+        let counts = host.body_boundaries.adds_to_ledger();
+        let sum = |which: usize| {
+            if counts {
+                power.iter().skip(which).step_by(2).sum::<f64>()
+            } else {
+                0.0
+            }
+        };
+        host.body_boundaries.load = doubles(&arrived.take(load));
+        host.body_boundaries.power = sum(1);
+        Ok(sum(0) - std::mem::replace(&mut body_boundaries.ledger, sum(0)))
+    }
+
+    /// As [`super::FluidGpuBackend::update_bodies`].
+    pub(super) fn see(&self, bodies: &Bodies) {
+        if let Some(body_boundaries) = self
+            .body_boundaries
+            .as_ref()
+            .filter(|body_boundaries| !body_boundaries.shares_bodies)
+        {
+            body_boundaries.bodies.move_as(&self.gpu, bodies);
+        }
+    }
+
+    /// Downloads the flags, and with them the loads of bodies if these are not on this GPU.
+    pub(super) fn collect_flags(&self, host: &mut Flow) -> Result<Vec<u32>, GpuError> {
+        let mut copies = self.gpu.copies();
+        let flags = copies.add(&self.flags, 0..self.flags.len());
+        let reported = self
+            .body_boundaries
+            .as_ref()
+            .filter(|body_boundaries| !body_boundaries.shares_bodies);
+        let load = reported.map(|body_boundaries| copies.add(&body_boundaries.bodies.load, 0..body_boundaries.bodies.load.len()));
+        let arrived = copies.wait()?;
+        if let Some(load) = load {
+            host.body_boundaries.load = doubles(&arrived.take(load));
+        }
+        Ok(arrived.take(flags))
+    }
+}

@@ -1,0 +1,89 @@
+//! Halo of the fluids in a subdomain.
+
+use super::super::GpuFluid;
+use crate::gpu::Number;
+use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
+use crate::gpu::neighbor_lists::make_room;
+use seixo_device::gpu::{Buffer, Gpu, GpuError};
+use seixo_laws::Coordinate;
+use seixo_sweeps::layout::RECORD;
+use std::sync::Arc;
+
+/// Fluid shared with one other subdomain.
+pub(super) struct HaloSide<C, R> {
+    /// Indices of the owned fluid particles that are ghosts there, and their number.
+    pub own: Buffer<u32>,
+    pub shown: usize,
+    /// Indices of the ghosts of its fluid, and their number.
+    pub ghosts: Buffer<u32>,
+    pub followed_ghosts: usize,
+    /// Packed records of owned fluid: position with volume, and velocity with pressure, for this step and the one before.
+    pub packed: [Arc<PackedHalo<C, R>>; 2],
+    /// The same records for the ghosts, as received in a message.
+    pub reported: PackedHalo<C, R>,
+}
+
+impl<C: Number, R: Number> HaloSide<C, R> {
+    /// A side with these owned particles and these ghosts, by their indices.
+    pub fn new(gpu: &Gpu, own: &[u32], copies: &[u32]) -> Result<HaloSide<C, R>, GpuError> {
+        let mut side = HaloSide {
+            own: gpu.buffer(RECORD, "domains")?,
+            shown: 0,
+            ghosts: gpu.buffer(RECORD, "domains")?,
+            followed_ghosts: 0,
+            packed: PackedHalo::twice(gpu, RECORD)?,
+            reported: PackedHalo::new(gpu, 1, RECORD)?,
+        };
+        side.show(gpu, own)?;
+        side.follow(gpu, copies)?;
+        Ok(side)
+    }
+
+    /// From now on these owned fluid particles are sent to the other subdomain.
+    pub fn show(&mut self, gpu: &Gpu, own: &[u32]) -> Result<(), GpuError> {
+        make_room(gpu, &mut self.own, own.len(), "domains")?;
+        gpu.write_part(&self.own, 0, own);
+        self.shown = own.len();
+        PackedHalo::make_room(&mut self.packed, gpu, self.shown, RECORD)
+    }
+
+    /// From now on these ghosts are updated with its fluid.
+    pub fn follow(&mut self, gpu: &Gpu, copies: &[u32]) -> Result<(), GpuError> {
+        make_room(gpu, &mut self.ghosts, copies.len(), "domains")?;
+        gpu.write_part(&self.ghosts, 0, copies);
+        self.followed_ghosts = copies.len();
+        make_room(gpu, &mut self.reported.coordinates, RECORD * self.followed_ghosts, "domains")?;
+        make_room(gpu, &mut self.reported.motions, RECORD * self.followed_ghosts, "domains")
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuFluid<C, R> {
+    type Coordinate = C;
+    type Real = R;
+
+    fn gpu_of_domain(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    fn numbers_of_motion(&self) -> usize {
+        RECORD
+    }
+
+    fn packed_for(&self, side: usize) -> &Arc<PackedHalo<C, R>> {
+        &self.border().sides[side].packed[self.now]
+    }
+
+    fn shown(&self, side: usize) -> usize {
+        self.border().sides[side].shown
+    }
+
+    fn followed(&self, side: usize) -> usize {
+        self.border().sides[side].followed_ghosts
+    }
+
+    fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {
+        let (gpu, now, side) = (&self.gpu, self.now, &self.border().sides[side]);
+        gpu.scatter(&packed.coordinates, &side.ghosts, side.followed_ghosts, RECORD, &self.position[now]);
+        gpu.scatter(&packed.motions, &side.ghosts, side.followed_ghosts, RECORD, &self.flowing[now]);
+    }
+}

@@ -1,0 +1,379 @@
+//! Transfer between host and GPU.
+
+use super::assembly::Contacts;
+use super::bins::BinnedGrains;
+use super::bodies::{BodiesFetched, GpuBodies};
+use super::bonds::GpuBonds;
+use super::domain::DomainState;
+use super::gear::GpuGear;
+use super::heat::GpuHeat;
+use super::step::BATCH;
+use super::tables::Tables;
+use super::{Cells, GpuGrains, Number, PairHistory, Rows, WallRows, doubles, numbers, room_for_cubes};
+use crate::populations::Populations;
+use crate::search::of_partner;
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
+use seixo_laws::Coordinate;
+use seixo_laws::contact::COEFFICIENTS;
+use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
+use seixo_sweeps::kernels::FLAGS;
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, history_stride};
+use seixo_sweeps::tiles::{ContactKernelConfig, IN_CONTACT, PLACE, TILE};
+use std::sync::Arc;
+
+/// Values in the history of an extended contact on a GPU: those of the host without padding.
+const EXTENDED_HISTORY_ON_GPU: usize = 10;
+
+/// Records of four numbers from records of three.
+fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
+    triples.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0])
+}
+
+/// Records of three numbers from records of four.
+fn narrowed(records: Vec<f64>) -> Vec<f64> {
+    records.chunks_exact(RECORD).flat_map(|v| [v[0], v[1], v[2]]).collect()
+}
+
+/// Downloads of grains and walls that are in progress.
+pub(super) struct Fetched<C, R> {
+    words: [Ticket<u32>; 3],
+    places: [Ticket<C>; 3],
+    motion: [Ticket<R>; 2],
+    turning: Option<[Ticket<R>; 2]>,
+    half_spin: Option<Ticket<C>>,
+    heat: Option<[Ticket<C>; 2]>,
+    near: Option<Near<C, R>>,
+    bodies: Option<BodiesFetched<C>>,
+    /// Member numbers of grains, with bodies or in a subdomain.
+    member: Option<Ticket<u32>>,
+    orientations: Option<Ticket<C>>,
+    /// Derivatives of positions and orientations.
+    derivatives: Option<[Ticket<C>; 2]>,
+}
+
+/// Downloads of the rows of walls that are in progress.
+struct Near<C, R> {
+    row: Ticket<u32>,
+    list: Ticket<u32>,
+    history: Ticket<R>,
+    wall_contacts: Ticket<C>,
+    work: Option<Ticket<C>>,
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Uploads the current state of a simulation on the host, with its contact histories. The lists follow from the positions of grains and walls at
+    /// the last rebuild on the host.
+    pub(crate) fn import_host_state(gpu: Gpu, host: &mut Populations) -> Result<GpuGrains<C, R>, GpuError> {
+        let n = host.grains.fields.len();
+        let room = Self::room_for(host, n);
+        (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
+        host.bodies.power_of_prescribed_motion = host.power_of_prescribed_motion();
+        let remembers_radius = host.context.materials.has_mindlin;
+        let mut laws = host
+            .context
+            .materials
+            .coefficients
+            .chunks_exact(COEFFICIENTS)
+            .map(|row| (row[5] as i64, row[6] as i64));
+        let first = laws.next();
+        let kind = ContactKernelConfig {
+            frictional: host.context.materials.has_friction,
+            uniform: host.context.materials.is_uniform && host.context.materials.count == 1,
+            laws: first.filter(|first| laws.all(|other| other == *first)),
+            sides: host.context.sides,
+            is_extended: host.context.materials.are_extended,
+            numbers: match (host.context.materials.are_extended, remembers_radius) {
+                (true, _) => EXTENDED_HISTORY_ON_GPU,
+                (false, true) => 4,
+                (false, false) => 3,
+            },
+            one_by_one: host.context.settings.decomposition_invariant,
+        };
+        let turning = if kind.frictional { RECORD * room } else { RECORD };
+        let fields = &host.grains.fields;
+        let held = |values: &[f64]| {
+            let mut values = numbers::<R>(values.iter().copied());
+            values.resize(turning, R::of(0.0));
+            values
+        };
+        let words = |values: &[u32]| {
+            let mut values = values.to_vec();
+            values.resize(room, 0);
+            values
+        };
+        let records = |values: &mut dyn Iterator<Item = f64>| {
+            let mut values = numbers::<C>(values);
+            values.resize(RECORD * room, C::of(0.0));
+            values
+        };
+        let motions = |values: &[f64]| {
+            let mut values = numbers::<R>(values.iter().copied());
+            values.resize(RECORD * room, R::of(0.0));
+            values
+        };
+        let mut half_spin = numbers::<C>(widened(&fields.half_spin));
+        half_spin.resize(turning, C::of(0.0));
+        let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
+        let listed_at = records(&mut listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
+        let cubes = room_for_cubes(room);
+        let binned = BinnedGrains::new(&gpu, host, n)?;
+        let contacts = Contacts::new(&gpu, n, host.context.settings.assembly)?;
+        let servos = host.walls.servo_state();
+        let walls = if host.walls.given.is_empty() {
+            None
+        } else {
+            let time = host.walls.listed_at;
+            host.walls.set_servos(&servos, true);
+            host.walls.place(time, true);
+            Some(WallRows::new(&gpu, host, room, BATCH)?)
+        };
+        let heat = GpuHeat::new(&gpu, host, room)?;
+        let fields = &host.grains.fields;
+        let mut remote = GpuGrains {
+            kind,
+            n,
+            id: gpu.upload(&words(&fields.id), "ids")?,
+            material: gpu.upload(&words(&fields.material), "materials")?,
+            group: gpu.upload(&words(&fields.group), "groups")?,
+            position: [gpu.upload(&listed_at, "positions")?, gpu.buffer(RECORD * room, "positions")?],
+            velocity: [
+                gpu.upload(&motions(&fields.velocity), "velocities")?,
+                gpu.buffer(RECORD * room, "velocities")?,
+            ],
+            spin: [
+                gpu.upload(&held(&fields.spin), "angular velocities")?,
+                gpu.buffer(turning, "angular velocities")?,
+            ],
+            now: 0,
+            half_velocity: gpu.upload(&records(&mut widened(&fields.half_velocity)), "velocities")?,
+            half_spin: gpu.upload(&half_spin, "angular velocities")?,
+            force: gpu.upload(&motions(&fields.force), "forces")?,
+            torque: gpu.upload(&held(&fields.torque), "torques")?,
+            reference: gpu.buffer(RECORD * room, "positions of the lists")?,
+            table: gpu.upload(
+                &numbers::<R>(host.context.materials.coefficients.iter().copied()),
+                "the interaction table",
+            )?,
+            rows: Rows::new(&gpu, room)?,
+            old_rows: Rows::new(&gpu, if kind.frictional { room } else { 0 })?,
+            key: gpu.buffer(room, "cells")?,
+            order: gpu.buffer(room, "the order of cells")?,
+            cells: Cells::new(&gpu, host.grains.cells.grids(), room)?,
+            tables: host.grains.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
+            binned,
+            contacts,
+            walls,
+            heat,
+            border: DomainState::new(&gpu, host, room)?,
+            geared: GpuGear::new(&gpu, host, room)?,
+            holding: GpuBonds::new(&gpu, host, room, cubes)?,
+            carriers: host.bodies.are_present.then(|| GpuBodies::new(&gpu, host)).transpose()?,
+            no_rows: gpu.zeros(1, "walls")?,
+            flags: Arc::new(gpu.zeros(FLAGS, "flags")?),
+            power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            wall_energy: gpu.zeros(RECORD * cubes, "the ledger")?,
+            forces_known: true,
+            queued: None,
+            interval: 64,
+            since_rebuild: 64,
+            gpu,
+        };
+        let (rebuilds, steps) = (host.grains.rebuilds, host.context.steps);
+        let listed_at = host.walls.listed_at;
+        host.context.steps = (listed_at / host.context.stepping.dt).round() as u64;
+        remote.rebuild_neighbor_lists(host, false)?;
+        remote.list_bonds_by_grain(host)?;
+        (host.grains.rebuilds, host.context.steps) = (rebuilds, steps);
+        host.walls.listed_at = listed_at;
+        remote.restore_histories(host)?;
+        remote.upload_wear(host)?;
+        if let Some(cells) = remote.binned.as_ref().map(BinnedGrains::cells) {
+            remote.bin_grains(host, cells)?;
+        }
+        let now = host.context.time();
+        host.walls.set_servos(&servos, false);
+        host.walls.place(now, true);
+        if let Some(near) = &mut remote.walls {
+            near.send(&remote.gpu, host)?;
+        }
+        Ok(remote)
+    }
+
+    /// Writes the current positions and the contact histories, in the order of the lists that were just built.
+    fn restore_histories(&mut self, host: &Populations) -> Result<(), GpuError> {
+        let gpu = &self.gpu;
+        // The buffers may have room for more grains.
+        let order = gpu.download_part(&self.order, 0..self.n).wait()?;
+        let position = order
+            .iter()
+            .flat_map(|&i| host.grains.fields.position[i as usize * RECORD..][..RECORD].to_vec());
+        gpu.write_part(&self.position[self.now], 0, &numbers::<C>(position));
+        let mut place = vec![0u32; self.n];
+        for (new, &old) in order.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        if self.kind.frictional {
+            let mut by_place: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
+            host.visit_listed(|i, j, of_i, of_j| {
+                let (i, j) = (place[i as usize], place[j as usize]);
+                by_place.extend([(i, j, *of_i), (j, i, *of_j)]);
+            });
+            by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
+            let rows = &self.rows;
+            let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
+            let mut list = gpu.download(&rows.list)?;
+            let mut history = vec![R::of(0.0); rows.history.len()];
+            let mut next = 0;
+            for i in 0..self.n {
+                let from = next;
+                while next < by_place.len() && by_place[next].0 as usize == i {
+                    next += 1;
+                }
+                for s in 0..count[i] as usize {
+                    let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                    let known = by_place[from..next].binary_search_by_key(&list[entry], |&(_, j, _)| j);
+                    if let Ok(found) = known {
+                        list[entry] |= IN_CONTACT;
+                        for (c, &value) in by_place[from + found].2[..self.kind.numbers].iter().enumerate() {
+                            history[(entry / TILE * self.kind.numbers + c) * TILE + entry % TILE] = R::of(value);
+                        }
+                    }
+                }
+            }
+            gpu.write(&self.rows.list, &list);
+            gpu.write(&self.rows.history, &history);
+        }
+        if let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) {
+            let (row, list) = (gpu.download(&near.row)?, gpu.download(&near.list)?);
+            let mut history = vec![R::of(0.0); near.history.len()];
+            let mut wall_contacts = vec![C::of(0.0); near.wall_contacts.len()];
+            for (i, &old) in order.iter().enumerate() {
+                for k in row[i] as usize..row[i + 1] as usize {
+                    if let Some((contact_histories, touch)) = host.walls.wall_contact_of(old as usize, list[k]) {
+                        for (slot, &x) in history[k * host.walls.contact_histories..].iter_mut().zip(contact_histories) {
+                            *slot = R::of(x);
+                        }
+                        for (slot, &x) in wall_contacts[k * touch.len()..].iter_mut().zip(touch) {
+                            *slot = C::of(x);
+                        }
+                    }
+                }
+            }
+            gpu.write(&near.history, &history);
+            gpu.write(&near.wall_contacts, &wall_contacts);
+        }
+        Ok(())
+    }
+
+    /// Requests the download of all that the host needs of grains and walls.
+    pub(super) fn ask_for_fields(&self, copies: &mut Copies) -> Fetched<C, R> {
+        let n = self.n;
+        let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
+        let motion = [&self.velocity[self.now], &self.force].map(&mut records);
+        let is_turning = self.kind.frictional;
+        let turning = is_turning.then(|| [&self.spin[self.now], &self.torque].map(records));
+        let entries = self.walls.as_ref().map_or(0, |near| near.entries);
+        Fetched {
+            bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies)),
+            member: (self.carriers.is_some() || self.members_of_domain().is_some()).then(|| copies.add(self.member(), 0..n)),
+            orientations: self.all_orientations().map(|orientation| copies.add(orientation, 0..RECORD * n)),
+            derivatives: self.geared.as_ref().map(|geared| {
+                let turns = if self.kind.frictional { ORIENTATION_DERIVATIVES * n } else { 0 };
+                [
+                    copies.add(&geared.position_derivatives, 0..POSITION_DERIVATIVES * n),
+                    copies.add(&geared.orientation_derivatives, 0..turns),
+                ]
+            }),
+            words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
+            places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
+            motion,
+            turning,
+            half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
+            heat: self.heat.as_ref().map(|heat| {
+                let temperature = copies.add(&heat.temperature[self.now], 0..n);
+                [temperature, copies.add(&heat.given, 0..heat.given.len())]
+            }),
+            near: self.walls.as_ref().map(|near| Near {
+                row: copies.add(&near.row, 0..n + 1),
+                list: copies.add(&near.list, 0..entries),
+                history: copies.add(&near.history, 0..entries * history_stride(self.kind.is_extended)),
+                wall_contacts: copies.add(&near.wall_contacts, 0..entries * WALL_CONTACT),
+                work: near.work.as_ref().map(|work| copies.add(work, 0..entries)),
+            }),
+        }
+    }
+
+    /// Updates the host's grains and walls with the downloaded data.
+    pub(super) fn download_fields(&self, host: &mut Populations, arrived: &Arrived, fetched: Fetched<C, R>) {
+        let fields = &mut host.grains.fields;
+        [fields.id, fields.material, fields.group] = fetched.words.map(|ticket| arrived.take(ticket));
+        let [position, reference, half_velocity] = fetched.places.map(|ticket| doubles(&arrived.take(ticket)));
+        (fields.position, fields.reference, fields.half_velocity) = (position, narrowed(reference), narrowed(half_velocity));
+        [fields.velocity, fields.force] = fetched.motion.map(|ticket| doubles(&arrived.take(ticket)));
+        if let Some(turning) = fetched.turning {
+            [fields.spin, fields.torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
+        }
+        if let Some(half_spin) = fetched.half_spin {
+            fields.half_spin = narrowed(doubles(&arrived.take(half_spin)));
+        }
+        if let Some([temperature, given]) = fetched.heat.map(|heat| heat.map(|ticket| arrived.take(ticket))) {
+            self.download_heat(host, &temperature, &given);
+        }
+        if let Some(member) = fetched.member {
+            host.grains.fields.member = arrived.take(member);
+        }
+        if let Some(fetched) = fetched.bodies {
+            let [took, put_in] = fetched.show(host, arrived);
+            let damped = took - std::mem::replace(&mut host.bodies.damped, took);
+            host.body_ledger().local_damping += damped;
+            host.ledger.work.wall += host.context.stepping.dt * (put_in - std::mem::replace(&mut host.bodies.put_in, put_in));
+        }
+        if let Some(orientation) = fetched.orientations {
+            host.grains.fields.orientation = doubles(&arrived.take(orientation));
+        }
+        if let Some(derivatives) = fetched.derivatives {
+            [host.grains.fields.position_derivatives, host.grains.fields.orientation_derivatives] =
+                derivatives.map(|ticket| doubles(&arrived.take(ticket)));
+        }
+        let now = host.context.time();
+        host.walls.place(now, false);
+        host.walls.row = vec![0; self.n + 1];
+        if let Some(near) = fetched.near {
+            (host.walls.row, host.walls.list) = (arrived.take(near.row), arrived.take(near.list));
+            host.walls.history = doubles(&arrived.take(near.history));
+            host.walls.wall_contacts = doubles(&arrived.take(near.wall_contacts));
+            host.walls.work.by_entry = near.work.map_or(Vec::new(), |work| doubles(&arrived.take(work)));
+        }
+    }
+
+    /// Contact histories of the pairs that were in contact at the last step.
+    pub(super) fn touching(&self) -> Result<Vec<PairHistory>, GpuError> {
+        if !self.kind.frictional {
+            return Ok(Vec::new());
+        }
+        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
+        let (list, history) = (gpu.download(&rows.list)?, gpu.download(&rows.history)?);
+        let mut ends: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
+        for i in 0..self.n {
+            for s in 0..count[i] as usize {
+                let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                if list[entry] & IN_CONTACT != 0 {
+                    let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
+                    let record = std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 });
+                    ends.push((i as u32, list[entry] & PLACE, record));
+                }
+            }
+        }
+        ends.sort_unstable_by_key(|&(i, j, _)| (i.min(j), i.max(j), i));
+        // Only one end of a pair is listed if the other is a ghost.
+        let pairs = ends.chunk_by(|a, b| (a.0, a.1) == (b.1, b.0));
+        let both = |pair: &[(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])]| {
+            let (i, j, of_i) = pair[0];
+            (i, j, of_i, pair.get(1).map_or_else(|| of_partner(&of_i), |(_, _, of_j)| *of_j))
+        };
+        Ok(pairs.map(both).collect())
+    }
+}

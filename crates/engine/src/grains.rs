@@ -1,0 +1,64 @@
+//! The grains of a domain, with their neighbor lists and contacts.
+
+use crate::border::BorderParts;
+use crate::broad_phase::BoundingVolumes;
+use crate::fields::Fields;
+use crate::search::{Cells, Pairs};
+use crate::world::ExpectedGrains;
+use seixo_sweeps::contact::PowerSums;
+use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
+use seixo_sweeps::motion::MotionReport;
+
+/// The grains of a domain, with their neighbor lists and contacts.
+pub(crate) struct GrainState {
+    pub fields: Fields,
+    /// Whether a GPU steps them: then fields, lists and contacts here are those of the last observation.
+    pub are_on_gpu: bool,
+    /// Whether some grains are ghost particles, which [`Fields::member`] marks.
+    pub has_ghosts: bool,
+    /// In a subdomain, the parts of its own grains that ghost particles act on.
+    pub border: BorderParts,
+    pub cells: Cells,
+    pub pairs: Pairs,
+    pub old_pairs: Pairs,
+    /// Bodies that each body may contact until the next rebuild.
+    pub bounding_volumes: BoundingVolumes,
+    /// Number of rebuilds of the neighbor lists.
+    pub rebuilds: u64,
+    /// Contact history of the second grain of each pair, where it is not the opposite of that of the first.
+    pub of_second: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])>,
+    /// One report for each part of the grains.
+    pub motion_reports: Vec<MotionReport<f64>>,
+    pub contact_power_sums: Vec<PowerSums<f64>>,
+    pub wall_power_sums: Vec<PowerSums<f64>>,
+    /// Whether grains were moved and their forces are not yet computed.
+    pub forces_pending: bool,
+    /// Kinds of grains that may be added.
+    pub expected: Vec<ExpectedGrains>,
+    /// Smallest id above all that were used.
+    pub next_id: u64,
+}
+
+impl GrainState {
+    /// No grains yet, with empty lists.
+    pub fn new(fields: Fields, cells: Cells, expected: Vec<ExpectedGrains>, next_id: u64) -> GrainState {
+        GrainState {
+            fields,
+            are_on_gpu: false,
+            has_ghosts: false,
+            border: BorderParts::default(),
+            cells,
+            pairs: Pairs::default(),
+            old_pairs: Pairs::default(),
+            bounding_volumes: BoundingVolumes::default(),
+            rebuilds: 0,
+            of_second: Vec::new(),
+            motion_reports: Vec::new(),
+            contact_power_sums: Vec::new(),
+            wall_power_sums: Vec::new(),
+            forces_pending: false,
+            expected,
+            next_id,
+        }
+    }
+}

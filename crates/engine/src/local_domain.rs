@@ -1,0 +1,352 @@
+//! One domain with its backend: a whole world, or a part of it that exchanges data with others.
+
+use crate::backend::Backend;
+use crate::events::{OverlapCheck, stopped};
+use crate::fields::Fields;
+use crate::gpu::{GpuBackend, GpuGrains};
+use crate::guard::{StepError, StepErrorCause};
+use crate::populations::Populations;
+use crate::refusal::WorldError;
+use crate::search::Pairs;
+use crate::state::{Column, Ledger, Sections, State};
+use crate::world::Precision;
+use seixo_device::gpu::{Gpu, GpuError};
+use seixo_sweeps::contact::PowerSums;
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, WALL_CONTACT, history_stride};
+use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
+
+mod coupled_step;
+mod fluids;
+
+/// One domain with its backend.
+pub(crate) struct LocalDomain {
+    pub populations: Populations,
+    pub backend: Backend,
+}
+
+/// What a change between two steps compares with.
+pub(crate) struct BeforeChange {
+    energies: Ledger,
+    left_with_fluids: f64,
+    wall_work: f64,
+    contacts: State,
+}
+
+impl LocalDomain {
+    /// A domain that is computed on the CPU.
+    pub(crate) fn new(populations: Populations) -> LocalDomain {
+        LocalDomain {
+            populations,
+            backend: Backend::default(),
+        }
+    }
+
+    /// Uploads grains and fluids, if there are any, to the GPU that steps them.
+    pub(crate) fn upload(&mut self) -> Result<(), WorldError> {
+        let Some(gpu) = self.backend.gpu.clone() else { return Ok(()) };
+        // Fluids need the bodies on the GPU first.
+        if self.populations.grains.fields.len() > 0 && !self.populations.context.is_heterogeneous() {
+            self.upload_grains(gpu.clone())?;
+        }
+        self.upload_fluids(&gpu)?;
+        self.observe().map_err(refused_by_device)
+    }
+
+    pub(crate) fn upload_grains(&mut self, gpu: Gpu) -> Result<(), WorldError> {
+        let remote: Box<dyn GpuBackend> = match self.populations.context.precision() {
+            Precision::F64 => Box::new(GpuGrains::<f64, f64>::import_host_state(gpu, &mut self.populations)?),
+            Precision::Mixed => Box::new(GpuGrains::<f64, f32>::import_host_state(gpu, &mut self.populations)?),
+            Precision::F32 => Box::new(GpuGrains::<f32, f32>::import_host_state(gpu, &mut self.populations)?),
+        };
+        self.backend.grains = Some(remote);
+        self.populations.grains.are_on_gpu = true;
+        self.backend.is_current = false;
+        (
+            self.populations.grains.pairs,
+            self.populations.grains.old_pairs,
+            self.populations.grains.fields,
+        ) = (Pairs::default(), Pairs::default(), Fields::default());
+        self.populations.grains.of_second = Vec::new();
+        if let Some(network) = &mut self.populations.bonds {
+            network.forget_rows();
+        }
+        Ok(())
+    }
+
+    /// Like [`crate::Simulation::advance`], on the GPU.
+    pub(crate) fn advance_by_backend(&mut self, steps: u64) -> Result<(), StepError> {
+        if steps == 0 {
+            return Ok(());
+        }
+        if self.populations.context.is_heterogeneous() {
+            return self.advance_heterogeneous(steps);
+        }
+        if self.populations.grains_on_gpu() && self.populations.gpu_fluids_couple_bodies() {
+            return self.advance_together(steps);
+        }
+        let end = self.populations.context.steps + steps;
+        if !self.populations.grains_on_gpu() {
+            self.backend.is_current = false;
+            self.populations.pass_time(steps);
+            return self.advance_fluids_on_gpu(steps);
+        }
+        loop {
+            self.backend.is_current = false;
+            let left = end - self.populations.context.steps;
+            match self.with_gpu_backend(|remote, host| remote.advance(host, left))? {
+                0 => return self.advance_fluids_on_gpu(steps),
+                raised => self.handle_grain_flags(raised)?,
+            }
+            if !self.populations.grains_on_gpu() {
+                self.populations.pass_time(end - self.populations.context.steps);
+                return self.advance_fluids_on_gpu(steps);
+            }
+        }
+    }
+
+    /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
+    pub(crate) fn steps_at_once(&self) -> u64 {
+        let of_grains = self.backend.grains.as_ref().map(|remote| remote.batch(&self.populations, u64::MAX));
+        let of_fluids = self.backend.fluids.as_ref().map(|remote| remote.batch(u64::MAX));
+        of_grains.into_iter().chain(of_fluids).min().unwrap_or(1)
+    }
+
+    /// Starts `steps` steps on a GPU, which must be taken next.
+    pub(crate) fn queue_steps(&mut self, steps: u64) -> Result<(), StepError> {
+        if steps == 0 || !self.populations.grains_on_gpu() || self.populations.gpu_fluids_couple_bodies() {
+            return Ok(());
+        }
+        self.with_gpu_backend(|remote, host| remote.queue_steps(host, steps))
+    }
+
+    /// Calls `visit` for each pair of grains in contact, with their indices and both contact histories.
+    pub(crate) fn visit_contacts(
+        &mut self,
+        mut visit: impl FnMut(&Populations, u32, u32, &[f64; EXTENDED_HISTORY_STRIDE], &[f64; EXTENDED_HISTORY_STRIDE]),
+    ) -> Result<(), StepError> {
+        if self.populations.grains_on_gpu() {
+            let contact_histories = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
+            contact_histories
+                .iter()
+                .for_each(|(i, j, of_i, of_j)| visit(&self.populations, *i, *j, of_i, of_j));
+        } else {
+            self.populations
+                .visit_listed(|i, j, of_i, of_j| visit(&self.populations, i, j, of_i, of_j));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn with_gpu_backend<T>(
+        &mut self,
+        run: impl FnOnce(&mut dyn GpuBackend, &mut Populations) -> Result<T, GpuError>,
+    ) -> Result<T, StepError> {
+        let remote = self.backend.grains.as_mut().expect("the grains are on a GPU");
+        let result = run(remote.as_mut(), &mut self.populations);
+        result.map_err(|error| self.populations.failed(error.to_string()))
+    }
+
+    /// Converts flags of the GPU to an error.
+    pub(crate) fn explained(&mut self, raised: u32) -> StepError {
+        match self.motion_error(raised) {
+            Err(error) => error,
+            Ok(()) => self.contact_error(raised),
+        }
+    }
+
+    /// As [`LocalDomain::explained`]; nothing if only bodies left whose grains are all in other domains.
+    pub(crate) fn explained_here(&mut self, raised: u32) -> Option<StepError> {
+        match self.motion_error(raised) {
+            Err(error) => Some(error),
+            Ok(()) if raised & (TOO_DEEP | TOO_CONDUCTIVE) == 0 => None,
+            Ok(()) => Some(self.contact_error(raised)),
+        }
+    }
+
+    /// Downloads the state, and finds a motion that became impossible.
+    fn motion_error(&mut self, raised: u32) -> Result<(), StepError> {
+        self.with_gpu_backend(|remote, host| remote.download_state(host))?;
+        self.populations.grains.motion_reports = vec![MotionReport { flags: raised, ..AT_REST }];
+        self.populations.guard_motion()
+    }
+
+    /// Finds a contact that became impossible, in the state that was downloaded.
+    fn contact_error(&mut self, raised: u32) -> StepError {
+        self.populations.rebuild_neighbor_lists();
+        self.populations.wall_contacts();
+        if raised & TOO_CONDUCTIVE != 0 {
+            return self.populations.too_conductive();
+        }
+        debug_assert_ne!(raised & TOO_DEEP, 0);
+        self.populations.too_deep()
+    }
+
+    /// Ends the stepping on the GPU, which stays open. The state on the host must be observed before.
+    pub(crate) fn download(&mut self) {
+        if self.backend.grains.take().is_some() {
+            self.populations.grains.are_on_gpu = false;
+            self.populations.record_bond_energies();
+        }
+        self.backend.fluids = None;
+        self.populations.with_flow(|flow, surroundings| flow.download(surroundings));
+    }
+
+    /// Updates all values that readers see: ledger, snapshot, momentum, walls. On the CPU they are always current.
+    ///
+    /// # Errors
+    /// If a grain's state became impossible, or the GPU fails.
+    pub(crate) fn observe(&mut self) -> Result<(), StepError> {
+        if self.backend.is_current {
+            return Ok(());
+        }
+        self.compute_pending_forces()?;
+        // The motion of bodies depends on the forces of fluids, too.
+        self.observe_fluids()?;
+        if self.populations.grains_on_gpu() {
+            let raised = self.with_gpu_backend(|remote, host| remote.observe(host))?;
+            if raised != 0 {
+                return Err(self.explained(raised));
+            }
+        }
+        self.backend.is_current = true;
+        Ok(())
+    }
+
+    /// Turns flags of grains on a GPU into the error that they mean, or removes grains that left.
+    pub(crate) fn handle_grain_flags(&mut self, raised: u32) -> Result<(), StepError> {
+        if self.populations.loses_grains_and_bodies(raised) {
+            return self.remove_left_with_bodies();
+        }
+        Err(self.explained(raised))
+    }
+
+    /// Removes grains and bodies that left the world: on the host, as a body is removed as a whole. The rest is listed and uploaded again.
+    fn remove_left_with_bodies(&mut self) -> Result<(), StepError> {
+        self.observe()?;
+        let mut contacts = State::default();
+        self.save_contacts(&mut contacts)?;
+        self.download();
+        self.populations.remove_bond_energy(LEFT_DOMAIN);
+        self.populations.forget_contacts();
+        self.populations.rebuild_neighbor_lists();
+        let restored = self.populations.restore_contact_histories(&contacts, false);
+        self.populations.with_flow(|flow, surroundings| {
+            if flow.follow_bodies(surroundings) {
+                flow.rebuild_neighbor_lists(surroundings);
+            }
+        });
+        restored.and_then(|()| self.upload()).map_err(|refusal| match refusal {
+            WorldError::Stopped(stop) => *stop,
+            refusal => self.populations.failed(refusal.to_string()),
+        })
+    }
+
+    /// Saves contact histories, by ids of grains and elements of walls.
+    pub(crate) fn save_contacts(&mut self, to: &mut dyn Sections) -> Result<(), StepError> {
+        // On a GPU, both grains of a contact store a history.
+        let are_two = self.populations.grains_on_gpu();
+        self.save_histories(to, are_two)
+    }
+
+    /// What a change of the observed state will compare with; with `are_two`, contact histories of both grains are kept.
+    pub(crate) fn begin_change(&mut self, are_two: bool) -> Result<BeforeChange, WorldError> {
+        let mut contacts = State::default();
+        self.save_histories(&mut contacts, are_two).map_err(stopped)?;
+        Ok(BeforeChange {
+            energies: self.populations.gpu_energies(),
+            left_with_fluids: self.populations.left_with_fluids(),
+            wall_work: self.populations.wall_work(),
+            contacts,
+        })
+    }
+
+    /// Lists everything again after a change, with the contact histories from before.
+    pub(crate) fn list_changed(&mut self, before: &BeforeChange, meets: OverlapCheck) -> Result<(), WorldError> {
+        self.populations.forget_contacts();
+        self.populations.rebuild_neighbor_lists();
+        self.populations.restore_contact_histories(&before.contacts, false)?;
+        if meets != OverlapCheck::Nothing {
+            self.populations.find_overlaps(meets)?;
+        }
+        self.populations.tune_servos();
+        self.populations.recompute_forces_of_fluids();
+        Ok(())
+    }
+
+    /// Saves contact histories; with `are_two`, those of both grains.
+    pub(crate) fn save_histories(&mut self, to: &mut dyn Sections, are_two: bool) -> Result<(), StepError> {
+        let kept = history_stride(self.populations.context.materials.are_extended);
+        let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
+        self.visit_contacts(|populations, i, j, of_i, of_j| {
+            pair.extend([i, j].map(|place| populations.grains.fields.id[place as usize]));
+            history.extend(&of_i[..kept]);
+            if are_two {
+                of_second.extend(&of_j[..kept]);
+            }
+        })?;
+        if are_two {
+            to.put("contacts/of_second", Column::F64(of_second));
+        }
+        to.put("contacts/pair", Column::U32(pair));
+        to.put("contacts/history", Column::F64(history));
+        let (mut touching, mut history, mut wall_contacts) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..self.populations.grains.fields.len() {
+            for k in self.populations.walls.row[i] as usize..self.populations.walls.row[i + 1] as usize {
+                let touch = &self.populations.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT];
+                if touch[7] > 0.0 {
+                    touching.extend([self.populations.grains.fields.id[i], self.populations.walls.list[k]]);
+                    history.extend(&self.populations.walls.history[k * kept..][..kept]);
+                    wall_contacts.extend(touch);
+                }
+            }
+        }
+        to.put("walls/touching", Column::U32(touching));
+        to.put("walls/history", Column::F64(history));
+        to.put("walls/touches", Column::F64(wall_contacts));
+        Ok(())
+    }
+
+    /// Memory of the arrays on the device where they are stepped \[bytes\].
+    pub(crate) fn bytes(&self) -> u64 {
+        if let Some(remote) = &self.backend.grains {
+            return remote.gpu().peak();
+        }
+        let tallies = (self.populations.grains.contact_power_sums.capacity() + self.populations.grains.wall_power_sums.capacity())
+            * size_of::<PowerSums<f64>>();
+        self.populations.grains.fields.bytes()
+            + self.populations.bodies.bytes()
+            + self.populations.grains.bounding_volumes.bytes()
+            + self.populations.grains.cells.bytes()
+            + self.populations.grains.pairs.bytes()
+            + self.populations.grains.old_pairs.bytes()
+            + self.populations.walls.bytes()
+            + self.populations.flow.as_ref().map_or(0, |flow| flow.bytes())
+            + self.populations.bonds.as_ref().map_or(0, |network| network.bytes())
+            + tallies as u64
+    }
+}
+
+impl Populations {
+    /// The energy that a change has supplied \[J\], once the changed state is observed.
+    pub(crate) fn gained(&mut self, before: &BeforeChange) -> f64 {
+        let after = self.gpu_energies();
+        // A change of the spring energy is neither a loss by friction nor a gain from it.
+        self.ledger.work.tangential += after.elastic_tangential - before.energies.elastic_tangential;
+        let by_sides = self.wall_work() - before.wall_work;
+        after.total() - before.energies.total() + self.left_with_fluids() - before.left_with_fluids - by_sides
+    }
+
+    /// Removes the grains with these sorted ids, and each body that carries one of them, as a whole.
+    pub(crate) fn remove_grains(&mut self, ids: &[u32]) {
+        self.remove_leaving_heat(|populations, i| ids.binary_search(&populations.grains.fields.id[i]).is_ok());
+        let id = self.grains.fields.id.clone();
+        self.retain_grains(|i| ids.binary_search(&id[i]).is_err());
+    }
+}
+
+/// The refusal of a world whose first observation failed.
+pub(crate) fn refused_by_device(stop: StepError) -> WorldError {
+    match stop.cause {
+        StepErrorCause::Device { what } => GpuError::Lost { cause: what }.into(),
+        _ => WorldError::State { what: stop.to_string() },
+    }
+}

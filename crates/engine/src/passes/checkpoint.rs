@@ -1,0 +1,202 @@
+//! What a domain saves, and what it restores.
+
+use crate::checkpoint::{WEAR, misfit, numbers, padded, words};
+use crate::measure::Work;
+use crate::populations::Populations;
+use crate::refusal::WorldError;
+use crate::search::{Pairs, of_partner};
+use crate::state::{Column, Sections, State};
+use seixo_sweeps::layout::{ELEMENT, RECORD, WALL_CONTACT, history_stride};
+
+impl Populations {
+    /// Saves the ledger of the contacts.
+    pub(crate) fn save_ledger(&self, to: &mut dyn Sections) {
+        let Work {
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            inserted,
+            initial,
+        } = self.ledger.work;
+        let work = vec![
+            normal_damping,
+            tangential,
+            tangential_damping,
+            local_damping,
+            wall,
+            left_domain,
+            inserted,
+            initial,
+        ];
+        to.put("ledger/work", Column::F64(work));
+        let last = &self.ledger.last_power_sums;
+        let last = vec![
+            last.normal_power,
+            last.tangential_power,
+            last.damping_power,
+            last.wall_power,
+            last.excess,
+        ];
+        to.put("ledger/last", Column::F64(last));
+    }
+
+    /// Saves the sliding work on walls that wear.
+    pub(crate) fn save_wear(&self, to: &mut dyn Sections) {
+        if !self.walls.wears() {
+            return;
+        }
+        let work = &self.walls.work;
+        let (mut wearing, mut since_listed) = (Vec::new(), Vec::new());
+        for i in 0..self.grains.fields.len() {
+            for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
+                if work.by_entry[k] > 0.0 {
+                    wearing.extend([self.grains.fields.id[i], self.walls.list[k]]);
+                    since_listed.push(work.by_entry[k]);
+                }
+            }
+        }
+        let columns = [
+            Column::F64(work.by_element.clone()),
+            Column::F64(since_listed),
+            Column::U32(wearing),
+        ];
+        for (name, column) in WEAR.into_iter().zip(columns) {
+            to.put(name, column);
+        }
+    }
+
+    /// Restores the sliding work on walls.
+    pub(crate) fn restore_wear(&mut self, state: &State) -> Result<(), WorldError> {
+        if self.walls.wears() {
+            let elements = self.walls.work.by_element.len();
+            self.walls.work.by_element = numbers(state, WEAR[0], Some(elements))?.to_vec();
+        }
+        self.restore_wear_since_rebuild(state, true)
+    }
+
+    /// Restores the sliding work on walls since the last rebuild. Without `all`, work of grains that are not here is skipped.
+    pub(crate) fn restore_wear_since_rebuild(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
+        if !self.walls.wears() {
+            return Ok(());
+        }
+        let elements = self.walls.elements.len() / ELEMENT;
+        let wearing = words(state, WEAR[2])?;
+        let since_listed = numbers(state, WEAR[1], Some(wearing.len() / 2))?;
+        let mut place: Vec<(u32, u32)> = self.grains.fields.id.iter().copied().zip(0..).collect();
+        place.sort_unstable();
+        for (entry, &work) in wearing.chunks_exact(2).zip(since_listed) {
+            let found = place.binary_search_by_key(&entry[0], |&(id, _)| id);
+            match found.ok().map(|i| place[i].1 as usize).filter(|_| (entry[1] as usize) < elements) {
+                Some(i) if self.is_ghost(i) => {}
+                Some(i) => self.walls.restore_wear(i, entry[1], work),
+                None if all => return Err(misfit("it holds wear by a grain or of a wall that is not there")),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Rebuilds the last lists, of this time \[s\], from the positions of grains and walls at that time.
+    pub(crate) fn list_from_references(&mut self, listed_at: f64) {
+        let (steps, rebuilds) = (self.context.steps, self.grains.rebuilds);
+        // Centers of bodies that have passed periodic sides since are wrapped and then restored, which is no work.
+        let ledger = (self.ledger.work, self.bodies.ledger);
+        let (now, centers) = (self.grains.fields.position.clone(), self.bodies.center.clone());
+        let servos = self.walls.servo_state();
+        let references = self.grains.fields.reference.chunks_exact(3);
+        for (center, reference) in self.grains.fields.position.chunks_exact_mut(RECORD).zip(references) {
+            center[..3].copy_from_slice(reference);
+        }
+        self.walls.set_servos(&servos, true);
+        self.walls.place(listed_at, true);
+        self.context.steps = (listed_at / self.context.stepping.dt).round() as u64;
+        self.rebuild_neighbor_lists();
+        // The order is the same as then, unless the coordinates of a GPU, with fewer digits, put a grain into the next cell.
+        let records = self.grains.cells.old_of.iter().flat_map(|&i| &now[i as usize * RECORD..][..RECORD]);
+        self.grains.fields.position = records.copied().collect();
+        self.bodies.center = centers;
+        (self.context.steps, self.grains.rebuilds) = (steps, rebuilds);
+        (self.ledger.work, self.bodies.ledger) = ledger;
+        self.walls.listed_at = listed_at;
+        self.walls.set_servos(&servos, false);
+        self.walls.place(self.context.time(), true);
+        self.place_sides();
+    }
+
+    /// Clears contact histories and their lists.
+    pub(crate) fn forget_contacts(&mut self) {
+        (self.grains.pairs, self.grains.old_pairs) = (Pairs::default(), Pairs::default());
+        self.grains.of_second.clear();
+        self.walls.forget();
+    }
+
+    /// Restores contact histories at this step, as [`crate::Simulation::save_contacts`] saved them. Without `all`, histories of grains and walls that no
+    /// longer exist are skipped.
+    pub(crate) fn restore_contact_histories(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
+        let n = self.grains.fields.len();
+        let mut place: Vec<(u32, u32)> = self.grains.fields.id.iter().copied().zip(0..n as u32).collect();
+        place.sort_unstable();
+        let place_of = |id: u32| {
+            let found = place.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+            Some(place[found].1 as usize)
+        };
+        let entry_of =
+            |row: &[u32], list: &[u32], i: usize, wanted: u32| (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted);
+        let unknown = || misfit("it holds a contact that the positions do not give");
+        let gone = || if all { Err(unknown()) } else { Ok(()) };
+
+        let pair = words(state, "contacts/pair")?;
+        let kept = history_stride(self.context.materials.are_extended);
+        let history = numbers(state, "contacts/history", Some(pair.len() / 2 * kept))?;
+        let of_second = match state.get("contacts/of_second") {
+            Some(Column::F64(of_second)) => &of_second[..],
+            _ => &[],
+        };
+        for (k, (ids, record)) in pair.chunks_exact(2).zip(history.chunks_exact(kept)).enumerate() {
+            let (Some(i), Some(j)) = (place_of(ids[0]), place_of(ids[1])) else {
+                gone()?;
+                continue;
+            };
+            let of_first = padded(record);
+            let known = of_second.get(k * kept..(k + 1) * kept).map(padded);
+            let both = [(i, of_first), (j, known.unwrap_or_else(|| of_partner(&of_first)))];
+            let [(i, of_i), (j, of_j)] = if i < j { both } else { [both[1], both[0]] };
+            // A pair inside a part may be in the row of either grain. Ghost particles have no rows: their own subdomain stores their history.
+            let in_second = if self.is_ghost(i) { of_j } else { of_partner(&of_i) };
+            let mut is_listed = false;
+            for (first, second, record) in [(i, j, of_i), (j, i, in_second)] {
+                if let Some(k) = entry_of(&self.grains.pairs.row, &self.grains.pairs.neighbors, first, second as u32) {
+                    self.grains.pairs.history[k * kept..][..kept].copy_from_slice(&record[..kept]);
+                    is_listed = true;
+                }
+            }
+            // Contacts between bodies with prescribed motion are released.
+            let has_row = ![i, j].iter().all(|&end| self.is_ghost(end));
+            if !is_listed && has_row && (all || !self.excluded_from_contact(i, j)) {
+                return Err(unknown());
+            }
+            if known.is_some() {
+                self.grains.of_second.push((i as u32, j as u32, of_j));
+            }
+        }
+        self.grains.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        let touching = words(state, "walls/touching")?;
+        let history = numbers(state, "walls/history", Some(touching.len() / 2 * kept))?;
+        let wall_contacts = numbers(state, "walls/touches", Some(touching.len() * 4))?;
+        let records = history.chunks_exact(kept).zip(wall_contacts.chunks_exact(WALL_CONTACT));
+        for (entry, (record, touch)) in touching.chunks_exact(2).zip(records) {
+            let is_kept = |&i: &usize| all || self.walls.is_there(entry[1]) && !self.is_prescribed(i) && !self.is_ghost(i);
+            let Some(i) = place_of(entry[0]).filter(is_kept) else {
+                gone()?;
+                continue;
+            };
+            let k = self.walls.entry_of(i, entry[1]).ok_or_else(unknown)?;
+            self.walls.history[k * kept..][..kept].copy_from_slice(record);
+            self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);
+        }
+        Ok(())
+    }
+}

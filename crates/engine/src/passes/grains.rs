@@ -1,0 +1,506 @@
+//! Motion of grains and walls, and their contacts: each pass runs a sweep over all parts.
+
+use crate::border::PartSelection;
+use crate::fields::{Fields, PART, part_range, parts};
+use crate::measure::{NO_CONTACT, sum};
+use crate::populations::Populations;
+use crate::walls::Walls;
+use seixo_device::{Ranges, Strided};
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bonds::BondPowerSums;
+use seixo_sweeps::contact::{PowerSums, normal_contacts_in_cells};
+use seixo_sweeps::extended_contact::extended_contacts_of_part;
+use seixo_sweeps::lanes::contacts_of_part;
+use seixo_sweeps::layout::{RECORD, WALL_CONTACT, history_stride};
+use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
+use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED};
+use seixo_sweeps::rows::normal_contacts_in_row;
+use seixo_sweeps::shortlist::Shortlist;
+use seixo_sweeps::simd::prefetch;
+use seixo_sweeps::wall::walls_of;
+
+/// Prefetch distance for grains near walls, in grains.
+const WALLS_AHEAD: usize = 48;
+
+impl Populations {
+    /// Advances the time of a simulation without grains.
+    pub(crate) fn pass_time(&mut self, steps: u64) {
+        self.context.steps += steps;
+        self.ledger.last_power_sums = NO_CONTACT;
+        if let Some(network) = &mut self.bonds {
+            network.last = BondPowerSums::default();
+        }
+        self.move_walls_by(steps);
+        self.move_prescribed_bodies(false);
+    }
+
+    /// Kick and drift: integrates velocities and positions of all grains over one step.
+    pub(crate) fn advance_grains(&mut self) {
+        self.context.steps += 1;
+        match (
+            self.context.materials.has_friction,
+            self.bodies.are_present || self.grains.has_ghosts,
+        ) {
+            (false, false) => self.advance_parts::<false, false>(),
+            (false, true) => self.advance_parts::<false, true>(),
+            (true, false) => self.advance_parts::<true, false>(),
+            (true, true) => self.advance_parts::<true, true>(),
+        }
+    }
+
+    fn advance_parts<const FRICTIONAL: bool, const CARRIES: bool>(&mut self) {
+        let n = self.grains.fields.len();
+        let Fields {
+            member,
+            position,
+            velocity,
+            spin,
+            half_velocity,
+            half_spin,
+            force,
+            torque,
+            reference,
+            ..
+        } = &mut self.grains.fields;
+        let (member, force, torque, reference, stepping) = (&member[..], &force[..], &torque[..], &reference[..], &self.context.stepping);
+        let rotating = usize::from(FRICTIONAL);
+        let data = (
+            Strided {
+                items: &mut position[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut velocity[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut spin[..],
+                per_part: PART * RECORD * rotating,
+            },
+            Strided {
+                items: &mut half_velocity[..],
+                per_part: PART * 3,
+            },
+            Strided {
+                items: &mut half_spin[..],
+                per_part: PART * 3 * rotating,
+            },
+            Strided {
+                items: &mut self.grains.motion_reports[..],
+                per_part: 1,
+            },
+        );
+        type Data<'a> = (
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, MotionReport<f64>>,
+        );
+        self.context.device.run(
+            parts(n),
+            data,
+            |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
+                let (first, end) = part_range(part, n);
+                let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
+                let mut all = AT_REST;
+                for i in 0..end - first {
+                    if CARRIES && member[first + i] != FREE {
+                        continue;
+                    }
+                    let moved = advance(
+                        i,
+                        position.items,
+                        velocity.items,
+                        spin.items,
+                        half_velocity.items,
+                        half_spin.items,
+                        &force[first * RECORD..],
+                        torque,
+                        &reference[first * 3..],
+                        stepping,
+                        FRICTIONAL,
+                    );
+                    all.flags |= moved.flags;
+                    all.stride_square = all.stride_square.max(moved.stride_square);
+                    all.damping_work += moved.damping_work;
+                }
+                moves.items[0] = all;
+            },
+        );
+    }
+
+    /// Moves the walls to their positions at the new time; servos use the loads of the previous step.
+    pub(crate) fn move_walls(&mut self) {
+        self.move_walls_by(1);
+    }
+
+    /// Like [`Populations::move_walls`], `steps` steps after the last call; servos take each of them.
+    pub(crate) fn move_walls_by(&mut self, steps: u64) {
+        if self.walls.has_servos() {
+            let dt = self.context.stepping.dt;
+            for step in self.context.steps - steps + 1..=self.context.steps {
+                self.walls.control(step as f64 * dt, dt);
+            }
+        }
+        if self.walls.has_moving() {
+            self.walls.place(self.context.time(), false);
+        }
+    }
+
+    /// Computes forces between grains, except those computed before.
+    pub(crate) fn contact_forces(&mut self) {
+        let which = if std::mem::take(&mut self.grains.border.inner_is_done) {
+            PartSelection::AtBorder
+        } else {
+            PartSelection::All
+        };
+        self.contact_forces_of(which);
+    }
+
+    /// Computes forces between grains in the parts without ghost particles, which do not need the halo exchange.
+    pub(crate) fn inner_contact_forces(&mut self) {
+        self.grains.border.inner_is_done = true;
+        self.contact_forces_of(PartSelection::Inner);
+    }
+
+    fn contact_forces_of(&mut self, which: PartSelection) {
+        self.place_sides();
+        if self.context.materials.has_friction {
+            self.frictional_contacts(which);
+        } else {
+            self.normal_contacts(which);
+        }
+    }
+
+    fn frictional_contacts(&mut self, which: PartSelection) {
+        let (n, is_once) = (self.grains.fields.len(), self.lists_once());
+        let stride = self
+            .grains
+            .motion_reports
+            .iter()
+            .fold(0.0, |most: f64, moved| most.max(moved.stride_square))
+            .sqrt();
+        // Sheared sides move images, too: there, all pairs of the list are tested.
+        let margin = match which {
+            PartSelection::AtBorder => self.grains.border.margin,
+            _ if self.context.sides == SHEARED => Some(self.grains.cells.skin),
+            _ => self.grains.pairs.shortlist.margin_after(stride, self.grains.cells.skin),
+        };
+        self.grains.border.margin = margin;
+        let border = &self.grains.border.parts[..];
+        let Fields {
+            position,
+            velocity,
+            spin,
+            material,
+            force,
+            torque,
+            ..
+        } = &mut self.grains.fields;
+        let grains = GrainsView {
+            position: &position[..],
+            velocity: &velocity[..],
+            spin: &spin[..],
+            material: &material[..],
+            materials: self.context.materials.count,
+            table: &self.context.materials.coefficients[..],
+            is_uniform: self.context.materials.is_uniform,
+            sides: &self.context.stepping.sides,
+        };
+        let (row, neighbors) = (&self.grains.pairs.row[..], &self.grains.pairs.neighbors[..]);
+        let limits = Limits {
+            dt: self.context.stepping.dt,
+            overlap: self.context.settings.overlap_limit,
+        };
+        let (is_extended, kind) = (self.context.materials.are_extended, self.context.sides);
+        let data = (
+            Ranges {
+                items: &mut self.grains.pairs.history[..],
+                bounds: &self.grains.pairs.part_row,
+                stride: history_stride(is_extended),
+            },
+            Ranges {
+                items: &mut self.grains.pairs.shortlist.entry[..],
+                bounds: &self.grains.pairs.part_row,
+                stride: usize::from(!is_extended),
+            },
+            Ranges {
+                items: &mut self.grains.pairs.shortlist.grain[..],
+                bounds: &self.grains.pairs.part_row,
+                stride: usize::from(!is_extended),
+            },
+            Strided {
+                items: &mut self.grains.pairs.shortlist.count[..],
+                per_part: usize::from(!is_extended),
+            },
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut torque[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut self.grains.contact_power_sums[..],
+                per_part: 1,
+            },
+        );
+        type Data<'a> = (
+            Ranges<'a, f64>,
+            Ranges<'a, u32>,
+            Ranges<'a, u16>,
+            Strided<'a, [u32; 2]>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, PowerSums<f64>>,
+        );
+        self.context.device.run(
+            parts(n),
+            data,
+            |part, (history, entry, grain, count, force, torque, power_sums): Data| {
+                if !which.means(border, part) {
+                    return;
+                }
+                let (first, end) = part_range(part, n);
+                force.items.fill(0.0);
+                torque.items.fill(0.0);
+                let rows = PartRows {
+                    first,
+                    end,
+                    row,
+                    neighbors,
+                    is_once,
+                };
+                let out = PartOut {
+                    history: history.items,
+                    force: force.items,
+                    torque: torque.items,
+                };
+                if is_extended {
+                    power_sums.items[0] = extended_contacts_of_part::<f64>(&grains, &rows, limits, out);
+                    return;
+                }
+                let shortlist = Shortlist {
+                    entry: entry.items,
+                    grain: grain.items,
+                    count: &mut count.items[0],
+                };
+                let contacts = match kind {
+                    OPEN => contacts_of_part::<f64, OPEN>,
+                    PERIODIC => contacts_of_part::<f64, PERIODIC>,
+                    _ => contacts_of_part::<f64, SHEARED>,
+                };
+                power_sums.items[0] = contacts(&grains, &rows, shortlist, margin, limits, out);
+            },
+        );
+    }
+
+    fn normal_contacts(&mut self, which: PartSelection) {
+        let (n, is_listed, border) = (self.grains.fields.len(), self.uses_row_contacts(), &self.grains.border.parts[..]);
+        let Fields {
+            position,
+            velocity,
+            material,
+            force,
+            ..
+        } = &mut self.grains.fields;
+        let (position, velocity, material) = (&position[..], &velocity[..], &material[..]);
+        let (cells, pairs, table, materials) = (
+            &self.grains.cells,
+            &self.grains.pairs,
+            &self.context.materials.coefficients[..],
+            self.context.materials.count,
+        );
+        let overlap_limit = self.context.settings.overlap_limit;
+        let (sides, kind) = (&self.context.stepping.sides, self.context.sides);
+        let data = (
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut self.grains.contact_power_sums[..],
+                per_part: 1,
+            },
+        );
+        self.context.device.run(
+            parts(n),
+            data,
+            |part, (force, power_sums): (Strided<f64>, Strided<PowerSums<f64>>)| {
+                if !which.means(border, part) {
+                    return;
+                }
+                let (first, end) = part_range(part, n);
+                force.items.fill(0.0);
+                let mut all = NO_CONTACT;
+                for i in first..end {
+                    let one = if is_listed {
+                        normal_contacts_in_row::<f64, f64>(
+                            i,
+                            i - first,
+                            pairs.row[i] as usize,
+                            pairs.row[i + 1] as usize,
+                            &pairs.neighbors,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            overlap_limit,
+                            force.items,
+                            sides,
+                            kind,
+                        )
+                    } else {
+                        normal_contacts_in_cells::<f64, f64>(
+                            i,
+                            i - first,
+                            position,
+                            velocity,
+                            material,
+                            materials,
+                            table,
+                            &cells.grids,
+                            &cells.shapes,
+                            cells.grids(),
+                            &cells.first,
+                            cells.skin,
+                            overlap_limit,
+                            force.items,
+                            sides,
+                            kind,
+                        )
+                    };
+                    all = sum(all, &one);
+                }
+                power_sums.items[0] = all;
+            },
+        );
+    }
+
+    /// Computes forces between grains and walls, and adds them to those between grains.
+    pub(crate) fn wall_contacts(&mut self) {
+        if self.walls.list.is_empty() {
+            self.grains.wall_power_sums.fill(NO_CONTACT);
+            return;
+        }
+        if self.context.materials.has_friction {
+            self.wall_contacts_of_parts::<true>()
+        } else {
+            self.wall_contacts_of_parts::<false>()
+        }
+    }
+
+    fn wall_contacts_of_parts<const FRICTIONAL: bool>(&mut self) {
+        let n = self.grains.fields.len();
+        let Fields {
+            position,
+            velocity,
+            spin,
+            material,
+            force,
+            torque,
+            ..
+        } = &mut self.grains.fields;
+        let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
+        let (table, materials, dt) = (
+            &self.context.materials.coefficients[..],
+            self.context.materials.count,
+            self.context.stepping.dt,
+        );
+        let Walls {
+            elements,
+            records,
+            row,
+            list,
+            history,
+            wall_contacts,
+            part_row,
+            ..
+        } = &mut self.walls;
+        let (elements, records, row, list, part_row) = (&elements[..], &records[..], &row[..], &list[..], &part_row[..]);
+        let overlap_limit = self.context.settings.overlap_limit;
+        let is_extended = self.context.materials.are_extended;
+        let data = (
+            Ranges {
+                items: &mut history[..],
+                bounds: part_row,
+                stride: history_stride(is_extended),
+            },
+            Ranges {
+                items: &mut wall_contacts[..],
+                bounds: part_row,
+                stride: WALL_CONTACT,
+            },
+            Strided {
+                items: &mut force[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut torque[..],
+                per_part: PART * RECORD * usize::from(FRICTIONAL),
+            },
+            Strided {
+                items: &mut self.grains.wall_power_sums[..],
+                per_part: 1,
+            },
+        );
+        type Data<'a> = (
+            Ranges<'a, f64>,
+            Ranges<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, f64>,
+            Strided<'a, PowerSums<f64>>,
+        );
+        self.context
+            .device
+            .run(parts(n), data, |part, (history, wall_contacts, force, torque, power_sums): Data| {
+                let (first, end) = part_range(part, n);
+                let base = row[first] as usize;
+                let mut all = NO_CONTACT;
+                for i in first..end {
+                    let later = (i + WALLS_AHEAD).min(end - 1);
+                    if row[later] < row[later + 1] {
+                        for numbers in [position, velocity, spin] {
+                            prefetch(numbers, later);
+                        }
+                        prefetch(force.items, later - first);
+                        prefetch(torque.items, later - first);
+                    }
+                    if row[i] == row[i + 1] {
+                        continue;
+                    }
+                    let one = walls_of::<f64, f64>(
+                        i,
+                        i - first,
+                        row[i] as usize,
+                        row[i + 1] as usize,
+                        list,
+                        base,
+                        elements,
+                        records,
+                        history.items,
+                        wall_contacts.items,
+                        position,
+                        velocity,
+                        spin,
+                        material,
+                        materials,
+                        table,
+                        force.items,
+                        torque.items,
+                        dt,
+                        overlap_limit,
+                        FRICTIONAL,
+                        is_extended,
+                    );
+                    all = sum(all, &one);
+                }
+                power_sums.items[0] = all;
+            });
+    }
+}

@@ -1,0 +1,110 @@
+//! Rebuild of the neighbor lists.
+
+use crate::fields::{Fields, parts};
+use crate::measure::NO_CONTACT;
+use crate::populations::Populations;
+use crate::world::{LeavingPolicy, Search, Vec3};
+use seixo_sweeps::layout::{RECORD, history_stride};
+use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, SKIN_EXCEEDED};
+use seixo_sweeps::neighbors::SearchStructure;
+use seixo_sweeps::periodic::OPEN;
+
+impl Populations {
+    /// Rebuilds cells and lists if a grain or a wall moved half the skin, or a grain left.
+    pub(crate) fn rebuild_neighbor_lists_if_needed(&mut self) {
+        // A subdomain rebuilds its lists together with the others.
+        if !self.grains.has_ghosts && self.lists_out_of_date() {
+            self.remove_bond_energy(self.raised());
+            self.rebuild_neighbor_lists();
+        }
+    }
+
+    /// Whether a grain or a wall moved half the skin, or a grain left.
+    pub(crate) fn lists_out_of_date(&self) -> bool {
+        let wall_moved = self.walls.has_moving()
+            && self.walls.moved_since_listed(self.context.time()) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap);
+        self.raised() & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 || wall_moved || self.sides_slid_too_far(self.context.time())
+    }
+
+    /// Flags raised by the last motion of grains.
+    fn raised(&self) -> u32 {
+        self.grains.motion_reports.iter().fold(0, |all, moved| all | moved.flags)
+    }
+
+    /// Sorts the grains into cells and rebuilds the lists of pairs and walls; removes grains outside the domain.
+    pub(crate) fn rebuild_neighbor_lists(&mut self) {
+        self.grains.rebuilds += 1;
+        if self.context.sides != OPEN {
+            self.wrap_grains();
+            self.grains.cells.sides = self.context.stepping.sides;
+        }
+        if let Some(domain) = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) {
+            self.remove_grain_energy();
+            self.remove_leaving_heat(|populations, i| populations.is_outside(i, &domain));
+            if self.bodies.are_present {
+                self.sort_without_lost(&domain);
+            } else {
+                let inside = |x: Vec3| !domain.is_outside_domain(&x);
+                self.grains.cells.sort(&self.context.device, &mut self.grains.fields, inside);
+            }
+        } else {
+            self.grains.cells.sort(&self.context.device, &mut self.grains.fields, |_| true);
+        }
+        let n = self.grains.fields.len();
+        self.record_list_positions();
+        if self.context.materials.has_friction {
+            let contact_histories = history_stride(self.context.materials.are_extended);
+            if self.grains.pairs.row.is_empty() {
+                self.grains.pairs.row.resize(n + 1, 0);
+            }
+            self.grains
+                .old_pairs
+                .keep(&self.context.device, &self.grains.pairs, contact_histories);
+            self.list_pairs();
+            self.grains.pairs.take_over(
+                &self.context.device,
+                &self.grains.cells.old_of,
+                &self.grains.old_pairs,
+                contact_histories,
+            );
+        } else if self.uses_row_contacts() || self.conducts() {
+            // Smooth grains have no contact history.
+            self.list_pairs();
+        }
+        self.list_walls();
+        self.list_bonds();
+        self.grains.motion_reports.resize(parts(n), AT_REST);
+        self.grains.contact_power_sums.resize(parts(n), NO_CONTACT);
+        self.grains.wall_power_sums.resize(parts(n), NO_CONTACT);
+    }
+
+    /// Adds the energy of free grains that are removed outside the domain to the ledger.
+    pub(crate) fn remove_grain_energy(&mut self) {
+        for i in 0..self.grains.fields.len() {
+            if !self.is_ghost(i) && self.body_of(i).is_none() && self.has_left(&self.grains.fields.position[i * RECORD..]) {
+                self.ledger.work.left_domain += self.energy_of(i);
+            }
+        }
+    }
+
+    /// Stores the positions of the grains at the rebuild of the lists.
+    pub(crate) fn record_list_positions(&mut self) {
+        let Fields { position, reference, .. } = &mut self.grains.fields;
+        reference.clear();
+        reference.extend(position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
+    }
+
+    /// Whether a pair inside a part is in one row only; otherwise it is in both rows, as pairs across parts are.
+    pub(crate) fn lists_once(&self) -> bool {
+        self.context.materials.has_friction && !self.context.settings.decomposition_invariant
+    }
+
+    /// Whether contacts of smooth grains are computed from rows of the neighbor list, and not from the cells.
+    ///
+    /// Searches other than grids build a list only, and only rows can be ordered. With automatic search, rows are used, too: a list with a skin is
+    /// traversed five times as fast as cells of grains of different sizes. Heat conduction always needs rows.
+    pub(crate) fn uses_row_contacts(&self) -> bool {
+        let lasts = self.context.settings.search == Search::Auto && self.grains.cells.skin > 0.0;
+        lasts || self.grains.cells.lookup() != SearchStructure::Grids || self.context.settings.decomposition_invariant
+    }
+}

@@ -1,0 +1,80 @@
+//! Periodic sides: current images of the domain, and wrapping of grains that left.
+
+use crate::periodic::sides_of;
+use crate::populations::Populations;
+use seixo_laws::Vector3;
+use seixo_laws::motion::{gravity_energy, kinetic_energy};
+use seixo_sweeps::layout::{RECORD, load, store};
+use seixo_sweeps::periodic::{PeriodicBoundaries, SHEARED, wrap};
+
+impl Populations {
+    /// Displacement of sheared sides since the last rebuild \[m\]: grains on opposite sides move past each other by the same length.
+    fn slid_since_listed(&self, time: f64) -> f64 {
+        let speed = self.context.stepping.sides.slide.length();
+        speed * (time - self.walls.listed_at).abs()
+    }
+
+    /// Whether lists are out of date because of the shear: the sides may move by half the skin, and grains by a quarter each.
+    pub(crate) fn sides_slid_too_far(&self, time: f64) -> bool {
+        self.context.sides == SHEARED && self.slid_since_listed(time) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap)
+    }
+
+    /// Number of steps until [`Populations::sides_slid_too_far`].
+    pub(crate) fn steps_until_slid(&self) -> u64 {
+        let speed = self.context.stepping.sides.slide.length();
+        if self.context.sides != SHEARED || speed == 0.0 {
+            return u64::MAX;
+        }
+        let dt = self.context.stepping.dt;
+        let lasting = 0.5 * (self.grains.cells.skin - self.grains.cells.gap) / (speed * dt);
+        let taken = (self.context.time() - self.walls.listed_at) / dt;
+        (lasting - taken).floor().max(0.0) as u64
+    }
+
+    /// The images `ahead` steps later.
+    pub(crate) fn sides_ahead(&self, ahead: u32) -> PeriodicBoundaries<f64, f64> {
+        if self.context.sides != SHEARED {
+            return self.context.stepping.sides;
+        }
+        sides_of(
+            self.context.domain.as_ref(),
+            (self.context.steps + u64::from(ahead)) as f64 * self.context.stepping.dt,
+        )
+    }
+
+    /// Moves the images to their current positions.
+    pub(crate) fn place_sides(&mut self) {
+        self.context.stepping.sides = self.sides_ahead(0);
+    }
+
+    /// Wraps grains that left through periodic sides. The change of their energies is work of the sides.
+    pub(crate) fn wrap_grains(&mut self) {
+        self.place_sides();
+        let (sides, gravity) = (self.context.stepping.sides, self.context.stepping.gravity);
+        for i in 0..self.grains.fields.len() {
+            let at = i * RECORD;
+            let before: Vector3<f64> = load(&self.grains.fields.position, at);
+            let returned = wrap(&before, &sides);
+            let moved = returned.position.minus(&before);
+            if moved.dot(&moved) == 0.0 {
+                continue;
+            }
+            if self.body_of(i).is_some() {
+                store(&mut self.grains.fields.position, at, &returned.position);
+                continue;
+            }
+            let mass = self.grains.fields.velocity[at + 3];
+            let velocity: Vector3<f64> = load(&self.grains.fields.velocity, at);
+            let slowed = sides.slide.times(returned.passed);
+            let after = velocity.minus(&slowed);
+            self.ledger.work.wall +=
+                kinetic_energy(mass, &after) - kinetic_energy(mass, &velocity) + gravity_energy(mass, &gravity, &moved);
+            let kept: Vector3<f64> = load(&self.grains.fields.half_velocity, 3 * i);
+            store(&mut self.grains.fields.position, at, &returned.position);
+            store(&mut self.grains.fields.velocity, at, &after);
+            store(&mut self.grains.fields.half_velocity, 3 * i, &kept.minus(&slowed));
+        }
+        let by_sides = self.bodies.put_back(&sides, &gravity);
+        self.body_ledger().wall += by_sides;
+    }
+}

@@ -1,0 +1,319 @@
+//! Changes between two steps: grains that come and go, velocities, bonds, melting, walls and loads.
+
+use crate::assemble::fields_of;
+use crate::events::{OverlapCheck, SurroundingsChange, check_newcomers, stopped};
+use crate::flow::Melting;
+use crate::insertion::{FreeSpace, PlacedGrain};
+use crate::populations::Populations;
+use crate::refusal::WorldError;
+use crate::simulation::Simulation;
+use crate::world::{ExpectedGrains, Grains, Vec3};
+use seixo_laws::Vector3;
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::layout::RECORD;
+use std::collections::HashSet;
+
+impl Simulation {
+    /// Smallest id above all that were used or are reserved for grains that may be added.
+    pub fn next_id(&self) -> u64 {
+        self.whole.populations.grains.next_id
+    }
+
+    /// Rejects grains that could not be added now; the simulation is not changed.
+    ///
+    /// # Errors
+    /// If a grain is of no expected kind and unlike all present grains, has the id of another, is outside the domain, or overlaps another object;
+    /// and as [`Simulation::observe`].
+    pub fn check_coming(&mut self, grains: &Grains) -> Result<(), WorldError> {
+        check_newcomers(
+            grains,
+            self.whole.populations.context.domain.as_ref(),
+            self.whole.populations.conducts(),
+        )?;
+        let largest = grains.radius.iter().copied().fold(0.0, f64::max);
+        let bound = |of: fn(f64, f64) -> f64, start: f64| {
+            let start = [start; 3];
+            grains.position.iter().fold(start, |most, x| [0, 1, 2].map(|k| of(most[k], x[k])))
+        };
+        let mut room = self.room(bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY), largest)?;
+        room.take_all(grains)?;
+        let coming: HashSet<u32> = grains.id.iter().copied().collect();
+        if let Some(&id) = self.whole.populations.grains.fields.id.iter().find(|id| coming.contains(id)) {
+            return Err(WorldError::DuplicateId { id });
+        }
+        for (k, &id) in grains.id.iter().enumerate() {
+            let (radius, material) = (grains.radius[k], grains.material[k]);
+            let is_of = |kind: &ExpectedGrains| kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius);
+            // A grain like a present one changes no limit that is derived from the grains.
+            let is_like = |i: usize| {
+                self.whole.populations.grains.fields.material[i] == material
+                    && self.whole.populations.grains.fields.position[i * RECORD + 3] == radius
+            };
+            if !self.whole.populations.grains.expected.iter().any(is_of) && !(0..self.whole.populations.grains.fields.len()).any(is_like) {
+                return Err(WorldError::Unexpected { id, radius });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds grains with their velocities at this time. Their ids must be new.
+    ///
+    /// # Errors
+    /// As [`Simulation::check_coming`], before any change. After other errors the simulation cannot continue.
+    pub fn insert(&mut self, grains: &Grains) -> Result<(), WorldError> {
+        if grains.is_empty() {
+            return Ok(());
+        }
+        self.check_coming(grains)?;
+        self.whole.populations.grains.next_id = grains
+            .id
+            .iter()
+            .fold(self.whole.populations.grains.next_id, |next, &id| next.max(u64::from(id) + 1));
+        let gained = self.edit(OverlapCheck::Nothing, |populations| {
+            let first = populations.grains.fields.len();
+            let new = fields_of(
+                grains,
+                &populations.context.materials.densities,
+                populations.context.materials.has_friction,
+            );
+            populations.add_inserted_heat(&new);
+            populations.grains.fields.append(&new);
+            if populations.bodies.are_present {
+                populations.grains.fields.member.resize(first + grains.len(), FREE);
+            }
+            populations.orient_grains();
+            let power = populations.add_loads(first..first + grains.len());
+            populations.ledger.last_power_sums.wall_power += power;
+            populations.begin_gear(first..first + grains.len());
+            populations.set_half_step_velocities(first..first + grains.len());
+        })?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Removes grains, and each body that carries one of them, as a whole. Unknown ids are ignored. The ledger adds their energy to that of grains
+    /// that left.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn remove(&mut self, ids: &[u32]) -> Result<(), WorldError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        let gained = self.edit(OverlapCheck::Nothing, |populations| populations.remove_grains(&ids))?;
+        self.whole.populations.ledger.work.left_domain -= gained;
+        Ok(())
+    }
+
+    /// Sets the velocity of all grains of a group at this time \[m/s\], except those of bodies with prescribed motion or on joints.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn set_velocity(&mut self, group: u32, velocity: Vec3) -> Result<(), WorldError> {
+        self.set_velocities(
+            velocity,
+            |populations, i| populations.grains.fields.group[i] == group,
+            |populations, b| populations.group_of_body(b) == group,
+        )
+    }
+
+    /// Sets the velocity of a grain, or of the body that carries it, at this time \[m/s\]. Bodies with prescribed motion or on joints are not
+    /// changed.
+    /// An unknown id is ignored.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn set_velocity_of(&mut self, id: u32, velocity: Vec3) -> Result<(), WorldError> {
+        self.observe().map_err(stopped)?;
+        let body = (0..self.whole.populations.grains.fields.len())
+            .find(|&i| self.whole.populations.grains.fields.id[i] == id)
+            .and_then(|i| self.whole.populations.body_of(i));
+        self.set_velocities(
+            velocity,
+            |populations, i| match body {
+                Some(body) => populations.body_of(i) == Some(body),
+                None => populations.grains.fields.id[i] == id,
+            },
+            |_, b| body == Some(b),
+        )
+    }
+
+    fn set_velocities(
+        &mut self,
+        velocity: Vec3,
+        is_grain: impl Fn(&Populations, usize) -> bool,
+        is_body: impl Fn(&Populations, usize) -> bool,
+    ) -> Result<(), WorldError> {
+        let gained = self.edit(OverlapCheck::Nothing, |populations| {
+            let chosen: Vec<usize> = (0..populations.grains.fields.len())
+                .filter(|&i| is_grain(populations, i) && !populations.is_bound(i))
+                .collect();
+            for &i in &chosen {
+                populations.grains.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
+                populations.grains.fields.half_velocity[i * 3..][..3].copy_from_slice(&velocity);
+            }
+            populations.set_half_step_velocities(chosen);
+            populations.set_velocity_of_bodies(velocity, is_body);
+        })?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Changes walls, inlets, gravity, loads or prescribed motion.
+    ///
+    /// # Errors
+    /// If a wall would appear deep in a grain or in a fluid, or a released grain would be deep in a wall or another grain.
+    /// If grains cannot be fixed or loaded, or are not of a group announced for this. And as [`Simulation::observe`].
+    pub fn change(&mut self, changes: &[SurroundingsChange]) -> Result<(), WorldError> {
+        self.observe().map_err(stopped)?;
+        self.whole.populations.check_switches(changes)?;
+        let any = |is: fn(&SurroundingsChange) -> bool| changes.iter().any(is);
+        let meets = if any(|change| matches!(change, SurroundingsChange::Free { .. })) {
+            OverlapCheck::Grains
+        } else if any(|change| matches!(change, SurroundingsChange::Wall { is_there: true, .. })) {
+            OverlapCheck::Walls
+        } else {
+            OverlapCheck::Nothing
+        };
+        let mut refused = None;
+        let gained = self.edit(meets, |populations| {
+            let (before, now) = (populations.context.stepping.gravity, populations.context.time());
+            let on_joints = populations
+                .bodies
+                .moving_on_joints(&populations.grains.fields, &populations.context.stepping);
+            let unfit = populations.change_surroundings(changes, now).err();
+            // The kick at this time uses half of the old and half of the new gravity. Velocities at whole steps contain all of the old one.
+            let less = before.minus(&populations.context.stepping.gravity);
+            let pull = less.times(populations.context.stepping.velocity_lead);
+            for half in populations.grains.fields.half_velocity.chunks_exact_mut(3) {
+                half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
+            }
+            let bodies = &mut populations.bodies;
+            let halves = bodies.half_velocity.chunks_exact_mut(RECORD).enumerate();
+            for (_, half) in halves.filter(|(b, _)| !bodies.held.is_body_prescribed(*b) && !bodies.joints.is_on_joint(*b)) {
+                half.iter_mut().zip([pull.x, pull.y, pull.z]).for_each(|(v, change)| *v += change);
+            }
+            for (b, moving) in &on_joints {
+                bodies.go_on_from(*b, moving, &populations.grains.fields, &populations.context.stepping);
+            }
+            let gravity = populations.context.stepping.gravity;
+            let of_flow = populations.with_flow(|flow, surroundings| {
+                flow.change_gravity(gravity, &less.times(0.5 * surroundings.context.stepping.dt));
+                flow.follow_walls(surroundings)
+            });
+            if less != Vector3::zero() {
+                // The prediction for the next step depends on the new gravity.
+                populations.begin_gear(0..populations.grains.fields.len());
+            }
+            refused = unfit.or(of_flow);
+            populations.switch(changes, now);
+        })?;
+        self.whole.populations.ledger.work.inserted += gained;
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Applies a change to the host data, rebuilds the lists, and uploads them. Returns the energy that was added \[J\].
+    ///
+    /// Energy of fluid that leaves during the rebuild is added to that of left fluids. Work of periodic sides on wrapped particles is added to
+    /// theirs.
+    pub(crate) fn edit(&mut self, meets: OverlapCheck, change: impl FnOnce(&mut Populations)) -> Result<f64, WorldError> {
+        self.observe().map_err(stopped)?;
+        let are_two = self.has_two_histories();
+        let before = self.whole.begin_change(are_two)?;
+        self.download();
+        change(&mut self.whole.populations);
+        self.whole.list_changed(&before, meets)?;
+        self.upload(true)?;
+        Ok(self.whole.populations.gained(&before))
+    }
+
+    /// Makes the bonds of these kinds, indices into [`crate::world::World::bonds`], without load at the current positions. Bonds between
+    /// neighbors omit pairs that are already bonded.
+    ///
+    /// # Errors
+    /// If a kind is not in the world, no pair is found, a pair cannot be bonded, or the time step is too long for the bonds; and as
+    /// [`Simulation::observe`].
+    pub fn bond(&mut self, kinds: &[usize]) -> Result<(), WorldError> {
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        self.whole.populations.check_kinds(kinds)?;
+        self.observe().map_err(stopped)?;
+        let found = self.whole.populations.pairs_to_bond_now(kinds)?;
+        let gained = self.edit(OverlapCheck::Nothing, |populations| populations.make_bonds(&found))?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Removes the intact bonds of these kinds, which act no more from this time on. They do not count as breaks; their energy is added to that
+    /// of breaks. They can be made again.
+    ///
+    /// # Errors
+    /// If a kind is not in the world, and as [`Simulation::observe`].
+    pub fn unbond(&mut self, kinds: &[usize]) -> Result<(), WorldError> {
+        if kinds.is_empty() {
+            return Ok(());
+        }
+        self.whole.populations.check_kinds(kinds)?;
+        let mut released = 0.0;
+        let gained = self.edit(OverlapCheck::Nothing, |populations| released = populations.dissolve_bonds(kinds))?;
+        self.whole.populations.ledger.work.inserted += gained + released;
+        Ok(())
+    }
+
+    /// Melts bodies: fluid replaces them. Its mass is that of the nearest number of whole particles, if the sites suffice. It has the same momentum
+    /// and, unless its particles are on one line, angular momentum. The change in energy is added to the ledger as supplied between two steps. Bodies
+    /// that are not present are skipped.
+    ///
+    /// # Errors
+    /// If there are no fluids into which bodies could melt. If a body is named twice, is not coupled to fluids, or has no sites or one outside of the
+    /// domain. If no id is left for particles, and as [`Simulation::observe`].
+    pub fn melt(&mut self, melting: &[Melting]) -> Result<(), WorldError> {
+        if melting.is_empty() {
+            return Ok(());
+        }
+        self.observe().map_err(stopped)?;
+        let there: Vec<&Melting> = melting
+            .iter()
+            .filter(|one| self.whole.populations.bodies.id.contains(&one.body))
+            .collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let melts = self.whole.populations.melts_of(&there)?;
+        let ids: HashSet<u32> = there.iter().map(|one| one.body).collect();
+        let gained = self.edit(OverlapCheck::Nothing, |populations| {
+            let is_of_one = |i: usize| populations.body_of(i).is_some_and(|b| ids.contains(&populations.bodies.id[b]));
+            let melted: Vec<bool> = (0..populations.grains.fields.len()).map(is_of_one).collect();
+            populations.retain_grains(|i| !melted[i]);
+            populations.change_forces(|populations| {
+                populations.with_flow(|flow, surroundings| flow.take_in(&melts, surroundings));
+                populations.recompute_body_loads();
+            });
+        })?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Free space for spheres up to the `largest` radius with their centers between two corners \[m\].
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn room(&mut self, low: Vec3, high: Vec3, largest: f64) -> Result<FreeSpace<'_>, WorldError> {
+        self.observe().map_err(stopped)?;
+        self.whole
+            .populations
+            .walls
+            .sort(self.whole.populations.grains.cells.largest_radius());
+        let is_near = |seen: &PlacedGrain| {
+            let reach = seen.radius + largest;
+            (0..3).all(|k| seen.center[k] >= low[k] - reach && seen.center[k] <= high[k] + reach)
+        };
+        let near: Vec<PlacedGrain> = self.grains().filter(is_near).collect();
+        let mut room = FreeSpace::among(
+            &self.whole.populations.walls,
+            near.iter().fold(largest, |most, seen| most.max(seen.radius)),
+        );
+        near.iter().for_each(|seen| room.take(seen.center, seen.radius));
+        Ok(room)
+    }
+}

@@ -1,0 +1,396 @@
+//! Domains of a simulation: how it is divided into them, steps with them, and is gathered from them.
+
+use crate::bonds::BondPlan;
+use crate::checkpoint::contact_ledger;
+use crate::context::StepContext;
+use crate::decomposition::{Decomposition, Partition, Report, Subdomain, Subdomains, merged_contacts, peer_exchange_for};
+use crate::device_choice::gpu_asked_for;
+use crate::exchange::HaltReason;
+use crate::fields::{Fields, Sorted};
+use crate::gpu::PASSES;
+use crate::grains::GrainState;
+use crate::guard::StepError;
+use crate::local_domain::LocalDomain;
+use crate::measure::{EnergyLedger, NO_CONTACT, sum};
+use crate::pass::PASSES_OF_CPU;
+use crate::populations::Populations;
+use crate::refusal::WorldError;
+use crate::search::Pairs;
+use crate::simulation::Simulation;
+use crate::state::{Profile, State};
+use crate::world::{DeviceChoice, Precision, Settings, Vec3};
+use seixo_device::Cpu;
+use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_transport::Transport;
+use std::sync::Arc;
+
+impl Simulation {
+    /// The decomposition of grains and fluids at the last call of [`crate::Simulation::observe`], if there is one.
+    pub fn decomposition(&self) -> Option<Decomposition> {
+        let subdomains = self.subdomains.as_ref()?;
+        Some(Decomposition {
+            grains: subdomains.grains.clone(),
+            fluid: subdomains.fluid.clone(),
+            space: subdomains.domains[0].cuts.space(),
+            migrations: self.traffic.migrations,
+            communication: self.traffic.communication.clone(),
+        })
+    }
+
+    /// Decomposes grains and fluids, if there are any, into the requested number of subdomains. A simulation that `goes_on` stays whole if too few
+    /// particles are left to fill the subdomains.
+    pub(crate) fn decompose(&mut self, goes_on: bool) -> Result<(), WorldError> {
+        let count = self.whole.populations.context.settings.domains;
+        let most = Cpu::most_threads();
+        if count > most && self.whole.populations.context.settings.ranks.is_none() {
+            return Err(WorldError::Subdomains(format!(
+                "{count} domains are too many for this machine: each takes a thread, and at most {most} are of any use; use --domains {most} or fewer"
+            )));
+        }
+        if let Some(what) = self.whole.populations.why_not_decomposed() {
+            return Err(WorldError::Subdomains(format!(
+                "a world with {what} cannot be decomposed into domains; leave --domains out"
+            )));
+        }
+        let places: Vec<Vec3> = self.whole.populations.grains.fields.reference.as_chunks::<3>().0.to_vec();
+        let gpus = self.gpus_of_domains()?;
+        let Some((cuts, of_fluids)) = self.partition_current(&places, !gpus.is_empty(), goes_on)? else {
+            return self.prepare_for(&gpus);
+        };
+        if let Some(what) = self.whole.populations.why_fluids_are_not_on_gpus().filter(|_| !gpus.is_empty()) {
+            return Err(WorldError::Subdomains(format!(
+                "a world with {what} is decomposed into domains on the CPU only; use --device cpu"
+            )));
+        }
+        let mut contacts = State::default();
+        // Checkpoints of GPU runs save the history for each of the two grains.
+        let are_two = !gpus.is_empty() && !self.whole.populations.grains.of_second.is_empty();
+        self.whole
+            .save_histories(&mut contacts, are_two)
+            .map_err(|stop| WorldError::Stopped(Box::new(stop)))?;
+        self.whole.populations.save_wear(&mut contacts);
+        self.whole.populations.bonds_message(&mut contacts);
+        self.prepare_for(&gpus)?;
+        let precision = self.whole.populations.context.settings.precision;
+        let mut grains = vec![0; count];
+        places.iter().for_each(|place| grains[cuts.owner(place)] += 1);
+        // Processes can exchange bytes only, and the halo exchange between GPUs covers only the motion of the grains.
+        let reached = if self.whole.populations.context.settings.ranks.is_none() {
+            &gpus[..]
+        } else {
+            &[]
+        };
+        let of_grains = if self.whole.populations.conducts() || self.whole.populations.is_bonded() {
+            &[]
+        } else {
+            reached
+        };
+        let peer_exchange = peer_exchange_for(
+            of_grains,
+            self.whole.populations.flow.is_some() || self.whole.populations.walls.has_servos() || self.whole.populations.has_loose_bodies(),
+        )?;
+        let fluid_peer_exchange = if of_fluids.is_some() {
+            peer_exchange_for(reached, true)?
+        } else {
+            None
+        };
+        let transports = self.whole.populations.context.settings.transports();
+        let threads = (self.threads() / transports.len()).max(1);
+        let mut domains = Vec::new();
+        for transport in transports {
+            let mut share = self.share(threads)?;
+            let rank = transport.rank();
+            let own = places.iter().zip(0..).filter(|(place, _)| cuts.owner(*place) == rank);
+            share.populations.grains.fields = self
+                .whole
+                .populations
+                .grains
+                .fields
+                .pick(&own.map(|(_, i)| i).collect::<Vec<u32>>());
+            if rank == 0 {
+                share.populations.ledger.last_power_sums = self.whole.populations.ledger.last_power_sums;
+                if let (Some(share), Some(whole)) = (&mut share.populations.bonds, &self.whole.populations.bonds) {
+                    share.last = whole.last;
+                }
+            }
+            let mut domain = Subdomain::new(share, cuts.clone(), transport);
+            domain.has_grains = !places.is_empty();
+            domain.peer_exchange = peer_exchange.clone();
+            if let Some(cuts) = &of_fluids {
+                self.whole.populations.share_fluids(cuts, rank, &mut domain)?;
+                domain
+                    .fluids
+                    .iter_mut()
+                    .for_each(|fluids| fluids.peer_exchange = fluid_peer_exchange.clone());
+            }
+            domains.push(domain);
+        }
+        let mut subdomains = Subdomains {
+            domains,
+            ranks: self.whole.populations.context.settings.ranks.clone(),
+            grains,
+            fluid: of_fluids.map_or_else(Vec::new, |cuts| self.whole.populations.fluid_in(&cuts)),
+            bytes: 0,
+            is_broken: false,
+        };
+        let (listed_at, held) = (self.whole.populations.walls.listed_at, [contacts]);
+        let listed = subdomains.all(|domain| {
+            domain.list(listed_at, &held)?;
+            let worn = domain.local.populations.restore_wear_since_rebuild(&held[0], false);
+            worn.map_err(HaltReason::Refused)?;
+            domain.list_fluids()?;
+            match (gpus.get(domain.rank), precision) {
+                (Some(gpu), Some(precision)) => domain.upload(gpu, precision),
+                _ => Ok(()),
+            }
+        });
+        listed.map_err(|halt| match halt {
+            HaltReason::Refused(refusal) => refusal,
+            halt => WorldError::Stopped(Box::new(self.whole.populations.halted(halt))),
+        })?;
+        subdomains.bytes = subdomains.domains.iter().map(|domain| domain.local.bytes()).sum();
+        self.subdomains = Some(subdomains);
+        Ok(())
+    }
+
+    /// Prepares the profile and settings for the first of these GPUs, if there are any.
+    fn prepare_for(&mut self, gpus: &[Gpu]) -> Result<(), WorldError> {
+        if let Some(gpu) = gpus.first() {
+            self.whole.populations.context.settings.precision = Some(self.precision_of_world_on(gpu)?);
+            // Work of subdomains and of the GPU is reported under the same pass names.
+            if self.whole.populations.profile.passes.len() != PASSES.len() {
+                self.whole.populations.profile = Profile::new(&PASSES);
+            }
+        }
+        self.whole.backend.gpu = gpus.first().cloned();
+        Ok(())
+    }
+
+    /// The GPUs of the subdomains, in their order; none if they run on the CPU.
+    fn gpus_of_domains(&mut self) -> Result<Vec<Gpu>, WorldError> {
+        let (domains, asked) = (
+            self.whole.populations.context.settings.domains,
+            self.whole.populations.context.settings.gpus,
+        );
+        let Some(first) = gpu_asked_for(self.whole.populations.context.settings.device, &mut self.notices)? else {
+            if asked > 1 {
+                return Err(WorldError::Subdomains(format!(
+                    "{asked} GPUs are asked for, but this runs on the CPU; leave --gpus out, or name a GPU that seixo info finds with --device"
+                )));
+            }
+            return match self.whole.populations.context.settings.precision {
+                Some(precision) if precision != Precision::F64 => Err(WorldError::Precision {
+                    precision: precision.name(),
+                }),
+                _ => Ok(Vec::new()),
+            };
+        };
+        let is_named = matches!(self.whole.populations.context.settings.device, DeviceChoice::Gpu(Some(_)));
+        if asked <= 1 && (is_named || self.whole.populations.context.settings.ranks.is_none()) {
+            return Ok(vec![first; domains]);
+        }
+        let api = first.description().api;
+        let found = list().found.into_iter().filter(|found| found.api == api);
+        let alike: Vec<usize> = found.map(|found| found.index).collect();
+        if asked <= 1 {
+            // The ranks of one machine are distributed over its GPUs.
+            let own = self
+                .whole
+                .populations
+                .context
+                .settings
+                .ranks
+                .as_ref()
+                .map_or(0, |ranks| ranks.rank() % alike.len());
+            return Ok(vec![Gpu::open(Some((api, alike[own])))?; domains]);
+        }
+        if alike.len() < asked {
+            return Err(WorldError::Subdomains(format!(
+                "{asked} GPUs are asked for, and {api} reaches {} (seixo info); use at most as many",
+                alike.len()
+            )));
+        }
+        let opened: Result<Vec<Gpu>, GpuError> = alike[..asked].iter().map(|&index| Gpu::open(Some((api, index)))).collect();
+        let opened = opened?;
+        Ok((0..domains).map(|domain| opened[domain * asked / domains].clone()).collect())
+    }
+
+    /// A simulation of the same world without grains, for one subdomain.
+    fn share(&self, threads: usize) -> Result<LocalDomain, WorldError> {
+        let mut walls = self.whole.populations.walls.clone();
+        walls.forget();
+        walls.work.forget();
+        let settings = Settings {
+            threads,
+            domains: 1,
+            gpus: 1,
+            ranks: None,
+            ..self.whole.populations.context.settings.clone()
+        };
+        let grains = GrainState::new(
+            Fields::default(),
+            self.whole.populations.grains.cells.clone(),
+            Vec::new(),
+            self.whole.populations.grains.next_id,
+        );
+        let populations = Populations {
+            context: StepContext {
+                device: Arc::new(Cpu::new(threads)?),
+                settings,
+                ..self.whole.populations.context.clone()
+            },
+            grains: GrainState {
+                has_ghosts: true,
+                ..grains
+            },
+            bodies: self.whole.populations.bodies.of_domain(),
+            walls,
+            loads: self.whole.populations.loads.clone(),
+            constrained_groups: Vec::new(),
+            bonds: self
+                .whole
+                .populations
+                .bonds
+                .as_ref()
+                .map(|network| Box::new(network.of_same_kinds())),
+            bond_plan: BondPlan {
+                kinds: Vec::new(),
+                ..self.whole.populations.bond_plan
+            },
+            flow: None,
+            heat: self.whole.populations.heat.as_ref().map(|heat| heat.of_domain()),
+            ledger: EnergyLedger::default(),
+            profile: Profile::new(&PASSES_OF_CPU),
+            trace: None,
+        };
+        Ok(LocalDomain::new(populations))
+    }
+
+    /// As [`crate::Simulation::advance`], in all subdomains.
+    pub(crate) fn advance_decomposed(&mut self, steps: u64) -> Result<(), StepError> {
+        let Some(subdomains) = &mut self.subdomains else {
+            return Ok(());
+        };
+        // The arrays of the subdomains are not needed here as well.
+        (
+            self.whole.populations.grains.pairs,
+            self.whole.populations.grains.old_pairs,
+            self.whole.populations.grains.fields,
+        ) = (Pairs::default(), Pairs::default(), Fields::default());
+        if let Some(flow) = &mut self.whole.populations.flow {
+            flow.pairs = Pairs::default();
+        }
+        self.whole.populations.bonds.iter_mut().for_each(|network| network.forget_rows());
+        self.whole.backend.is_current = false;
+        let done = subdomains.all(|domain| domain.advance(steps));
+        self.whole.populations.context.steps = subdomains.domains[0].local.populations.context.steps;
+        let Err(halt) = done else { return Ok(()) };
+        if subdomains.domains.iter().any(|domain| domain.local.populations.grains_on_gpu()) && !subdomains.is_broken {
+            subdomains.domains.iter_mut().for_each(Subdomain::download_state);
+            // The error that stopped them is reported in any case.
+            let _ = self.fetch(false);
+        }
+        Err(self.whole.populations.halted(halt))
+    }
+
+    /// Gathers the grains of all subdomains, their ledgers and, if requested, the fluids; returns the contact histories.
+    fn fetch(&mut self, with_fluids: bool) -> Result<Vec<State>, StepError> {
+        let Some(mut subdomains) = self.subdomains.take() else {
+            return Ok(Vec::new());
+        };
+        let reports = subdomains.reports(with_fluids);
+        let taken = reports.and_then(|reports| self.take_over(&mut subdomains, reports));
+        self.subdomains = Some(subdomains);
+        taken.map_err(|halt| self.whole.populations.halted(halt))
+    }
+
+    fn take_over(&mut self, subdomains: &mut Subdomains, reports: Vec<Report>) -> Result<Vec<State>, HaltReason> {
+        let (mut fields, mut last, mut contacts, mut fluids) = (Fields::default(), NO_CONTACT, Vec::new(), Vec::new());
+        (subdomains.grains, subdomains.bytes) = (Vec::new(), 0);
+        self.traffic.add(&reports)?;
+        for report in reports {
+            let [sent_away, bytes] = report.counts()?;
+            let (work, power_sums) = contact_ledger(&report.reported)?;
+            last = sum(last, &power_sums);
+            self.whole.populations.ledger.work = self.whole.populations.ledger.work.plus(&work);
+            self.traffic.migrations += sent_away;
+            self.whole.populations.walls.work.take_over(&report.reported);
+            if let Some(heat) = &mut self.whole.populations.heat {
+                heat.take_over(&report.reported);
+            }
+            subdomains.grains.push(report.fields.len());
+            subdomains.bytes += bytes;
+            fields.append(&report.fields);
+            contacts.push(report.reported);
+            fluids.extend(report.fluids);
+        }
+        let first = &mut subdomains.domains[0].local;
+        (self.whole.populations.context.steps, self.whole.populations.profile) =
+            (first.populations.context.steps, first.populations.profile.clone());
+        self.whole
+            .populations
+            .walls
+            .set_servos(&first.populations.walls.servo_state(), false);
+        self.whole.populations.gather_bodies(&mut first.populations.bodies);
+        // All subdomains rebuild their neighbor lists at the same steps, so one counter suffices.
+        self.whole.populations.grains.rebuilds += std::mem::take(&mut first.populations.grains.rebuilds);
+        (self.whole.populations.grains.fields, self.whole.populations.ledger.last_power_sums) = (fields, last);
+        self.whole.populations.merge_bond_reports(&contacts);
+        if !fluids.is_empty() {
+            subdomains.fluid = fluids.iter().map(|share| share.count).collect();
+            self.whole.populations.gather_fluids(fluids);
+        }
+        Ok(contacts)
+    }
+
+    /// As [`crate::Simulation::observe`], of a decomposed world.
+    pub(crate) fn observe_decomposition(&mut self) -> Result<(), StepError> {
+        let observed = self
+            .subdomains
+            .as_mut()
+            .map_or(Ok(()), |subdomains| subdomains.all(Subdomain::observe));
+        observed.map_err(|halt| self.whole.populations.halted(halt))?;
+        let all = self.fetch(true)?;
+        let Some(subdomains) = &self.subdomains else {
+            return Ok(());
+        };
+        let listed_at = subdomains.domains[0].local.populations.walls.listed_at;
+        // The subdomains have reported the wear since the last rebuild.
+        self.whole.populations.walls.work.by_entry.clear();
+        self.whole.populations.forget_contacts();
+        self.whole.populations.list_from_references(listed_at);
+        let all = if self.whole.backend.gpu.is_some() {
+            vec![merged_contacts(all)]
+        } else {
+            all
+        };
+        let given = all.iter().try_for_each(|reported| {
+            self.whole.populations.restore_contact_histories(reported, false)?;
+            self.whole.populations.restore_wear_since_rebuild(reported, true)
+        });
+        given.map_err(|refusal| self.whole.populations.failed(refusal.to_string()))
+    }
+
+    /// Partition of grains at these positions, and of fluids, into the requested number of subdomains. `None` if there are no particles, or if the
+    /// simulation `goes_on` and too few are left to fill the subdomains, or the first are still to come. The settings of a decomposition then give
+    /// the same bits in one subdomain.
+    pub(super) fn partition_current(
+        &mut self,
+        places: &[Vec3],
+        on_gpus: bool,
+        goes_on: bool,
+    ) -> Result<Option<(Partition, Option<Partition>)>, WorldError> {
+        let cuts = self.whole.populations.partition_all(places, on_gpus);
+        if !matches!(cuts, Err(WorldError::Subdomains(_))) || !goes_on {
+            return cuts;
+        }
+        let notice = format!(
+            "too few particles for {} domains: the run continues in one",
+            self.whole.populations.context.settings.domains
+        );
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+        Ok(None)
+    }
+}

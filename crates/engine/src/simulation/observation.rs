@@ -1,0 +1,631 @@
+//! What readers see of a simulation: particles, bodies, walls, contacts, energies, momenta.
+
+use crate::bonds::{BondBreak, BondSnapshot};
+use crate::broad_phase::{BroadPhase, GRAINS, PossibleContacts, WALLS};
+use crate::contact_records::ContactRecord;
+use crate::decomposition::Subdomains;
+use crate::flow::{CellSortedParticles, Flow, FluidSampler, PressureSolves};
+use crate::guard::StepError;
+use crate::insertion::PlacedGrain;
+use crate::measure::Momentum;
+use crate::periodic_cell::PeriodicCell;
+use crate::preview::{ColorScalar, PendingPreview};
+use crate::simulation::Simulation;
+use crate::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, PassedParticles, WallSnapshot};
+use crate::world::{Vec3, array, vector};
+use seixo_laws::{Real, Vector3};
+use seixo_sweeps::bodies::{FREE, LOAD};
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
+use std::collections::HashSet;
+
+impl Simulation {
+    /// Panics if the state was not observed: a value from it would be wrong.
+    pub(crate) fn assert_observed(&self) {
+        assert!(
+            self.whole.backend.is_current,
+            "call Simulation::observe before reading a simulation that runs on a GPU"
+        );
+    }
+
+    /// The energy ledger at [`Simulation::time`].
+    ///
+    /// # Panics
+    /// If the simulation runs on a GPU and took steps since [`Simulation::observe`], as with all functions that read its state.
+    pub fn ledger(&self) -> Ledger {
+        self.assert_observed();
+        let now = self.whole.populations.gpu_energies();
+        let work = &self.whole.populations.ledger.work;
+        let held = now.total();
+        // Work of tangential forces that is neither dissipated by damping nor stored in springs was dissipated by sliding.
+        let friction = work.tangential - work.tangential_damping - now.elastic_tangential;
+        let bonds = self
+            .whole
+            .populations
+            .bonds
+            .as_ref()
+            .map_or_else(Default::default, |network| network.work);
+        let of_bonds = bonds.damping + bonds.fracture;
+        let of_fluids = self.whole.populations.work_of_fluids();
+        let left_domain = work.left_domain + self.whole.populations.left_with_fluids();
+        let inserted = work.inserted
+            + self
+                .whole
+                .populations
+                .flow
+                .as_ref()
+                .map_or(0.0, |flow| flow.open_boundaries.inserted);
+        let wall_work = self.whole.populations.wall_work();
+        let by_fluids = of_fluids.viscous + of_fluids.diffusive;
+        let taken = work.normal_damping + work.tangential_damping + friction + work.local_damping + of_bonds + by_fluids + left_domain;
+        Ledger {
+            normal_damping: work.normal_damping,
+            tangential_damping: work.tangential_damping,
+            friction,
+            local_damping: work.local_damping,
+            bond_damping: bonds.damping,
+            fracture: bonds.fracture,
+            viscosity: of_fluids.viscous,
+            diffusion: of_fluids.diffusive,
+            wall_work,
+            left_domain,
+            inserted,
+            initial: work.initial,
+            residual: held + taken - wall_work - inserted - work.initial,
+            ..now
+        }
+    }
+
+    /// Linear and angular momentum at [`Simulation::time`].
+    pub fn momentum(&self) -> Momentum {
+        self.assert_observed();
+        self.whole.populations.momentum()
+    }
+
+    /// All grains at this time, in the order of their ids.
+    pub fn snapshot(&self) -> GrainSnapshot {
+        self.assert_observed();
+        let fields = &self.whole.populations.grains.fields;
+        let mut order: Vec<u32> = (0..fields.len() as u32).collect();
+        order.sort_unstable_by_key(|&i| fields.id[i as usize]);
+        let of_field = |field: &[f64]| -> Vec<[f64; 3]> {
+            let (records, _) = field.as_chunks::<RECORD>();
+            let record = |&i: &u32| records.get(i as usize).map_or([0.0; 3], |&[x, y, z, _]| [x, y, z]);
+            order.iter().map(record).collect()
+        };
+        let of_words = |field: &[u32]| -> Vec<u32> { order.iter().map(|&i| field[i as usize]).collect() };
+        let bodies = self
+            .whole
+            .populations
+            .bodies
+            .all_moving(fields, &self.whole.populations.context.stepping);
+        let (velocity, angular_velocity) = order
+            .iter()
+            .map(|&i| self.whole.populations.velocities(i as usize, &bodies))
+            .map(|(v, w)| (array(&v), array(&w)))
+            .unzip();
+        let body = |&i: &u32| {
+            self.whole
+                .populations
+                .body_of(i as usize)
+                .map_or(-1, |b| i64::from(self.whole.populations.bodies.id[b]))
+        };
+        let (mut force, mut torque) = (of_field(&fields.force), of_field(&fields.torque));
+        self.add_loads_of_fluids(&order, &mut force, &mut torque);
+        GrainSnapshot {
+            id: of_words(&fields.id),
+            position: of_field(&fields.position),
+            velocity,
+            angular_velocity,
+            force,
+            torque,
+            radius: order.iter().map(|&i| fields.position[RECORD * i as usize + 3]).collect(),
+            body: if self.whole.populations.bodies.are_present {
+                order.iter().map(body).collect()
+            } else {
+                Vec::new()
+            },
+            mass: order.iter().map(|&i| self.whole.populations.mass_of(i as usize)).collect(),
+            material: of_words(&fields.material),
+            group: of_words(&fields.group),
+            coordination: order.iter().map(|&i| f64::whole(fields.force[RECORD * i as usize + 3])).collect(),
+            orientation: {
+                let (orientations, _) = fields.orientation.as_chunks::<RECORD>();
+                order.iter().filter_map(|&i| orientations.get(i as usize).copied()).collect()
+            },
+            temperature: order.iter().filter_map(|&i| fields.temperature.get(i as usize).copied()).collect(),
+            pressure: Vec::new(),
+            fragment: Vec::new(),
+            cell: self.cell(),
+        }
+    }
+
+    /// All walls at this time.
+    pub fn walls(&self) -> Vec<WallSnapshot> {
+        self.assert_observed();
+        let mut loads = self.whole.populations.walls.loads();
+        let of_fluids = self
+            .whole
+            .populations
+            .flow
+            .as_ref()
+            .map_or_else(Vec::new, |flow| flow.loads(&self.whole.populations.surroundings()));
+        for (all, one) in loads.iter_mut().zip(of_fluids) {
+            for axis in 0..3 {
+                all.0[axis] += one.0[axis];
+                all.1[axis] += one.1[axis];
+            }
+        }
+        let borne = self.walls_now().into_iter().zip(loads).enumerate();
+        let borne = borne.map(|(index, (wall, (force, torque)))| WallSnapshot {
+            force,
+            torque,
+            wear: self.whole.populations.walls.wear(index),
+            ..wall
+        });
+        borne.collect()
+    }
+
+    /// Number of current contacts: pairs of grains, counted once, and grains with wall elements.
+    pub fn contacts(&self) -> u64 {
+        self.assert_observed();
+        let ends: f64 = self
+            .whole
+            .populations
+            .grains
+            .fields
+            .force
+            .chunks_exact(RECORD)
+            .map(|record| record[3])
+            .sum();
+        let with_walls = self
+            .whole
+            .populations
+            .walls
+            .wall_contacts
+            .chunks_exact(seixo_sweeps::layout::WALL_CONTACT)
+            .filter(|touch| touch[7] > 0.0)
+            .count() as u64;
+        (ends as u64 - with_walls) / 2 + with_walls
+    }
+
+    /// Memory of the arrays on the device where they are stepped \[bytes\].
+    pub fn bytes(&self) -> u64 {
+        self.whole.bytes() + self.subdomains.as_ref().map_or(0, |subdomains| subdomains.bytes())
+    }
+
+    /// Bond breaks since the last call, in the order of occurrence.
+    pub fn drain_bond_breaks(&mut self) -> Vec<BondBreak> {
+        self.whole
+            .populations
+            .bonds
+            .as_mut()
+            .map_or_else(Vec::new, |network| std::mem::take(&mut network.breaks))
+    }
+
+    /// Number of bonds made, and number of intact ones.
+    pub fn bond_counts(&self) -> [usize; 2] {
+        self.whole
+            .populations
+            .bonds
+            .as_ref()
+            .map_or([0; 2], |network| [network.len(), network.intact_count()])
+    }
+
+    /// Ids of all grains that are or were bonded, in ascending order, including those that left.
+    pub fn bonded_grains(&self) -> Vec<u32> {
+        let mut ids = self
+            .whole
+            .populations
+            .bonds
+            .as_ref()
+            .map_or_else(Vec::new, |network| network.ends.clone());
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// Intact bonds at this time, in the order in which they were made.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn bonds_now(&self) -> Vec<BondSnapshot> {
+        self.assert_observed();
+        self.whole.populations.bond_snapshots()
+    }
+
+    /// All bodies at this time, in the order of their definition.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn bodies(&self) -> Vec<crate::BodySnapshot> {
+        self.assert_observed();
+        self.whole
+            .populations
+            .bodies
+            .snapshot(&self.whole.populations.grains.fields, &self.whole.populations.context.stepping)
+    }
+
+    /// The same without an observation, with the known velocities; `None` if a GPU or subdomains step the bodies.
+    pub fn bodies_now(&self) -> Option<Vec<crate::BodySnapshot>> {
+        let are_here = self.subdomains.is_none() && !self.whole.populations.grains_on_gpu();
+        are_here.then(|| {
+            self.whole
+                .populations
+                .bodies
+                .snapshot(&self.whole.populations.grains.fields, &self.whole.populations.context.stepping)
+        })
+    }
+
+    /// Takes a preview of all particles, with positions relative to this origin \[m\]. Velocities of grains are those that the laws read in this
+    /// step, which lack the forces of half a step. `None` where it would take as long as a full frame: in a decomposition, and on a GPU
+    /// with servo walls.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    pub fn preview(&mut self, origin: Vec3, shade: ColorScalar) -> Result<Option<PendingPreview>, StepError> {
+        // The position of a wall with a servo is in GPU memory until the next observation.
+        let has_servos = self.whole.populations.walls.servos.iter().any(|&number| number != 0.0);
+        if self.subdomains.is_some() || (self.whole.backend.gpu.is_some() && has_servos) {
+            return Ok(None);
+        }
+        let grains = if self.whole.populations.grains_on_gpu() {
+            self.whole.with_gpu_backend(|remote, _| Ok(remote.preview(origin, shade)))?
+        } else {
+            PendingPreview::of(self.whole.populations.preview_grains(origin, shade))
+        };
+        let fluids = if self.whole.populations.fluids_on_gpu() {
+            self.whole
+                .with_fluid_gpu_backend(|remote, flow, _, _| Ok(Some(remote.preview(flow, origin, shade))))?
+        } else {
+            self.whole
+                .populations
+                .flow
+                .as_ref()
+                .map(|flow| PendingPreview::of(flow.preview(origin, shade)))
+        };
+        Ok(Some(match fluids {
+            Some(fluids) => PendingPreview::of([grains, fluids]),
+            None => grains,
+        }))
+    }
+
+    /// Walls at their current positions, without forces and wear.
+    pub fn walls_now(&self) -> Vec<WallSnapshot> {
+        let given = self.whole.populations.walls.given.iter().enumerate();
+        let shown = given.map(|(index, wall)| {
+            let (triangles, plane) = self.whole.populations.walls.surface(index);
+            let (position, angle) = self.whole.populations.walls.pose_at(index, self.time());
+            WallSnapshot {
+                name: wall.name.clone(),
+                triangles,
+                plane,
+                position,
+                angle,
+                ..WallSnapshot::default()
+            }
+        });
+        shown.collect()
+    }
+
+    /// Whether snapshots of grains contain the ids of bodies.
+    pub fn shows_bodies(&self) -> bool {
+        self.whole.populations.bodies.are_present
+    }
+
+    /// Whether snapshots of grains contain temperatures.
+    pub fn shows_temperatures(&self) -> bool {
+        self.whole.populations.conducts()
+    }
+
+    /// All grains, in the order of the cells.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn grains(&self) -> impl Iterator<Item = PlacedGrain> + '_ {
+        self.assert_observed();
+        let fields = &self.whole.populations.grains.fields;
+        (0..fields.len()).map(|i| {
+            let place = &fields.position[i * RECORD..][..RECORD];
+            PlacedGrain {
+                id: fields.id[i],
+                group: fields.group[i],
+                center: [place[0], place[1], place[2]],
+                radius: place[3],
+                mass: self.whole.populations.mass_of(i),
+                body: self.whole.populations.body_of(i).map(|b| self.whole.populations.bodies.id[b]),
+                is_bound: self.whole.populations.is_bound(i),
+            }
+        })
+    }
+
+    /// All contacts with force at [`Simulation::time`], each once, in the order of ids. The force on a grain is the sum of its contact forces, its
+    /// load and the force of fluids.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn contacts_now(&mut self) -> Result<Vec<ContactRecord>, StepError> {
+        self.observe()?;
+        let mut records = Vec::new();
+        if self.whole.populations.context.materials.has_friction {
+            self.whole
+                .visit_contacts(|populations, i, j, of_i, _| records.extend(populations.between(i as usize, j as usize, of_i)))?;
+        } else {
+            let near = self.whole.populations.near_pairs();
+            records.extend(
+                near.into_iter()
+                    .filter_map(|(i, j)| self.whole.populations.between(i, j, &[0.0; EXTENDED_HISTORY_STRIDE])),
+            );
+        }
+        for i in 0..self.whole.populations.grains.fields.len() {
+            let touching = self.whole.populations.walls.row[i] as usize..self.whole.populations.walls.row[i + 1] as usize;
+            records.extend(touching.filter_map(|k| self.whole.populations.with_wall(i, k)));
+        }
+        records.sort_by_key(|record| (record.a, record.b));
+        Ok(records)
+    }
+
+    /// The heat ledger; `None` without heat conduction.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn heat(&self) -> Option<HeatLedger> {
+        self.assert_observed();
+        let heat = self.whole.populations.heat.as_ref()?;
+        let (held, from_walls) = (self.whole.populations.heat_now(), heat.given.iter().sum::<f64>());
+        Some(HeatLedger {
+            held,
+            from_walls,
+            inserted: heat.inserted,
+            left: heat.left,
+            initial: heat.initial,
+            residual: held - from_walls - heat.inserted + heat.left - heat.initial,
+        })
+    }
+
+    /// Current heat flow from each wall into its grains \[W\], and its heat since time zero \[J\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {
+        self.assert_observed();
+        let Some(heat) = &self.whole.populations.heat else {
+            return Vec::new();
+        };
+        let mut walls: Vec<[f64; 2]> = heat.given.iter().map(|&given| [0.0, given]).collect();
+        let mut flow = [0.0];
+        for i in 0..self.whole.populations.grains.fields.len() {
+            for k in self.whole.populations.walls.row[i] as usize..self.whole.populations.walls.row[i + 1] as usize {
+                seixo_sweeps::heat::conduct_from_walls::<f64, f64>(
+                    i,
+                    k,
+                    k + 1,
+                    &self.whole.populations.walls.list,
+                    k,
+                    &self.whole.populations.walls.elements,
+                    &self.whole.populations.walls.records,
+                    &self.whole.populations.walls.wall_contacts,
+                    &heat.walls,
+                    &self.whole.populations.grains.fields.position,
+                    &self.whole.populations.grains.fields.temperature,
+                    &self.whole.populations.grains.fields.material,
+                    self.whole.populations.context.materials.count,
+                    &self.whole.populations.context.materials.coefficients,
+                    &mut flow,
+                );
+                walls[self.whole.populations.walls.wall_of(self.whole.populations.walls.list[k])][0] += flow[0];
+            }
+        }
+        walls
+    }
+
+    /// Result of the broad phase of rigid bodies at the last rebuild. `None` if there was none: without bodies of several spheres, on a
+    /// GPU, and if [`crate::world::Settings::broad_phase`] is off.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn broad_phase(&self) -> Option<BroadPhase> {
+        if self.whole.populations.grains_on_gpu() || self.whole.populations.grains.bounding_volumes.is_idle() {
+            return None;
+        }
+        self.assert_observed();
+        let wet = self
+            .whole
+            .populations
+            .flow
+            .as_ref()
+            .map_or_else(HashSet::new, |flow| flow.bodies_near_fluid());
+        let bodies = self
+            .whole
+            .populations
+            .bodies
+            .id
+            .iter()
+            .zip(&self.whole.populations.grains.bounding_volumes.near_bodies);
+        let carried = self.whole.populations.grains.fields.member.iter().filter(|&&member| member != FREE);
+        let marked = |mark: u8| {
+            carried
+                .clone()
+                .filter(|&&member| self.whole.populations.grains.bounding_volumes.may_contact(mark, member))
+                .count()
+        };
+        Some(BroadPhase {
+            bodies: bodies
+                .map(|(id, &near)| PossibleContacts {
+                    fluid: wet.contains(id),
+                    solid: near != 0,
+                })
+                .collect(),
+            spheres: self.whole.populations.bodies.body_of.len(),
+            near_grains: marked(GRAINS),
+            near_walls: marked(WALLS),
+        })
+    }
+
+    /// The periodic cell at [`Simulation::time`].
+    pub fn cell(&self) -> PeriodicCell {
+        PeriodicCell::of(self.whole.populations.context.domain.as_ref(), self.time())
+    }
+
+    /// Number of fluid particles.
+    pub fn fluid_particles(&self) -> usize {
+        let whole = self.whole.populations.fluid_particles();
+        self.subdomains.as_ref().map_or(whole, Subdomains::fluid_particles)
+    }
+
+    /// Mean number of neighbors of a fluid particle: those within the support, and those in its list.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn fluid_neighbors(&self) -> Result<[f64; 2], StepError> {
+        self.assert_observed();
+        let Some(flow) = &self.whole.populations.flow else {
+            return Ok([0.0; 2]);
+        };
+        let ends = match &self.whole.backend.fluids {
+            Some(remote) => remote
+                .neighbors(flow)
+                .map_err(|error| self.whole.populations.failed(error.to_string()))?,
+            None => flow.neighbors(),
+        };
+        Ok(ends.map(|ends| ends as f64 / flow.count.max(1) as f64))
+    }
+
+    /// Statistics of the pressure solutions of incompressible fluids since this simulation was set up or restored; empty for other fluids.
+    pub fn solves_of_fluids(&self) -> PressureSolves {
+        self.whole
+            .populations
+            .flow
+            .as_ref()
+            .map_or_else(PressureSolves::default, |flow| flow.projector.solves)
+    }
+
+    /// The warning about steps that continued although the pressure solver of incompressible fluids had not converged, if there were any.
+    pub fn warning_of_fluids(&self) -> Option<String> {
+        let flow = self.whole.populations.flow.as_ref()?;
+        flow.projector.solves.warning(&flow.plan.projection)
+    }
+
+    /// Names of the fluids, in the order of their numbers.
+    pub fn names_of_fluids(&self) -> Vec<String> {
+        let names = |flow: &Flow| flow.plan.kinds.iter().map(|fluid| fluid.name.clone()).collect();
+        self.whole.populations.flow.as_deref().map_or_else(Vec::new, names)
+    }
+
+    /// All fluid particles in their current state, in the order of their ids; `None` without fluids.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn fluid(&self) -> Option<FluidSnapshot> {
+        self.assert_observed();
+        self.whole.populations.flow.as_ref().map(|flow| flow.snapshot())
+    }
+
+    /// Linear momentum of all fluids \[kg m/s\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn momentum_of_fluids(&self) -> Vec3 {
+        self.assert_observed();
+        let Some(flow) = &self.whole.populations.flow else {
+            return [0.0; 3];
+        };
+        let sum = flow.of_fluid().fold(Vector3::zero(), |all: Vector3<f64>, i| {
+            all.plus(&flow.velocity(i).times(flow.mass(i)))
+        });
+        array(&sum)
+    }
+
+    /// A sampler of the current state of fluids; use one sampler for many points. Without fluids all samples are empty.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn sample_fluids(&self) -> FluidSampler<'_> {
+        self.assert_observed();
+        FluidSampler(self.whole.populations.flow.as_deref().map(CellSortedParticles::of))
+    }
+
+    /// Fluid properties at these points \[m\]; all are empty without fluids.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn sample_fluid(&self, points: &[Vec3]) -> Vec<FluidSample> {
+        let look = self.sample_fluids();
+        points.iter().map(|point| look.at(point)).collect()
+    }
+
+    /// Fluid load on each body, in the order of the table: force \[N\], and torque about its center of mass \[N m\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn loads_of_fluids_on_bodies(&self) -> Vec<[[f64; 3]; 2]> {
+        self.assert_observed();
+        let of_body = |b: usize| {
+            let of = |at: usize| {
+                let numbers = self.whole.populations.bodies.load.get(at..at + 3);
+                numbers.map_or([0.0; 3], |numbers| [numbers[0], numbers[1], numbers[2]])
+            };
+            [of(b * LOAD), of(b * LOAD + RECORD)]
+        };
+        (0..self.whole.populations.bodies.len()).map(of_body).collect()
+    }
+
+    /// Adds the fluid loads on bodies to the forces and torques of the grains with these indices. Each grain gets a share of the force by volume, and
+    /// a torque for the part of the moment that these forces do not have: on a body they add up to its load.
+    pub(crate) fn add_loads_of_fluids(&self, order: &[u32], force: &mut [Vec3], torque: &mut [Vec3]) {
+        if self.whole.populations.bodies.load.is_empty() {
+            return;
+        }
+        let bodies = &self.whole.populations.bodies;
+        let share = |member: u32| bodies.offset[member as usize * RECORD + 3];
+        let loads = self.loads_of_fluids_on_bodies().into_iter().enumerate();
+        let shared: Vec<[Vector3<f64>; 2]> = loads
+            .map(|(b, [push, twist])| {
+                let (push, twist) = (vector(push), vector(twist));
+                let members = bodies.row[b]..bodies.row[b + 1];
+                let middle = members.fold(Vector3::<f64>::zero(), |sum, m| sum.plus(&bodies.arm(m).times(share(m))));
+                [push, twist.minus(&middle.cross(&push))]
+            })
+            .collect();
+        for (slot, &i) in order.iter().enumerate() {
+            let Some(b) = self.whole.populations.body_of(i as usize) else {
+                continue;
+            };
+            let [push, twist] = shared[b].map(|whole| array(&whole.times(share(self.whole.populations.grains.fields.member[i as usize]))));
+            force[slot] = [0, 1, 2].map(|k| force[slot][k] + push[k]);
+            torque[slot] = [0, 1, 2].map(|k| torque[slot][k] + twist[k]);
+        }
+    }
+
+    /// The warning about fluid that leaked, or flowed over a rim, if there is any: in a world without a domain nothing removes it, and nothing stops
+    /// the run. For a GPU it is as of the last observation.
+    pub fn leak_of_fluids(&self) -> Option<String> {
+        let flow = self
+            .whole
+            .populations
+            .flow
+            .as_ref()
+            .filter(|_| self.whole.populations.context.domain.is_none())?;
+        let below = flow.below_all_walls(&self.whole.populations.walls);
+        let first = *below.iter().min_by_key(|&&i| flow.fields.id[i])?;
+        let [x, y, z] = array(&flow.place(first));
+        Some(format!(
+            "particle {} of fluid {:?} is at ({x:.4}, {y:.4}, {z:.4}) m, below all walls, and {} more: it leaked, or flowed over a rim; a \
+             world.domain with leaving = \"delete\" takes such away, one with \"error\" stops the run",
+            flow.fields.id[first],
+            flow.plan.kinds[flow.fields.kind[first] as usize].name,
+            below.len() - 1
+        ))
+    }
+
+    /// Particles that entered fluids by each inlet since time zero, followed by those that left by each outlet.
+    pub fn passed_fluids(&self) -> Vec<PassedParticles> {
+        self.whole
+            .populations
+            .flow
+            .as_ref()
+            .map_or_else(Vec::new, |flow| flow.open_boundaries.passed.clone())
+    }
+}

@@ -1,0 +1,212 @@
+//! Where a simulation is computed: upload, steps and download.
+
+use crate::device_choice::{gpu_asked_for, precision_on};
+use crate::gpu::PASSES;
+use crate::guard::StepError;
+use crate::local_domain::refused_by_device;
+use crate::pass::{PASSES_OF_CPU, Pass};
+use crate::program::{OneDomain, execute};
+use crate::refusal::WorldError;
+use crate::simulation::Simulation;
+use crate::state::{Profile, Trace};
+use crate::world::{DeviceChoice, ForceAssembly, Precision, Settings, World};
+use seixo_device::gpu::Gpu;
+use seixo_sweeps::periodic::OPEN;
+
+impl Simulation {
+    /// Like [`precision_on`], with checks of this world.
+    pub(crate) fn precision_of_world_on(&mut self, gpu: &Gpu) -> Result<Precision, WorldError> {
+        let precision = precision_on(gpu, self.whole.populations.context.settings.precision, &mut self.notices)?;
+        if self.whole.populations.conducts() && precision == Precision::F32 {
+            return Err(WorldError::HeatInSingle);
+        }
+        self.digits.check(precision)?;
+        Ok(precision)
+    }
+
+    /// Like [`Simulation::new`], on an open GPU.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`], and if the GPU is not sufficient.
+    pub fn new_on(gpu: Gpu, world: World, settings: Settings) -> Result<Simulation, WorldError> {
+        let here = Settings {
+            device: DeviceChoice::Cpu,
+            precision: None,
+            assembly: ForceAssembly::Fused,
+            ..settings.clone()
+        };
+        let mut simulation = Simulation::new(world, here)?;
+        simulation.whole.populations.context.settings = settings;
+        simulation.go_to(gpu)?;
+        Ok(simulation)
+    }
+
+    /// Moves the grains to the device of the settings.
+    pub(crate) fn go_where_asked(&mut self) -> Result<(), WorldError> {
+        if self.whole.populations.context.settings.domains > 1 {
+            return self.upload(self.whole.populations.context.steps > 0);
+        }
+        let kept = self
+            .whole
+            .populations
+            .why_fluids_on_host()
+            .filter(|_| self.whole.populations.context.settings.device == DeviceChoice::Auto);
+        let choice = if kept.is_some() {
+            DeviceChoice::Cpu
+        } else {
+            self.whole.populations.context.settings.device
+        };
+        self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
+        let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
+            if self.whole.populations.context.settings.assembly != ForceAssembly::Fused {
+                return Err(WorldError::ForceAssembly {
+                    assembly: self.whole.populations.context.settings.assembly.name(),
+                });
+            }
+            return match self.whole.populations.context.settings.precision {
+                None | Some(Precision::F64) => Ok(()),
+                Some(precision) => Err(WorldError::Precision {
+                    precision: precision.name(),
+                }),
+            };
+        };
+        self.go_to(gpu)
+    }
+
+    /// Moves the grains to a GPU.
+    fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
+        if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
+            self.notices
+                .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());
+        }
+        let precision = self.precision_of_world_on(&gpu)?;
+        self.whole.populations.context.settings.precision = Some(precision);
+        let is_more = self.whole.populations.context.materials.are_extended
+            || self.whole.populations.context.sides != OPEN
+            || self.whole.populations.bodies.are_present
+            || self.whole.populations.is_bonded()
+            || self.whole.populations.has_external_loads()
+            || self.whole.populations.is_geared();
+        if (is_more || self.whole.populations.context.settings.decomposition_invariant)
+            && self.whole.populations.context.settings.assembly != ForceAssembly::Fused
+        {
+            return Err(WorldError::AssemblyElsewhere {
+                assembly: self.whole.populations.context.settings.assembly.name(),
+            });
+        }
+        if self.whole.populations.context.is_heterogeneous() {
+            let mut beside = PASSES_OF_CPU;
+            beside[Pass::Fluids as usize] = "waiting";
+            (self.whole.populations.profile, self.whole.populations.trace) = (Profile::beside(&beside, &PASSES), Some(Trace::new()));
+        } else {
+            self.whole.populations.profile = Profile::new(&PASSES);
+        }
+        self.whole.backend.gpu = Some(gpu);
+        self.upload(false)
+    }
+
+    /// Uploads the grains, if there are any, to the subdomains or the GPU that step them. If the simulation `goes_on`, one subdomain is enough for
+    /// a world that does not fill more.
+    pub(crate) fn upload(&mut self, goes_on: bool) -> Result<(), WorldError> {
+        if self.whole.populations.context.settings.domains > 1 {
+            self.decompose(goes_on)?;
+        }
+        if self.subdomains.is_none() {
+            return self.whole.upload();
+        }
+        if self.whole.backend.gpu.is_some() {
+            // Readers then see the values of the GPUs, in their precision.
+            self.whole.backend.is_current = false;
+            self.observe().map_err(refused_by_device)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the stepping on the GPU, which stays open, or in subdomains. The state on the host must be observed before.
+    pub(crate) fn download(&mut self) {
+        self.subdomains = None;
+        self.whole.download();
+    }
+
+    /// Name of the device: the GPU's name, or "CPU".
+    pub fn device_name(&self) -> String {
+        let beside = if self.whole.populations.context.is_heterogeneous() {
+            "CPU and "
+        } else {
+            ""
+        };
+        self.whole
+            .backend
+            .gpu
+            .as_ref()
+            .map_or_else(|| "CPU".to_owned(), |gpu| format!("{beside}{}", gpu.description()))
+    }
+
+    /// Precision of the computation.
+    pub fn precision(&self) -> Precision {
+        self.whole.populations.context.precision()
+    }
+
+    /// Notices for the user on the device of the simulation.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
+    pub fn steps_at_once(&self) -> u64 {
+        self.whole.steps_at_once()
+    }
+
+    /// Updates all values that readers see: ledger, snapshot, momentum, walls. On the CPU they are always current.
+    ///
+    /// # Errors
+    /// If a grain's state became impossible, or the GPU fails.
+    pub fn observe(&mut self) -> Result<(), StepError> {
+        if !self.whole.backend.is_current && self.subdomains.is_some() {
+            self.observe_decomposition()?;
+        }
+        self.whole.observe()
+    }
+
+    /// Advances by one time step. After it, positions, velocities and forces are those at [`Simulation::time`].
+    ///
+    /// # Errors
+    /// If a grain's state became impossible; the error names it and the likely cause.
+    pub fn step(&mut self) -> Result<(), StepError> {
+        if self.subdomains.is_some() {
+            return self.advance_decomposed(1);
+        }
+        if self.whole.populations.grains_on_gpu() || self.whole.populations.fluids_on_gpu() {
+            return self.whole.advance_by_backend(1);
+        }
+        let passes = self.whole.populations.passes();
+        execute(&mut OneDomain(&mut self.whole.populations), passes)
+    }
+
+    /// Runs `work`, such as writing this state to files, and advances by `steps` time steps, or until one fails. A GPU takes the
+    /// first steps concurrently. Returns the result of the work and that of the steps.
+    pub fn advance_while<T>(&mut self, steps: u64, work: impl FnOnce(&Simulation) -> T) -> (T, Result<(), StepError>) {
+        let ahead = self.whole.queue_steps(steps);
+        let worked = work(self);
+        (worked, ahead.and_then(|()| self.advance(steps)))
+    }
+
+    /// Advances by `steps` time steps, or until one fails.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    pub fn advance(&mut self, steps: u64) -> Result<(), StepError> {
+        if self.subdomains.is_some() {
+            return self.advance_decomposed(steps);
+        }
+        if self.whole.populations.grains_on_gpu() || self.whole.populations.fluids_on_gpu() {
+            return self.whole.advance_by_backend(steps);
+        }
+        if self.is_empty() && !self.whole.populations.flows() {
+            self.whole.populations.pass_time(steps);
+            return Ok(());
+        }
+        let device = self.whole.populations.context.device.clone();
+        device.enter(|| (0..steps).try_for_each(|_| self.step()))
+    }
+}

@@ -1,0 +1,11 @@
+//! Volume and mass of a sphere.
+
+/// Volume of a sphere \[m³\].
+pub(crate) fn volume_of_sphere(radius: f64) -> f64 {
+    4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)
+}
+
+/// Mass of a sphere \[kg\].
+pub(crate) fn mass_of_sphere(radius: f64, density: f64) -> f64 {
+    volume_of_sphere(radius) * density
+}

@@ -1,0 +1,198 @@
+//! A world decomposed into subdomains on a GPU: the result is the same for any number (software Vulkan suffices; without any adapter these tests
+//! fail).
+
+use crate::alike;
+use crate::beds::falling;
+use crate::domains_on_a_gpu::{after, started};
+use crate::gases::gas;
+use crate::ledgers::assert_same_ledger;
+use crate::on_gpus::among;
+use seixo_engine::state::Column;
+use seixo_engine::world::{Domain, LeavingPolicy, Precision, Settings, Shear};
+use seixo_engine::{Simulation, StepErrorCause, WorldError};
+use seixo_laws::contact::TangentialLaw;
+
+/// Asserts that saved states and observations are bitwise identical.
+#[track_caller]
+fn assert_same(whole: &mut Simulation, decomposed: &mut Simulation, what: &str) {
+    alike::assert_same(whole, decomposed, what);
+    assert_eq!(whole.snapshot(), decomposed.snapshot(), "{what}");
+}
+
+#[test]
+fn two_four_and_eight_domains_equal_one() {
+    let all: [(TangentialLaw, Precision, &[usize]); 4] = [
+        (TangentialLaw::Mindlin, Precision::Mixed, &[2, 4, 8]),
+        (TangentialLaw::Mindlin, Precision::F64, &[3]),
+        (TangentialLaw::Mindlin, Precision::F32, &[2]),
+        (TangentialLaw::None, Precision::Mixed, &[2]),
+    ];
+    for (tangential, precision, numbers) in all {
+        let world = falling(1000, tangential);
+        let mut whole = after(&world, 1, precision, 400);
+        assert!(
+            whole.rebuilds() > 3 && whole.contacts() > 100,
+            "{} {}",
+            whole.rebuilds(),
+            whole.contacts()
+        );
+        for &domains in numbers {
+            let what = format!("{tangential:?}, {precision:?}, {domains} domains");
+            let mut decomposed = after(&world, domains, precision, 400);
+            assert!(
+                decomposed.decomposition().unwrap().migrations > 3,
+                "{what}: {:?}",
+                decomposed.decomposition()
+            );
+            assert_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+        }
+    }
+}
+
+#[test]
+fn grains_that_leave_and_walls_that_move_are_the_same_everywhere() {
+    let mut world = falling(1500, TangentialLaw::Mindlin);
+    world.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0112], LeavingPolicy::Delete));
+    // The topmost grains leave.
+    for (position, velocity) in world.grains.position.iter().zip(&mut world.grains.velocity) {
+        velocity[2] += if position[2] > 0.009 { 3.0 } else { 0.0 };
+    }
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    assert!((800..1490).contains(&whole.len()), "{}", whole.len());
+    for domains in [2, 3] {
+        let mut decomposed = after(&world, domains, Precision::Mixed, 400);
+        assert_same(&mut whole, &mut decomposed, &format!("{domains} domains"));
+        assert_same_ledger(&whole, &decomposed, &format!("{domains} domains"));
+        let forces = |simulation: &Simulation| simulation.walls().iter().map(|wall| wall.force).collect::<Vec<_>>();
+        assert_eq!(forces(&whole), forces(&decomposed));
+    }
+}
+
+#[test]
+fn domains_follow_the_grains() {
+    let mut world = falling(1500, TangentialLaw::Mindlin);
+    // All grains fall to one side, along the axis across which the box is cut.
+    world.gravity = [-400.0, 0.0, -20.0];
+    let [mut whole, mut decomposed] = [1, 3].map(|domains| after(&world, domains, Precision::Mixed, 1000));
+    let grains = decomposed.decomposition().unwrap().grains;
+    assert!(grains.iter().all(|grains| (440..560).contains(grains)), "{grains:?}");
+    assert_same(&mut whole, &mut decomposed, "a fall to one side");
+}
+
+#[test]
+fn a_gas_goes_round_through_all_domains() {
+    let world = gas(1000);
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    for domains in [2, 4] {
+        let mut decomposed = started(&world, domains, Precision::Mixed);
+        let before = decomposed.momentum();
+        decomposed.advance(400).unwrap();
+        decomposed.observe().unwrap();
+        let found = decomposed.decomposition().unwrap();
+        assert_eq!(found.grains.iter().sum::<usize>(), 1000);
+        assert!(found.migrations > 15, "{found:?}");
+        assert_same(&mut whole, &mut decomposed, "a gas");
+        // Velocities are summed in double precision, but forces in single: each of some 10⁵ impulses has a relative error of 2⁻²⁴.
+        let scale: f64 = 1000.0 * 2.0 * 1.3e-6;
+        for (a, b) in before.linear.iter().zip(decomposed.momentum().linear) {
+            assert!((a - b).abs() < 1e-6 * scale, "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn a_run_goes_on_among_any_number_of_domains() {
+    let world = gas(600);
+    let mut whole = after(&world, 1, Precision::Mixed, 400);
+    let mut saved = after(&world, 3, Precision::Mixed, 250);
+    let state = saved.save().unwrap();
+    for domains in [1, 2, 4] {
+        let mut again = Simulation::restore(world.clone(), among(domains, Precision::Mixed), &state).unwrap();
+        again.advance(150).unwrap();
+        assert_same(&mut whole, &mut again, &format!("from 3 to {domains} domains"));
+    }
+    // Single steps change nothing either.
+    for _ in 0..150 {
+        saved.step().unwrap();
+    }
+    assert_same(&mut whole, &mut saved, "step by step");
+}
+
+#[test]
+fn what_is_seen_at_the_start_is_what_gpus_have() {
+    let world = falling(600, TangentialLaw::Mindlin);
+    for precision in [Precision::Mixed, Precision::F32] {
+        let [mut whole, mut decomposed] = [1, 3].map(|domains| started(&world, domains, precision));
+        assert_same(&mut whole, &mut decomposed, "at the start");
+    }
+}
+
+#[test]
+fn of_two_grains_each_remembers_for_itself_in_any_number_of_domains() {
+    let world = gas(600);
+    let mut state = after(&world, 3, Precision::Mixed, 250).save().unwrap();
+    // As on processors that round the histories of the two grains of a contact differently.
+    for (name, column) in &mut state.sections {
+        if let ("contacts/of_second", Column::F64(numbers)) = (name.as_str(), column) {
+            numbers.iter_mut().for_each(|x| *x = f64::from((*x * 1.0001) as f32));
+        }
+    }
+    let on = |domains: usize| Simulation::restore(world.clone(), among(domains, Precision::Mixed), &state).unwrap();
+    let mut whole = on(1);
+    let mut decomposed = [2, 4].map(on);
+    for decomposed in &mut decomposed {
+        assert_same(&mut whole, decomposed, "as it was saved");
+    }
+    whole.advance(50).unwrap();
+    for decomposed in &mut decomposed {
+        decomposed.advance(50).unwrap();
+        assert_same(&mut whole, decomposed, "50 steps later");
+    }
+}
+
+#[test]
+fn what_fails_in_one_domain_stops_all_with_its_word() {
+    let mut world = gas(1000);
+    // Two grains collide so fast that they overlap deeply after one step.
+    world.grains.velocity[500] = [3000.0, 0.0, 0.0];
+    let mut decomposed = started(&world, 4, Precision::Mixed);
+    let stop = decomposed.advance(2000).unwrap_err();
+    let mut whole = started(&world, 1, Precision::Mixed);
+    let alone = whole.advance(2000).unwrap_err();
+    assert_eq!((stop.grain, stop.step, &stop.cause), (alone.grain, alone.step, &alone.cause));
+    assert!(!matches!(stop.cause, StepErrorCause::Device { .. }));
+}
+
+#[test]
+fn sides_slide_past_each_other_between_domains() {
+    // Cuts across the gradient, and across the vorticity axis.
+    for (flow, gradient, precision, domains) in [(0, 2, Precision::Mixed, 4), (2, 0, Precision::F64, 2)] {
+        let mut world = gas(1000);
+        let rate = 100.0;
+        world.domain.as_mut().unwrap().shear = Some(Shear { flow, gradient, rate });
+        let mut whole = after(&world, 1, precision, 600);
+        let ledger = whole.ledger();
+        // Grains that cross the sides are accelerated or slowed down, as the sides move at 1.2 m/s.
+        assert!(ledger.wall_work.abs() > 0.01 * ledger.initial, "{ledger:?}");
+        let what = format!("flow along {flow}, {domains} domains");
+        let mut decomposed = after(&world, domains, precision, 600);
+        assert!(decomposed.decomposition().unwrap().migrations > 100, "{what}");
+        assert_same(&mut whole, &mut decomposed, &what);
+        assert_same_ledger(&whole, &decomposed, &what);
+    }
+}
+
+#[test]
+fn what_a_gpu_cannot_divide_is_refused_by_name() {
+    let world = gas(1000);
+    let many = Settings {
+        gpus: 900,
+        ..among(2, Precision::Mixed)
+    };
+    let refusal = Simulation::new(world, many).err().unwrap();
+    assert!(
+        matches!(&refusal, WorldError::Subdomains(what) if what.contains("900 GPUs") && what.contains("seixo info")),
+        "{refusal}"
+    );
+}

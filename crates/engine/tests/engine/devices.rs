@@ -1,0 +1,57 @@
+//! The same world on the CPU and on a GPU, and the differences of both.
+
+use seixo_engine::Simulation;
+use seixo_engine::state::GrainSnapshot;
+use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
+
+pub fn on_gpu(precision: Precision) -> Settings {
+    Settings {
+        device: DeviceChoice::Gpu(None),
+        precision: Some(precision),
+        ..Settings::default()
+    }
+}
+
+pub fn on_cpu() -> Settings {
+    Settings {
+        device: DeviceChoice::Cpu,
+        ..Settings::default()
+    }
+}
+
+/// Largest difference of two columns of vectors, relative to the largest length in the first.
+fn difference(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let length = |v: &[f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let largest = a.iter().map(length).fold(0.0, f64::max);
+    let apart = a.iter().zip(b).map(|(a, b)| length(&[a[0] - b[0], a[1] - b[1], a[2] - b[2]]));
+    apart.fold(0.0, f64::max) / largest
+}
+
+pub fn after(world: &World, settings: Settings, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+    simulation.advance(steps).unwrap();
+    simulation.observe().unwrap();
+    simulation
+}
+
+/// Largest difference of forces, torques and positions of two snapshots.
+pub fn apart(a: &GrainSnapshot, b: &GrainSnapshot) -> f64 {
+    assert_eq!(a.id, b.id);
+    let columns = [(&a.force, &b.force), (&a.position, &b.position), (&a.velocity, &b.velocity)];
+    let torque = if a.torque.iter().flatten().all(|&x| x == 0.0) {
+        0.0
+    } else {
+        difference(&a.torque, &b.torque)
+    };
+    columns.iter().map(|(a, b)| difference(a, b)).fold(torque, f64::max)
+}
+
+/// Asserts that the columns of two ledgers differ by no more than rounding of the total energy.
+#[track_caller]
+pub fn assert_same_ledger(cpu: &Simulation, gpu: &Simulation, what: &str) {
+    let scale = cpu.ledger().kinetic + cpu.ledger().gravity.abs();
+    for (k, (a, b)) in cpu.ledger().values().into_iter().zip(gpu.ledger().values()).enumerate() {
+        assert!((a - b).abs() < 1e-10 * scale, "{what}: ledger column {k}: {a} {b}");
+    }
+}

@@ -1,0 +1,100 @@
+//! Tests of simulations from outside.
+
+// What several tests use.
+mod alike;
+mod balls;
+mod bars;
+mod beds;
+mod blocks;
+mod bonded;
+mod cemented;
+mod channels;
+mod clumps;
+mod couette;
+mod devices;
+mod domains;
+mod domains_on_a_gpu;
+mod driven;
+mod drops;
+#[cfg(feature = "long-tests")]
+mod floods;
+mod gases;
+mod ledgers;
+mod meshes;
+mod on_gpus;
+mod pools;
+mod ranked;
+mod resumed;
+mod solvers;
+mod switched;
+mod tied;
+mod vessels;
+mod warm;
+
+// Tests, a subject each.
+#[cfg(feature = "long-tests")]
+mod assemblies;
+mod at_rest;
+mod bodies;
+mod bodies_in_muller;
+#[cfg(feature = "long-tests")]
+mod bodies_on_a_gpu;
+mod bonds;
+#[cfg(feature = "long-tests")]
+mod bonds_on_a_gpu;
+mod broad_phase;
+mod contact_records;
+mod decomposition;
+mod decomposition_bodies;
+#[cfg(feature = "long-tests")]
+mod decomposition_bodies_on_a_gpu;
+mod decomposition_bonds;
+#[cfg(feature = "long-tests")]
+mod decomposition_bonds_on_a_gpu;
+mod decomposition_floating;
+#[cfg(feature = "long-tests")]
+mod decomposition_floating_on_a_gpu;
+#[cfg(feature = "long-tests")]
+mod decomposition_fluids;
+#[cfg(feature = "long-tests")]
+mod decomposition_fluids_on_a_gpu;
+mod decomposition_invariant;
+mod decomposition_kinds;
+#[cfg(feature = "long-tests")]
+mod decomposition_kinds_on_a_gpu;
+mod decomposition_migrations;
+mod decomposition_on_a_gpu;
+mod events;
+mod extended_contacts;
+mod floating;
+#[cfg(feature = "long-tests")]
+mod floating_on_a_gpu;
+mod fluids;
+#[cfg(feature = "long-tests")]
+mod fluids_on_a_gpu;
+mod heat;
+mod incompressible;
+mod joints;
+#[cfg(feature = "long-tests")]
+mod joints_on_a_gpu;
+mod later_bonds;
+mod melting;
+mod muller;
+mod muller_on_a_gpu;
+mod on_a_gpu;
+mod open_boundaries;
+mod periodic;
+mod prescribed_motion;
+mod same_bits;
+mod shifting;
+mod suspension;
+#[cfg(feature = "long-tests")]
+mod suspension_on_a_gpu;
+mod switches;
+mod tension;
+mod voxels;
+mod voxels_on_a_gpu;
+mod walls;
+#[cfg(feature = "long-tests")]
+mod walls_on_a_gpu;
+mod wear;

@@ -1,0 +1,226 @@
+//! Bodies that melt: tests of masses, momenta and fluid levels.
+
+use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
+use seixo_engine::world::{Body, BodyBoundary, Interaction, Settings, Sphere, Vec3, World};
+use seixo_engine::{Melting, Simulation};
+
+const DENSITY: f64 = 1000.0;
+/// Spacing of particles \[m\].
+const SPACING: f64 = 0.02;
+/// Mass of a particle \[kg\].
+const MASS: f64 = DENSITY * SPACING * SPACING * SPACING;
+
+/// Adds a block of this many spacings to a world, with this lower corner, in place of the fluid there; returns how it melts.
+fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f64, velocity: Vec3, spin: Vec3) -> Melting {
+    let high = [0, 1, 2].map(|k| low[k] + cells[k]);
+    let center = [0, 1, 2].map(|k| 0.5 * (low[k] + high[k]) as f64 * SPACING);
+    let mass = density_ratio * MASS * cells.iter().product::<i64>() as f64;
+    let squares = cells.map(|n| (n as f64 * SPACING).powi(2));
+    let places = sites(low, high, SPACING, false);
+    let offset: Vec<Vec3> = places.iter().map(|at| [0, 1, 2].map(|k| at[k] - center[k])).collect();
+    let id = world.grains.bodies.len() as u32;
+    let fluids = world.fluids.as_mut().expect("a wet world");
+    fluids.body_boundaries.push(BodyBoundary {
+        body: id,
+        offset: offset.clone(),
+        slips: true,
+        radius: Vec::new(),
+        volume: Vec::new(),
+        suspended: None,
+    });
+    let old = std::mem::take(&mut fluids.particles);
+    for (place, pressure) in old.position.into_iter().zip(old.pressure) {
+        let is_inside = (0..3).all(|k| place[k] > low[k] as f64 * SPACING && place[k] < high[k] as f64 * SPACING);
+        if !is_inside {
+            drop_in(fluids, place, [0.0; 3], pressure);
+        }
+    }
+    let sphere = Sphere {
+        id: world.grains.len() as u32,
+        offset: [0.0; 3],
+        radius: SPACING,
+    };
+    let body = Body {
+        id,
+        mass,
+        moments: [0, 1, 2].map(|k| mass / 12.0 * (squares[(k + 1) % 3] + squares[(k + 2) % 3])),
+        center,
+        orientation: [1.0, 0.0, 0.0, 0.0],
+        velocity,
+        angular_velocity: spin,
+        motion: None,
+        joint: None,
+        carries: Vec::new(),
+    };
+    world.groups = vec!["ice".to_owned()];
+    world.materials[0].youngs_modulus = 1e6;
+    world.interactions = vec![Some(Interaction::default())];
+    world.grains.push_body(body, &[sphere], 0, 0);
+    Melting {
+        body: id,
+        fluid: 0,
+        sites: offset,
+    }
+}
+
+/// A cube of water in space without gravity, and in it a block with nine tenths of its density that moves and rotates.
+fn floating_ice() -> (World, Melting) {
+    let mut medium = water(20.0);
+    (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    let mut fluids = fluids(vec![medium], SPACING, 3.0, None);
+    fluids.largest_speed = 2.0;
+    for x in sites([0; 3], [12; 3], SPACING, false) {
+        drop_in(&mut fluids, x, [0.0; 3], 0.0);
+    }
+    let bounds = domain([-2.0; 3], [2.0; 3], [false; 3]);
+    let mut world = wet(fluids, 0.0, Some(bounds), Vec::new());
+    let melting = put_block(&mut world, [4, 5, 4], [4, 3, 4], 0.9, [0.1, 0.03, -0.02], [0.3, 0.1, 0.5]);
+    (world, melting)
+}
+
+fn started(world: World, threads: usize) -> Simulation {
+    let settings = Settings {
+        threads,
+        ..Settings::default()
+    };
+    Simulation::new(world, settings).expect("the world is sound")
+}
+
+fn cross(a: Vec3, b: Vec3) -> Vec3 {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Mass, momentum, and angular momentum about the origin, of all bodies and of all fluid.
+fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
+    let fluid = simulation.fluid().expect("a wet world");
+    let of_fluid = fluid.position.iter().zip(&fluid.velocity).map(|(x, v)| (MASS, *x, *v, [0.0; 3]));
+    let bodies = simulation.bodies();
+    let of_bodies = bodies
+        .iter()
+        .map(|body| (body.mass, body.center, body.velocity, body.angular_momentum));
+    let mut all = (0.0, [0.0; 3], [0.0; 3]);
+    for (mass, place, velocity, turning) in of_fluid.chain(of_bodies) {
+        let momentum = velocity.map(|v| mass * v);
+        let moment = cross(place, momentum);
+        all.0 += mass;
+        for k in 0..3 {
+            all.1[k] += momentum[k];
+            all.2[k] += moment[k] + turning[k];
+        }
+    }
+    all
+}
+
+#[test]
+fn what_melts_keeps_its_momenta_and_its_mass_to_half_a_particle() {
+    let (world, melting) = floating_ice();
+    let mut simulation = started(world, 2);
+    simulation.advance(100).expect("sound steps");
+    let (before, particles, earlier) = (totals(&simulation), simulation.fluid_particles(), simulation.ledger());
+    simulation.melt(&[melting]).expect("it can melt");
+    let after = totals(&simulation);
+    assert!(simulation.bodies().is_empty() && simulation.is_empty());
+    assert!(
+        (after.0 - before.0).abs() <= 0.5 * MASS * (1.0 + 1e-9),
+        "{} kg of {}",
+        after.0,
+        before.0
+    );
+    // Nine tenths of its sites are filled.
+    assert_eq!(simulation.fluid_particles() - particles, 43);
+    let of_block = 43.0 * MASS;
+    for k in 0..3 {
+        assert!((after.1[k] - before.1[k]).abs() < 1e-11 * of_block, "{before:?} {after:?}");
+        assert!(
+            (after.2[k] - before.2[k]).abs() < 1e-11 * of_block * 12.0 * SPACING,
+            "{before:?} {after:?}"
+        );
+    }
+    // The ledger closes at once and stays closed, to second order in the time step.
+    let ledger = simulation.ledger();
+    assert!(
+        (ledger.residual - earlier.residual).abs() < 1e-9 * earlier.kinetic,
+        "{earlier:?} {ledger:?}"
+    );
+    simulation.advance(200).expect("sound steps");
+    let later = simulation.ledger();
+    assert!(
+        (later.residual - ledger.residual).abs() < 5e-2 * ledger.kinetic,
+        "{ledger:?} {later:?}"
+    );
+}
+
+#[test]
+fn water_that_was_a_block_as_dense_as_water_lies_as_if_it_always_had() {
+    let depth = 13;
+    let fastest = (2.0 * G * f64::from(depth) * SPACING).sqrt();
+    let mut medium = water(10.0 * fastest);
+    (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    let mut fluids = fluids(vec![medium], SPACING, 3.0, None);
+    fluids.largest_speed = fastest;
+    let cells = [10, 10, i64::from(depth) + 5];
+    let mut world = tank(fluids, cells, [10, 10, i64::from(depth)], 3, None);
+    let melting = put_block(&mut world, [3, 3, 5], [4; 3], 1.0, [0.0; 3], [0.0; 3]);
+    let mut simulation = started(world, 2);
+    let dt = simulation.time_step().value;
+    simulation.advance((0.1 / dt) as u64).expect("sound steps");
+    simulation.melt(&[melting]).expect("it can melt");
+    assert_eq!(simulation.fluid_particles(), 10 * 10 * depth as usize);
+    simulation.advance((0.2 / dt) as u64).expect("sound steps");
+    // A hole in place of the block would release a fiftieth of this.
+    let weight = simulation.fluid_particles() as f64 * MASS * G;
+    let scale = weight * f64::from(depth) * SPACING;
+    let kinetic = simulation.ledger().kinetic;
+    assert!(kinetic < 1e-3 * scale, "{kinetic} J of {scale}");
+    let fluid = simulation.fluid().expect("a wet world");
+    let level = fluid.position.iter().map(|x| x[2]).fold(0.0, f64::max);
+    assert!((level / SPACING - (f64::from(depth) - 0.5)).abs() < 0.5, "level at {level} m");
+}
+
+#[test]
+fn going_on_from_before_and_from_after_a_body_melted_changes_no_bit() {
+    let (world, melting) = floating_ice();
+    let melting = [melting];
+    let mut whole = started(world.clone(), 1);
+    whole.advance(60).expect("sound steps");
+    let before = whole.save().expect("a sound state");
+    whole.melt(&melting).expect("it can melt");
+    whole.advance(60).expect("sound steps");
+    let after = whole.save().expect("a sound state");
+    whole.advance(40).expect("sound steps");
+    let end = whole.save().expect("a sound state");
+    let settings = Settings {
+        threads: 3,
+        ..Settings::default()
+    };
+    let mut from_before = Simulation::restore(world.clone(), settings.clone(), &before).expect("a state of this world");
+    from_before.melt(&melting).expect("it can melt");
+    from_before.advance(100).expect("sound steps");
+    assert!(from_before.save().expect("a sound state") == end);
+    let mut from_after = Simulation::restore(world, settings, &after).expect("a state of this world");
+    from_after.advance(40).expect("sound steps");
+    assert!(from_after.save().expect("a sound state") == end);
+}
+
+#[test]
+fn what_cannot_melt_is_refused_by_name_and_what_is_gone_is_passed_over() {
+    let (world, melting) = floating_ice();
+    let reported = |world: &World, melting: &[Melting]| {
+        let refusal = started(world.clone(), 1).melt(melting).err();
+        refusal.map_or("nothing".to_owned(), |refusal| refusal.to_string())
+    };
+    let other = |change: &dyn Fn(&mut Melting)| {
+        let mut melting = melting.clone();
+        change(&mut melting);
+        [melting]
+    };
+    assert_eq!(reported(&world, &other(&|_| {})), "nothing");
+    assert_eq!(reported(&world, &other(&|melting| melting.body = 7)), "nothing");
+    assert!(reported(&world, &other(&|melting| melting.fluid = 3)).contains("needs a fluid that is there"));
+    assert!(reported(&world, &other(&|melting| melting.sites.clear())).contains("at least one site"));
+    assert!(reported(&world, &other(&|melting| melting.sites = vec![[0.0, 0.0, 5.0]])).contains("outside of the domain"));
+    assert!(reported(&world, &[melting.clone(), melting.clone()]).contains("twice"));
+    let mut unfelt = world.clone();
+    unfelt.fluids.as_mut().expect("a wet world").body_boundaries.clear();
+    assert!(reported(&unfelt, &[melting]).contains("is not coupled to fluids"));
+}

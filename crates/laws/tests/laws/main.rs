@@ -1,0 +1,13 @@
+//! Tests of the formulas.
+
+mod bonds;
+mod crossing;
+mod cube_root;
+mod fluids;
+mod muller;
+mod projection;
+mod restitution;
+mod springs;
+mod suspension;
+mod tension;
+mod wall;

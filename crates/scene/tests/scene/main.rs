@@ -1,0 +1,24 @@
+//! Tests of scenes: what is read, what is refused, and what stands at the start.
+
+// What several tests use.
+mod loaded;
+mod spoiled;
+
+// Tests, a subject each.
+mod bad_events;
+mod bad_fills;
+mod bad_fluids;
+mod bad_input;
+mod body_boundaries;
+mod bonds;
+mod boundaries;
+mod clumps;
+mod fills;
+mod fluids;
+mod heat;
+mod joints;
+mod muller;
+mod open_boundaries;
+mod scenes;
+mod spheres;
+mod wear;

@@ -1,0 +1,330 @@
+//! `seixo bench rigid-fluid`: the scenes of \[Silva 2010, tables 6.3 to 6.9\], compared with its steps per second.
+
+mod frames;
+mod scenes;
+mod shape;
+mod tables;
+
+use super::super::{Done, Failure};
+use super::{failed, refused, seconds_of, warm_up};
+use crate::terminal;
+use clap::{Args, ValueEnum};
+pub use scenes::fluid_alone;
+use scenes::{Coupling, world};
+use seixo::Simulation;
+use seixo::device_options::{DeviceArguments, is_on_cpu};
+use seixo::scene::Device;
+use seixo_engine::world::{DeviceChoice, Settings};
+use serde::Serialize;
+use shape::Shape;
+use std::path::PathBuf;
+use tables::{Line, Placement, Table, gain};
+
+/// Run the scenes of [Silva 2010], tables 6.3 to 6.9, and compare with its steps per second
+///
+/// [Silva 2010] is the thesis of J. R. da Silva Junior (UFF 2010) on fluids and rigid bodies in real time, measured on a Core 2 Quad Q6600 (cpu) and
+/// a GeForce 9600 GT (gpu). The scenes here are similar in kind and in numbers, but not equal: the thesis gives no support, spacing, springs or
+/// heights.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  seixo bench rigid-fluid                                     all tables on all cores
+  seixo bench rigid-fluid 6.3 6.4 --device gpu                fluid alone and bodies alone, on a GPU
+  seixo bench rigid-fluid 6.6 --device cpu,gpu,heterogeneous  bodies in fluid on one after the other: tables 6.6 to 6.9
+  seixo bench rigid-fluid 6.4 --mesh teapot.stl --radius 0.294
+                                                              a teapot as spheres: of one that is 4.1 long and 2 high, 74
+  seixo bench rigid-fluid --scale 100 --device gpu            a hundred times as many particles and bodies
+  seixo bench rigid-fluid 6.6 --settle 20000 --json           later in the fall
+
+Tables 6.1 and 6.2, on hash tables, are those of: seixo bench search
+
+Bodies are 76 equal spheres as in [Silva 2010], on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
+start side by side, a tenth of a radius apart, and fall while they are measured. Fluid alone, and beside bodies that it does not act on, is that of
+[Müller 2003] (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
+the fastest; of fluid alone also how many steps a second each of which is drawn, the FPS of [Silva 2010], by the best graphics adapter there is. The time step follows from springs and sound and is short, so lists of neighbors last long; [Silva 2010] does not give its own.")]
+pub struct RigidFluidArguments {
+    /// Tables to measure, such as 6.3 6.4; default: all
+    #[arg(value_enum, value_name = "TABLE")]
+    tables: Vec<Table>,
+    /// Devices, one after the other, separated by commas: cpu, gpu, heterogeneous, auto, cuda or wgpu. heterogeneous computes bodies on the CPU and
+    /// fluids at the same time on a GPU. gpu:1 selects one of several GPUs. `seixo info` lists the devices of this machine
+    #[arg(long = "device", value_name = "DEVICE", value_delimiter = ',', default_values_t = [Device::Cpu])]
+    devices: Vec<Device>,
+    /// Precision on GPUs: f64, mixed or f32; the CPU always uses f64. mixed computes coordinates and the velocities that move them in double
+    /// precision, all else in single precision
+    #[arg(long, value_parser = ["auto", "f64", "mixed", "f32"])]
+    precision: Option<String>,
+    /// Factor on the number of particles and of bodies
+    #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    scale: u32,
+    /// Mesh of the bodies: STL, OBJ or PLY. Spheres on its surface form a body, as with `seixo spheres`; default: an ellipsoid
+    #[arg(long, value_name = "FILE", requires = "radius")]
+    mesh: Option<PathBuf>,
+    /// Radius of these spheres, in the unit of the mesh
+    #[arg(long, value_name = "LENGTH", requires = "mesh")]
+    radius: Option<f64>,
+    /// Solver of the fluid and its interaction with bodies, in table 6.6
+    #[arg(long, value_enum, default_value_t)]
+    solver: Coupling,
+    /// Number of CPU threads; 0 = all cores
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Number of steps before the measurement
+    #[arg(long, value_name = "STEPS", default_value_t = 0)]
+    settle: u64,
+    /// Number of steps of one measurement
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Number of measurements, of which the median is printed
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Print one JSON object per line on the standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Limit on the number of spheres: in fluids, a sphere has an id of 31 bits.
+const MAX_SPHERES: usize = 1 << 31;
+/// Number of fluid particles in the warm-up of a GPU.
+const WARMING: usize = 32_768;
+
+/// Measurement of a line of a table on one device.
+#[derive(Serialize)]
+struct Measured {
+    /// Number of the table of \[Silva 2010\] for this device.
+    table: &'static str,
+    placement: &'static str,
+    device: String,
+    precision: &'static str,
+    threads: usize,
+    bodies: usize,
+    body_spheres: usize,
+    fluid_particles: usize,
+    /// Number of wall particles.
+    wall_particles: usize,
+    /// Solver of the fluid, in tables with interaction of bodies and fluid.
+    solver: Option<&'static str>,
+    steps_per_second: f64,
+    slowest: f64,
+    fastest: f64,
+    /// Seconds of each measurement, in the order of measurement.
+    measurements: Vec<f64>,
+    steps: u64,
+    repeats: u32,
+    time_step: f64,
+    rebuilds: u64,
+    published_steps_per_second: Option<f64>,
+    over_published: Option<f64>,
+    /// Steps per second with a picture of each step, for fluid alone and if a graphics adapter is there.
+    drawn_per_second: Option<f64>,
+    published_drawn_per_second: Option<f64>,
+}
+
+/// A line of \[Silva 2010, table 6.9\].
+#[derive(Serialize)]
+struct Gain {
+    table: &'static str,
+    bodies: usize,
+    fluid_particles: usize,
+    heterogeneous_over_gpu: f64,
+    published_heterogeneous_over_gpu: Option<f64>,
+}
+
+/// Measures the tables.
+pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
+    let shape = match (&arguments.mesh, arguments.radius) {
+        (Some(file), Some(radius)) => Shape::of_mesh(file, radius)?,
+        _ => Shape::ellipsoid(),
+    };
+    let tables = match arguments.tables.as_slice() {
+        [] => Table::value_variants(),
+        asked => asked,
+    };
+    for &table in tables {
+        let lines: Vec<Line> = table.lines().iter().map(|line| line.scaled(arguments.scale as usize)).collect();
+        refuse_too_many(&lines, &shape)?;
+        if !arguments.json {
+            terminal::out(&title(table, &shape, arguments.solver))?;
+        }
+        for line in &lines {
+            let mut reached = [None; Placement::ALL.len()];
+            for &device in &arguments.devices {
+                let (placement, measured) = measure(arguments, table, line, device, &shape)?;
+                reached[placement as usize] = Some(measured.steps_per_second);
+                report(arguments, &measured, || measured.text())?;
+            }
+            if let Some(heterogeneous_over_gpu) = gain(&reached) {
+                let compared = Gain {
+                    table: "6.9",
+                    bodies: line.bodies,
+                    fluid_particles: line.fluid,
+                    heterogeneous_over_gpu,
+                    published_heterogeneous_over_gpu: gain(&line.published),
+                };
+                report(arguments, &compared, || compared.text())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn report<T: Serialize>(arguments: &RigidFluidArguments, found: &T, text: impl Fn() -> String) -> Done {
+    if arguments.json {
+        terminal::json(found)
+    } else {
+        terminal::out(&text())
+    }
+}
+
+/// Returns the heading of a table.
+fn title(table: Table, shape: &Shape, coupling: Coupling) -> String {
+    let numbers = if table == Table::Together {
+        "6.6 to 6.9"
+    } else {
+        table.number(Placement::Cpu)
+    };
+    let mut text = format!("[Silva 2010], table {numbers}: {}", table.title());
+    if table == Table::Together {
+        text += &format!(", solver = \"{}\"", coupling.name());
+    }
+    if table != Table::Fluid {
+        text += &format!(" · bodies of {}: {}", terminal::many(shape.offsets.len(), "sphere"), shape.name);
+    }
+    text
+}
+
+fn refuse_too_many(lines: &[Line], shape: &Shape) -> Done {
+    let spheres = shape.offsets.len();
+    match lines.iter().map(|line| line.bodies).max() {
+        Some(bodies) if bodies * spheres >= MAX_SPHERES => Err(Failure::Input(format!(
+            "{bodies} bodies of {spheres} spheres are {} spheres, must be below {MAX_SPHERES}: ask for a smaller --scale, or a larger --radius",
+            bodies * spheres
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Measures a line of a table on a device.
+fn measure(
+    arguments: &RigidFluidArguments,
+    table: Table,
+    line: &Line,
+    device: Device,
+    shape: &Shape,
+) -> Result<(Placement, Measured), Failure> {
+    let mut settings = Settings {
+        threads: arguments.threads,
+        ..Settings::default()
+    };
+    let place = DeviceArguments {
+        device: Some(device),
+        precision: arguments.precision.clone().filter(|_| device != Device::Cpu),
+    };
+    place.apply(&mut settings).map_err(Failure::Input)?;
+    let world = world(table, line, shape, arguments.solver);
+    let wall_particles = world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.position.len());
+    let mut simulation = Simulation::new(world, settings.clone()).map_err(refused)?;
+    simulation
+        .notices()
+        .iter()
+        .for_each(|notice| terminal::note(&format!("note: {notice}")));
+    let placement = match settings.device {
+        DeviceChoice::Heterogeneous(_) => Placement::Heterogeneous,
+        _ if is_on_cpu(&simulation) => Placement::Cpu,
+        _ => Placement::Gpu,
+    };
+    if placement != Placement::Cpu {
+        warm_up(fluid_alone(WARMING), settings)?;
+    }
+    let (steps, repeats) = (arguments.steps, arguments.repeat);
+    // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
+    simulation.advance(arguments.settle + (steps / 10).clamp(1, 50)).map_err(failed)?;
+    let rebuilds = simulation.rebuilds();
+    let measurements = seconds_of(&mut simulation, steps, repeats).map_err(failed)?;
+    let mut sorted = measurements.clone();
+    sorted.sort_by(f64::total_cmp);
+    let speed = |seconds: f64| steps as f64 / seconds;
+    let steps_per_second = speed(sorted[sorted.len() / 2]);
+    let published = line.published[placement as usize];
+    let rebuilt = simulation.rebuilds() - rebuilds;
+    let drawn = match (table == Table::Fluid).then(frames::drawer) {
+        Some(Ok(drawer)) => Some(frames::drawn_per_second(drawer, &mut simulation, (steps / 5).max(1))?),
+        Some(Err(error)) => {
+            terminal::note(&format!("note: no pictures: {error}"));
+            None
+        }
+        None => None,
+    };
+    let measured = Measured {
+        table: table.number(placement),
+        placement: placement.name(),
+        device: simulation.device_name(),
+        precision: simulation.precision().name(),
+        threads: simulation.threads(),
+        bodies: line.bodies,
+        body_spheres: simulation.len(),
+        fluid_particles: simulation.fluid_particles(),
+        wall_particles,
+        solver: (table == Table::Together).then(|| arguments.solver.name()),
+        steps_per_second,
+        slowest: speed(sorted[sorted.len() - 1]),
+        fastest: speed(sorted[0]),
+        measurements,
+        steps: steps * u64::from(repeats),
+        repeats,
+        time_step: simulation.time_step().value,
+        rebuilds: rebuilt,
+        published_steps_per_second: published,
+        over_published: published.map(|published| steps_per_second / published),
+        drawn_per_second: drawn,
+        published_drawn_per_second: drawn.and(published).and_then(|_| frames::published(line.fluid, placement)),
+    };
+    Ok((placement, measured))
+}
+
+impl Measured {
+    fn text(&self) -> String {
+        let bodies = || {
+            let spheres = terminal::many(self.body_spheres, "sphere");
+            format!("{} bodies, {spheres}", terminal::count(self.bodies as u64))
+        };
+        let what = [
+            (self.bodies > 0).then(bodies),
+            (self.fluid_particles > 0).then(|| format!("{} of fluid", terminal::many(self.fluid_particles, "particle"))),
+            (self.wall_particles > 0).then(|| format!("{} of walls", terminal::many(self.wall_particles, "particle"))),
+        ];
+        let mut text = format!(
+            "  {} · {}\n    {:.1} steps/s ({:.1} to {:.1}), lists rebuilt {} in {} steps of {}",
+            what.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            terminal::place(&self.device, self.precision, self.threads),
+            self.steps_per_second,
+            self.slowest,
+            self.fastest,
+            terminal::many(self.rebuilds as usize, "time"),
+            terminal::count(self.steps),
+            terminal::scaled(self.time_step, "s"),
+        );
+        if let (Some(published), Some(over)) = (self.published_steps_per_second, self.over_published) {
+            text += &format!(
+                "; [Silva 2010], table {}: {published:.1} – {over:.1} times as many here",
+                self.table
+            );
+        }
+        if let Some(drawn) = self.drawn_per_second {
+            let (width, height) = frames::SIZE;
+            text += &format!("\n    {drawn:.1} steps/s, each drawn at {width}×{height}");
+        }
+        if let Some(published) = self.published_drawn_per_second {
+            text += &format!("; [Silva 2010]: {published:.1}");
+        }
+        text
+    }
+}
+
+impl Gain {
+    fn text(&self) -> String {
+        let published = self.published_heterogeneous_over_gpu;
+        let beside = published.map_or(String::new(), |gain| format!("; [Silva 2010], table {}: {gain:.2}", self.table));
+        format!("    heterogeneous over GPU: {:.2}{beside}", self.heterogeneous_over_gpu)
+    }
+}

@@ -1,0 +1,30 @@
+//! Tests of the command line: commands, exit codes, messages and files.
+
+mod bonded;
+mod commands;
+mod devices;
+mod events;
+mod faults;
+mod heterogeneous;
+mod interruptions;
+mod leaks;
+mod meshes;
+mod moved;
+mod output;
+mod owner;
+mod periodic;
+mod random;
+mod refusals;
+mod scaling;
+mod servos;
+mod slice;
+mod spheres;
+mod stage;
+mod surface;
+mod user_actions;
+
+/// Returns the columns of a table as numbers, without its header.
+fn rows(text: &str) -> Vec<Vec<f64>> {
+    let numbers = |line: &str| line.split(',').map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>();
+    text.lines().skip(1).map(numbers).collect()
+}

@@ -1,0 +1,550 @@
+//! Each command with valid and invalid input.
+
+use crate::command_line::rows;
+use crate::command_line::stage::Stage;
+use seixo::files::vtk;
+use serde_json::Value;
+
+#[test]
+fn a_run_writes_all_that_was_asked_for() {
+    let stage = Stage::new();
+    let done = stage.succeed("run heap.toml");
+    for reported in ["seixo picture heap.out", "ParaView (fields/grains.pvd, fields/walls.pvd)"] {
+        assert!(done.out.contains(reported), "{}", done.out);
+    }
+
+    let record: Value = serde_json::from_str(&stage.read("heap.out/run.json")).unwrap();
+    assert_eq!(record["result"], "finished");
+    assert_eq!(
+        (&record["device"], &record["precision"], &record["grains"]),
+        (&"CPU".into(), &"f64".into(), &300.into())
+    );
+    assert_eq!(
+        (&record["groups"], &record["materials"]),
+        (&vec!["heap"].into(), &vec!["clay"].into())
+    );
+    let step = record["time_step"]["value"].as_f64().unwrap();
+    assert!(step > 0.0 && step < record["time_step"]["limit"].as_f64().unwrap());
+    assert!(record["time_step"]["cause"].as_str().unwrap().contains("Rayleigh"));
+    assert!((record["time"].as_f64().unwrap() - 0.12).abs() <= 0.5 * step);
+    assert!(record["particle_steps_per_second"].as_f64().unwrap() > 0.0 && record["bytes_per_particle"].as_f64().unwrap() > 0.0);
+
+    let energies = rows(&stage.read("heap.out/energies.csv"));
+    assert_eq!(energies.len(), 121);
+    for (line, row) in energies.iter().enumerate() {
+        assert!(
+            (row[0] - 1e-3 * line as f64).abs() <= 0.5 * step * 1.000_001,
+            "line {line} is at {} s",
+            row[0]
+        );
+        let (budget, residual) = (row[20] + row[17], row[21]);
+        assert!(
+            residual.abs() < 5e-3 * budget,
+            "the ledger misses {residual} J of {budget} J at {} s",
+            row[0]
+        );
+    }
+
+    let pvd = stage.read("heap.out/fields/grains.pvd");
+    assert_eq!(pvd.matches("<DataSet").count(), 13);
+    for frame in 0..13 {
+        let grains = vtk::read_grains(&stage.path(&format!("heap.out/fields/grains_{frame:06}.vtp"))).unwrap();
+        assert_eq!(grains.id.len(), 300);
+        assert!((grains.time - 0.01 * f64::from(frame)).abs() <= 0.5 * step * 1.000_001);
+        assert!(pvd.contains(&format!("grains_{frame:06}.vtp")) && pvd.contains(&format!("{:?}", grains.time)));
+    }
+    let first = vtk::read_walls(&stage.path("heap.out/fields/walls_000000.vtp")).unwrap();
+    let last = vtk::read_walls(&stage.path("heap.out/fields/walls_000012.vtp")).unwrap();
+    let rod = first.names.iter().position(|name| name == "rod").unwrap() as u32;
+    let lowest = |walls: &vtk::VtkWalls| {
+        let of_rod = walls.triangles.iter().zip(&walls.wall).filter(|(_, wall)| **wall == rod);
+        of_rod
+            .flat_map(|(triangle, _)| triangle)
+            .map(|corner| corner[2])
+            .fold(f64::INFINITY, f64::min)
+    };
+    assert!(
+        (lowest(&first) - lowest(&last) - 0.078).abs() < 1e-4,
+        "the rod comes down by 0.65 m/s for 120 ms"
+    );
+    let inside = |walls: &vtk::VtkWalls| {
+        walls
+            .triangles
+            .iter()
+            .flatten()
+            .all(|corner| corner[0].abs() <= 0.025 + 1e-12 && corner[2] >= -1e-12)
+    };
+    assert!(inside(&first), "the faces of the box end at its edges");
+
+    assert_eq!(rows(&stage.read("heap.out/probes/middle.csv")).len(), 61);
+    assert_eq!(rows(&stage.read("heap.out/probes/one.csv")).len(), 172);
+    let middle = rows(&stage.read("heap.out/probes/middle.csv"));
+    assert!(middle[60][3] < middle[0][3], "the grains fall");
+    let flow = rows(&stage.read("heap.out/probes/flow.csv"));
+    let grains = |frame: u32| vtk::read_grains(&stage.path(&format!("heap.out/fields/grains_{frame:06}.vtp"))).unwrap();
+    let below = |frame: u32| grains(frame).position.iter().filter(|center| center[2] >= 0.02).count() as f64;
+    assert_eq!(
+        flow[120][1],
+        below(0) - below(12),
+        "what is counted is what went from above to below"
+    );
+    assert!(flow[60][1] > 10.0 && flow[60][2] > 0.0);
+    let rod = rows(&stage.read("heap.out/probes/rod.csv"));
+    assert!(rod.iter().any(|row| row[3] > 0.0), "the grains push the rod up");
+    let ledger = stage.read("heap.out/probes/ledger.csv");
+    assert_eq!(ledger, stage.read("heap.out/energies.csv"), "the same quantity at the same times");
+
+    for (folder, kind, ending) in [("contacts", "contacts", "vtp"), ("coarse", "coarse", "vti")] {
+        let pvd = stage.read(&format!("heap.out/{folder}/{kind}.pvd"));
+        assert!(pvd.matches("<DataSet").count() == 13 && pvd.contains(&format!("{kind}_000012.{ending}")));
+    }
+    let contacts = vtk::read_contacts(&stage.path("heap.out/contacts/contacts_000012.vtp")).unwrap();
+    assert_eq!(contacts.ends.len() as u64, record["contacts"].as_u64().unwrap());
+    let links = contacts.is_in_chain.iter().filter(|&&is_link| is_link).count();
+    assert!(links > 3 && 2 * links < contacts.ends.len(), "{links} of {}", contacts.ends.len());
+    let last = |probe: &str| rows(&stage.read(&format!("heap.out/probes/{probe}.csv"))).pop().unwrap();
+    let field = |wanted: &str| grains(12).scalars.into_iter().find(|(name, _, _)| name == wanted).unwrap().1;
+    let inside = |center: &[f64; 3]| center[0].hypot(center[1]) <= 0.025 && (0.0..=0.04).contains(&center[2]);
+    let (centers, counts) = (grains(12).position, field("coordination"));
+    let counts: Vec<f64> = centers
+        .iter()
+        .zip(counts)
+        .filter(|(center, _)| inside(center))
+        .map(|(_, count)| count)
+        .collect();
+    let carrying: Vec<f64> = counts.iter().copied().filter(|&count| count > 1.0).collect();
+    for (found, counts) in last("touches")[1..].iter().zip([counts, carrying]) {
+        let expected = counts.iter().sum::<f64>() / counts.len() as f64;
+        assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+    let (filling, stress) = (last("filling"), last("stress"));
+    assert!((0.05..0.75).contains(&filling[1]), "{filling:?}");
+    // A third of the trace of contact stress and kinetic stress is the pressure.
+    let trace: f64 = stress[3..6].iter().chain(&stress[9..12]).sum();
+    assert!(stress[1] > 0.0 && (trace / 3.0 / stress[1] - 1.0).abs() < 1e-12, "{stress:?}");
+    assert!(
+        (last("fabric")[2..5].iter().sum::<f64>() - 1.0).abs() < 1e-12,
+        "the trace of the fabric"
+    );
+    let count = |values: Vec<f64>| values.into_iter().filter(|&value| value > 0.0).count();
+    let (pressed, touching) = (count(field("pressure")), count(field("coordination")));
+    // A contact that separates faster than its spring pushes has no force.
+    assert!(pressed <= touching && 10 * pressed > 9 * touching, "{pressed} {touching}");
+
+    let profile = stage.read("heap.out/profile.csv");
+    assert!(profile.starts_with("pass,seconds,share,calls\n") && profile.contains("\ncontacts,") && profile.contains("\noutputs,"));
+    assert!(
+        stage
+            .read("heap.out/log.jsonl")
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+    assert_eq!(stage.checkpoint("heap.out").0.steps, record["steps"].as_u64().unwrap());
+    stage.succeed("check heap.out/scene.toml");
+}
+
+#[test]
+fn an_earlier_run_is_never_overwritten_silently() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.03 --quiet");
+    let (before, log) = (stage.results("heap.out"), stage.read("heap.out/log.jsonl"));
+    let again = stage.seixo("run heap.toml --until 0.01");
+    assert_eq!(again.code, 2);
+    assert!(
+        again.err.contains("heap.out") && again.err.contains("--force") && again.err.contains("seixo resume heap.out"),
+        "{}",
+        again.err
+    );
+    assert!(stage.results("heap.out") == before && stage.read("heap.out/log.jsonl") == log);
+
+    stage.write("heap.out/notes.txt", "mine");
+    stage.succeed("run heap.toml --until 0.01 --quiet --force");
+    assert!(
+        !stage.path("heap.out/fields/grains_000003.vtp").exists(),
+        "frames of the longer run are gone"
+    );
+    assert_eq!(stage.read("heap.out/notes.txt"), "mine");
+    stage.succeed("run heap.toml --until 0.01 --quiet --out fresh");
+    std::fs::remove_file(stage.path("heap.out/notes.txt")).unwrap();
+    stage.assert_same("heap.out", "fresh");
+}
+
+#[test]
+fn a_folder_that_no_run_wrote_is_left_alone() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.path("photos")).unwrap();
+    stage.write("photos/energies.csv", "precious");
+    let done = stage.seixo("run heap.toml --out photos --force");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("photos") && done.err.contains("--out"), "{}", done.err);
+    assert_eq!(stage.read("photos/energies.csv"), "precious");
+    std::fs::create_dir(stage.path("empty")).unwrap();
+    stage.succeed("run heap.toml --until 1e-4 --out empty");
+}
+
+#[test]
+fn wrong_scenes_are_refused_with_place_and_remedy() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    stage.write("typo.toml", &scene.replace("restitution", "restitutoin"));
+    for command in ["run", "check"] {
+        let done = stage.seixo(&format!("{command} typo.toml"));
+        assert_eq!(done.code, 2);
+        assert!(
+            done.err.contains("typo.toml:12") && done.err.contains("restitutoin"),
+            "{}",
+            done.err
+        );
+        assert!(done.err.contains("restitution"), "{}", done.err);
+    }
+    assert!(!stage.path("typo.out").exists());
+    for (flags, reported) in [
+        ("--set run.until=5mm", "run.until"),
+        ("--set run.untill=5", "until"),
+        ("--set nonsense", "path.to.key=value"),
+        ("--device gup", "device"),
+        ("--precision f32", "precision"),
+        ("--set run.time_step=1s", "stable limit"),
+    ] {
+        let done = stage.seixo(&format!("run heap.toml {flags}"));
+        assert_eq!(done.code, 2, "{flags}: {}", done.err);
+        assert!(done.err.contains(reported), "{flags}: {}", done.err);
+        assert!(!stage.path("heap.out").exists(), "{flags}");
+    }
+    let missing = stage.seixo("run nowhere.toml");
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("nowhere.toml"), "{}", missing.err);
+}
+
+#[test]
+fn scripts_read_lines_of_json() {
+    let stage = Stage::new();
+    let done = stage.succeed("run heap.toml --until 0.02 --json");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["event"], "started");
+    assert_eq!(lines[lines.len() - 1]["event"], "finished");
+    assert!(lines.iter().any(|line| line["event"] == "checkpoint") && lines.iter().any(|line| line["event"] == "progress"));
+
+    let wrong = stage.seixo("run heap.toml --set run.until=-1 --json");
+    assert_eq!(wrong.code, 2);
+    let line: Value = serde_json::from_str(wrong.out.trim()).unwrap();
+    assert_eq!(line["exit_code"], 2);
+    assert!(line["diagnostics"][0]["message"].as_str().unwrap().contains("until"), "{line}");
+    let taken: Value = serde_json::from_str(stage.seixo("run heap.toml --json").out.trim()).unwrap();
+    assert_eq!(taken["exit_code"], 2);
+
+    let checked: Value = serde_json::from_str(&stage.succeed("check heap.toml --json").out).unwrap();
+    assert_eq!(checked["grains"], 300);
+    let reported: Value = serde_json::from_str(&stage.succeed("info heap.out --json").out).unwrap();
+    assert_eq!(reported["checkpoint"]["digest"], stage.checkpoint("heap.out").1);
+    assert_eq!(reported["run"]["result"], "finished");
+}
+
+#[test]
+fn check_reports_size_and_cost_and_writes_nothing() {
+    let stage = Stage::new();
+    let done = stage.succeed("check heap.toml");
+    for reported in [
+        "300",
+        "clay",
+        "rod",
+        "time step",
+        "memory",
+        "particle-steps/s",
+        "seixo run heap.toml",
+    ] {
+        assert!(done.out.contains(reported), "{reported}: {}", done.out);
+    }
+    assert_eq!(std::fs::read_dir(stage.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_run_that_cannot_go_on_names_grain_time_and_last_good_state() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    let narrow = "domain = { min = [\"-3 cm\", \"-3 cm\", 0], max = [\"3 cm\", \"3 cm\", \"10 cm\"] }\nleaving = \"error\"\n";
+    let scene = scene.replace("[material.clay]", &format!("{narrow}[material.clay]"));
+    stage.write("leak.toml", &scene.replace("open = [\"top\"]", "open = [\"top\", \"bottom\"]"));
+    let done = stage.seixo("run leak.toml");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(
+        done.err.contains("grain ") && done.err.contains("left the domain") && done.err.contains("last good state"),
+        "{}",
+        done.err
+    );
+    let record: Value = serde_json::from_str(&stage.read("leak.out/run.json")).unwrap();
+    assert_eq!(record["result"], "failed");
+    assert!(record["reason"].as_str().unwrap().contains("left the domain"));
+    assert_eq!(stage.checkpoint("leak.out").0.steps, 0);
+}
+
+#[test]
+fn output_that_cannot_be_written_ends_with_code_1() {
+    let stage = Stage::new();
+    stage.write("file", "");
+    let done = stage.seixo("run heap.toml --out file/inside");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("file/inside"), "{}", done.err);
+    let done = stage.seixo("run heap.toml --out /proc/heap.out");
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("/proc/heap.out"), "{}", done.err);
+    let done = stage.seixo("run heap.toml --set output.every=1us --set run.until=1s --set run.time_step=1us --set grains.heap.fill.region.box.max=[1,1,1] --set wall.box.box.max=[2,2,2] --set grains.heap.fill.count=100000 --set wall.rod.cylinder.from=[0,0,10] --set wall.rod.cylinder.to=[0,1,10]");
+    assert_eq!(done.code, 1, "{}", done.err);
+    assert!(done.err.contains("free") && done.err.contains("output.every"), "{}", done.err);
+    assert!(!stage.path("heap.out").exists());
+}
+
+#[test]
+fn a_run_shorter_than_a_step_takes_one_and_is_reported() {
+    let stage = Stage::new();
+    let checked = stage.seixo("check heap.toml --set run.until=1ns");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+    for phrase in [
+        "1.00 ns in 1 step\n",
+        "before the end of the first time step",
+        "run.time_step",
+        "particle-steps/s",
+    ] {
+        assert!(checked.out.contains(phrase), "no `{phrase}` in {}", checked.out);
+    }
+    let ran = stage.seixo("run heap.toml --set run.until=1ns");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("before the end of the first time step"), "{}", ran.err);
+    assert_eq!(stage.checkpoint("heap.out").0.steps, 1);
+}
+
+#[test]
+fn the_passes_of_a_step_are_listed_in_order() {
+    let stage = Stage::new();
+    assert!(!stage.succeed("check heap.toml").out.contains("pass 1 "));
+    let text = stage.succeed("check heap.toml --passes").out;
+    let at = |name: &str| text.find(name).unwrap_or_else(|| panic!("no {name} in {text}"));
+    let order = ["motion of grains ", "neighbor lists and ghosts ", "contacts  ", "work of contacts "].map(at);
+    assert!(order.is_sorted(), "{text}");
+    assert!(
+        !text.contains("Gear") && !text.contains("fluid") && !text.contains("bonds"),
+        "{text}"
+    );
+    let done: Value = serde_json::from_str(&stage.succeed("check heap.toml --passes --json").out).unwrap();
+    let passes = done["passes"].as_array().unwrap();
+    let listed = passes.iter().find(|pass| pass["name"] == "contacts").unwrap();
+    assert_eq!((&listed["population"], &listed["exchanges"]), (&"grains".into(), &false.into()));
+    // Times of the profile are those of the passes.
+    stage.succeed("run heap.toml --quiet --set run.until=1ms");
+    let profile = stage.read("heap.out/profile.csv");
+    let has_line = |pass: &Value| profile.lines().any(|line| line.starts_with(pass["profile"].as_str().unwrap()));
+    assert!(passes.iter().all(has_line), "{profile}");
+}
+
+#[test]
+fn templates_are_listed_written_once_and_right() {
+    let stage = Stage::new();
+    let list = stage.succeed("new").out;
+    for name in ["bounce", "silo", "drum"] {
+        assert!(list.contains(name), "{list}");
+    }
+    stage.succeed("new bounce");
+    stage.succeed("check bounce.toml");
+    // Editors find the schema by the first line.
+    for template in seixo::scene::templates() {
+        assert!(template.text.starts_with("#:schema ./scene.schema.json\n"), "{}", template.name);
+    }
+    stage.write("bounce.toml", "mine");
+    let done = stage.seixo("new bounce");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("bounce.toml") && done.err.contains("--force"), "{}", done.err);
+    assert_eq!(stage.read("bounce.toml"), "mine");
+    assert_eq!(stage.seixo("new bunce").code, 2);
+}
+
+#[test]
+fn templates_bring_the_files_that_they_read() {
+    let stage = Stage::new();
+    assert!(stage.succeed("new teapots").out.contains("teapot.obj"));
+    stage.succeed("check teapots.toml");
+    // Another template that uses the same file.
+    stage.succeed("new everything");
+    stage.write("teapot.obj", "mine");
+    let done = stage.seixo("new everything other.toml");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("teapot.obj") && done.err.contains("--force"), "{}", done.err);
+    assert_eq!(stage.read("teapot.obj"), "mine");
+    assert!(!stage.path("other.toml").exists());
+    stage.succeed("new everything other.toml --force");
+    assert_ne!(stage.read("teapot.obj"), "mine");
+}
+
+#[test]
+fn help_names_environment_variables() {
+    let help = Stage::new().succeed("--help").out;
+    for variable in ["NO_COLOR", "XDG_CACHE_HOME", "SEIXO_DATA", "WGPU_BACKEND"] {
+        let line = help.lines().find(|line| line.trim_start().starts_with(variable));
+        assert!(line.is_some_and(|line| line.contains("default: ")), "{variable}: {help}");
+    }
+}
+
+#[test]
+fn the_schema_names_every_section() {
+    let schema: Value = serde_json::from_str(&Stage::new().succeed("schema").out).unwrap();
+    for section in [
+        "run",
+        "world",
+        "material",
+        "interaction",
+        "grains",
+        "wall",
+        "fluid",
+        "output",
+        "checkpoint",
+        "probe",
+    ] {
+        assert!(schema["properties"][section].is_object(), "{section}");
+    }
+}
+
+#[test]
+fn info_reports_machine_files_and_refuses_the_rest() {
+    let stage = Stage::new();
+    assert!(stage.succeed("info").out.contains("cpu"));
+    stage.write("bed.csv", "x[mm],y[mm],z[mm],radius[mm]\n0,0,0,1\n10,0,0,2\n");
+    let reported = stage.succeed("info bed.csv").out;
+    assert!(reported.contains('2') && reported.contains("0.01"), "{reported}");
+    stage.write(
+        "flat.stl",
+        "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n",
+    );
+    assert!(stage.succeed("info flat.stl").out.contains("triangles"));
+    stage.write("cut.stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\n");
+    for (path, reported) in [
+        ("nowhere", "nowhere"),
+        ("cut.stl", "cut.stl"),
+        ("heap.toml", "seixo check heap.toml"),
+        (".", "run.json"),
+    ] {
+        let done = stage.seixo(&format!("info {path}"));
+        assert_eq!(done.code, 2, "{path}: {}", done.out);
+        assert!(done.err.contains(reported), "{path}: {}", done.err);
+    }
+}
+
+#[test]
+fn the_title_of_the_scene_heads_pictures() {
+    let stage = Stage::new();
+    stage.write("little.toml", &stage.read("heap.toml").replace("Little heap", "Small"));
+    stage.succeed("run little.toml --until 0.001 --quiet");
+    let pictures = ["", "--title Small", "--title little"].map(|title| {
+        stage.succeed(&format!("picture little.out --size 200x200 --out titled.png {title}"));
+        std::fs::read(stage.path("titled.png")).unwrap()
+    });
+    assert!(pictures[0] == pictures[1] && pictures[0] != pictures[2]);
+}
+
+#[test]
+fn charts_come_out_of_a_run_folder() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.01 --quiet");
+    stage.succeed("plot heap.out");
+    for chart in ["energies", "probe-flow", "probe-stress", "profile"] {
+        assert!(stage.read(&format!("heap.out/plots/{chart}.svg")).contains("<svg"), "{chart}");
+    }
+    stage.succeed("picture heap.out --size 200x200 --contacts");
+    stage.succeed("picture heap.out --size 200x200 --color pressure");
+    assert_eq!(stage.seixo("picture heap.out --contacts chains --field force").code, 2);
+    assert_eq!(stage.seixo("plot nowhere.out").code, 2);
+    assert_eq!(stage.seixo("picture nowhere.out").code, 2);
+    assert_eq!(stage.seixo("picture heap.out --size 3").code, 2);
+}
+
+#[test]
+fn a_quick_bench_measures_every_case() {
+    let stage = Stage::new();
+    let line = "bench bed bed-linear normal-only --particles 900 --threads 1,2 --settle 1500 --steps 20 --repeat 2 --json";
+    let lines: Vec<Value> = stage
+        .succeed(line)
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 6);
+    for line in &lines {
+        assert!(line["particle_steps_per_second"].as_f64().unwrap() > 1e4, "{line}");
+        assert!(line["share_of_ceiling"].as_f64().unwrap() < 5.0, "{line}");
+    }
+    assert_eq!(
+        lines.iter().map(|line| line["threads"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 2, 1, 2, 1, 2]
+    );
+    assert_eq!(stage.seixo("bench --steps 0").code, 2);
+}
+
+#[test]
+fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
+    let stage = Stage::new();
+    let lines_of = |line: &str| -> Vec<Value> {
+        let done = stage.succeed(line);
+        done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let lines = lines_of("bench rigid-fluid --steps 3 --repeat 2 --json");
+    let tables: Vec<&str> = lines.iter().map(|line| line["table"].as_str().unwrap()).collect();
+    assert_eq!(tables, [["6.3"; 5].as_slice(), &["6.4"; 5], &["6.5"; 4], &["6.7"; 4]].concat());
+    for line in &lines {
+        let of = |key: &str| line[key].as_f64().unwrap();
+        assert!(of("steps_per_second") > 0.0 && of("slowest") <= of("fastest"), "{line}");
+        let over = of("steps_per_second") / of("published_steps_per_second");
+        assert!((of("over_published") / over - 1.0).abs() < 1e-12, "{line}");
+        assert_eq!(of("body_spheres"), 76.0 * of("bodies"));
+        assert_eq!(line["measurements"].as_array().unwrap().len(), 2);
+        // Software Vulkan draws if there is no graphics card.
+        let is_drawn =
+            [&line["drawn_per_second"], &line["published_drawn_per_second"]].map(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0));
+        assert_eq!(is_drawn, [line["table"] == "6.3"; 2], "{line}");
+    }
+    // [Silva 2010] has no larger scenes.
+    let larger = &lines_of("bench rigid-fluid 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
+    assert_eq!((&larger["bodies"], &larger["body_spheres"]), (&52.into(), &3952.into()));
+    assert!(larger["published_steps_per_second"].is_null() && larger["over_published"].is_null());
+    let text = stage.succeed("bench rigid-fluid 6.5 --steps 1 --repeat 1").out;
+    assert!(
+        text.contains("[Silva 2010], table 6.5: 1.6") && text.contains("bodies of 76 spheres"),
+        "{text}"
+    );
+    for (line, reported) in [
+        ("bench rigid-fluid 6.10", "6.10"),
+        ("bench rigid-fluid --steps 0", "--steps"),
+        ("bench rigid-fluid --mesh block.obj", "--radius"),
+    ] {
+        let refused = stage.seixo(line);
+        assert!(refused.code == 2 && refused.err.contains(reported), "{line}: {}", refused.err);
+    }
+}
+
+#[test]
+fn ways_to_find_pairs_are_compared_and_drawn() {
+    let stage = Stage::new();
+    let done = stage.succeed("bench search --particles 400 --spreads 1,4 --fluid 600,900 --repeat 1 --json --plot plots");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Five searches for two spreads; one and two tables without walls, one, two and three with walls.
+    assert_eq!(lines.len(), 20);
+    for line in &lines {
+        assert!(
+            line["pairs"].as_u64().unwrap() > 10 && line["seconds"].as_f64().unwrap() > 0.0,
+            "{line}"
+        );
+    }
+    let ways: Vec<&str> = lines[..5].iter().map(|line| line["way"].as_str().unwrap()).collect();
+    assert_eq!(
+        ways,
+        ["grid", "grid_multi_cell", "hierarchical_grid", "spatial_hash", "brute_force"]
+    );
+    // With walls there are more pairs.
+    assert!(lines[12]["pairs"].as_u64() > lines[11]["pairs"].as_u64());
+    for name in ["spread", "tables"] {
+        let text = stage.read(&format!("plots/search-{name}.svg"));
+        assert_eq!(text.matches("<polyline").count(), 5, "{name}");
+        assert!(text.contains("time a particle [µs]"), "{name}");
+    }
+    assert_eq!(stage.seixo("bench search --spreads 0.5").code, 2);
+    assert_eq!(stage.seixo("bench search --searches gird").code, 2);
+    let refused = stage.seixo("bench search --solid-fraction 0.5");
+    assert!(refused.code == 2 && refused.err.contains("0.01 to 0.32"), "{}", refused.err);
+}

@@ -1,0 +1,62 @@
+//! Walls moved by servos, on the command line.
+
+use crate::command_line::rows;
+use crate::command_line::stage::Stage;
+
+/// Returns the times of a probe \[s\], and its z: position \[m\] or force \[N\] of a wall.
+fn over_time(stage: &Stage, run: &str, probe: &str) -> Vec<[f64; 2]> {
+    let rows = rows(&stage.read(&format!("{run}/probes/{probe}.csv")));
+    rows.iter().map(|row| [row[0], row[3]]).collect()
+}
+
+#[test]
+fn a_wall_that_a_stage_drives_on_begins_where_its_servo_left_it_when_resumed_too() {
+    let stage = Stage::new();
+    stage.write("lid.toml", include_str!("scenes/servo-then-driven.toml"));
+    let all = "--set probe.lid.every=0.1ms --set output.every=5ms";
+    stage.succeed(&format!("run lid.toml --quiet --threads 1 --out whole {all}"));
+    stage.succeed(&format!("run lid.toml --quiet --until 0.05 --out half {all}"));
+    stage.succeed("resume half --quiet --until 0.1 --threads 2");
+    let lid = over_time(&stage, "half", "lid");
+    // The time step is a little longer than the interval, so each step has a row.
+    let [time, height] = *lid.iter().find(|[time, _]| *time > 0.0549).unwrap();
+    // The servo moves the lid from 4 cm down onto the grain for 20 ms, at 20 cm/s at most; then it rises at 1 cm/s.
+    assert!(
+        (time - 0.0549).abs() < 2e-4 && (height - 0.03613).abs() < 1e-5,
+        "{height} m at {time} s"
+    );
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}
+
+#[test]
+fn a_servo_is_as_stiff_as_what_inlets_brought() {
+    let stage = Stage::new();
+    stage.write("lid.toml", include_str!("scenes/servo-over-an-inlet.toml"));
+    // The compressed grains need some time to rearrange.
+    stage.succeed("run lid.toml --quiet --threads 1 --out lid.out --until 0.6");
+    let last: Vec<f64> = over_time(&stage, "lid.out", "force")
+        .iter()
+        .filter(|[time, _]| *time > 0.58)
+        .map(|[_, force]| *force)
+        .collect();
+    let mean = last.iter().sum::<f64>() / last.len() as f64;
+    let widest = last.iter().fold(0.0, |most: f64, force| most.max((force - mean).abs()));
+    // At rest the force is the requested one; the error of an oscillating lid would be as large as the force.
+    assert!((mean / 2.0 - 1.0).abs() < 0.01 && widest < 0.02, "{mean} N, up to {widest} N off");
+}
+
+#[test]
+fn a_servo_without_grains_does_not_depend_on_when_it_is_looked_at() {
+    let stage = Stage::new();
+    stage.write("lid.toml", include_str!("scenes/servo-without-grains.toml"));
+    for every in ["0.1ms", "0.5ms", "3ms", "20ms"] {
+        stage.succeed(&format!(
+            "run lid.toml --quiet --threads 1 --force --out lid.out --set output.energies_every={every}"
+        ));
+        let lid = over_time(&stage, "lid.out", "lid");
+        let &[time, height] = lid.last().unwrap();
+        // It touches nothing, and moves at its velocity limit: 20 cm/s for 20 ms.
+        assert!((height - (0.02 - 0.2 * time)).abs() < 1e-9 && time > 0.0179, "{every}: {height} m");
+    }
+}

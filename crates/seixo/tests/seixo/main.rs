@@ -1,0 +1,12 @@
+//! Tests of the program.
+
+// What several tests use.
+mod stage;
+
+// Tests, a subject each.
+mod both_devices;
+mod command_line;
+mod display;
+#[cfg(feature = "mpi")]
+mod ranks;
+mod verify;

@@ -1,0 +1,485 @@
+//! Rebuild of cells and neighbor lists.
+
+use super::bodies::FREELY;
+use super::put_sum;
+use crate::bodies::{FREE, is_ghost};
+use crate::buckets::bucket_of_grain;
+use crate::cells::{cell_of, class_of};
+use crate::entries::{carry_history_of, first_entry, sort_by_id};
+use crate::layout::{Record, last, load, record, xyz};
+use crate::motion::StepParameters;
+use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
+use crate::periodic::{PeriodicBoundaries, wrap};
+use crate::wall::elements_near;
+use cubecl::prelude::*;
+use seixo_laws::motion::{gravity_energy, kinetic_energy};
+use seixo_laws::{Coordinate, Real, Vector3, larger, smaller, widened};
+
+/// Blocks that reduce the bounding box of all grains.
+pub const BOUNDS: usize = 256;
+
+/// A coordinate larger than all others.
+const FAR: f32 = 1.0e37;
+
+/// Bounding box of the grains of each of [`BOUNDS`] blocks: lower corner and number of grains, and upper corner. Grains outside of the domain, whose
+/// corners are in `domain`, do not count.
+#[cube(launch)]
+pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Record<C>], n: u32) {
+    let unit = UNIT_POS as usize;
+    let mut lows = Shared::<[Record<C>]>::new_slice(256usize);
+    let mut highs = Shared::<[Record<C>]>::new_slice(256usize);
+    let far = C::new(FAR);
+    let mut low = Vector3::<C> { x: far, y: far, z: far };
+    let mut high = low.times(C::new(-1.0));
+    let mut kept = C::new(0.0);
+    let mut i = ABSOLUTE_POS;
+    while i < n as usize {
+        let p = xyz::<C>(position[i]);
+        if !is_outside::<C>(&p, domain) {
+            low = lower::<C>(&low, &p);
+            high = upper::<C>(&high, &p);
+            kept += C::new(1.0);
+        }
+        i += 65536usize;
+    }
+    lows[unit] = record::<C>(&low, kept);
+    highs[unit] = record::<C>(&high, C::new(0.0));
+    sync_cube();
+    let mut reach = 128usize;
+    while reach > 0usize {
+        if unit < reach {
+            let both = last::<C>(lows[unit]) + last::<C>(lows[unit + reach]);
+            lows[unit] = record::<C>(&lower::<C>(&xyz::<C>(lows[unit]), &xyz::<C>(lows[unit + reach])), both);
+            highs[unit] = record::<C>(&upper::<C>(&xyz::<C>(highs[unit]), &xyz::<C>(highs[unit + reach])), C::new(0.0));
+        }
+        sync_cube();
+        reach /= 2usize;
+    }
+    if unit == 0usize {
+        corners[CUBE_POS * 2usize] = lows[0];
+        corners[CUBE_POS * 2usize + 1usize] = highs[0];
+    }
+}
+
+/// Whether a point is outside of the domain.
+#[cube]
+pub(super) fn is_outside<C: Real>(p: &Vector3<C>, domain: &[C]) -> bool {
+    let low = load::<C>(domain, 0usize);
+    let high = load::<C>(domain, 3usize);
+    p.x < low.x || p.y < low.y || p.z < low.z || p.x > high.x || p.y > high.y || p.z > high.z
+}
+
+#[cube]
+fn lower<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+    Vector3::<C> {
+        x: smaller::<C>(a.x, b.x),
+        y: smaller::<C>(a.y, b.y),
+        z: smaller::<C>(a.z, b.z),
+    }
+}
+
+#[cube]
+fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
+    Vector3::<C> {
+        x: larger::<C>(a.x, b.x),
+        y: larger::<C>(a.y, b.y),
+        z: larger::<C>(a.z, b.z),
+    }
+}
+
+/// The cell of every grain; `cells` for grains outside of the domain. Both corners of the domain are in `domain`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn keys<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    domain: &[C],
+    key: &mut [u32],
+    number_of_grids: u32,
+    cells: u32,
+    n: u32,
+    #[comptime] rows: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let p = load::<C>(position, i * 4usize);
+        let class = class_of::<C>(position[i * 4usize + 3usize], grids, number_of_grids as usize);
+        let mut cell = cell_of::<C>(&p, grids, shapes, class, rows);
+        if is_outside::<C>(&p, domain) {
+            cell = cells;
+        }
+        key[i] = cell;
+    }
+}
+
+/// Stores the positions of grains at the list rebuild.
+#[cube(launch)]
+pub fn record_list_positions<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        reference[i] = position[i];
+    }
+}
+
+/// Wraps grains that left through periodic sides. The change of their energies is summed by block into the first number of `energy`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn wrap_grains<R: Real, C: Coordinate<R>>(
+    position: &mut [Record<C>],
+    velocity: &mut [Record<R>],
+    half_velocity: &mut [Record<C>],
+    energy: &mut [Record<C>],
+    member: &[u32],
+    stepping: &StepParameters<C, R>,
+    n: u32,
+    #[comptime] carries: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut gained = Record::<C>::new(C::new(0.0));
+    if i < n as usize {
+        let before = xyz::<C>(position[i]);
+        let returned = wrap::<C, R>(&before, &stepping.sides);
+        let moved = returned.position.minus(&before);
+        if moved.dot(&moved) > C::new(0.0) {
+            let mass = C::wide(last::<R>(velocity[i]));
+            let was = xyz::<R>(velocity[i]);
+            let slowed = stepping.sides.slide.times(C::near(returned.passed));
+            let is = was.minus(&slowed);
+            let kinetic = kinetic_energy::<C>(mass, &widened::<C, R>(&is)) - kinetic_energy::<C>(mass, &widened::<C, R>(&was));
+            let mut by_sides = kinetic + gravity_energy::<C>(mass, &widened::<C, R>(&stepping.gravity), &moved);
+            if carries {
+                // Grains of bodies are wrapped with their bodies.
+                if member[i] != FREE {
+                    by_sides = C::new(0.0);
+                }
+            }
+            gained.insert(0usize, by_sides);
+            position[i] = record::<C>(&returned.position, last::<C>(position[i]));
+            velocity[i] = record::<R>(&is, last::<R>(velocity[i]));
+            let kept = xyz::<C>(half_velocity[i]).minus(&widened::<C, R>(&slowed));
+            half_velocity[i] = record::<C>(&kept, last::<C>(half_velocity[i]));
+        }
+    }
+    put_sum::<C>(energy, gained);
+}
+
+/// Writes the number of neighbors of each of n grains to `out` or, if the plan fills rows, the neighbors to its row. `all` is the number of grains
+/// among which neighbors are searched. With `copies`, ghost particles, which `member` marks, get no neighbors.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn neighbor_rows<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    first: &[u32],
+    items: &[u32],
+    tile_first: &[u32],
+    member: &[u32],
+    out: &mut [u32],
+    sides: &PeriodicBoundaries<C, C>,
+    skin: C,
+    number_of_grids: u32,
+    all: u32,
+    n: u32,
+    #[comptime] plan: RowPlan,
+    #[comptime] copies: bool,
+) {
+    let i = ABSOLUTE_POS;
+    let mut has_row = i < n as usize;
+    if copies {
+        if has_row {
+            has_row = !is_ghost(member[i]);
+            if !plan.fill {
+                out[i] = 0u32;
+            }
+        }
+    }
+    if has_row {
+        let mut at = 0usize;
+        if plan.fill {
+            at = first_entry(i, tile_first);
+        }
+        let count = neighbors_of::<C>(
+            i,
+            position,
+            all as usize,
+            grids,
+            shapes,
+            number_of_grids as usize,
+            first,
+            items,
+            skin,
+            0usize,
+            0usize,
+            at,
+            out,
+            sides,
+            plan,
+        );
+        if !plan.fill {
+            out[i] = count;
+        }
+    }
+}
+
+/// The buckets of the n grains from index `start` on.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn buckets<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    key: &mut [u32],
+    owners: &mut [u32],
+    number_of_tables: u32,
+    start: u32,
+    n: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let i = start as usize + k;
+        key[k] = bucket_of_grain::<C>(i, position, grids, shapes, number_of_tables as usize);
+        owners[k] = i as u32;
+    }
+}
+
+/// Writes the number of cells that the box of every grain overlaps to `cells`. With `fill`, writes the numbers of these cells to `cells` and their
+/// grains to `owners`, from the grain's entry of `row` on.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn cells_of_boxes<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    row: &[u32],
+    cells: &mut [u32],
+    owners: &mut [u32],
+    skin: C,
+    n: u32,
+    #[comptime] fill: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut at = 0usize;
+        if fill {
+            at = row[i] as usize;
+        }
+        let count = overlapped_cells::<C>(i, position, grids, shapes, skin, at, cells, owners, fill);
+        if !fill {
+            cells[i] = count;
+        }
+    }
+}
+
+/// Entries of every tile of 32 grains: its longest row times 32.
+#[cube(launch)]
+pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
+    let tile = ABSOLUTE_POS;
+    if tile < tiles as usize {
+        let mut most = 0u32;
+        for k in 0..32usize {
+            let i = tile * 32usize + k;
+            if i < n as usize {
+                most = max(most, count[i]);
+            }
+        }
+        size[tile] = most * 32u32;
+    }
+}
+
+/// Sorts all rows by the ids of neighbors.
+#[cube(launch)]
+pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        sort_by_id(first_entry(i, tile_first), count[i], list, id);
+    }
+}
+
+/// Copies the contact histories of pairs from the old list to the new.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_histories<R: Real>(
+    count: &[u32],
+    tile_first: &[u32],
+    list: &mut [u32],
+    history: &mut [R],
+    old_of: &[u32],
+    old_count: &[u32],
+    old_tile_first: &[u32],
+    old_list: &[u32],
+    old_history: &[R],
+    id: &[u32],
+    old_id: &[u32],
+    known: u32,
+    n: u32,
+    #[comptime] numbers: usize,
+    #[comptime] by_id: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        carry_history_of::<R>(
+            i,
+            count[i],
+            tile_first,
+            list,
+            history,
+            old_of,
+            old_count,
+            old_tile_first,
+            old_list,
+            old_history,
+            id,
+            old_id,
+            known,
+            numbers,
+            by_id,
+        );
+    }
+}
+
+/// Number of wall elements near every grain or, with `fill`, the elements, in rows that start at `row`. Grains of bodies with prescribed motion have
+/// none.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn wall_rows<C: Real>(
+    position: &[C],
+    elements: &[C],
+    planes: &[u32],
+    grid: &[C],
+    shape: &[u32],
+    cell_first: &[u32],
+    cell_list: &[u32],
+    row: &[u32],
+    member: &[u32],
+    touching: &[u32],
+    is_held: &[u32],
+    out: &mut [u32],
+    skin: C,
+    number_of_planes: u32,
+    n: u32,
+    #[comptime] fill: bool,
+    #[comptime] carries: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut at = 0usize;
+        if fill {
+            at = row[i] as usize;
+        }
+        let mut is_free = true;
+        if carries {
+            if is_ghost(member[i]) {
+                // Another subdomain owns it.
+                is_free = false;
+            } else if member[i] != FREE {
+                is_free = is_held[touching[member[i] as usize] as usize] == FREELY;
+            }
+        }
+        let mut count = 0u32;
+        if is_free {
+            count = elements_near::<C>(
+                i,
+                position,
+                elements,
+                planes,
+                number_of_planes as usize,
+                grid,
+                shape,
+                cell_first,
+                cell_list,
+                skin,
+                at,
+                out,
+                fill,
+            );
+        }
+        if !fill {
+            out[i] = count;
+        }
+    }
+}
+
+/// Replaces the length of each row by 1, or 0 if it is empty.
+#[cube(launch)]
+pub fn have_rows(lengths: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        lengths[i] = min(lengths[i], 1u32);
+    }
+}
+
+/// Copies the histories of wall contacts from the old list to the new. They are zero for a new element, and for a new grain, whose old index is
+/// `known` or above. A grain that was wrapped at a periodic side is near another image of the element, which gets the history.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_wall_histories<R: Real, C: Real>(
+    row: &[u32],
+    list: &[u32],
+    elements: &[C],
+    history: &mut [R],
+    old_of: &[u32],
+    old_row: &[u32],
+    old_list: &[u32],
+    old_history: &[R],
+    known: u32,
+    n: u32,
+    #[comptime] numbers: usize,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut from = 0usize;
+        let mut to = 0usize;
+        if old_of[i] < known {
+            from = old_row[old_of[i] as usize] as usize;
+            to = old_row[old_of[i] as usize + 1usize] as usize;
+        }
+        for k in row[i] as usize..row[i + 1usize] as usize {
+            #[unroll]
+            for c in 0..numbers {
+                history[k * numbers + c] = R::new(0.0);
+            }
+            for q in from..to {
+                if old_list[q] == list[k] {
+                    #[unroll]
+                    for c in 0..numbers {
+                        history[k * numbers + c] = old_history[q * numbers + c];
+                    }
+                }
+            }
+        }
+        let mark = comptime!(if numbers == 12usize { 9usize } else { 3usize });
+        for q in from..to {
+            if old_history[q * numbers + mark] > R::new(0.0) {
+                let k = entry_of_origin::<C>(old_list[q], row[i], row[i + 1usize], list, elements);
+                if k < row[i + 1usize] {
+                    #[unroll]
+                    for c in 0..numbers {
+                        history[k as usize * numbers + c] = old_history[q * numbers + c];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Entry of a wall element in the row of a grain: the element itself, or the first image of the same origin; `end` if there is none.
+#[cube]
+pub(super) fn entry_of_origin<C: Real>(element: u32, first: u32, end: u32, list: &[u32], elements: &[C]) -> u32 {
+    let origin = elements[element as usize * 12usize + 11usize];
+    let mut found = end;
+    for k in first..end {
+        if elements[list[k as usize] as usize * 12usize + 11usize] == origin {
+            if found == end {
+                found = k;
+            }
+        }
+    }
+    for k in first..end {
+        if list[k as usize] == element {
+            found = k;
+        }
+    }
+    found
+}

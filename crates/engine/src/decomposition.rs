@@ -30,7 +30,6 @@ use crate::exchange::HaltReason;
 use crate::guard::StepError;
 use crate::populations::Populations;
 use crate::ranks::Ranks;
-use crate::world::DeviceChoice;
 use seixo_sweeps::bodies::is_ghost;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -141,16 +140,6 @@ impl Subdomains {
 }
 
 impl Populations {
-    /// Why this world cannot be decomposed, if it cannot.
-    pub(crate) fn why_not_decomposed(&self) -> Option<&'static str> {
-        let asks = [(
-            matches!(self.context.settings.device, DeviceChoice::Heterogeneous(_)),
-            "the CPU and a GPU at the same time",
-        )];
-        let of_grains = asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what);
-        of_grains.or_else(|| self.why_fluids_not_decomposed())
-    }
-
     /// Whether grain i is a ghost.
     pub(crate) fn is_ghost(&self, i: usize) -> bool {
         self.grains.has_ghosts && is_ghost(self.grains.fields.member[i])

@@ -3,7 +3,7 @@
 use crate::bodies::Bodies;
 use crate::events::SurroundingsChange;
 use crate::fields::Fields;
-use crate::world::{Load, SurfaceMotion, WallMotion};
+use crate::world::{Load, SurfaceMotion, TimeFunction, VectorOfTime, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::layout::{RECORD, load};
@@ -84,7 +84,7 @@ impl ConstraintContext {
                 "grains that displace a fluid cannot be set free, as each would go its own way and the fluid into it; let them move from the start, or hold them for good"
                     .to_owned(),
             ),
-            SurroundingsChange::Load(Load { force, torque, .. }) if !force.iter().chain(torque).all(|x| x.is_finite()) => {
+            SurroundingsChange::Load(Load { force, torque, .. }) if !has_finite_constants([force, torque]) => {
                 Some("a number of their load is not finite".to_owned())
             }
             _ => None,
@@ -115,4 +115,10 @@ impl ConstraintContext {
         }
         None
     }
+}
+
+/// Whether the components of these vectors that do not depend on time are finite.
+fn has_finite_constants(vectors: [&VectorOfTime; 2]) -> bool {
+    let mut components = vectors.into_iter().flat_map(|vector| &vector.0);
+    components.all(|component| !matches!(component, TimeFunction::Constant(value) if !value.is_finite()))
 }

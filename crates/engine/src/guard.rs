@@ -92,7 +92,7 @@ impl std::fmt::Display for StepError {
         match cause {
             StepErrorCause::NotFinite => write!(
                 f,
-                "has a position that is not a number. Likely cause: a time step too large, or grains on top of each other"
+                "has a position that is not a number. Likely cause: a time step too large, grains on top of each other, or a force whose formula has no value at this time"
             )?,
             StepErrorCause::TooFast { moved, limit } => write!(
                 f,

@@ -64,7 +64,7 @@ pub use insertion::{FreeSpace, PlacedGrain, free_of_walls};
 pub use measure::Momentum;
 pub use periodic_cell::{Image, PeriodicCell};
 pub use preview::{ColorScalar, GpuPreview, PendingPreview, Preview, PreviewBounds};
-pub use program::{PassLine, Population};
+pub use program::{PassLine, Placement, PlacementLimit, PlacementRow, Population, placement_limits, placements};
 pub use ranks::Ranks;
 pub use refusal::WorldError;
 pub use search::deepest_overlap;

@@ -2,9 +2,10 @@
 
 use crate::fields::Fields;
 use crate::refusal::WorldError;
-use crate::world::{Load, World, vector};
+use crate::world::{Load, World};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::is_ghost;
+use seixo_sweeps::kernels::bonds::LOAD_OF_GROUP;
 use seixo_sweeps::layout::{RECORD, add, load};
 
 /// Load on each grain of a group.
@@ -16,12 +17,34 @@ pub(crate) struct GroupLoad {
     pub(crate) torque: Vector3<f64>,
 }
 
-/// Loads of a world, summed by group; empty without loads.
+impl GroupLoad {
+    /// A load at a time \[s\].
+    fn at(load: &Load, time: f64) -> GroupLoad {
+        GroupLoad {
+            force: load.force.vector_at(time),
+            torque: load.torque.vector_at(time),
+        }
+    }
+
+    fn plus(&self, other: &GroupLoad) -> GroupLoad {
+        GroupLoad {
+            force: self.force.plus(&other.force),
+            torque: self.torque.plus(&other.torque),
+        }
+    }
+}
+
+/// Loads of a world by group, with their present values; empty without loads.
 #[derive(Clone, Default)]
-pub(crate) struct Loads(Vec<Option<GroupLoad>>);
+pub(crate) struct Loads {
+    given: Vec<Vec<Load>>,
+    /// Sum of the loads of each group at the time of the last evaluation.
+    now: Vec<Option<GroupLoad>>,
+    depend_on_time: bool,
+}
 
 impl Loads {
-    /// Loads of a world.
+    /// Loads of a world, at time zero.
     ///
     /// # Errors
     /// If a number is not finite, or a group does not exist.
@@ -35,22 +58,43 @@ impl Loads {
                     must: "the index of a group of the world",
                 });
             }
-            if let Some(&value) = given.force.iter().chain(&given.torque).find(|x| !x.is_finite()) {
+            let at_start = [given.force.at(0.0), given.torque.at(0.0)];
+            if let Some(&value) = at_start.as_flattened().iter().find(|x| !x.is_finite()) {
                 return Err(WorldError::FluidSurroundings {
-                    what: "force or torque of a load",
+                    what: "force or torque of a load at t = 0",
                     value,
                     must: "finite numbers",
                 });
             }
-            loads.0.resize(world.groups.len(), None);
-            let (force, torque) = (vector(given.force), vector(given.torque));
-            let of_group = &mut loads.0[given.group as usize];
-            *of_group = Some(of_group.map_or(GroupLoad { force, torque }, |others| GroupLoad {
-                force: others.force.plus(&force),
-                torque: others.torque.plus(&torque),
-            }));
+            loads.given.resize(world.groups.len(), Vec::new());
+            loads.given[given.group as usize].push(given.clone());
         }
+        loads.find(0.0);
         Ok(loads)
+    }
+
+    /// Evaluates all loads at a time \[s\].
+    fn find(&mut self, time: f64) {
+        let Loads {
+            given,
+            now,
+            depend_on_time,
+        } = self;
+        *depend_on_time = given.iter().flatten().any(Load::depends_on_time);
+        now.clear();
+        now.extend(given.iter().map(|given| sum_at(given, time)));
+    }
+
+    /// Evaluates loads that depend on time at this time \[s\].
+    pub(crate) fn go_to(&mut self, time: f64) {
+        if self.depend_on_time {
+            self.find(time);
+        }
+    }
+
+    /// Whether a load depends on time.
+    pub(crate) fn depend_on_time(&self) -> bool {
+        self.depend_on_time
     }
 
     /// The data that loads read, and the forces and torques that they add to.
@@ -67,39 +111,44 @@ impl Loads {
 
     /// Whether there are no loads.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.given.is_empty()
     }
 
     /// Number of groups that may have loads.
     pub fn groups(&self) -> u32 {
-        self.0.len() as u32
+        self.given.len() as u32
     }
 
-    /// Eight numbers for each group up to `groups`: force, padding, torque, padding.
-    pub fn records(&self, groups: u32) -> Vec<f64> {
-        let record = |group| {
-            self.on(group).map_or([0.0; 8], |pull| {
-                let GroupLoad { force, torque } = pull;
+    /// Loads at a time \[s\] as [`LOAD_OF_GROUP`] numbers for each group up to `groups`.
+    pub fn records(&self, groups: u32, time: f64) -> impl Iterator<Item = f64> {
+        (0..groups as usize).flat_map(move |group| {
+            let given = self.given.get(group).and_then(|given| sum_at(given, time));
+            given.map_or([0.0; LOAD_OF_GROUP], |GroupLoad { force, torque }| {
                 [force.x, force.y, force.z, 0.0, torque.x, torque.y, torque.z, 0.0]
             })
-        };
-        (0..groups).flat_map(record).collect()
+        })
     }
 
-    /// Replaces the load of a group.
-    pub fn set(&mut self, given: &Load) {
+    /// Replaces the loads of a group, from this time \[s\] on.
+    pub fn set(&mut self, given: &Load, time: f64) {
         let group = given.group as usize;
-        self.0.resize(self.0.len().max(group + 1), None);
-        self.0[group] = Some(GroupLoad {
-            force: vector(given.force),
-            torque: vector(given.torque),
-        });
+        self.given.resize(self.given.len().max(group + 1), Vec::new());
+        self.given[group] = vec![given.clone()];
+        self.find(time);
     }
 
     /// Load on the grains of a group.
     pub(crate) fn on(&self, group: u32) -> Option<&GroupLoad> {
-        self.0.get(group as usize)?.as_ref()
+        self.now.get(group as usize)?.as_ref()
     }
+}
+
+/// Sum of these loads at a time \[s\]; `None` if there are none.
+fn sum_at(loads: &[Load], time: f64) -> Option<GroupLoad> {
+    loads
+        .iter()
+        .map(|load| GroupLoad::at(load, time))
+        .reduce(|sum, load| sum.plus(&load))
 }
 
 /// Data of the grains that loads read. `spin` is empty without rotation.

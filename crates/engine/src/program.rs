@@ -4,6 +4,7 @@
 //! domain. An [`Executor`] runs the passes; it decides what an exchange means.
 
 mod lists;
+mod placements;
 
 use crate::flow::{Constraint, NoHalo};
 use crate::guard::StepError;
@@ -12,6 +13,7 @@ use crate::populations::Populations;
 
 use lists::of_fluids;
 pub(crate) use lists::{GRAIN_FORCES, GRAIN_MOTION};
+pub use placements::{Placement, PlacementLimit, PlacementRow, placement_limits, placements};
 
 /// What a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +97,10 @@ pub(crate) enum Exchange {
     WallPressures,
     /// Velocities of shifted fluid particles.
     ShiftedVelocities,
+    /// Velocities of fluid particles after forces, before they are smoothed.
+    DrivenVelocities,
+    /// Densities of fluid particles.
+    Densities,
     /// Sum of the forces of fluids on body boundary particles.
     BodyBoundaryForces,
     /// Fluid that left is removed.

@@ -9,6 +9,7 @@ mod open_boundary;
 mod principal;
 pub(crate) mod speed_limit;
 mod sphere_mass;
+mod time_function;
 mod time_step;
 mod wall;
 
@@ -31,6 +32,7 @@ use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
 pub(crate) use sphere_mass::{mass_of_sphere, volume_of_sphere};
+pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};
 pub use time_step::TimeStep;
 pub use wall::{Frustum, Servo, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape};
 
@@ -264,15 +266,31 @@ pub struct World {
     pub loads: Vec<Load>,
 }
 
-/// A force and a torque that act on every grain of a group.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A force and a torque that act on every grain of a group, constant or as formulas of time.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
     /// Index into [`World::groups`].
     pub group: u32,
     /// Force \[N\].
-    pub force: Vec3,
+    pub force: VectorOfTime,
     /// Torque \[N m\].
-    pub torque: Vec3,
+    pub torque: VectorOfTime,
+}
+
+impl Load {
+    /// A constant force \[N\] and torque \[N m\] on every grain of a group.
+    pub fn constant(group: u32, force: Vec3, torque: Vec3) -> Load {
+        Load {
+            group,
+            force: force.into(),
+            torque: torque.into(),
+        }
+    }
+
+    /// Whether it depends on time.
+    pub fn depends_on_time(&self) -> bool {
+        self.force.depends_on_time() || self.torque.depends_on_time()
+    }
 }
 
 /// Objects that may be added during the run.

@@ -8,13 +8,14 @@ use crate::{
     interactions::Materials,
     joint,
     outline::Outlines,
+    quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
 };
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
-use seixo_engine::world::{Domain, ExpectedGrains, Grains, Load, Vec3, WallMotion};
+use seixo_engine::world::{Domain, ExpectedGrains, Grains, Load, Vec3, VectorOfTime, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
 
@@ -468,15 +469,15 @@ fn refuse_a_large_file(path: &Path) -> Result<(), At> {
     refuse_too_many(bytes as f64 / 64.0).map_err(|complaint| ("file", complaint))
 }
 
-/// The constant forces of a scene, by groups.
+/// The loads of a scene, by groups.
 pub(crate) fn loads(file: &SceneFile) -> Vec<Load> {
     let load = |(group, section): (usize, &GrainsSection)| {
         let load = Load {
             group: group as u32,
-            force: section.force.as_ref().map_or([0.0; 3], si),
-            torque: section.torque.as_ref().map_or([0.0; 3], si),
+            force: section.force.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
+            torque: section.torque.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
         };
-        (load.force != [0.0; 3] || load.torque != [0.0; 3]).then_some(load)
+        (!load.force.is_zero() || !load.torque.is_zero()).then_some(load)
     };
     file.grains.values().enumerate().filter_map(load).collect()
 }

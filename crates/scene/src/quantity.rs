@@ -499,6 +499,7 @@ impl<D: Dimension, R: Range> JsonSchema for Quantity<D, R> {
     }
 }
 
+pub(crate) mod of_time;
 pub(crate) mod pattern;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use crate::{
     quantity::{
         Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Force, Frequency, HeatCapacity, Length,
         NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Restitution, Stiffness, SurfaceEnergy, Temperature, Time, Torque,
-        UpToOne, Velocity, Volume,
+        UpToOne, Velocity, Volume, of_time::OfTime,
     },
     stage::{StageSection, ZoneSection},
     vocabulary::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, WholeNumber, Word},
@@ -363,10 +363,11 @@ pub(crate) struct GrainsSection {
     /// Temperature at the start, or of grains that enter. A `temperature` column of the file takes precedence. If some grains have a temperature, all
     /// need one, and contacts conduct heat.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
-    /// Constant force on each grain, besides gravity, contacts and bonds; for clumps on each sphere. None if left out.
-    pub force: Option<Vector<Force>>,
-    /// Constant torque on each grain; for clumps on each sphere. None if left out.
-    pub torque: Option<Vector<Torque>>,
+    /// Force on each grain, besides gravity, contacts and bonds; for clumps on each sphere. A component is constant, or a formula of the time t in
+    /// seconds, as in "(2 * sin(2 * pi * 5 * t)) N". None if left out.
+    pub force: Option<[OfTime<Force>; 3]>,
+    /// Torque on each grain, as `force`; for clumps on each sphere. None if left out.
+    pub torque: Option<[OfTime<Torque>; 3]>,
     /// Prescribed motion: the grains move as one rigid boundary, whatever forces act on them, and push all that they contact or are bonded to. Keys
     /// as for walls, but without `servo`.
     pub motion: Option<Motion>,

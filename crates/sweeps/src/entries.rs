@@ -5,18 +5,27 @@ use cubecl::prelude::*;
 use seixo_laws::contact::ExtendedHistory;
 use seixo_laws::{Real, Vector3};
 
+/// Grains per tile.
+pub const TILE: usize = 32;
+/// Bits of an entry that hold the index of the neighbor.
+pub const PLACE: u32 = IN_CONTACT - 1;
+/// Bit of an entry that is set if the pair was in contact at the last step.
+pub const IN_CONTACT: u32 = 1 << IN_CONTACT_BIT;
+/// Number of that bit.
+pub const IN_CONTACT_BIT: u32 = 31;
+
 /// First entry of grain i.
 #[cube]
 #[inline(always)]
 pub fn first_entry(i: usize, tile_first: &[u32]) -> usize {
-    tile_first[i / 32usize] as usize + i % 32usize
+    tile_first[i / TILE] as usize + i % TILE
 }
 
 /// Index of number c of the history of an entry with `numbers` each: 32 after the number before.
 #[cube]
 #[inline(always)]
 pub fn history_at(entry: usize, c: usize, #[comptime] numbers: usize) -> usize {
-    (entry / 32usize * numbers + c) * 32usize + entry % 32usize
+    (entry / TILE * numbers + c) * TILE + entry % TILE
 }
 
 /// Tangential spring force of an entry.
@@ -38,7 +47,7 @@ pub fn extended_history_of<R: Real>(entry: usize, history: &[R]) -> ExtendedHist
     ExtendedHistory::<R> {
         rolling: Vector3::<R> {
             x: history[at],
-            y: history[at + 32usize],
+            y: history[at + TILE],
             z: history[at + 64usize],
         },
         twisting: history[at + 96usize],
@@ -52,20 +61,20 @@ pub fn extended_history_of<R: Real>(entry: usize, history: &[R]) -> ExtendedHist
 #[inline(always)]
 pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
     for s in 0..count {
-        let j = list[first + s as usize * 32usize];
+        let j = list[first + s as usize * TILE];
         let own = id[j as usize];
         let mut place = s;
         let mut goes_on = s > 0u32;
         while goes_on {
-            let before = list[first + (place as usize - 1usize) * 32usize];
+            let before = list[first + (place as usize - 1usize) * TILE];
             goes_on = id[before as usize] > own;
             if goes_on {
-                list[first + place as usize * 32usize] = before;
+                list[first + place as usize * TILE] = before;
                 place -= 1u32;
                 goes_on = place > 0u32;
             }
         }
-        list[first + place as usize * 32usize] = j;
+        list[first + place as usize * TILE] = j;
     }
 }
 
@@ -101,7 +110,7 @@ pub fn carry_history_of<R: Real>(
     }
     let old_first = first_entry(old_i, old_tile_first);
     for s in 0..count {
-        let entry = first + s as usize * 32usize;
+        let entry = first + s as usize * TILE;
         let j = list[entry];
         let mut sought = 0u32;
         if by_id {
@@ -110,12 +119,12 @@ pub fn carry_history_of<R: Real>(
             sought = old_of[j as usize] | 0x8000_0000u32;
         }
         for t in 0..old_entries {
-            let old_entry = old_first + t as usize * 32usize;
+            let old_entry = old_first + t as usize * TILE;
             let word = old_list[old_entry];
             let mut is_same = false;
             if by_id {
-                if word >> 31u32 == 1u32 {
-                    is_same = old_id[(word & 0x7fff_ffffu32) as usize] == sought;
+                if word >> IN_CONTACT_BIT == 1u32 {
+                    is_same = old_id[(word & PLACE) as usize] == sought;
                 }
             } else {
                 is_same = word == sought;

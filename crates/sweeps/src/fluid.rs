@@ -18,7 +18,13 @@ use seixo_laws::motion::{drift, kick, velocity_ahead};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
 
 /// Flag in the kind of a wall particle; the other bits are the number of its wall.
-pub const WALL: u32 = 1 << 31;
+pub const WALL: u32 = 1 << WALL_BIT;
+
+/// Number of that bit.
+pub const WALL_BIT: u32 = 31;
+
+/// The other bits: the number of the wall.
+pub const BELOW_WALL: u32 = WALL - 1;
 
 /// Flag beside [`WALL`] of a particle in an inlet or an outlet. Fluid treats it as a wall particle, but it moves on its own. The bits below
 /// [`OUTLET`] are then the number of the inlet or outlet.
@@ -32,25 +38,30 @@ pub const OUTLET: u32 = 1 << 29;
 /// are then the number of its body boundary among walls and body boundaries.
 pub const SUSPENDED: u32 = 1 << 29;
 
+/// All flags, those of a grain in suspension, and those of a particle in an inlet or an outlet.
+const MARKS: u32 = WALL | OPEN_BOUNDARY | SUSPENDED;
+const SMALL_GRAIN: u32 = WALL | SUSPENDED;
+const PASSING: u32 = WALL | OPEN_BOUNDARY;
+
 /// Whether a kind is that of a grain in suspension.
 #[cube]
 #[inline(always)]
 pub fn is_suspended(kind: u32) -> bool {
-    (kind >> 29u32) == 5u32
+    (kind & MARKS) == SMALL_GRAIN
 }
 
 /// Whether a kind is that of a particle in an inlet or an outlet.
 #[cube]
 #[inline(always)]
 pub fn is_passing(kind: u32) -> bool {
-    (kind >> 30u32) == 3u32
+    (kind & PASSING) == PASSING
 }
 
 /// Whether a kind is that of a particle in an outlet.
 #[cube]
 #[inline(always)]
 pub fn is_outward(kind: u32) -> bool {
-    (kind >> 29u32) == 7u32
+    (kind & MARKS) == MARKS
 }
 
 /// Limit of the density error \[-\]; no flow reaches it, and beyond it the equation of state is meaningless.

@@ -33,8 +33,11 @@ pub const THREADS: usize = 256;
 /// Number of flag kinds: the first words of the flag buffer, in the order of their bits.
 pub const KINDS: usize = 8;
 
+/// Index of the first of two words that halt steps, of parity 0 and 1.
+pub const HALTED: usize = KINDS;
+
 /// Index of the word that counts the completed steps.
-pub const DONE: usize = KINDS + 2;
+pub const DONE: usize = HALTED + 2;
 
 /// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, and whether bonds broke.
 ///
@@ -45,14 +48,14 @@ pub const FLAGS: usize = KINDS + 4;
 /// Whether a step before this one, of parity `parity`, raised a halt.
 #[cube]
 fn is_halted(flags: &mut [u32], parity: u32) -> bool {
-    flags[8usize + parity as usize] != 0u32
+    flags[parity as usize + HALTED] != 0u32
 }
 
 /// Raises flags in a step. Threads that write at the same time write the same value.
 #[cube]
 fn raise(flags: &mut [u32], parity: u32, raised: u32) {
     if raised != 0u32 {
-        flags[9usize - parity as usize] = 1u32;
+        flags[(1u32 - parity) as usize + HALTED] = 1u32;
         #[unroll]
         for kind in 0..8usize {
             if ((raised >> (kind as u32)) & 1u32) == 1u32 {
@@ -69,10 +72,10 @@ fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
     if ABSOLUTE_POS == 0usize {
         if goes {
             if advance {
-                flags[10usize] += 1u32;
+                flags[DONE] += 1u32;
             }
         } else {
-            flags[9usize - parity as usize] = 1u32;
+            flags[(1u32 - parity) as usize + HALTED] = 1u32;
         }
     }
     goes
@@ -81,7 +84,7 @@ fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
 /// Sum over the threads of a block, in a fixed order; thread 0 gets the sum.
 #[cube]
 fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
-    let mut shared = Shared::<[Record<R>]>::new_slice(256usize);
+    let mut shared = Shared::<[Record<R>]>::new_slice(THREADS);
     let unit = UNIT_POS as usize;
     shared[unit] = amounts;
     sync_cube();

@@ -20,6 +20,9 @@ pub const RECORD: usize = 4;
 /// Numbers of the history of an extended contact, including padding.
 pub const EXTENDED_HISTORY_STRIDE: usize = 12;
 
+/// Place of the largest overlap in the history of an extended contact.
+pub const LARGEST_OVERLAP: usize = 8;
+
 /// Numbers of a contact history on the host.
 pub fn history_stride(is_extended: bool) -> usize {
     if is_extended { EXTENDED_HISTORY_STRIDE } else { RECORD }
@@ -124,7 +127,7 @@ pub fn extended_coefficients<R: Real>(table: &[R], row: usize) -> ExtendedCoeffi
         rolling_law: table[at + 5usize],
         rolling_friction: table[at + 6usize],
         rolling_damping: table[at + 7usize],
-        twisting_law: table[at + 8usize],
+        twisting_law: table[at + LARGEST_OVERLAP],
         twisting_friction: table[at + 9usize],
         conductivity,
     }
@@ -147,7 +150,7 @@ pub fn extended_history_at<R: Real>(history: &[R], at: usize) -> ExtendedHistory
     ExtendedHistory::<R> {
         rolling: load::<R>(history, at + 4usize),
         twisting: history[at + 7usize],
-        largest_overlap: history[at + 8usize],
+        largest_overlap: history[at + LARGEST_OVERLAP],
         holds: history[at + 9usize],
     }
 }
@@ -160,7 +163,7 @@ pub fn stored_extended_history<R: Real>(history: &mut [R], at: usize) -> Extende
     ExtendedHistory::<R> {
         rolling: recall::<R>(history, at + 4usize),
         twisting: history[at + 7usize],
-        largest_overlap: history[at + 8usize],
+        largest_overlap: history[at + LARGEST_OVERLAP],
         holds,
     }
 }
@@ -171,7 +174,7 @@ pub fn stored_extended_history<R: Real>(history: &mut [R], at: usize) -> Extende
 pub fn store_extended_history<R: Real>(history: &mut [R], at: usize, extended_history: &ExtendedHistory<R>) {
     store::<R>(history, at + 4usize, &extended_history.rolling);
     history[at + 7usize] = extended_history.twisting;
-    history[at + 8usize] = extended_history.largest_overlap;
+    history[at + LARGEST_OVERLAP] = extended_history.largest_overlap;
     history[at + 9usize] = extended_history.holds;
 }
 

@@ -13,7 +13,7 @@
 //! - `container`: see [`CONTAINER_ELEMENT`];
 //! - `media` is the table of [`crate::fluid`], and `fluid_parameters` that of [`MULLER_PARAMETERS`].
 
-use crate::fluid::{FluidKernelConfig, kind_of, mass_at, pressure_at, rest_density_at};
+use crate::fluid::{FluidKernelConfig, WALL, kind_of, mass_at, pressure_at, rest_density_at};
 use crate::layout::{FRUSTUM, SPHERE, load};
 use crate::motion::{StepParameters, flags_of};
 use crate::periodic::{PeriodicBoundaries, near_image};
@@ -48,7 +48,7 @@ pub fn is_fluid<C: Real>(position: &[C], i: usize, #[comptime] bounded: bool) ->
 pub fn fluid_of(kind: &[u32], i: usize, #[comptime] plan: FluidKernelConfig) -> usize {
     let mut own = kind_of(kind, i, plan.mixed);
     if comptime!(plan.mixed && plan.bounded) {
-        if (kind[i] >> 31u32) == 1u32 {
+        if (kind[i] & WALL) != 0u32 {
             own = 0usize;
         }
     }

@@ -3,20 +3,13 @@
 //! Entry s of grain i is at index `first[i / 32] + 32 s + i % 32`, and every grain lists all its neighbors. The highest bit of an entry is set if the
 //! pair was in contact at the last step. Only then its history counts. So entries without contact need neither a read nor a reset of the history.
 
-use crate::entries::{first_entry, history_at};
-use crate::layout::{Record, coefficients, extended_coefficients, last, xyz};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
+use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};
 use crate::pair::{ContactForces, Pair, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedHistory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
-
-/// Grains per tile.
-pub const TILE: usize = 32;
-/// Bits of an entry that hold the index of the neighbor.
-pub const PLACE: u32 = 0x7fff_ffff;
-/// Bit of an entry that is set if the pair was in contact at the last step.
-pub const IN_CONTACT: u32 = 0x8000_0000;
 
 /// Kind of contacts for which kernels are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -137,7 +130,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     if comptime!(kind.frictional || kind.one_by_one) {
         for _s in 0..count {
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
-            let next = list[entry + 32usize];
+            let next = list[entry + TILE];
             let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
             if kind.is_extended {
@@ -177,15 +170,15 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                 push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind.sides);
             }
             word = next;
-            entry += 32usize;
-            stride += 32usize * kind.numbers;
+            entry += TILE;
+            stride += TILE * kind.numbers;
         }
     } else {
         // Two at a time, so that the reads of one do not wait for the other. Smooth grains leave registers for both.
         let mut s = 0u32;
         while s < count {
             let is_second = s + 1u32 < count;
-            let mut second = list[entry + 32usize];
+            let mut second = list[entry + TILE];
             if !is_second {
                 second = word;
             }
@@ -239,8 +232,8 @@ pub(crate) fn fetch<C: Real, R: Real>(
     spin: &[Record<R>],
     #[comptime] kind: ContactKernelConfig,
 ) -> Neighbor<C, R> {
-    let place = word & 0x7fff_ffffu32;
-    let in_contact = word >> 31u32;
+    let place = word & PLACE;
+    let in_contact = word >> IN_CONTACT_BIT;
     let there = position[place as usize];
     let moving = velocity[place as usize];
     let mut turning = Vector3::<R>::zero();
@@ -250,7 +243,7 @@ pub(crate) fn fetch<C: Real, R: Real>(
         turning = xyz::<R>(spin[place as usize]);
         if in_contact == 1u32 {
             force.x = history[stride];
-            force.y = history[stride + 32usize];
+            force.y = history[stride + TILE];
             force.z = history[stride + 64usize];
             if kind.numbers != 3usize {
                 contact_radius = history[stride + 96usize];
@@ -297,7 +290,7 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
             list[entry] = neighbor.place | 0x8000_0000u32;
         }
         history[stride] = outcome.history.force.x;
-        history[stride + 32usize] = outcome.history.force.y;
+        history[stride + TILE] = outcome.history.force.y;
         history[stride + 64usize] = outcome.history.force.z;
         if kind.numbers == 4usize {
             history[stride + 96usize] = outcome.history.contact_radius;
@@ -376,7 +369,7 @@ fn resolve_extended<C: Coordinate<R>, R: Real>(
             extended_history.rolling.y = history[stride + 160usize];
             extended_history.rolling.z = history[stride + 192usize];
             extended_history.twisting = history[stride + 224usize];
-            extended_history.largest_overlap = history[stride + 256usize];
+            extended_history.largest_overlap = history[stride + LARGEST_OVERLAP * TILE];
             extended_history.holds = history[stride + 288usize];
         }
         let result = extended_contact::<R>(
@@ -392,14 +385,14 @@ fn resolve_extended<C: Coordinate<R>, R: Real>(
         if result.extended_history.holds > zero {
             list[entry] = neighbor.place | 0x8000_0000u32;
             history[stride] = result.outcome.history.force.x;
-            history[stride + 32usize] = result.outcome.history.force.y;
+            history[stride + TILE] = result.outcome.history.force.y;
             history[stride + 64usize] = result.outcome.history.force.z;
             history[stride + 96usize] = result.outcome.history.contact_radius;
             history[stride + 128usize] = result.extended_history.rolling.x;
             history[stride + 160usize] = result.extended_history.rolling.y;
             history[stride + 192usize] = result.extended_history.rolling.z;
             history[stride + 224usize] = result.extended_history.twisting;
-            history[stride + 256usize] = result.extended_history.largest_overlap;
+            history[stride + LARGEST_OVERLAP * TILE] = result.extended_history.largest_overlap;
             history[stride + 288usize] = result.extended_history.holds;
             all.contacts += R::new(1.0);
         } else {

@@ -20,6 +20,18 @@ const FORMULAS: &[&str] = &[".sqrt(", ".powf(", ".powi(", ".exp(", ".ln(", ".sin
 const ALLOCATIONS: &[&str] = &[
     "Vec::new", "vec!", "Box::new", ".to_vec(", ".collect", ".clone()", "String::", "format!",
 ];
+/// Numbers that host and kernels share: tiles, blocks, masks and bits of entries and kinds, and words of the flags.
+const LITERALS: &[&str] = &[
+    "32usize",
+    "256usize",
+    "0x7fff_ffff",
+    "31u32",
+    "29u32",
+    "flags[8",
+    "flags[9",
+    "flags[10",
+    "flags[11",
+];
 /// Crates that read or write JSON and TOML.
 const SPEAK_SERDE: &[&str] = &["crates/scene/", "crates/files/", "crates/seixo/"];
 
@@ -68,6 +80,11 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
                 "move the formula to crates/laws and call it",
             ),
             (ALLOCATIONS, "a sweep allocates with", "take the memory as an argument"),
+            (
+                LITERALS,
+                "a sweep writes out the number of a shared constant,",
+                "use TILE, THREADS, PLACE, a constant of a bit, HALTED, DONE or SOME_BROKE",
+            ),
         ] {
             for (at, pattern) in list.iter().flat_map(|pattern| source.code.match_indices(pattern)) {
                 let line = source.line_of(at);
@@ -227,6 +244,8 @@ mod tests {
         assert_eq!(rules(path, "use std::sync::atomic::AtomicU64;"), [(1, 2), (1, 2)]);
         assert_eq!(rules(path, "let x = y.sqrt();\nlet v = vec![1];"), [(1, 2), (2, 2)]);
         assert_eq!(rules(path, "// no atomic, no vec![]\nlet x = R::root(y);"), []);
+        assert_eq!(rules(path, "let x = flags[10];\nlet y = word >> 31u32;"), [(1, 2), (2, 2)]);
+        assert_eq!(rules(path, "let x = flags[DONE];"), []);
     }
 
     #[test]

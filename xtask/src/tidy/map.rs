@@ -55,7 +55,7 @@ const CRATES: &[Crate] = &[
     Crate {
         folder: "engine",
         ours: &["laws", "sweeps", "device", "transport"],
-        outside: Some(&["rand", "rand_chacha", "thiserror"]),
+        outside: Some(&["exmex", "rand", "rand_chacha", "thiserror"]),
     },
     Crate {
         folder: "analysis",

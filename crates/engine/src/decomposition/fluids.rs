@@ -20,7 +20,7 @@ use crate::local_domain::LocalDomain;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::State;
-use crate::world::Vec3;
+use crate::world::{LeavingPolicy, Vec3};
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::layout::RECORD;
 use seixo_transport::Transport;
@@ -89,6 +89,18 @@ impl FluidSubdomain {
         exchange_simulation_columns(|flow| vec![&mut flow.fields.particle_velocity], &self.fluid, local, transport)
     }
 
+    /// Sends the velocities after forces, which neighbors smooth, to the other subdomains.
+    pub fn exchange_driven_velocities(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let columns: Columns = |flow| flow.muller.iter_mut().map(|muller| &mut muller.driven).collect();
+        exchange_simulation_columns(columns, &self.fluid, local, transport)
+    }
+
+    /// Sends the densities of Müller's solver to the other subdomains.
+    pub fn exchange_densities(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let columns: Columns = |flow| flow.muller.iter_mut().map(|muller| &mut muller.dense).collect();
+        exchange_simulation_columns(columns, &self.fluid, local, transport)
+    }
+
     /// Solves for the pressures of incompressible fluids together with the other subdomains.
     pub fn project(&self, constraint: Constraint, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         let mut others = NeighborSubdomains {
@@ -107,9 +119,16 @@ impl FluidSubdomain {
     /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists; with `takes_away`, removes fluid that left. Returns how many
     /// particles it sent.
     pub fn migrate(&mut self, takes_away: bool, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
-        let mut own = local
-            .populations
-            .with_flow(|flow, local| flow.drop_ghosts_and_left(local, takes_away));
+        let can_leave = takes_away && local.populations.leaving() == LeavingPolicy::Delete;
+        let takes_energy = can_leave && local.populations.flow.as_ref().is_some_and(|flow| flow.pairs_hold_energy());
+        if takes_energy {
+            exchange_simulation_columns(|flow| vec![&mut flow.fields.position], &self.fluid, local, transport)?;
+        }
+        let (mut own, held) = local.populations.with_flow(|flow, local| {
+            // The decrease of this sum over all domains is what pairs lose with the particles that are removed.
+            let held = takes_energy.then(|| flow.pair_energy(&local.context.device));
+            (flow.drop_ghosts_and_left(local, takes_away), held)
+        });
         let of_fluid = own
             .id
             .iter()
@@ -126,6 +145,11 @@ impl FluidSubdomain {
         own.reorder(&local.populations.context.device, &staying);
         swapped.iter().for_each(|swapped| own.append(&swapped.came));
         self.list(own, local, transport)?;
+        local.populations.with_flow(|flow, local| {
+            if let Some(held) = held {
+                flow.left += held - flow.pair_energy(&local.context.device);
+            }
+        });
         Ok(swapped.iter().map(|swapped| swapped.sent.len() as u64).sum())
     }
 
@@ -265,13 +289,6 @@ fn exchange_columns(
 }
 
 impl Populations {
-    /// Why fluids cannot be decomposed, if they cannot.
-    pub(super) fn why_fluids_not_decomposed(&self) -> Option<&'static str> {
-        self.flow
-            .as_ref()
-            .and_then(|flow| flow.why_not_decomposed(self.context.domain.as_ref()))
-    }
-
     /// Partition of grains at these positions, and of fluids, into the requested number of subdomains; `None` if there are no particles.
     pub(crate) fn partition_all(&self, places: &[Vec3], on_gpus: bool) -> Result<Option<(Partition, Option<Partition>)>, WorldError> {
         let count = self.context.settings.domains;

@@ -7,7 +7,6 @@ use crate::fields::{FluidFields, Sorted};
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use crate::surroundings::Surroundings;
-use crate::world::{Domain, LeavingPolicy, Solver};
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use std::convert::Infallible;
@@ -119,21 +118,6 @@ pub fn is_own_fluid(kind: &[u32], copy: &[u32], i: usize) -> bool {
 }
 
 impl Flow {
-    /// Why these fluids cannot be decomposed in a domain of the world, if they cannot.
-    pub fn why_not_decomposed(&self, domain: Option<&Domain>) -> Option<&'static str> {
-        let takes_away = domain.is_some_and(|domain| domain.leaving == LeavingPolicy::Delete);
-        let asks = [
-            (self.plan.solver == Solver::Muller2003, "fluids of solver = \"muller2003\""),
-            (self.compiled_for.carrying, "small grains in fluids"),
-            (self.has_open_boundaries(), "inlets or outlets of fluids"),
-            (
-                self.compiled_for.cohesive && takes_away,
-                "a surface tension of fluid that is taken away where it leaves",
-            ),
-        ];
-        asks.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, what)| what)
-    }
-
     /// Fluids like these with these particles, for a subdomain.
     pub fn share(&self, fields: FluidFields, surroundings: &Surroundings) -> Result<Flow, WorldError> {
         let mut share = Flow {

@@ -1,6 +1,7 @@
 //! Müller's fluid on the CPU: the passes of a step, the walls that contain it, and the energy of springs between it and bodies.
 
 use super::Flow;
+use super::halo::{is_marked, is_own_fluid};
 use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::refusal::WorldError;
 use crate::surroundings::Surroundings;
@@ -24,9 +25,9 @@ pub(crate) struct Muller {
     /// Records of the elements that contain fluid now, see [`CONTAINER_ELEMENT`].
     pub container: Vec<f64>,
     /// Volumes, pressures and density errors, see [`seixo_sweeps::muller`].
-    dense: Vec<f64>,
+    pub dense: Vec<f64>,
     /// Velocities after forces, x y z and padding \[m/s\].
-    driven: Vec<f64>,
+    pub driven: Vec<f64>,
 }
 
 impl Muller {
@@ -161,7 +162,32 @@ impl Flow {
         containers
     }
 
-    /// Applies forces to velocities, and XSPH smoothing.
+    /// Applies forces to velocities.
+    pub(crate) fn drive_velocities(&mut self, surroundings: &Surroundings) {
+        let n = self.fields.len();
+        let Some(muller) = &mut self.muller else { return };
+        let (media, stepping) = (&self.media[..], &self.stepping);
+        let FluidFields {
+            kind,
+            ghost,
+            half_velocity,
+            force_density_rate: rate,
+            ..
+        } = &self.fields;
+        surroundings
+            .context
+            .device
+            .run(parts(n), (numbers(&mut muller.driven, RECORD),), |part, (driven,): (Numbers,)| {
+                let (first, end) = part_range(part, n);
+                for i in (first..end).filter(|&i| is_own_fluid(kind, ghost, i)) {
+                    let mass = mass_at(media, kind[i] as usize);
+                    let after = kicked::<f64, f64>(&load(half_velocity, 3 * i), &load(rate, i * RECORD), mass, stepping);
+                    store(driven.items, (i - first) * RECORD, &after);
+                }
+            });
+    }
+
+    /// Takes the velocities after forces, with XSPH smoothing.
     pub(crate) fn xsph_velocities(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let Some(muller) = &mut self.muller else { return };
@@ -170,23 +196,14 @@ impl Flow {
         let (media, stepping, plan) = (&self.media[..], &self.stepping, self.compiled_for);
         let FluidFields {
             kind,
+            ghost,
             position,
             half_velocity,
             force_density_rate: rate,
             ..
         } = &mut self.fields;
-        let (kind, position, rate) = (&kind[..], &position[..], &rate[..]);
+        let (kind, ghost, position, rate) = (&kind[..], &ghost[..], &position[..], &rate[..]);
         let mass = |i: usize| mass_at(media, kind[i] as usize);
-        type Data<'a> = (Numbers<'a>, Numbers<'a>);
-        let data = (numbers(&mut muller.driven, RECORD), numbers(half_velocity, 3));
-        surroundings.context.device.run(parts(n), data, |part, (driven, velocity): Data| {
-            let (first, end) = part_range(part, n);
-            for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
-                let i = first + slot;
-                let after = kicked::<f64, f64>(&recall(velocity.items, 3 * slot), &load(rate, i * RECORD), mass(i), stepping);
-                store(driven.items, slot * RECORD, &after);
-            }
-        });
         let driven = &muller.driven[..];
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let data = (numbers(half_velocity, 3), one_each(&mut self.contact_power_sums));
@@ -196,7 +213,7 @@ impl Flow {
             |part, (velocity, power_sums): (Numbers, Strided<FluidPowerSums>)| {
                 let (first, end) = part_range(part, n);
                 let mut viscous = 0.0;
-                for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
+                for slot in (0..end - first).filter(|slot| is_own_fluid(kind, ghost, first + slot)) {
                     let i = first + slot;
                     let mut all = Vector3::zero();
                     if smooths {
@@ -240,13 +257,14 @@ impl Flow {
         let (media, stepping) = (&self.media[..], &self.stepping);
         let FluidFields {
             kind,
+            ghost,
             position,
             velocity_pressure: flow,
             half_velocity,
             reference,
             ..
         } = &mut self.fields;
-        let (kind, reference) = (&kind[..], &reference[..]);
+        let (kind, ghost, reference) = (&kind[..], &ghost[..], &reference[..]);
         type Data<'a> = (
             Numbers<'a>,
             Numbers<'a>,
@@ -267,7 +285,7 @@ impl Flow {
             .run(parts(n), data, |part, (position, flow, velocity, moves, power_sums): Data| {
                 let (first, end) = part_range(part, n);
                 let mut all = AT_REST;
-                for slot in (0..end - first).filter(|slot| is_fluid(kind[first + slot])) {
+                for slot in (0..end - first).filter(|slot| is_own_fluid(kind, ghost, first + slot)) {
                     let (i, at) = (first + slot, slot * RECORD);
                     let fluid = kind[i] as usize;
                     let now = contain::<f64, f64>(
@@ -291,7 +309,7 @@ impl Flow {
             });
     }
 
-    /// Sums densities, which determine volumes and pressures.
+    /// Sums densities, which determine volumes and pressures. Those of ghosts come from their owners.
     pub(crate) fn sum_densities(&mut self, surroundings: &Surroundings) {
         let n = self.fields.len();
         let Some(muller) = &mut self.muller else { return };
@@ -305,12 +323,13 @@ impl Flow {
         let (media, sides, plan) = (&self.media[..], &self.stepping.sides, self.compiled_for);
         let FluidFields {
             kind,
+            ghost,
             position,
             velocity_pressure: flow,
             density_error: excess,
             ..
         } = &mut self.fields;
-        let kind = &kind[..];
+        let (kind, ghost) = (&kind[..], &ghost[..]);
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let (device, places) = (&surroundings.context.device, &position[..]);
         device.run(parts(n), (numbers(dense, RECORD),), |part, (dense,): (Numbers,)| {
@@ -318,6 +337,9 @@ impl Flow {
             for (slot, i) in (first..end).enumerate() {
                 if !is_fluid(kind[i]) {
                     dense.items[slot * RECORD..][..3].copy_from_slice(&[places[i * RECORD + 3], 0.0, 0.0]);
+                    continue;
+                }
+                if is_marked(ghost, i) {
                     continue;
                 }
                 let (from, count) = (row[i] as usize, row[i + 1] - row[i]);
@@ -403,12 +425,12 @@ impl Flow {
         let coupled = self.muller.as_ref().filter(|_| !self.is_on_gpu && self.compiled_for.bounded);
         let Some(muller) = coupled else { return self.springs };
         let n = self.fields.len();
-        let FluidFields { kind, position, .. } = &self.fields;
+        let FluidFields { kind, ghost, position, .. } = &self.fields;
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let mut shares = vec![0.0; parts(n)];
         device.run(parts(n), (one_each(&mut shares),), |part, (share,): (Strided<f64>,)| {
             let (first, end) = part_range(part, n);
-            for i in (first..end).filter(|&i| is_fluid(kind[i])) {
+            for i in (first..end).filter(|&i| is_own_fluid(kind, ghost, i)) {
                 let summed = density_of::<f64, f64>(
                     i,
                     row[i] as usize,

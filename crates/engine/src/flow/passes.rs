@@ -238,8 +238,13 @@ impl Flow {
         }
     }
 
+    /// Whether pairs hold energy that fluid takes along where it leaves: on both sides of a pair of which one particle is removed.
+    pub(crate) fn pairs_hold_energy(&self) -> bool {
+        self.compiled_for.cohesive || self.muller.is_some() && self.compiled_for.bounded
+    }
+
     /// Energy of the surface and of springs to bodies \[J\].
-    fn pair_energy(&self, device: &Cpu) -> f64 {
+    pub(crate) fn pair_energy(&self, device: &Cpu) -> f64 {
         self.surface_energy(device) + self.spring_energy(device)
     }
 

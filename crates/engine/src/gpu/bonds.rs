@@ -1,5 +1,6 @@
 //! Bonds and loads on the GPU.
 
+use super::step::BATCH;
 use super::{GpuGrains, Number, doubles, numbers, sides};
 use crate::bonds::BondBreak;
 use crate::populations::Populations;
@@ -58,7 +59,10 @@ pub(super) struct GpuBonds<C, R> {
     bond_parameters: Buffer<R>,
     /// Whether there are several kinds of bonds.
     several: bool,
+    /// Loads of the groups, for each step of a batch if some depend on time.
     loads: Buffer<R>,
+    /// Number of groups if loads depend on time, otherwise zero.
+    loads_per_step: u32,
     loaded: bool,
     /// Orientations, in the order of the grains.
     orientation: Buffer<C>,
@@ -156,6 +160,13 @@ fn with_room(values: Vec<f64>) -> impl Iterator<Item = f64> {
     values.into_iter().chain([0.0; RECORD])
 }
 
+/// Loads of groups in some steps, and one more record, as buffers cannot be empty.
+fn loads_from(host: &Populations, groups: u32, first: u64, steps: usize) -> Vec<f64> {
+    let time = |step: u64| step as f64 * host.context.stepping.dt;
+    let in_steps = (first..first + steps as u64).flat_map(|step| host.loads.records(groups, time(step)));
+    with_room(in_steps.collect()).collect()
+}
+
 impl<C: Number, R: Number> GpuBonds<C, R> {
     /// Bonds and loads of the host, with room for this many grains and blocks. `None` if there are neither.
     pub(super) fn new(gpu: &Gpu, host: &Populations, room: usize, cubes: usize) -> Result<Option<GpuBonds<C, R>>, GpuError> {
@@ -165,6 +176,7 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
         let (fields, network, is_decomposed) = (&host.grains.fields, host.bonds.as_deref(), host.grains.has_ghosts);
         // Grains that migrate here may belong to groups that are not here yet.
         let groups = fields.group.iter().max().map_or(0, |&last| last + 1).max(host.loads.groups());
+        let steps_of_loads = if host.has_loads_of_time() { BATCH } else { 1 };
         // In a subdomain the table is rebuilt with the lists.
         let seated = if is_decomposed { &[][..] } else { &fields.id[..] };
         let mut orientation = numbers::<C>(fields.orientation.iter().copied());
@@ -178,7 +190,8 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
                 &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.bond_parameters.clone()))),
                 "bonds",
             )?,
-            loads: gpu.upload(&numbers::<R>(with_room(host.loads.records(groups))), "loads")?,
+            loads: gpu.upload(&numbers::<R>(loads_from(host, groups, host.context.steps, steps_of_loads)), "loads")?,
+            loads_per_step: if steps_of_loads > 1 { groups } else { 0 },
             orientation: gpu.upload(&orientation, "orientations")?,
             power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             bonded: host.is_bonded(),
@@ -355,9 +368,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.flags.argument(),
                 holding.power.records(),
                 self.n as u32,
+                holding.loads_per_step,
                 parity,
                 plan,
             );
+        }
+    }
+
+    /// Sends the loads that depend on time, for the next `batch` steps.
+    pub(super) fn send_loads(&self, host: &Populations, batch: usize) {
+        if let Some(holding) = self.holding.as_ref().filter(|holding| holding.loads_per_step > 0) {
+            let mut loads = loads_from(host, holding.loads_per_step, host.context.steps, batch);
+            loads.resize(holding.loads.len(), 0.0);
+            self.gpu.write(&holding.loads, &numbers::<R>(loads));
         }
     }
 

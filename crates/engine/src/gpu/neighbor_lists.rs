@@ -9,11 +9,11 @@ use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
+use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::domain::{REMOVED_KEYS, key_removed_last};
 use seixo_sweeps::kernels::{THREADS, neighbor_lists};
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
 use seixo_sweeps::periodic::OPEN;
-use seixo_sweeps::tiles::TILE;
 use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
 

@@ -36,6 +36,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     fn finalize_forces(&mut self, host: &Populations) -> Result<(), GpuError> {
         self.gpu.clear(&self.flags);
         self.send_poses(host, 1);
+        self.send_loads(host, 1);
         self.place_walls(host);
         self.wall_forces(host, 0);
         self.bond_forces(host, 0, true);

@@ -9,7 +9,7 @@ use crate::world::{DeviceChoice, Grains, Interaction, LaterAdditions, Material, 
 use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
-use seixo_sweeps::tiles::{PLACE, TILE};
+use seixo_sweeps::entries::{PLACE, TILE};
 
 /// Spheres at rest.
 pub(crate) fn world(spheres: &[Sphere]) -> World {

@@ -142,6 +142,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Prepares a batch of steps.
     pub(super) fn set_out(&mut self, host: &Populations, batch: u64) {
         self.send_poses(host, batch as usize);
+        self.send_loads(host, batch as usize);
         self.send_poses_of_bodies(host, batch);
         self.gpu.clear(&self.flags);
         self.queued = Some(PendingSteps {

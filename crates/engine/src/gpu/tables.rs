@@ -6,11 +6,11 @@ use super::{Cells, Number, Rows, numbers};
 use crate::search;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
 use seixo_sweeps::cells::{GRID, SHAPE};
+use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
-use seixo_sweeps::tiles::TILE;
 use std::ops::Range;
 
 /// Structure in which neighbors are looked up.

@@ -15,10 +15,11 @@ use crate::search::of_partner;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
+use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, history_stride};
-use seixo_sweeps::tiles::{ContactKernelConfig, IN_CONTACT, PLACE, TILE};
+use seixo_sweeps::tiles::ContactKernelConfig;
 use std::sync::Arc;
 
 /// Values in the history of an extended contact on a GPU: those of the host without padding.

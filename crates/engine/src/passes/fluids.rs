@@ -3,14 +3,14 @@
 use crate::checkpoint::misfit;
 use crate::fields::FluidFields;
 use crate::flow::checkpoint::{BOUNDARY, LEDGER_SECTION, NEXT_ID};
-use crate::flow::{Constraint, Flow, Halo, OpenBoundaries, layout};
+use crate::flow::{Constraint, Flow, Halo, Muller, OpenBoundaries, layout};
 use crate::guard::StepError;
 use crate::pass::Pass;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Profile, State};
 use crate::surroundings::Surroundings;
-use crate::world::{Fluids, Solver};
+use crate::world::{Fluids, LeavingPolicy, Solver};
 use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::layout::RECORD;
@@ -142,13 +142,24 @@ impl Populations {
         self.flow.as_ref().is_some_and(|flow| flow.is_on_gpu)
     }
 
-    /// Why fluids cannot be on a GPU, if they cannot: there they are stepped after all grains, while a servo follows the grains step by step.
-    pub(crate) fn why_fluids_on_host(&self) -> Option<String> {
+    /// Whether fluid with a surface tension is taken away where it leaves the domain of the world.
+    pub(crate) fn loses_cohesive_fluid(&self) -> bool {
+        let takes_away = self.context.domain.is_some_and(|domain| domain.leaving == LeavingPolicy::Delete);
+        takes_away && self.flow.as_ref().is_some_and(|flow| flow.compiled_for.cohesive)
+    }
+
+    /// Name of a wall that has a servo and bounds a fluid, if there is one.
+    pub(crate) fn servo_wall_of_fluid(&self) -> Option<&str> {
         let flow = self.flow.as_ref()?;
         let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
         let mut walls = self.walls.given.iter().enumerate();
         let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;
-        let name = &wall.name;
+        Some(&wall.name)
+    }
+
+    /// Why fluids cannot be on a GPU, if they cannot.
+    pub(crate) fn why_fluids_on_host(&self) -> Option<String> {
+        let name = self.servo_wall_of_fluid()?;
         Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
     }
 
@@ -263,6 +274,16 @@ impl Populations {
 
 /// The passes of `step.rs`.
 impl Populations {
+    /// Whether velocities of fluids are smoothed among neighbors.
+    pub(crate) fn smooths_velocities(&self) -> bool {
+        let muller = self.flow.as_ref().and_then(|flow| flow.muller.as_ref());
+        muller.is_some_and(Muller::smooths)
+    }
+
+    pub(crate) fn drive_velocities(&mut self) {
+        self.with_flow(|flow, surroundings| flow.drive_velocities(surroundings));
+    }
+
     pub(crate) fn xsph_velocities(&mut self) {
         self.with_flow(|flow, surroundings| flow.xsph_velocities(surroundings));
     }

@@ -100,7 +100,7 @@ impl Populations {
                         self.bodies.held.end_prescribed(b);
                     }
                 }
-                SurroundingsChange::Load(load) => self.loads.set(load),
+                SurroundingsChange::Load(load) => self.loads.set(load, time),
                 SurroundingsChange::Wall { .. }
                 | SurroundingsChange::Motion { .. }
                 | SurroundingsChange::Inlet { .. }
@@ -119,7 +119,8 @@ impl Populations {
     fn change_prescribed(&mut self, change: impl FnOnce(&mut Populations)) {
         let before = self.power_of_external_loads();
         change(self);
-        self.ledger.last_power_sums.wall_power += self.power_of_external_loads() - before;
+        let now = self.power_of_external_loads();
+        self.ledger.last_power_sums.wall_power += now - before;
     }
 
     /// Changes the forces at this time for later steps. The kick at this time uses half of the old and half of the new forces; velocities at

@@ -15,6 +15,16 @@ impl Populations {
         !self.loads.is_empty() || !self.bodies.held.is_empty() || !self.constrained_groups.is_empty()
     }
 
+    /// Whether loads depend on time.
+    pub(crate) fn has_loads_of_time(&self) -> bool {
+        self.loads.depend_on_time()
+    }
+
+    /// Evaluates the loads that depend on time at the present time.
+    pub(crate) fn evaluate_loads(&mut self) {
+        self.loads.go_to(self.context.time());
+    }
+
     /// Adds the loads to the forces on grains, after all other forces. Adds the power of loads and prescribed motion to the power of walls.
     pub(crate) fn external_loads(&mut self) {
         self.apply_loads();
@@ -30,16 +40,18 @@ impl Populations {
         laid + self.power_of_prescribed_motion()
     }
 
-    /// Adds the loads of some grains, one after the other; returns the power \[W\].
+    /// Adds the present loads of some grains, one after the other; returns the power \[W\].
     pub(crate) fn add_loads(&mut self, grains: Range<usize>) -> f64 {
+        self.evaluate_loads();
         let (loaded, force, torque) = self.loads.and_fields(&mut self.grains.fields);
         grains.fold(0.0, |power, i| power + loaded.lay_on(i, i, force, torque))
     }
 
     /// Replaces the load of a group, and corrects the current forces.
     pub(crate) fn replace_load(&mut self, load: &Load) {
+        self.evaluate_loads();
         self.add_load_of(load.group, -1.0);
-        self.loads.set(load);
+        self.loads.set(load, self.context.time());
         self.add_load_of(load.group, 1.0);
     }
 
@@ -59,7 +71,8 @@ impl Populations {
     }
 
     /// Power of loads and of prescribed motion, with the current forces \[W\].
-    pub(crate) fn power_of_external_loads(&self) -> f64 {
+    pub(crate) fn power_of_external_loads(&mut self) -> f64 {
+        self.evaluate_loads();
         let Fields {
             group,
             member,

@@ -34,6 +34,7 @@ impl Populations {
     /// Sorts the grains into cells and rebuilds the lists of pairs and walls; removes grains outside the domain.
     pub(crate) fn rebuild_neighbor_lists(&mut self) {
         self.grains.rebuilds += 1;
+        let count_before = self.grains.fields.len();
         if self.context.sides != OPEN {
             self.wrap_grains();
             self.grains.cells.sides = self.context.stepping.sides;
@@ -55,7 +56,8 @@ impl Populations {
         if self.context.materials.has_friction {
             let contact_histories = history_stride(self.context.materials.are_extended);
             if self.grains.pairs.row.is_empty() {
-                self.grains.pairs.row.resize(n + 1, 0);
+                // Without earlier contacts; some of these grains may just have been removed.
+                self.grains.pairs.row.resize(count_before + 1, 0);
             }
             self.grains
                 .old_pairs

@@ -40,6 +40,7 @@ pub(crate) static GRAIN_FORCES: &[ListedPass] = &[
     compute("contacts", Contacts, Grains, has_grains, Populations::contact_forces),
     compute("wall contacts", WallContacts, Walls, has_grains, Populations::wall_forces),
     compute("bonds", BondForces, Bonds, has_bonds, Populations::bond_forces),
+    compute("loads that depend on time", WallContacts, Grains, Populations::has_loads_of_time, Populations::evaluate_loads),
     compute("loads", WallContacts, Grains, |s| has_grains(s) && s.has_external_loads(), Populations::external_loads),
     compute("work of contacts", EnergyLedger, Grains, has_grains, Populations::add_contact_work),
     check("limits of contacts", Checks, Grains, has_grains, Populations::guard_contacts),
@@ -83,13 +84,17 @@ static INCOMPRESSIBLE: &[ListedPass] = &[
 
 #[rustfmt::skip]
 static MULLER_2003: &[ListedPass] = &[
+    compute("velocities after forces", Integration, Fluid, always, Populations::drive_velocities),
+    exchange("exchange of velocities", Integration, Fluid, Populations::smooths_velocities, Exchange::DrivenVelocities),
     compute("motion of fluids", Integration, Fluid, always, Populations::xsph_velocities),
     compute("rebound at walls", WallMotion, Fluid, always, Populations::move_in_container),
     compute("motion of body boundaries", WallMotion, Walls, always, Populations::place_boundaries),
     check("limits of fluids", Checks, Fluid, always, Populations::guard_fluids),
     exchange("fluid neighbor lists and ghosts", NeighborLists, Fluid, always, Exchange::FluidLists(true)),
     compute("densities", Fluids, Fluid, always, Populations::sum_densities),
+    exchange("exchange of densities", Fluids, Fluid, always, Exchange::Densities),
     compute("fluid forces", Fluids, Fluid, always, Populations::muller_forces),
+    exchange("sum of the forces on body boundaries", Fluids, Bodies, always, Exchange::BodyBoundaryForces),
     compute("loads of fluids on bodies", Fluids, Bodies, always, Populations::load_bodies),
     compute("work of fluids", EnergyLedger, Fluid, always, Populations::add_muller_fluid_step),
 ];

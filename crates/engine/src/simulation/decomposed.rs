@@ -14,6 +14,7 @@ use crate::local_domain::LocalDomain;
 use crate::measure::{EnergyLedger, NO_CONTACT, sum};
 use crate::pass::PASSES_OF_CPU;
 use crate::populations::Populations;
+use crate::program::Placement;
 use crate::refusal::WorldError;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
@@ -37,6 +38,21 @@ impl Simulation {
         })
     }
 
+    /// Refuses a world that needs what domains there cannot do.
+    fn refuse_placement(&self, placement: Placement) -> Result<(), WorldError> {
+        let Some(limit) = self.whole.populations.limit_on(placement) else {
+            return Ok(());
+        };
+        let (what, why) = (limit.what, limit.why);
+        Err(WorldError::Subdomains(
+            if limit.not_on.contains(&Placement::CpuDomains) || placement == Placement::CpuAndGpuDomains {
+                format!("a world with {what} cannot be decomposed into domains, as {why}; leave --domains out")
+            } else {
+                format!("a world with {what} is decomposed into domains on the CPU only, as {why}; use --device cpu")
+            },
+        ))
+    }
+
     /// Decomposes grains and fluids, if there are any, into the requested number of subdomains. A simulation that `goes_on` stays whole if too few
     /// particles are left to fill the subdomains.
     pub(crate) fn decompose(&mut self, goes_on: bool) -> Result<(), WorldError> {
@@ -47,20 +63,15 @@ impl Simulation {
                 "{count} domains are too many for this machine: each takes a thread, and at most {most} are of any use; use --domains {most} or fewer"
             )));
         }
-        if let Some(what) = self.whole.populations.why_not_decomposed() {
-            return Err(WorldError::Subdomains(format!(
-                "a world with {what} cannot be decomposed into domains; leave --domains out"
-            )));
-        }
+        self.refuse_placement(Placement::CpuAndGpuDomains)?;
+        self.refuse_placement(Placement::CpuDomains)?;
         let places: Vec<Vec3> = self.whole.populations.grains.fields.reference.as_chunks::<3>().0.to_vec();
         let gpus = self.gpus_of_domains()?;
         let Some((cuts, of_fluids)) = self.partition_current(&places, !gpus.is_empty(), goes_on)? else {
             return self.prepare_for(&gpus);
         };
-        if let Some(what) = self.whole.populations.why_fluids_are_not_on_gpus().filter(|_| !gpus.is_empty()) {
-            return Err(WorldError::Subdomains(format!(
-                "a world with {what} is decomposed into domains on the CPU only; use --device cpu"
-            )));
+        if !gpus.is_empty() {
+            self.refuse_placement(Placement::GpuDomains)?;
         }
         let mut contacts = State::default();
         // Checkpoints of GPU runs save the history for each of the two grains.

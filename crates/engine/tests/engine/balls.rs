@@ -144,11 +144,7 @@ pub fn pool() -> World {
 
 /// Applies a force along −z to each ball \[N\].
 pub fn pull(world: &mut World, force: f64) {
-    world.loads = vec![Load {
-        group: 0,
-        force: [0.0, 0.0, -force],
-        torque: [0.0; 3],
-    }];
+    world.loads = vec![Load::constant(0, [0.0, 0.0, -force], [0.0; 3])];
 }
 
 /// The force at which a ball sinks at [`STOKES`] by Stokes' law \[N\].

@@ -270,7 +270,7 @@ fn a_light_ball_floats_on_the_fluid_and_a_heavy_one_sinks() {
 }
 
 /// Two fluids that splash against a pillar and two bodies beside it.
-fn compressed_splash() -> World {
+pub fn compressed_splash() -> World {
     let mut world = splash();
     let fluids = world.fluids.as_mut().unwrap();
     (fluids.kinds[0].body_stiffness, fluids.kinds[0].body_restitution) = (STIFFNESS, RESTITUTION);

@@ -139,6 +139,30 @@ fn a_body_leaves_as_a_whole_as_on_the_cpu() {
 }
 
 #[test]
+fn contacts_beside_a_body_go_on_when_grains_on_either_side_of_them_leave() {
+    let mut world = world(TangentialLaw::Mindlin);
+    world.gravity = [0.0; 3];
+    world.domain = Some(domain([false; 3], LeavingPolicy::Delete, 1e-2));
+    world.grains.clear_and(|grains| {
+        rod(3, 1e-3).put(grains, [5e-3, 8e-3, 2e-3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0; 3]);
+        // Whichever way cells are counted, one that leaves is before the two that slide on each other, and one is behind them.
+        for (k, at, way) in [(100, 2e-3, -1.0), (101, 8.5e-3, 1.0)] {
+            grains.push(k, [at; 3], [way; 3], [0.0; 3], 1e-3, 0, 0);
+        }
+        for (k, x, slide) in [(102, 4.01e-3, 1e-3), (103, 6e-3, -1e-3)] {
+            grains.push(k, [x, 5e-3, 5e-3], [0.0, slide, 0.0], [0.0; 3], 1e-3, 0, 0);
+        }
+    });
+    let dt = Simulation::new(world.clone(), on_cpu()).unwrap().time_step().value;
+    let steps = (3e-3 / dt) as u64;
+    let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
+    assert_eq!((cpu.len(), gpu.len()), (5, 5));
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-12, "{found:e}");
+    assert_same_ledger(&cpu, &gpu, "beside those that leave");
+}
+
+#[test]
 fn other_ways_to_put_forces_together_are_refused() {
     let settings = Settings {
         assembly: ForceAssembly::ContactList,
@@ -156,11 +180,7 @@ fn a_body_in_mixed_precision_turns_by_angles_and_gains_spins_of_ten_millionths()
     let rod = rod(2, 1e-3);
     rod.put(&mut world.grains, [0.0; 3], [1.0, 0.0, 0.0, 0.0], [0.0; 3], [0.0, 0.0, 1.0]);
     // In a step of 10⁻⁷ s it rotates by 10⁻⁷ rad. The torque on its two grains raises its angular velocity by a relative 10⁻⁷.
-    world.loads = vec![Load {
-        group: 0,
-        force: [0.0; 3],
-        torque: [0.0, 0.0, 0.5 * rod.moments[2]],
-    }];
+    world.loads = vec![Load::constant(0, [0.0; 3], [0.0, 0.0, 0.5 * rod.moments[2]])];
     let settings = Settings {
         time_step: Some(1e-7),
         ..on_gpu(Precision::Mixed)

@@ -31,11 +31,9 @@ pub fn beam() -> World {
     world.gravity = [0.0, 0.0, -9.81];
     world.groups.push("ends".into());
     (world.grains.group[0], world.grains.group[COUNT - 1]) = (1, 1);
-    world.loads.push(Load {
-        group: 1,
-        force: [0.0, 0.0, 0.5 * COUNT as f64 * mass() * 9.81],
-        torque: [0.0; 3],
-    });
+    world
+        .loads
+        .push(Load::constant(1, [0.0, 0.0, 0.5 * COUNT as f64 * mass() * 9.81], [0.0; 3]));
     world
 }
 

@@ -79,11 +79,7 @@ fn thrown_block(law: BondLaw, strength: f64) -> World {
         tolerance: 0.06,
     };
     world.bonds = vec![bonds];
-    world.loads = vec![Load {
-        group: 2,
-        force: [2e-4, 1e-4, 0.0],
-        torque: [0.0, 1e-7, 0.0],
-    }];
+    world.loads = vec![Load::constant(2, [2e-4, 1e-4, 0.0], [0.0, 1e-7, 0.0])];
     world
 }
 
@@ -290,15 +286,8 @@ fn loads_alone_do_their_work() {
     for tangential in [TangentialLaw::None, TangentialLaw::Mindlin] {
         let mut world = world(tangential);
         world.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
-        world.loads = vec![Load {
-            group: 0,
-            force: [1e-4, 0.0, 2e-4],
-            torque: if tangential == TangentialLaw::None {
-                [0.0; 3]
-            } else {
-                [1e-8, 0.0, 0.0]
-            },
-        }];
+        let torque = if tangential == TangentialLaw::None { 0.0 } else { 1e-8 };
+        world.loads = vec![Load::constant(0, [1e-4, 0.0, 2e-4], [torque, 0.0, 0.0])];
         let (cpu, gpu) = (after(&world, on_cpu(), 500), after(&world, on_gpu(Precision::F64), 500));
         assert!(cpu.ledger().wall_work > 0.0);
         assert!(apart(&cpu.snapshot(), &gpu.snapshot()) < 1e-12);
@@ -310,11 +299,7 @@ fn loads_alone_do_their_work() {
 #[test]
 fn loads_pull_on_bodies_too() {
     let mut world = heap(30, None);
-    world.loads = vec![Load {
-        group: 0,
-        force: [1e-4, 0.0, 0.0],
-        torque: [0.0, 0.0, 1e-8],
-    }];
+    world.loads = vec![Load::constant(0, [1e-4, 0.0, 0.0], [0.0, 0.0, 1e-8])];
     let (cpu, gpu) = (after(&world, on_cpu(), 1000), after(&world, on_gpu(Precision::F64), 1000));
     let difference = apart(&cpu.snapshot(), &gpu.snapshot());
     assert!(cpu.contacts() > 0 && difference < 1e-9, "{difference:e}");

@@ -47,11 +47,7 @@ fn grains_that_leave_and_walls_that_move_are_the_same_everywhere() {
 fn loads_and_local_damping_enter_the_ledger_once() {
     let mut world = falling(3000, TangentialLaw::Mindlin);
     world.local_damping = 0.1;
-    world.loads.push(Load {
-        group: 0,
-        force: [2e-6, 0.0, 1e-6],
-        torque: [0.0, 1e-10, 0.0],
-    });
+    world.loads.push(Load::constant(0, [2e-6, 0.0, 1e-6], [0.0, 1e-10, 0.0]));
     let mut whole = after(&world, 1, 800);
     let mut decomposed = after(&world, 4, 800);
     assert_same(&mut whole, &mut decomposed, "loads");

@@ -6,7 +6,9 @@ use crate::beds::falling;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::warm::conducting;
-use seixo_engine::world::{Domain, LeavingPolicy, Load, Precision, Scheme, Servo, Settings, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    Domain, Formula, LeavingPolicy, Load, Precision, Scheme, Servo, Settings, TimeFunction, VectorOfTime, WallMotion, WallShape, World,
+};
 use seixo_engine::{Simulation, WorldError};
 use seixo_laws::contact::TangentialLaw;
 
@@ -43,9 +45,15 @@ fn loads_are_laid_on_the_grains_of_all_domains() {
     let mut world = falling(1200, tangential);
     world.groups = vec!["bed".into(), "others".into(), "more".into()];
     world.grains.group = world.grains.id.iter().map(|id| id % 3).collect();
-    // Each group has another load, and one has gravity only.
+    // Each group has another load, and one swings with time.
+    let swing = TimeFunction::Formula(Formula::read("2e-4 * cos(2000 * t)", 1.0).unwrap());
+    world.loads.push(Load {
+        group: 1,
+        force: VectorOfTime([swing, TimeFunction::Constant(0.0), TimeFunction::Constant(0.0)]),
+        ..Load::default()
+    });
     for (group, force, torque) in [(0, [2e-4, 0.0, 1e-4], [0.0, 0.0, 1e-9]), (2, [-1e-4, 1e-4, 0.0], [0.0, -1e-9, 0.0])] {
-        world.loads.push(Load { group, force, torque });
+        world.loads.push(Load::constant(group, force, torque));
     }
     let whole = compare(&world, |domains| among(domains, precision), 800, |_, _, _| {});
     let ledger = whole.ledger();

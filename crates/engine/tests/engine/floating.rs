@@ -288,11 +288,7 @@ fn in_a_plane_a_raft_half_as_dense_as_water_sinks_in_by_half() {
 fn what_pulls_a_block_out_of_the_plane_of_a_flow_moves_no_water() {
     let after = |force: f64| {
         let mut world = pushed_in_a_plane();
-        world.loads = vec![Load {
-            group: 0,
-            force: [0.0, force, 0.0],
-            torque: [0.0; 3],
-        }];
+        world.loads = vec![Load::constant(0, [0.0, force, 0.0], [0.0; 3])];
         let mut simulation = started(world);
         simulation.advance(150).unwrap();
         simulation

@@ -101,11 +101,7 @@ fn a_torque_spins_a_body_up_about_its_hinge_alone() {
     let hinge = Joint::Hinge { through: [0.0; 3], axis };
     let mut world = hung(&rod(3, 1e-2), [0.1, 0.05, -0.02], [0.8, 0.0, 0.6, 0.0], [0.0; 3], hinge);
     world.gravity = [0.0; 3];
-    world.loads.push(Load {
-        group: 0,
-        force: [0.0; 3],
-        torque,
-    });
+    world.loads.push(Load::constant(0, [0.0; 3], torque));
     let mut simulation = started(world, None);
     let start = simulation.snapshot();
     let unit = vector(axis).times(1.0 / 3.0);

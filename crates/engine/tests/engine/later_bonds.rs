@@ -133,11 +133,7 @@ fn grains_that_settled_are_bonded_and_lifted_together() {
     for (now, then) in bonded.position.iter().zip(&settled.position) {
         assert!((now[2] - then[2]).abs() < 1e-9, "{now:?} {then:?}");
     }
-    let load = Load {
-        group: 1,
-        force: [0.0, 0.0, 3.0 * weight],
-        torque: [0.0; 3],
-    };
+    let load = Load::constant(1, [0.0, 0.0, 3.0 * weight], [0.0; 3]);
     simulation.change(&[SurroundingsChange::Load(load)]).unwrap();
     let (start, before) = (simulation.time(), simulation.ledger());
     simulation.advance(steps_of(&simulation, 0.02)).unwrap();

@@ -63,6 +63,7 @@ mod decomposition_kinds;
 #[cfg(feature = "long-tests")]
 mod decomposition_kinds_on_a_gpu;
 mod decomposition_migrations;
+mod decomposition_muller;
 mod decomposition_on_a_gpu;
 mod events;
 mod extended_contacts;
@@ -78,6 +79,7 @@ mod joints;
 #[cfg(feature = "long-tests")]
 mod joints_on_a_gpu;
 mod later_bonds;
+mod loads_of_time;
 mod melting;
 mod muller;
 mod muller_on_a_gpu;

@@ -166,11 +166,7 @@ fn a_held_body_turns_as_it_is_reported_whatever_pulls_on_it() {
         through,
         ..WallMotion::default()
     });
-    world.loads.push(Load {
-        group: 0,
-        force: [1e-3, 0.0, 0.0],
-        torque: [0.0, 1e-6, 0.0],
-    });
+    world.loads.push(Load::constant(0, [1e-3, 0.0, 0.0], [0.0, 1e-6, 0.0]));
     let mut simulation = started(world, 1);
     let before = simulation.snapshot();
     simulation.advance(3000).expect("sound steps");
@@ -202,11 +198,7 @@ fn a_load_accelerates_a_grain_and_does_the_work_of_its_way() {
     let mut world = world(TangentialLaw::Mindlin);
     world.groups.push("others".into());
     // The loads of a group add up.
-    let share_of_load = |share: f64| Load {
-        group: 0,
-        force: force.map(|x: f64| share * x),
-        torque: torque.map(|x: f64| share * x),
-    };
+    let share_of_load = |share: f64| Load::constant(0, force.map(|x: f64| share * x), torque.map(|x: f64| share * x));
     world.loads = vec![share_of_load(0.25), share_of_load(0.75)];
     world.grains.clear_and(|grains| {
         grains.push(0, [0.0; 3], [0.1, 0.0, 0.0], [0.0; 3], RADIUS, 0, 0);
@@ -260,11 +252,7 @@ fn held_heap() -> World {
     for (b, motion) in motions {
         world.grains.bodies[b].motion = Some(motion);
     }
-    world.loads.push(Load {
-        group: 0,
-        force: [1e-5, 0.0, 0.0],
-        torque: [0.0, 0.0, 1e-9],
-    });
+    world.loads.push(Load::constant(0, [1e-5, 0.0, 0.0], [0.0, 0.0, 1e-9]));
     world
 }
 
@@ -319,11 +307,7 @@ fn impossible_motions_and_loads_are_refused() {
     assert!(with_motion(stopping_first).contains("body 0: its motion stops at -1 s"));
     let with_load = |group: u32, force: f64| {
         refused(&|world| {
-            world.loads.push(Load {
-                group,
-                force: [force; 3],
-                torque: [0.0; 3],
-            });
+            world.loads.push(Load::constant(group, [force; 3], [0.0; 3]));
         })
     };
     assert!(with_load(7, 1.0).contains("group of a load is 7"));

@@ -19,11 +19,7 @@ pub fn hold(group: u32, velocity: [f64; 3]) -> SurroundingsChange {
 
 /// The changes and their steps.
 pub fn changes() -> Vec<(u64, Vec<SurroundingsChange>)> {
-    let load = Load {
-        group: 0,
-        force: [2e-6, 0.0, 1e-6],
-        torque: [0.0, 0.0, 1e-11],
-    };
+    let load = Load::constant(0, [2e-6, 0.0, 1e-6], [0.0, 0.0, 1e-11]);
     let turning = Box::new(WallMotion {
         angular_velocity: [0.0, 0.0, 5.0],
         through: [3e-3; 3],

@@ -73,20 +73,12 @@ fn what_is_held_moves_as_reported_and_goes_on_like_that_when_it_is_free() {
 fn a_load_that_changes_acts_from_that_moment_on() {
     let (first, second) = ([2e-4, 0.0, 1e-4], [-1e-4, 3e-4, 0.0]);
     let mut world = apart([0.0; 3]);
-    world.loads.push(Load {
-        group: 1,
-        force: first,
-        torque: [0.0; 3],
-    });
+    world.loads.push(Load::constant(1, first, [0.0; 3]));
     let dt = 1e-6;
     let mut simulation = Simulation::new(world, settings(dt)).unwrap();
     simulation.advance(700).unwrap();
     let (shown, then) = (simulation.snapshot().velocity[2], simulation.ledger());
-    let load = Load {
-        group: 1,
-        force: second,
-        torque: [0.0, 0.0, 1e-9],
-    };
+    let load = Load::constant(1, second, [0.0, 0.0, 1e-9]);
     simulation.change(&[SurroundingsChange::Load(load)]).unwrap();
     for (axis, velocity) in simulation.snapshot().velocity[2].into_iter().enumerate() {
         assert!((velocity - shown[axis]).abs() < 1e-15, "{velocity} {shown:?}");
@@ -313,11 +305,7 @@ fn what_cannot_be_switched_is_refused_by_name() {
         clumped.contains("grains plate: clumps, and bodies on joints, cannot be held while they move"),
         "{clumped}"
     );
-    let load = Load {
-        group: 1,
-        force: [f64::NAN; 3],
-        torque: [0.0; 3],
-    };
+    let load = Load::constant(1, [f64::NAN; 3], [0.0; 3]);
     assert!(refused(&|_| {}, SurroundingsChange::Load(load)).contains("grains rest: a number of their load is not finite"));
     let endless = SurroundingsChange::Hold {
         group: 0,

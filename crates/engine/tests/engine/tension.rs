@@ -1,6 +1,9 @@
 //! Surface tension: tests with drops.
 
+use crate::alike::assert_same;
+use crate::domains;
 use crate::drops::{DENSITY, SIGMA, SPACING, droplet};
+use crate::ledgers::assert_same_ledger;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Domain, FluidOutlet, Fluids, LeavingPolicy, OutletForm, Settings, Smoothing, Solver, World};
 use seixo_engine::{Simulation, WorldError};
@@ -138,6 +141,27 @@ fn particles_that_leave_take_along_what_their_pairs_hold() {
     let whole = std::f64::consts::TAU * radius * SIGMA;
     assert!((ledger.surface - start.surface).abs() > 0.5 * whole, "{start:?} {ledger:?}");
     assert!(ledger.residual.abs() < 0.05 * whole, "{ledger:?}");
+}
+
+#[test]
+fn a_drop_leaves_several_domains_as_it_leaves_one() {
+    let mut world = droplet(8, None);
+    let radius = radius_of(&world);
+    let fluids = world.fluids.as_mut().unwrap();
+    (fluids.largest_speed, fluids.kinds[0].sound_speed) = (0.5, 5.0);
+    // Upwards, along a border between two domains, so that both sides of it lose fluid at the same time.
+    fluids.particles.velocity.fill([0.1, 0.0, 0.5]);
+    world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 1.1 * radius], LeavingPolicy::Delete));
+    let steps = (radius / 0.5 / domains::started(&world, 1).time_step().value) as u64;
+    let mut whole = domains::after(&world, 1, steps);
+    let count = world.fluids.as_ref().unwrap().particles.len();
+    assert!(whole.fluid_particles() < count / 2 + count / 4, "{}", whole.fluid_particles());
+    for number in [2, 3] {
+        let what = format!("{number} domains");
+        let mut decomposed = domains::after(&world, number, steps);
+        assert_same(&mut whole, &mut decomposed, &what);
+        assert_same_ledger(&whole, &decomposed, &what);
+    }
 }
 
 /// Contact angle \[rad\] of a circular segment with this area and this height of its center of mass.

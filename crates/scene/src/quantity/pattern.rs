@@ -55,6 +55,12 @@ pub(crate) fn pattern(forms: &[&str]) -> String {
     format!(r"^{NUMBER}\s*({})\s*$", units.join("|"))
 }
 
+/// The pattern of a formula in parentheses with a unit of one of these forms.
+pub(crate) fn formula_pattern(forms: &[&str]) -> String {
+    let units: Vec<String> = forms.iter().map(|form| unit(form)).collect();
+    format!(r"^\s*\(.*\)\s*({})\s*$", units.join("|"))
+}
+
 /// The accepted units of quantities, as a text for readers.
 pub(crate) fn units() -> String {
     let mut text = "A quantity is a number in SI units, or a text with a number and a unit, as in \"2 mm\".\n\

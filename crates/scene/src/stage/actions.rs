@@ -177,7 +177,7 @@ impl Stage {
                 motion: motion.clone(),
             }),
             StageAction::Free(group) => Some(SurroundingsChange::Free { group: *group }),
-            StageAction::Load(load) => Some(SurroundingsChange::Load(*load)),
+            StageAction::Load(load) => Some(SurroundingsChange::Load(load.clone())),
             _ => None,
         };
         self.actions.iter().filter_map(change).collect()

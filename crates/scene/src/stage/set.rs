@@ -5,12 +5,15 @@ use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
     fill::si,
-    quantity::{Acceleration, Force, Torque, Velocity},
+    quantity::{
+        Acceleration, Force, Torque, Velocity,
+        of_time::{OfTime, vector_of_time},
+    },
     schema::{GrainsSection, Motion, SceneFile, Vector},
     walls,
 };
 use schemars::JsonSchema;
-use seixo_engine::world::{Load, Vec3, WallMotion};
+use seixo_engine::world::{Load, VectorOfTime, WallMotion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,28 +59,29 @@ pub(crate) struct SetGrains {
     /// Prescribed motion: the grains become a boundary that moves like this from their current positions; if they already are one, it replaces their
     /// motion. `through` is a point of the axis at this moment; `start` and `stop` count from this moment.
     pub motion: Option<Motion>,
-    /// Constant force on each grain from this moment on; it replaces the previous one; as it was if left out.
-    pub force: Option<Vector<Force>>,
-    /// Constant torque on each grain from this moment on; it replaces the previous one.
-    pub torque: Option<Vector<Torque>>,
+    /// Force on each grain from this moment on, constant or a formula of the time t since the start of the run; it replaces the previous one; as it
+    /// was if left out.
+    pub force: Option<[OfTime<Force>; 3]>,
+    /// Torque on each grain from this moment on, as `force`; it replaces the previous one.
+    pub torque: Option<[OfTime<Torque>; 3]>,
 }
 
 /// Prescribed motion and loads of a group of grains, as stages change them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct GroupState {
     is_held: bool,
     /// \[N\].
-    force: Vec3,
+    force: VectorOfTime,
     /// \[N m\].
-    torque: Vec3,
+    torque: VectorOfTime,
 }
 
 impl GroupState {
     fn at_start(section: &GrainsSection) -> GroupState {
         GroupState {
             is_held: section.is_boundary(),
-            force: section.force.as_ref().map_or([0.0; 3], si),
-            torque: section.torque.as_ref().map_or([0.0; 3], si),
+            force: section.force.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
+            torque: section.torque.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
         }
     }
 }
@@ -176,12 +180,16 @@ impl Cast<'_> {
             actions.push(StageAction::Velocity(group, si(velocity)));
         }
         if set.force.is_some() || set.torque.is_some() {
-            state.force = set.force.as_ref().map_or(state.force, si);
-            state.torque = set.torque.as_ref().map_or(state.torque, si);
+            if let Some(force) = &set.force {
+                state.force = vector_of_time(force);
+            }
+            if let Some(torque) = &set.torque {
+                state.torque = vector_of_time(torque);
+            }
             actions.push(StageAction::Load(Load {
                 group,
-                force: state.force,
-                torque: state.torque,
+                force: state.force.clone(),
+                torque: state.torque.clone(),
             }));
         }
         if actions.is_empty() {

@@ -85,11 +85,7 @@ fn loads_are_of_groups() {
         Path::new(""),
     )
     .world;
-    let load = Load {
-        group: 0,
-        force: [1.0, 0.0, -2000.0],
-        torque: [0.0, 3.0, 4e-3],
-    };
+    let load = Load::constant(0, [1.0, 0.0, -2000.0], [0.0, 3.0, 4e-3]);
     assert_eq!(world.loads, [load]);
     let ash = "[grains.ash]\nmaterial = \"glass\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"";
     let groups = |keys: &str| -> Vec<u32> {
@@ -111,13 +107,7 @@ fn stages_hold_free_and_load_grains() {
     let text = format!("{}{stages}", with("force = [\"1 N\", 0, 0]"));
     let first = scene(&text, folder.path());
     let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
-    let load = |force: f64| {
-        StageAction::Load(Load {
-            group: 0,
-            force: [force, 0.0, 0.0],
-            torque: [0.0, 0.0, 2.0],
-        })
-    };
+    let load = |force: f64| StageAction::Load(Load::constant(0, [force, 0.0, 0.0], [0.0, 0.0, 2.0]));
     for scene in [&first, &again] {
         assert_eq!(scene.world.later.constrained_groups, [0]);
         let actions: Vec<&[StageAction]> = scene.plan.stages.iter().map(|stage| &stage.actions[..]).collect();

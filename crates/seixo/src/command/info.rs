@@ -1,5 +1,7 @@
 //! `seixo info`: describes this machine, a run folder, a checkpoint, a mesh or a grain file.
 
+mod placements;
+
 use super::{Done, Failure};
 use crate::terminal;
 use clap::Args;
@@ -23,11 +25,15 @@ Examples:
   seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
   seixo info hopper.stl                             solids, triangles, extent, and what is odd about its edges; what it can be used for
   seixo info bed.csv                                grains, extent, radii
+  seixo info --placements                           which passes of a step run on a CPU, on a GPU and in domains, and why some do not
 
 Exit code 2 for what is not there or cannot be read, and for a mesh that can be used for nothing.")]
 pub struct InfoArguments {
     /// Run folder, checkpoint, mesh or grain file; default: this machine
     path: Option<PathBuf>,
+    /// Print where each pass of a step can be computed, and the reasons where it cannot
+    #[arg(long, conflicts_with = "path")]
+    placements: bool,
     /// Print one JSON object on the standard output
     #[arg(long)]
     json: bool,
@@ -35,6 +41,9 @@ pub struct InfoArguments {
 
 /// Prints the information.
 pub fn info(arguments: &InfoArguments) -> Done {
+    if arguments.placements {
+        return placements::print(arguments.json);
+    }
     let found = match &arguments.path {
         None => Ok(machine()),
         Some(path) => look(path),

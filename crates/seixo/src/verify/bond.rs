@@ -13,7 +13,7 @@ fn at_rest(case_run: &CaseRun, force: Vec3, torque: Vec3) -> Outcome<Simulation>
     let mut scene = case_run.scene()?;
     scene.world.local_damping = DAMPING;
     for load in &mut scene.world.loads {
-        *load = Load { force, torque, ..*load };
+        *load = Load::constant(load.group, force, torque);
     }
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     run_until(&mut simulation, scene.run.until)?;

@@ -7,6 +7,7 @@ mod stage;
 mod both_devices;
 mod command_line;
 mod display;
+mod known_cases;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod verify;

@@ -11,8 +11,9 @@
 //! again, with other roundings. The history of a new contact is zero.
 
 use super::{add_and_store_sum, is_halted, raise};
-use crate::entries::{first_entry, history_at};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
 use crate::layout::{Record, coefficients, last, record, xyz};
+use crate::motion::TOO_DEEP;
 use crate::pair::{depth_of, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, open_sides};
 use crate::tiles::{ContactKernelConfig, Grain, fetch, grain_of, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
@@ -65,10 +66,10 @@ pub fn count_contacts<R: Real, C: Real>(
             let first = first_entry(i, tile_first);
             let mut contacts = 0u32;
             for s in 0..count[i] {
-                let entry = first + s as usize * 32usize;
+                let entry = first + s as usize * TILE;
                 let word = list[entry];
-                let place = word & 0x7fff_ffffu32;
-                let touched = word >> 31u32;
+                let place = word & PLACE;
+                let touched = word >> IN_CONTACT_BIT;
                 let there = position[place as usize];
                 let apart = here.minus(&xyz::<C>(there));
                 let depth = depth_of::<C>(&apart, reach + last::<C>(there));
@@ -122,10 +123,10 @@ pub fn identify_contacts(
             let first = first_entry(i, tile_first);
             let mut next = first_contact[i] as usize;
             for s in 0..count[i] {
-                let entry = first + s as usize * 32usize;
+                let entry = first + s as usize * TILE;
                 let word = list[entry];
-                if word >> 31u32 == 1u32 {
-                    if counted(i, word & 0x7fff_ffffu32, once) == 1u32 {
+                if word >> IN_CONTACT_BIT == 1u32 {
+                    if counted(i, word & PLACE, once) == 1u32 {
                         if next == k {
                             contact_entry[k] = entry as u32;
                         }
@@ -219,7 +220,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
             took.insert(1usize, load.tangential_power);
             took.insert(2usize, load.damping_power);
             if load.excess > R::new(0.0) {
-                raise(flags, parity, 16u32);
+                raise(flags, parity, TOO_DEEP);
             }
         }
         add_and_store_sum::<C, R>(power, took);
@@ -232,8 +233,8 @@ fn entry_in_row_of(j: usize, place: u32, tile_first: &[u32], count: &[u32], list
     let first = first_entry(j, tile_first);
     let mut found = first;
     for s in 0..count[j] {
-        let entry = first + s as usize * 32usize;
-        let other = list[entry] & 0x7fff_ffffu32;
+        let entry = first + s as usize * TILE;
+        let other = list[entry] & PLACE;
         if other == place {
             found = entry;
         }
@@ -347,7 +348,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                 contact_torque[k * 2usize + 1usize] = torque_j;
             }
             if excess > R::new(0.0) {
-                raise(flags, parity, 16u32);
+                raise(flags, parity, TOO_DEEP);
             }
         }
         add_and_store_sum::<C, R>(power, took);

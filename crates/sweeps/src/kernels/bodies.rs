@@ -1,12 +1,12 @@
 //! Motion of rigid bodies under the forces on their grains, and motion of these grains.
 
 use super::bonds::record_of;
-use super::{is_halted, raise};
+use super::{DONE, is_halted, raise};
 use crate::bodies::{
     FREE, advance_body, carry, drop_own, is_carried, orientation_at, original_of, place_prescribed_body, push_on, stored_orientation_at,
     with_load,
 };
-use crate::entries::first_entry;
+use crate::entries::{TILE, first_entry};
 use crate::joints::{NO_JOINT, advance_on_joint};
 use crate::layout::{Record, last, load, recall, record, xyz};
 use crate::motion::{MotionReport, StepParameters, flags_of};
@@ -166,7 +166,7 @@ pub fn move_prescribed_bodies<C: Coordinate<C>>(
     let k = ABSOLUTE_POS;
     if k < n as usize {
         if !is_halted(flags, parity) {
-            let pose = ((flags[10] - 1u32) * n) as usize + k;
+            let pose = ((flags[DONE] - 1u32) * n) as usize + k;
             place_prescribed_body::<C>(
                 held[k] as usize,
                 pose * 16usize,
@@ -292,7 +292,7 @@ pub fn drop_inside_bodies(tile_first: &[u32], count: &mut [u32], list: &mut [u32
         let m = original_of(member[i]);
         if m != FREE {
             let own = body_of[m as usize];
-            count[i] = drop_own(own, first_entry(i, tile_first), count[i], 32usize, list, member, body_of);
+            count[i] = drop_own(own, first_entry(i, tile_first), count[i], TILE, list, member, body_of);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Body boundary particles: they move with their bodies, and the fluid forces on them are summed for their bodies.
 
 use super::bodies::NOWHERE;
-use super::{is_halted, raise, sum_of_cube};
+use super::{HALTED, THREADS, is_halted, raise, sum_of_cube};
 use crate::bodies::{carry, in_plane, is_ghost, orientation_at};
 use crate::layout::{Record, last, load, record, store, xyz};
-use crate::motion::StepParameters;
+use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
@@ -65,7 +65,7 @@ pub fn place_body_boundaries<R: Real, C: Coordinate<R> + Coordinate<C>>(
             position[i] = record::<C>(&in_plane::<C>(&now.position, &listed, across), last::<C>(before));
             motion[i] = record::<R>(&near_vector::<C, R>(&velocity), R::new(0.0));
             if comptime!(watch) {
-                raise(flags, 1u32 - parity, now.flags & 1u32);
+                raise(flags, 1u32 - parity, now.flags & SKIN_EXCEEDED);
             }
         }
     }
@@ -118,7 +118,7 @@ pub fn sum_forces_on_bodies<R: Real, C: Coordinate<R>>(
             let arm = body_orientation.to_space(&load::<C>(offset, m * 4usize));
             force = force.plus(&push);
             torque = torque.plus(&arm.cross(&push));
-            m += 256usize;
+            m += THREADS;
         }
         let nothing = C::new(0.0);
         let force = xyz::<C>(sum_of_cube::<C>(record::<C>(&force, nothing)));
@@ -143,7 +143,7 @@ pub fn halt_all(flags: &mut [u32], others: &mut [u32], parity: u32) {
             others[8usize + parity as usize] = 1u32;
         }
         if is_halted(others, parity) {
-            flags[8usize + parity as usize] = 1u32;
+            flags[parity as usize + HALTED] = 1u32;
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Forces of bonds and loads on grains.
 
 use super::neighbor_lists::is_outside;
-use super::{is_halted, sum_of_cube, widened_record};
+use super::{DONE, is_halted, sum_of_cube, widened_record};
 use crate::bodies::is_ghost;
 use crate::bonds::{BondEnd, apart_of, bond_parameters_at, moves_of, span_of};
+use crate::entries::PLACE;
 use crate::layout::{Record, last, load, record, xyz};
 use crate::periodic::PeriodicBoundaries;
 use cubecl::prelude::*;
@@ -24,8 +25,17 @@ pub const SOME_BROKE: usize = 11;
 /// dissipated by damping.
 pub const BOND_FORCE: usize = 3;
 
+/// Numbers of a load on the grains of a group: force, padding, torque, padding.
+pub const LOAD_OF_GROUP: usize = 8;
+
 /// Flag of a bond in the row of its second grain.
-pub const SECOND_GRAIN: u32 = 1 << 31;
+pub const SECOND_GRAIN: u32 = 1 << SECOND_GRAIN_BIT;
+
+/// Number of that bit.
+pub const SECOND_GRAIN_BIT: u32 = 31;
+
+/// Bits of a step in the state word of a bond, without those of its break mode.
+const STEP_BITS: u32 = u32::MAX >> MODE_BITS;
 
 /// Common properties of all bonds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,10 +199,10 @@ pub fn evaluate_bonds<R: Coordinate<R>, C: Coordinate<R>>(
             pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
             pull[bond * 3usize + 2usize] = record::<R>(&held.torque_j, held.damping_power);
         } else {
-            let step = (since + flags[10] + 1u32) & 0x1fff_ffffu32;
-            broke[bond] = (step << 3u32) | R::whole(now.used.mode);
+            let step = (since + flags[DONE] + 1u32) & STEP_BITS;
+            broke[bond] = (step << MODE_BITS) | R::whole(now.used.mode);
             broken[bond] = record::<C>(&now.middle, C::wide(held.energy));
-            flags[11] = 1u32;
+            flags[SOME_BROKE] = 1u32;
             leave_nothing::<R>(bond, pull);
         }
     }
@@ -223,8 +233,8 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
     for k in from..to {
         let word = next;
         next = entries[k + 1usize];
-        let is_second = word >> 31u32;
-        let at = (word & 0x7fff_ffffu32) as usize * 3usize;
+        let is_second = word >> SECOND_GRAIN_BIT;
+        let at = (word & PLACE) as usize * 3usize;
         let push = pull[at];
         let bend = pull[at + 1usize + is_second as usize];
         if is_second == 1u32 {
@@ -247,7 +257,8 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
 /// Forces and torques of bonds and loads on all grains, written to the force and torque buffers in addition to those of walls. Bond forces are added
 /// in the order of the table. `rows` holds first and last entry of every grain, and entries are bond indices, flagged with [`SECOND_GRAIN`].
 /// Dissipation of bonds and work of loads are added to the ledger, with the earlier sums of the grains in `taken`. The work of loads on ghost
-/// particles, which `member` marks, belongs to the ledger of the subdomain that owns them.
+/// particles, which `member` marks, belongs to the ledger of the subdomain that owns them. `loads` has [`LOAD_OF_GROUP`] numbers for each group, for
+/// each step of a batch if `loads_per_step` is not zero.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -266,6 +277,7 @@ pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
     flags: &mut [u32],
     power: &mut [Record<C>],
     n: u32,
+    loads_per_step: u32,
     parity: u32,
     #[comptime] plan: BondKernelConfig,
 ) {
@@ -285,7 +297,7 @@ pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
             let mut turned = Vector3::<R>::zero();
             let mut wall_contacts = R::new(0.0);
             if plan.loaded {
-                let load_of_group = group[i] as usize * 8usize;
+                let load_of_group = (flags[DONE] * loads_per_step + group[i]) as usize * LOAD_OF_GROUP;
                 pushed = load::<R>(loads, load_of_group);
                 let mut given = pushed.dot(&xyz::<R>(velocity[i]));
                 if plan.frictional {

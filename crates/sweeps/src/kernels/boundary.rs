@@ -1,9 +1,9 @@
 //! Wall particles: their motion, and the fluid state extrapolated to them.
 
-use super::{is_halted, raise};
+use super::{DONE, is_halted, raise};
 use crate::bodies::angular_velocity_in_plane;
-use crate::entries::first_entry;
-use crate::fluid::{FluidKernelConfig, carried, fluid_before, is_outward, is_passing, outlet_velocity, viscous_velocity};
+use crate::entries::{TILE, first_entry};
+use crate::fluid::{BELOW_WALL, FluidKernelConfig, carried, fluid_before, is_outward, is_passing, outlet_velocity, viscous_velocity};
 use crate::layout::{Record, last, load, record, xyz};
 use crate::motion::StepParameters;
 use crate::wall_pose::spin_of_wall;
@@ -43,14 +43,14 @@ pub fn place_boundary<R: Real, C: Coordinate<R>>(
     let k = ABSOLUTE_POS;
     if k < n as usize {
         let i = walls[k] as usize;
-        let wall = (kind[i] & 0x7fff_ffffu32) as usize;
+        let wall = (kind[i] & BELOW_WALL) as usize;
         let mut is_carried = 0u32;
         if !is_passing(kind[i]) {
             is_carried = moves[wall];
         }
         if is_carried == 1u32 {
-            let from = (id[i] & 0x7fff_ffffu32) as usize * 3usize;
-            let first_pose = (flags[10] * count_of_walls) as usize;
+            let from = (id[i] & BELOW_WALL) as usize * 3usize;
+            let first_pose = (flags[DONE] * count_of_walls) as usize;
             let now = carried::<C, R>(
                 wall,
                 &load::<C>(start, from),
@@ -129,7 +129,7 @@ pub fn wall_pressures<R: Real, C: Coordinate<R>>(
             if comptime!(plan.moving) {
                 if sticks {
                     if wall < count_of_walls as usize {
-                        let first_pose = (flags[10] * count_of_walls) as usize;
+                        let first_pose = (flags[DONE] * count_of_walls) as usize;
                         angular_velocity = spin_of_wall::<C>(wall, at_rest, poses, first_pose, has_poses);
                     } else if body[wall - count_of_walls as usize] != 0xffff_ffffu32 {
                         let body_index = body[wall - count_of_walls as usize] as usize;
@@ -150,7 +150,7 @@ pub fn wall_pressures<R: Real, C: Coordinate<R>>(
                 &near_vector::<C, R>(&angular_velocity),
                 smoother,
                 &stepping.sides,
-                32usize,
+                TILE,
                 plan,
             );
             // A particle of an open boundary is fluid, and its viscous velocity is its own. In an outlet it keeps its pressure.

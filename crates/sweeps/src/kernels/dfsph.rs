@@ -2,7 +2,7 @@
 
 use super::{raise, store_sum};
 use crate::dfsph::{density_error_of, density_rate_of, pressure_acceleration_of, pressure_corrected, viscous_force_of};
-use crate::entries::first_entry;
+use crate::entries::{TILE, first_entry};
 use crate::fluid::{FluidKernelConfig, advanced, going, kicked, kind_of, mass_at};
 use crate::layout::{Record, four_numbers, last, load, record, xyz};
 use crate::motion::StepParameters;
@@ -48,7 +48,7 @@ pub fn viscous_forces<R: Real, C: Coordinate<R>>(
             &stepping.gravity,
             smoother,
             &stepping.sides,
-            32usize,
+            TILE,
             plan,
         );
         rate[i] = record::<R>(&force, R::new(0.0));
@@ -102,7 +102,7 @@ pub fn density_errors<R: Real, C: Coordinate<R>>(
                 smoother,
                 in_full,
                 &stepping.sides,
-                32usize,
+                TILE,
                 plan,
             );
             let heat = thermal[i];
@@ -150,7 +150,7 @@ pub fn pressure_accelerations<R: Real, C: Coordinate<R>>(
                 smoother,
                 &stepping.sides,
                 0usize,
-                32usize,
+                TILE,
                 plan,
             );
             let mass = mass_at::<R>(media, kind_of(kind, i, plan.mixed));
@@ -190,7 +190,7 @@ pub fn correct<R: Real, C: Coordinate<R>>(
                 moving,
                 smoother,
                 &stepping.sides,
-                32usize,
+                TILE,
                 plan,
             );
             let own = solving[i];
@@ -247,7 +247,7 @@ pub fn push_by_pressure<R: Real, C: Coordinate<R>>(
             smoother,
             &stepping.sides,
             3usize,
-            32usize,
+            TILE,
             plan,
         );
         let volume = C::near(position[i * 4usize + 3usize]);

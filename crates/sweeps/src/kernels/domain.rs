@@ -4,10 +4,12 @@
 //! and member number. The coordinate records are position, velocity and angular velocity at half steps. The motion records are velocity and angular
 //! velocity for laws. Other columns, if any, are packed one by one.
 
+use super::HALTED;
 use super::neighbor_lists::{entry_of_origin, is_outside};
 use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::domain::{Block, is_in_block};
-use crate::entries::{first_entry, history_at};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
+use crate::fluid::WALL_BIT;
 use crate::layout::{Record, record, xyz};
 use cubecl::prelude::*;
 use seixo_laws::Real;
@@ -180,7 +182,7 @@ pub fn follow<R: Real, C: Real>(
 #[cube(launch)]
 pub fn send_halt(flags: &[u32], reported: &mut [u32], domain: u32, domains: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {
-        reported[(parity * domains + domain) as usize] = flags[9usize - parity as usize];
+        reported[(parity * domains + domain) as usize] = flags[(1u32 - parity) as usize + HALTED];
     }
 }
 
@@ -192,7 +194,7 @@ pub fn receive_halts(reported: &[u32], flags: &mut [u32], domains: u32, parity: 
         for domain in 0..domains {
             halted |= reported[(parity * domains + domain) as usize];
         }
-        flags[9usize - parity as usize] = halted;
+        flags[(1u32 - parity) as usize + HALTED] = halted;
     }
 }
 
@@ -230,7 +232,7 @@ pub fn mark_without_rows(kind: &[u32], owned: &[u32], marks: &mut [u32], n: u32)
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let mut mark = FREE.runtime();
-        if kind[i] >> 31u32 == 0u32 && owned[i] == GHOST {
+        if kind[i] >> WALL_BIT == 0u32 && owned[i] == GHOST {
             mark = GHOST.runtime();
         }
         marks[i] = mark;
@@ -275,7 +277,7 @@ pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: 
         let first = first_entry(i, tile_first);
         let mut touched = 0u32;
         for s in 0..count[i] {
-            touched += list[first + s as usize * 32usize] >> 31u32;
+            touched += list[first + s as usize * TILE] >> IN_CONTACT_BIT;
         }
         out[k] = touched;
     }
@@ -303,11 +305,11 @@ pub fn pack_histories<R: Real>(
         let first = first_entry(i, tile_first);
         let mut at = start[k] as usize;
         for s in 0..count[i] {
-            let entry = first + s as usize * 32usize;
+            let entry = first + s as usize * TILE;
             let word = list[entry];
-            if word >> 31u32 == 1u32 {
+            if word >> IN_CONTACT_BIT == 1u32 {
                 whose[at * 2usize] = k as u32;
-                whose[at * 2usize + 1usize] = id[(word & 0x7fff_ffffu32) as usize];
+                whose[at * 2usize + 1usize] = id[(word & PLACE) as usize];
                 #[unroll]
                 for c in 0..numbers {
                     histories[at * numbers + c] = history[history_at(entry, c, numbers)];
@@ -340,8 +342,8 @@ pub fn unpack_histories<R: Real>(
         let other = whose[at * 2usize + 1usize];
         let first = first_entry(i, tile_first);
         for s in 0..count[i] {
-            let entry = first + s as usize * 32usize;
-            let j = list[entry] & 0x7fff_ffffu32;
+            let entry = first + s as usize * TILE;
+            let j = list[entry] & PLACE;
             if id[j as usize] == other {
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]

@@ -1,8 +1,11 @@
 //! Step of the weakly compressible solver, and kernels for particles of all solvers.
 
 use super::{begins, put_sum, raise, store_sum};
-use crate::entries::first_entry;
-use crate::fluid::{FluidKernelConfig, advected, drifted_position, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel};
+use crate::bodies::FREE;
+use crate::entries::{TILE, first_entry};
+use crate::fluid::{
+    FluidKernelConfig, WALL_BIT, advected, drifted_position, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel,
+};
 use crate::layout::{Record, four_numbers, last, record, xyz};
 use crate::motion::StepParameters;
 use crate::periodic::{near_image, wrap};
@@ -152,7 +155,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             is_found = is_found && !is_suspended(kind[i]);
         }
         if comptime!(decomposition_invariant) {
-            is_found = is_found && owned[i] == 0xffff_ffffu32;
+            is_found = is_found && owned[i] == FREE;
         }
         if is_found {
             let mut place = xyz::<C>(here);
@@ -192,7 +195,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 j = list[first] as usize;
             }
             if entries > 1u32 {
-                next = list[first + 32usize] as usize;
+                next = list[first + TILE] as usize;
             }
             let mut coming_place = position[j];
             let mut coming_flow = flowing[j];
@@ -202,7 +205,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let at = j;
                 j = next;
                 if s + 2u32 < entries {
-                    next = list[first + (s as usize + 2usize) * 32usize] as usize;
+                    next = list[first + (s as usize + 2usize) * TILE] as usize;
                 }
                 coming_place = position[j];
                 coming_flow = flowing[j];
@@ -359,10 +362,10 @@ pub fn wrap_particles<R: Real, C: Coordinate<R>>(
         let here = position[i];
         let before = xyz::<C>(here);
         let returned = wrap::<C, R>(&before, &stepping.sides);
-        let mark = kind[i] >> 31u32;
+        let mark = kind[i] >> WALL_BIT;
         let mut is_counted = mark == 0u32;
         if comptime!(decomposition_invariant) {
-            is_counted = is_counted && owned[i] == 0xffff_ffffu32;
+            is_counted = is_counted && owned[i] == FREE;
         }
         if is_counted {
             let moved = returned.position.minus(&before);
@@ -380,7 +383,7 @@ pub fn wrap_particles<R: Real, C: Coordinate<R>>(
 pub fn mark_walls(kind: &[u32], marks: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let mut mark = kind[i] >> 31u32;
+        let mut mark = kind[i] >> WALL_BIT;
         if is_suspended(kind[i]) {
             mark = 0u32;
         }
@@ -408,7 +411,7 @@ pub fn count_near<R: Real, C: Coordinate<R>>(
         let mut all = 0u32;
         if last::<C>(here) > C::new(0.0) {
             for s in 0..count[i] {
-                let j = list[first_entry(i, tile_first) + s as usize * 32usize] as usize;
+                let j = list[first_entry(i, tile_first) + s as usize * TILE] as usize;
                 let apart = xyz::<C>(here).minus(&xyz::<C>(position[j]));
                 let apart = near_image::<C, R>(&apart, &stepping.sides, plan.sides);
                 if apart.dot(&apart) < support * support {

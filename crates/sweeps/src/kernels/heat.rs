@@ -2,11 +2,12 @@
 
 use super::neighbor_lists::is_outside;
 use super::walls::is_of_wall;
-use super::{is_halted, raise, sum_of_cube};
+use super::{THREADS, is_halted, raise, sum_of_cube};
 use crate::bodies::is_ghost;
-use crate::entries::first_entry;
+use crate::entries::{PLACE, TILE, first_entry};
 use crate::heat::{conduct_between, conduct_from_walls, no_conduction, warm};
 use crate::layout::{Record, extended_coefficients, load};
+use crate::motion::TOO_CONDUCTIVE;
 use crate::periodic::{PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
 use seixo_laws::heat::heat_content;
@@ -50,7 +51,7 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
             let here = load::<C>(position, i * 4usize);
             let first = first_entry(i, tile_first);
             for s in 0..count[i] {
-                let j = (list[first + s as usize * 32usize] & 0x7fff_ffffu32) as usize;
+                let j = (list[first + s as usize * TILE] & PLACE) as usize;
                 let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind);
                 let row = (material[i] * materials + material[j]) as usize;
                 let one = conduct_between::<C, R>(
@@ -89,7 +90,7 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
             let warmed = warm::<C>(temperature[i], &all, capacity, dt);
             new_temperature[i] = warmed.temperature;
             if warmed.share > C::new(1.0) {
-                raise(flags, parity, 32u32);
+                raise(flags, parity, TOO_CONDUCTIVE);
             }
         }
     }
@@ -117,7 +118,7 @@ pub fn add_heat<C: Real>(
             if is_of_wall::<C>(k, wall, list, elements) {
                 sum += wall_flows[k];
             }
-            k += 256usize;
+            k += THREADS;
         }
         let mut amounts = Record::<C>::new(C::new(0.0));
         amounts.insert(0usize, sum);

@@ -3,7 +3,7 @@
 use super::{add_sum, sum_of_cube};
 use crate::bodies::FREE;
 use crate::contact::{Stored, energy_of_extended, stored_between};
-use crate::entries::{extended_history_of, first_entry, history_at, spring_of};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, extended_history_of, first_entry, history_at, spring_of};
 use crate::fluid::WALL;
 use crate::layout::{Record, coefficients, extended_coefficients, four_numbers, last, record, xyz};
 use crate::motion::{StepParameters, acceleration, angular_acceleration};
@@ -89,9 +89,9 @@ pub fn energies<R: Real, C: Coordinate<R>>(
             let mut springs = R::new(0.0);
             let first = first_entry(i, tile_first);
             for s in 0..count[i] {
-                let entry = first + s as usize * 32usize;
+                let entry = first + s as usize * TILE;
                 let word = list[entry];
-                let j = (word & 0x7fff_ffffu32) as usize;
+                let j = (word & PLACE) as usize;
                 let apart = nearest_image::<C, R>(&x.minus(&xyz::<C>(position[j])), &stepping.sides, sides).apart;
                 let row = (material[i] * materials + material[j]) as usize;
                 let pair = coefficients::<R>(table, row);
@@ -99,7 +99,7 @@ pub fn energies<R: Real, C: Coordinate<R>>(
                     normal: R::new(0.0),
                     tangential: R::new(0.0),
                 };
-                let touched = word >> 31u32 == 1u32;
+                let touched = word >> IN_CONTACT_BIT == 1u32;
                 if comptime!(numbers == 10usize) {
                     if touched {
                         let contact_history = ContactHistory::<R> {

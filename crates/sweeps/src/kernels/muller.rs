@@ -1,7 +1,7 @@
 //! Müller 2003 solver: densities, then forces, then motion.
 
-use super::{begins, is_halted, raise};
-use crate::entries::first_entry;
+use super::{DONE, begins, is_halted, raise};
+use crate::entries::{TILE, first_entry};
 use crate::fluid::{FluidKernelConfig, kicked, kind_of, mass_at};
 use crate::layout::{Record, four_numbers, last, load, record, xyz};
 use crate::motion::StepParameters;
@@ -46,7 +46,7 @@ pub fn sum_densities<R: Real, C: Coordinate<R>>(
                     fluid_parameters,
                     functions,
                     &stepping.sides,
-                    32usize,
+                    TILE,
                     plan,
                 );
                 let found = dense_of::<R>(i, summed.density, kind, media, plan);
@@ -104,7 +104,7 @@ pub fn muller_forces<R: Real, C: Coordinate<R>>(
                 fluid_parameters,
                 functions,
                 &stepping.sides,
-                32usize,
+                TILE,
                 plan,
             );
             let mass = mass_at::<R>(media, fluid_of(kind, i, plan));
@@ -121,7 +121,7 @@ pub fn place_container<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         if k < numbers as usize {
-            container[k] = ahead[(flags[10usize] * numbers) as usize + k];
+            container[k] = ahead[(flags[DONE] * numbers) as usize + k];
         }
     }
 }
@@ -182,7 +182,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
                     dense,
                     functions,
                     &stepping.sides,
-                    32usize,
+                    TILE,
                     plan,
                 );
             }

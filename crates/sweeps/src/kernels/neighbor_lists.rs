@@ -1,11 +1,11 @@
 //! Rebuild of cells and neighbor lists.
 
 use super::bodies::FREELY;
-use super::put_sum;
+use super::{THREADS, put_sum};
 use crate::bodies::{FREE, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
-use crate::entries::{carry_history_of, first_entry, sort_by_id};
+use crate::entries::{TILE, carry_history_of, first_entry, sort_by_id};
 use crate::layout::{Record, last, load, record, xyz};
 use crate::motion::StepParameters;
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
@@ -26,8 +26,8 @@ const FAR: f32 = 1.0e37;
 #[cube(launch)]
 pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Record<C>], n: u32) {
     let unit = UNIT_POS as usize;
-    let mut lows = Shared::<[Record<C>]>::new_slice(256usize);
-    let mut highs = Shared::<[Record<C>]>::new_slice(256usize);
+    let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
+    let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
     let far = C::new(FAR);
     let mut low = Vector3::<C> { x: far, y: far, z: far };
     let mut high = low.times(C::new(-1.0));
@@ -278,13 +278,13 @@ pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
     let tile = ABSOLUTE_POS;
     if tile < tiles as usize {
         let mut most = 0u32;
-        for k in 0..32usize {
-            let i = tile * 32usize + k;
+        for k in 0..TILE {
+            let i = tile * TILE + k;
             if i < n as usize {
                 most = max(most, count[i]);
             }
         }
-        size[tile] = most * 32u32;
+        size[tile] = most * TILE as u32;
     }
 }
 

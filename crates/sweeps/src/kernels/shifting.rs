@@ -1,6 +1,6 @@
 //! Particle shifting in fluids.
 
-use crate::entries::first_entry;
+use crate::entries::{TILE, first_entry};
 use crate::fluid::FluidKernelConfig;
 use crate::layout::{Record, record, xyz};
 use crate::motion::StepParameters;
@@ -38,7 +38,7 @@ pub fn shift<R: Real, C: Coordinate<R>>(
                 shifting,
                 smoother,
                 &stepping.sides,
-                32usize,
+                TILE,
                 plan,
             );
             motion[i] = record::<R>(&xyz::<R>(flowing[i]).plus(&drift), R::new(0.0));

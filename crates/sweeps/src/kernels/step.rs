@@ -4,7 +4,7 @@ use super::bonds::{bonds_on, quaternion, record_of};
 use super::{add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
 use crate::bodies::FREE;
 use crate::layout::{Record, last, record, xyz};
-use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of, kicked};
+use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
@@ -425,7 +425,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
             took.insert(2usize, power_sums.damping_power);
             took.insert(3usize, power_sums.wall_power);
             if power_sums.excess > R::new(0.0) {
-                raise(flags, parity, 16u32);
+                raise(flags, parity, TOO_DEEP);
             }
         }
         add_and_store_sum::<C, R>(power, took);

@@ -2,7 +2,7 @@
 
 use super::fluid::{add_up, fly_on};
 use super::is_halted;
-use crate::entries::{first_entry, sort_by_id};
+use crate::entries::{TILE, first_entry, sort_by_id};
 use crate::fluid::{FluidKernelConfig, is_suspended, kind_of};
 use crate::layout::{Record, four_numbers, last, load, record, xyz};
 use crate::motion::StepParameters;
@@ -23,12 +23,12 @@ pub fn order_small_grains_last(tile_first: &[u32], kind: &[u32], count: &mut [u3
         if !is_suspended(kind[i]) {
             let first = first_entry(i, tile_first);
             for s in 0..entries {
-                let entry = first + s as usize * 32usize;
+                let entry = first + s as usize * TILE;
                 let j = list[entry];
                 if is_suspended(kind[j as usize]) {
                     grains += 1u32;
                 } else {
-                    let to = entry - grains as usize * 32usize;
+                    let to = entry - grains as usize * TILE;
                     let other = list[to];
                     list[to] = j;
                     list[entry] = other;
@@ -45,7 +45,7 @@ pub fn order_small_grains_last(tile_first: &[u32], kind: &[u32], count: &mut [u3
 pub fn sort_aside(tile_first: &[u32], count: &[u32], aside: &[u32], list: &mut [u32], id: &[u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        sort_by_id(first_entry(i, tile_first) + count[i] as usize * 32usize, aside[i], list, id);
+        sort_by_id(first_entry(i, tile_first) + count[i] as usize * TILE, aside[i], list, id);
     }
 }
 
@@ -101,7 +101,7 @@ pub fn push_grains<R: Real, C: Coordinate<R>>(
                         coupling,
                         smoother,
                         &stepping.sides,
-                        32usize,
+                        TILE,
                         plan,
                     );
                     seen[i] = record::<R>(&now.pull, now.lost_power);
@@ -150,14 +150,14 @@ pub fn apply_reaction_to_fluid<R: Real, C: Coordinate<R>>(
                 let met = rate[i];
                 let borne = borne_by::<C, R>(
                     i,
-                    first_entry(i, tile_first) + count[i] as usize * 32usize,
+                    first_entry(i, tile_first) + count[i] as usize * TILE,
                     aside[i],
                     list,
                     position,
                     seen,
                     smoother,
                     &stepping.sides,
-                    32usize,
+                    TILE,
                     plan,
                 );
                 let all = xyz::<R>(met).plus(&borne);

@@ -1,6 +1,6 @@
 //! Wall poses, servos, and wear.
 
-use super::{is_halted, sum_of_cube};
+use super::{DONE, THREADS, is_halted, sum_of_cube};
 use crate::layout::{Record, load, recall};
 use crate::wall_pose::{place_element, place_wall, steer};
 use crate::wear::wear_of;
@@ -23,7 +23,7 @@ pub fn place<C: Real>(
     n: u32,
 ) {
     let e = ABSOLUTE_POS;
-    let first_pose = (flags[10] * walls) as usize;
+    let first_pose = (flags[DONE] * walls) as usize;
     if e < n as usize {
         place_element::<C>(e, start, at_rest, poses, first_pose, servos, elements);
     }
@@ -65,14 +65,14 @@ pub fn control<C: Real>(
                 pushed += load::<C>(wall_contacts, k * 8usize + 4usize).dot(&direction);
                 touching += C::new(1.0);
             }
-            k += 256usize;
+            k += THREADS;
         }
         let mut amounts = Record::<C>::new(C::new(0.0));
         amounts.insert(0usize, pushed);
         amounts.insert(1usize, touching);
         let total = sum_of_cube::<C>(amounts);
         if UNIT_POS == 0u32 && wall < walls as usize {
-            let is_on = poses[((flags[10] * walls) as usize + wall) * 20usize + 12usize];
+            let is_on = poses[((flags[DONE] * walls) as usize + wall) * 20usize + 12usize];
             steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, servos);
         }
     }

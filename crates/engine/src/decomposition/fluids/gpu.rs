@@ -7,10 +7,9 @@ use crate::exchange::{HaltReason, exchange};
 use crate::flow::Flow;
 use crate::gpu::FluidGpuBackend;
 use crate::local_domain::LocalDomain;
-use crate::populations::Populations;
 use crate::state::Profile;
 use crate::surroundings::Surroundings;
-use crate::world::{LeavingPolicy, Solver};
+use crate::world::LeavingPolicy;
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
 use seixo_transport::Transport;
@@ -144,15 +143,4 @@ fn raised_anywhere(own: u32, transport: &mut dyn Transport) -> Result<u32, HaltR
     let reported = transport.gather(own.to_le_bytes().to_vec())?;
     let flags = reported.iter().filter_map(|reported| reported.first_chunk::<4>().copied());
     Ok(flags.fold(0, |all, flags| all | u32::from_le_bytes(flags)))
-}
-
-impl Populations {
-    /// Why fluids cannot be decomposed on GPUs, if they cannot.
-    pub(crate) fn why_fluids_are_not_on_gpus(&self) -> Option<&'static str> {
-        if self.shifts_fluids() {
-            return Some("fluids whose particles are shifted");
-        }
-        let is_incompressible = self.solver_of_fluids() == Solver::Incompressible;
-        is_incompressible.then_some("incompressible fluids")
-    }
 }

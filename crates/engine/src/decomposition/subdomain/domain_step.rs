@@ -109,6 +109,8 @@ impl Executor for DomainStep<'_> {
             Exchange::ShiftedVelocities => {
                 self.with_fluids(|fluids, local, transport| fluids.exchange_shifted_velocities(local, transport))
             }
+            Exchange::DrivenVelocities => self.with_fluids(|fluids, local, transport| fluids.exchange_driven_velocities(local, transport)),
+            Exchange::Densities => self.with_fluids(|fluids, local, transport| fluids.exchange_densities(local, transport)),
             Exchange::BodyBoundaryForces => self.with_fluids(|_, local, transport| reduce_body_boundary_forces(local, transport)),
         }
     }

@@ -8,9 +8,9 @@ use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number, room_for_cubes};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::domain::{pack, unpack};
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::tiles::TILE;
 
 /// Words of a packed grain: id, material, group and member number.
 const WORDS: usize = 4;

@@ -24,11 +24,11 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
 use seixo_sweeps::domain::Block;
+use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::tiles::TILE;
 
 /// Ownership of particles in a decomposition-invariant run, and the halo of a subdomain.
 pub(super) struct FlowDomainState<C, R> {

@@ -1,0 +1,212 @@
+//! Where the passes of a step can be computed: the one table of what a placement cannot do, and why.
+
+use super::lists::{GRAIN_FORCES, GRAIN_MOTION, of_fluids};
+use super::{ListedPass, Population};
+use crate::populations::Populations;
+use crate::world::{DeviceChoice, Solver};
+
+/// Where a simulation is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The cores of one machine, without decomposition.
+    Cpu,
+    /// Several domains on cores.
+    CpuDomains,
+    /// One GPU.
+    Gpu,
+    /// Several domains on GPUs.
+    GpuDomains,
+    /// Grains on cores, fluids at the same time on a GPU.
+    CpuAndGpu,
+    /// The same, in several domains.
+    CpuAndGpuDomains,
+}
+
+impl Placement {
+    /// All placements.
+    pub const ALL: [Placement; 6] = [
+        Placement::Cpu,
+        Placement::CpuDomains,
+        Placement::Gpu,
+        Placement::GpuDomains,
+        Placement::CpuAndGpu,
+        Placement::CpuAndGpuDomains,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::Cpu => "CPU",
+            Placement::CpuDomains => "CPU domains",
+            Placement::Gpu => "GPU",
+            Placement::GpuDomains => "GPU domains",
+            Placement::CpuAndGpu => "CPU and GPU",
+            Placement::CpuAndGpuDomains => "CPU and GPU domains",
+        }
+    }
+}
+
+/// What some placements cannot do.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementLimit {
+    /// What worlds with it have.
+    pub what: &'static str,
+    /// Solver and name of the pass that cannot be there; all passes of the solver, or all passes at all, if left out.
+    passes: (Option<Solver>, Option<&'static str>),
+    /// The placements that cannot do it.
+    pub not_on: &'static [Placement],
+    /// The reason.
+    pub why: &'static str,
+    /// Whether the limit holds for a world.
+    when: fn(&Populations) -> bool,
+}
+
+use Placement::{CpuAndGpu, CpuAndGpuDomains, CpuDomains, Gpu, GpuDomains};
+
+/// All limits of placements. Their order is that in which a world is refused.
+static LIMITS: &[PlacementLimit] = &[
+    PlacementLimit {
+        what: "the CPU and a GPU at the same time",
+        passes: (None, None),
+        not_on: &[CpuAndGpuDomains],
+        why: "each domain would need cores and a GPU of its own in step with all others",
+        when: |populations| matches!(populations.context.settings.device, DeviceChoice::Heterogeneous(_)),
+    },
+    PlacementLimit {
+        what: "small grains in fluids",
+        passes: (Some(Solver::WeaklyCompressible), Some("small grains in fluids")),
+        not_on: &[CpuDomains, GpuDomains],
+        why: "grains and fluids have blocks of their own, so a grain and the fluid around it may be in different domains",
+        when: Populations::has_small_grains,
+    },
+    PlacementLimit {
+        what: "inlets or outlets of fluids",
+        passes: (Some(Solver::WeaklyCompressible), Some("open boundaries")),
+        not_on: &[CpuDomains, GpuDomains],
+        why: "the ids of the particles that enter follow from one count",
+        when: Populations::has_open_boundaries,
+    },
+    PlacementLimit {
+        what: "a surface tension of fluid that is taken away where it leaves",
+        passes: (Some(Solver::WeaklyCompressible), Some("fluid neighbor lists and ghosts")),
+        not_on: &[GpuDomains],
+        why: "fluid that leaves is removed on the host, which has no lists of the pairs that hold its energy",
+        when: Populations::loses_cohesive_fluid,
+    },
+    PlacementLimit {
+        what: "fluids of solver = \"muller2003\"",
+        passes: (Some(Solver::Muller2003), None),
+        not_on: &[GpuDomains],
+        why: "velocities and densities are exchanged within a step, which domains on GPUs queue as a whole",
+        when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Muller2003,
+    },
+    PlacementLimit {
+        what: "fluids whose particles are shifted",
+        passes: (Some(Solver::WeaklyCompressible), Some("particle shifting")),
+        not_on: &[GpuDomains],
+        why: "shifted velocities are exchanged within a step, which domains on GPUs queue as a whole",
+        when: Populations::shifts_fluids,
+    },
+    PlacementLimit {
+        what: "incompressible fluids",
+        passes: (Some(Solver::Incompressible), None),
+        not_on: &[GpuDomains],
+        why: "each iteration of the pressures needs the ghosts and a sum over all domains",
+        when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Incompressible,
+    },
+    PlacementLimit {
+        what: "a servo on a wall of a fluid",
+        passes: (Some(Solver::WeaklyCompressible), Some("motion of wall particles")),
+        not_on: &[Gpu, GpuDomains, CpuAndGpu],
+        why: "a GPU steps the fluid after many steps of the grains, while a servo follows them step by step",
+        when: |populations| populations.servo_wall_of_fluid().is_some(),
+    },
+];
+
+/// A pass of the program, and where it can be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacementRow {
+    /// The pass.
+    pub pass: &'static str,
+    /// What it works on.
+    pub population: Population,
+    /// Solver of the fluids whose list has the pass; `None` for a pass of grains.
+    pub solver: Option<Solver>,
+    /// For each placement, the indices of the limits in [`placement_limits`].
+    limits: u32,
+}
+
+impl PlacementRow {
+    /// Indices in [`placement_limits`] of what this placement cannot do in this pass.
+    pub fn limits_on(&self, placement: Placement) -> impl Iterator<Item = usize> + use<> {
+        let limits = self.limits;
+        let of_placement = LIMITS
+            .iter()
+            .enumerate()
+            .filter(move |(_, limit)| limit.not_on.contains(&placement));
+        of_placement.map(|(index, _)| index).filter(move |index| (limits >> index) & 1 == 1)
+    }
+}
+
+/// What some placements cannot do.
+pub fn placement_limits() -> &'static [PlacementLimit] {
+    LIMITS
+}
+
+/// All passes of grains and of each solver of fluids, and where they can be computed.
+///
+/// ```
+/// use seixo_engine::{Placement, placements};
+///
+/// let rows = placements();
+/// assert!(rows.iter().all(|row| row.limits_on(Placement::Cpu).next().is_none()), "one CPU computes everything");
+/// ```
+pub fn placements() -> Vec<PlacementRow> {
+    let of_grains = GRAIN_MOTION.iter().chain(GRAIN_FORCES).map(|pass| (None, pass));
+    let of_solvers = [Solver::WeaklyCompressible, Solver::Incompressible, Solver::Muller2003];
+    let of_solvers = of_solvers
+        .into_iter()
+        .flat_map(|solver| of_fluids(solver).iter().map(move |pass| (Some(solver), pass)));
+    of_grains.chain(of_solvers).map(|(solver, pass)| row(solver, pass)).collect()
+}
+
+fn row(solver: Option<Solver>, pass: &ListedPass) -> PlacementRow {
+    let holds = |limit: &PlacementLimit| {
+        let (of_solver, name) = limit.passes;
+        (of_solver.is_none() || of_solver == solver) && name.is_none_or(|name| name == pass.name)
+    };
+    let limits = LIMITS.iter().enumerate().filter(|(_, limit)| holds(limit));
+    PlacementRow {
+        pass: pass.name,
+        population: pass.population,
+        solver,
+        limits: limits.fold(0, |all, (index, _)| all | 1 << index),
+    }
+}
+
+impl Populations {
+    /// What this placement cannot do of what these populations need.
+    pub(crate) fn limit_on(&self, placement: Placement) -> Option<&'static PlacementLimit> {
+        LIMITS.iter().find(|limit| limit.not_on.contains(&placement) && (limit.when)(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_names_a_pass_of_the_program() {
+        let rows = placements();
+        for (index, limit) in LIMITS.iter().enumerate() {
+            let has_limit = |row: &&PlacementRow| {
+                limit
+                    .not_on
+                    .iter()
+                    .all(|&placement| row.limits_on(placement).any(|found| found == index))
+            };
+            assert!(rows.iter().any(|row| has_limit(&row)), "{limit:?}");
+        }
+        assert!(rows.iter().all(|row| row.limits_on(Placement::Cpu).next().is_none()));
+    }
+}

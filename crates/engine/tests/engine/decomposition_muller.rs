@@ -1,0 +1,63 @@
+//! Müller's solver in several domains: the result is the same for any number.
+
+use crate::alike::assert_same;
+use crate::bodies_in_muller::compressed_splash;
+use crate::domains::{after, among};
+use crate::ledgers::assert_same_ledger;
+use crate::on_gpus;
+use crate::vessels::splash;
+use seixo_engine::Simulation;
+use seixo_engine::world::{Precision, World};
+
+/// A splash that falls back in a wide cup, with and without smoothing of velocities.
+fn splashes() -> [(&'static str, World); 3] {
+    let mut rough = splash();
+    rough.fluids.as_mut().unwrap().kinds[0].xsph = 0.0;
+    [
+        ("a splash", splash()),
+        ("a splash without XSPH", rough),
+        ("two fluids and two bodies", compressed_splash()),
+    ]
+}
+
+#[test]
+fn any_number_of_domains_gives_the_same_bits() {
+    for (what, world) in splashes() {
+        let mut whole = after(&world, 1, 400);
+        assert!(whole.rebuilds() > 2, "{what}: {}", whole.rebuilds());
+        for domains in [2, 3] {
+            let what = format!("{what}, {domains} domains");
+            let mut decomposed = after(&world, domains, 400);
+            assert_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+            assert_eq!((whole.fluid(), whole.bodies()), (decomposed.fluid(), decomposed.bodies()), "{what}");
+            let found = decomposed.decomposition().unwrap();
+            assert_eq!(found.fluid.iter().sum::<usize>(), whole.fluid_particles(), "{what}");
+            assert!(found.migrations > 0, "{what}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_goes_on_in_another_number_of_domains() {
+    let world = compressed_splash();
+    let mut whole = after(&world, 1, 300);
+    let state = after(&world, 3, 150).save().unwrap();
+    let mut again = Simulation::restore(world, among(2), &state).unwrap();
+    again.advance(150).unwrap();
+    again.observe().unwrap();
+    assert_same(&mut whole, &mut again, "three domains, then two");
+    assert_same_ledger(&whole, &again, "three domains, then two");
+}
+
+#[test]
+fn domains_on_gpus_are_refused_with_the_reason() {
+    let refusal = Simulation::new(splash(), on_gpus::among(2, Precision::F64))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        refusal.contains("muller2003") && refusal.contains("exchanged within a step") && refusal.contains("--device cpu"),
+        "{refusal}"
+    );
+}

@@ -51,8 +51,8 @@ impl Placement {
 pub struct PlacementLimit {
     /// What worlds with it have.
     pub what: &'static str,
-    /// Solver and name of the pass that cannot be there; all passes of the solver, or all passes at all, if left out.
-    passes: (Option<Solver>, Option<&'static str>),
+    /// Solver and names of the passes that cannot be there; of all solvers without one, and all passes without names.
+    passes: (Option<Solver>, &'static [&'static str]),
     /// The placements that cannot do it.
     pub not_on: &'static [Placement],
     /// The reason.
@@ -67,56 +67,56 @@ use Placement::{CpuAndGpu, CpuAndGpuDomains, CpuDomains, Gpu, GpuDomains};
 static LIMITS: &[PlacementLimit] = &[
     PlacementLimit {
         what: "the CPU and a GPU at the same time",
-        passes: (None, None),
+        passes: (None, &[]),
         not_on: &[CpuAndGpuDomains],
         why: "each domain would need cores and a GPU of its own in step with all others",
         when: |populations| matches!(populations.context.settings.device, DeviceChoice::Heterogeneous(_)),
     },
     PlacementLimit {
         what: "small grains in fluids",
-        passes: (Some(Solver::WeaklyCompressible), Some("small grains in fluids")),
+        passes: (Some(Solver::WeaklyCompressible), &["small grains in fluids"]),
         not_on: &[CpuDomains, GpuDomains],
         why: "grains and fluids have blocks of their own, so a grain and the fluid around it may be in different domains",
         when: Populations::has_small_grains,
     },
     PlacementLimit {
         what: "inlets or outlets of fluids",
-        passes: (Some(Solver::WeaklyCompressible), Some("open boundaries")),
+        passes: (Some(Solver::WeaklyCompressible), &["open boundaries"]),
         not_on: &[CpuDomains, GpuDomains],
         why: "the ids of the particles that enter follow from one count",
         when: Populations::has_open_boundaries,
     },
     PlacementLimit {
         what: "a surface tension of fluid that is taken away where it leaves",
-        passes: (Some(Solver::WeaklyCompressible), Some("fluid neighbor lists and ghosts")),
+        passes: (Some(Solver::WeaklyCompressible), &["fluid neighbor lists and ghosts"]),
         not_on: &[GpuDomains],
         why: "fluid that leaves is removed on the host, which has no lists of the pairs that hold its energy",
         when: Populations::loses_cohesive_fluid,
     },
     PlacementLimit {
         what: "fluids of solver = \"muller2003\"",
-        passes: (Some(Solver::Muller2003), None),
+        passes: (Some(Solver::Muller2003), &[]),
         not_on: &[GpuDomains],
         why: "velocities and densities are exchanged within a step, which domains on GPUs queue as a whole",
         when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Muller2003,
     },
     PlacementLimit {
         what: "fluids whose particles are shifted",
-        passes: (Some(Solver::WeaklyCompressible), Some("particle shifting")),
+        passes: (Some(Solver::WeaklyCompressible), &["particle shifting"]),
         not_on: &[GpuDomains],
         why: "shifted velocities are exchanged within a step, which domains on GPUs queue as a whole",
         when: Populations::shifts_fluids,
     },
     PlacementLimit {
         what: "incompressible fluids",
-        passes: (Some(Solver::Incompressible), None),
+        passes: (Some(Solver::Incompressible), &[]),
         not_on: &[GpuDomains],
         why: "each iteration of the pressures needs the ghosts and a sum over all domains",
         when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Incompressible,
     },
     PlacementLimit {
         what: "a servo on a wall of a fluid",
-        passes: (Some(Solver::WeaklyCompressible), Some("motion of wall particles")),
+        passes: (None, &["motion of wall particles", "rebound at walls"]),
         not_on: &[Gpu, GpuDomains, CpuAndGpu],
         why: "a GPU steps the fluid after many steps of the grains, while a servo follows them step by step",
         when: |populations| populations.servo_wall_of_fluid().is_some(),
@@ -172,8 +172,8 @@ pub fn placements() -> Vec<PlacementRow> {
 
 fn row(solver: Option<Solver>, pass: &ListedPass) -> PlacementRow {
     let holds = |limit: &PlacementLimit| {
-        let (of_solver, name) = limit.passes;
-        (of_solver.is_none() || of_solver == solver) && name.is_none_or(|name| name == pass.name)
+        let (of_solver, names) = limit.passes;
+        (of_solver.is_none() || of_solver == solver) && (names.is_empty() || names.contains(&pass.name))
     };
     let limits = LIMITS.iter().enumerate().filter(|(_, limit)| holds(limit));
     PlacementRow {

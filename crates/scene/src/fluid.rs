@@ -194,7 +194,6 @@ pub(crate) fn fluids(
     cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     let with_bodies = particles.position.clone();
     let body_boundaries = body_boundary::body_boundaries(file, world, outlines, &shared, &mut particles, findings);
-    let in_bodies = pressure::removed(&with_bodies, &particles.position);
     findings.notices.extend(uncoupled(file));
     open_boundaries::note_behind(&outlets, &particles, &shared, findings);
     if !findings.is_sound() {
@@ -242,6 +241,7 @@ pub(crate) fn fluids(
             is_hydrostatic: section.initial_pressure == Some(Word(InitialPressure::Hydrostatic)),
         })
         .collect();
+    let in_bodies = pressure::sites_in_bodies(&with_bodies, &particles.position, &layout);
     pressure::set(&mut particles, &in_bodies, &heads, world.gravity, &layout);
     if fastest > 0.0 {
         for section in file.fluid.values_mut() {

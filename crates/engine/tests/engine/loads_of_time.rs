@@ -146,7 +146,7 @@ fn a_gpu_evaluates_formulas_at_the_steps_that_it_takes() {
     let whole = domains::after(&world, 1, 600);
     let gpu = |domains| on_gpus::among(domains, Precision::F64);
     let mut simulation = Simulation::new(world.clone(), gpu(1)).unwrap();
-    // Batches of different lengths: the table of loads begins anew with each.
+    // Batches of different lengths: the table of loads begins again with each.
     for steps in [1, 150, 300, 149] {
         simulation.advance(steps).unwrap();
     }

@@ -1,12 +1,16 @@
 //! Initial pressures from the weight of the fluid above.
 
 use super::Layout;
+use super::point_index::PointIndex;
 use glam::DVec3;
 use seixo_engine::world::{Particles, Vec3};
 use std::collections::{BTreeMap, HashMap};
 
 /// Largest gap in a column, but for one that a body fills: fluid above a larger one does not load fluid below \[spacings\].
 const GAP: f64 = 1.5;
+
+/// Distance within which a particle belongs to a site of the lattice \[spacings\].
+const NEAR: f64 = 0.6;
 
 /// Data for the pressure of a fluid at rest.
 pub(super) struct HydrostaticState {
@@ -18,11 +22,13 @@ pub(super) struct HydrostaticState {
     pub is_hydrostatic: bool,
 }
 
-/// Sites of `all` that are no longer in `left`, which has the others in the same order.
-pub(super) fn removed(all: &[Vec3], left: &[Vec3]) -> Vec<Vec3> {
-    let mut left = left.iter().peekable();
-    let is_gone = |site: &&Vec3| left.next_if_eq(site).is_none();
-    all.iter().filter(is_gone).copied().collect()
+/// Sites of the lattice without a particle near them: bodies moved the particles a little, or removed them.
+pub(super) fn sites_in_bodies(sites: &[Vec3], particles: &[Vec3], layout: &Layout) -> Vec<Vec3> {
+    let near = NEAR * layout.spacing;
+    let mut index = PointIndex::new(layout.spacing, layout.periods);
+    particles.iter().for_each(|place| index.add((*place).into(), 0));
+    let is_empty = |site: &&Vec3| index.nearer_than(near, (**site).into()).is_none();
+    sites.iter().filter(is_empty).copied().collect()
 }
 
 /// Sets the pressures of all particles; `heads` are those of their kinds. `in_bodies` are sites of the lattice that bodies take from fluids.
@@ -82,7 +88,7 @@ fn by_columns(
             let near = columns.into_iter().filter_map(|column| of_column.get(&column)).flatten();
             let known = near.filter_map(|&other| Some((&runs[other], loads[other]?)));
             let asked = known.filter_map(|(other, load)| {
-                let (k, next) = first_alike(run, other, |k| depth(&particles.position[k]), 0.6 * layout.spacing)?;
+                let (k, next) = first_alike(run, other, |k| depth(&particles.position[k]), NEAR * layout.spacing)?;
                 let lower = (depth(&particles.position[k]) - depth(&particles.position[next])) / layout.spacing;
                 Some(load + weights[next] + lower * weight_of(next) - weights[k])
             });

@@ -148,12 +148,18 @@ fn a_mesh_of_several_layers_of_spheres_is_refused_in_a_plane() {
 fn water_under_a_body_begins_with_the_pressure_of_the_water_beside_it() {
     let sunk = text("", "at = [[0.15, 0, 0.05]]\nradius = 0.03\nfixed = true");
     let beside_a_wall = text("", "at = [[0.02, 0, 0.06]]\nradius = 0.025\nfixed = true");
-    for (what, scene) in [("a sunk log", sunk), ("a log at a wall", beside_a_wall), ("a plank that floats", plank(""))] {
+    for (what, scene) in [
+        ("a sunk log", sunk),
+        ("a log at a wall", beside_a_wall),
+        ("a plank that floats", plank("")),
+    ] {
         let scene = load_beside(&boxes(&[PLANK]), &scene).unwrap();
         let particles = &wet(&scene.world).particles;
         for (place, pressure) in particles.position.iter().zip(&particles.pressure) {
             let exact = 1000.0 * 9.81 * (DEPTH - place[2]);
-            assert!((pressure - exact).abs() < 1e-6, "{what}: {pressure} Pa at {place:?}, not {exact}");
+            // Particles beside a body are moved off the lattice by up to half a spacing, and columns count whole particles.
+            let off = (pressure - exact) / (1000.0 * 9.81 * SPACING);
+            assert!(off.abs() < 0.5, "{what}: {pressure} Pa at {place:?}, not {exact}");
         }
     }
 }

@@ -70,11 +70,14 @@ enum Name {
 
 /// A formula of the time t \[s\], times a factor.
 #[derive(Clone)]
-pub struct Formula {
-    text: Arc<str>,
+pub struct Formula(Arc<ReadFormula>);
+
+struct ReadFormula {
+    text: String,
     factor: f64,
-    expression: Arc<Expression>,
-    names: Arc<[Name]>,
+    expression: Expression,
+    /// Names in the order of their values.
+    names: Vec<Name>,
 }
 
 impl Formula {
@@ -101,38 +104,41 @@ impl Formula {
             _ => Err(FormulaError::UnknownName { name: name.clone() }),
         };
         let names = expression.var_names().iter().map(named).collect::<Result<_, _>>()?;
-        Ok(Formula {
-            text: text.into(),
+        Ok(Formula(Arc::new(ReadFormula {
+            text: text.to_owned(),
             factor,
-            expression: Arc::new(expression),
+            expression,
             names,
-        })
+        })))
     }
 
     /// The text that was read.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// Its value at a time \[s\]; not a number where it has none.
     pub fn at(&self, time: f64) -> f64 {
-        let values = self.names.iter().map(|name| match name {
+        let ReadFormula {
+            factor, expression, names, ..
+        } = &*self.0;
+        let values = names.iter().map(|name| match name {
             Name::Time => time,
             Name::Pi => std::f64::consts::PI,
         });
-        self.expression.eval_iter(values).map_or(f64::NAN, |value| value * self.factor)
+        expression.eval_iter(values).map_or(f64::NAN, |value| value * factor)
     }
 }
 
 impl fmt::Debug for Formula {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}) * {}", self.text, self.factor)
+        write!(f, "({}) * {}", self.0.text, self.0.factor)
     }
 }
 
 impl PartialEq for Formula {
     fn eq(&self, other: &Formula) -> bool {
-        (&self.text, self.factor) == (&other.text, other.factor)
+        (&self.0.text, self.0.factor) == (&other.0.text, other.0.factor)
     }
 }
 

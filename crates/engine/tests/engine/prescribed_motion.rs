@@ -311,5 +311,5 @@ fn impossible_motions_and_loads_are_refused() {
         })
     };
     assert!(with_load(7, 1.0).contains("group of a load is 7"));
-    assert!(with_load(0, f64::NAN).contains("a load is NaN"));
+    assert!(with_load(0, f64::NAN).contains("a load at t = 0 is NaN"));
 }

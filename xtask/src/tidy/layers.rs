@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(rules(path, "use std::sync::atomic::AtomicU64;"), [(1, 2), (1, 2)]);
         assert_eq!(rules(path, "let x = y.sqrt();\nlet v = vec![1];"), [(1, 2), (2, 2)]);
         assert_eq!(rules(path, "// no atomic, no vec![]\nlet x = R::root(y);"), []);
-        assert_eq!(rules(path, "let x = flags[10];\nlet y = word >> 31u32;"), [(1, 2), (2, 2)]);
+        assert_eq!(rules(path, "let x = word >> 31u32;\nlet y = flags[10];"), [(1, 2), (2, 2)]);
         assert_eq!(rules(path, "let x = flags[DONE];"), []);
     }
 

@@ -132,19 +132,18 @@ pub struct PlacementRow {
     pub population: Population,
     /// Solver of the fluids whose list has the pass; `None` for a pass of grains.
     pub solver: Option<Solver>,
-    /// For each placement, the indices of the limits in [`placement_limits`].
-    limits: u32,
 }
 
 impl PlacementRow {
     /// Indices in [`placement_limits`] of what this placement cannot do in this pass.
     pub fn limits_on(&self, placement: Placement) -> impl Iterator<Item = usize> + use<> {
-        let limits = self.limits;
-        let of_placement = LIMITS
+        let row = *self;
+        let holds = move |limit: &PlacementLimit| limit.not_on.contains(&placement) && limit.is_of(&row);
+        LIMITS
             .iter()
             .enumerate()
-            .filter(move |(_, limit)| limit.not_on.contains(&placement));
-        of_placement.map(|(index, _)| index).filter(move |index| (limits >> index) & 1 == 1)
+            .filter(move |(_, limit)| holds(limit))
+            .map(|(index, _)| index)
     }
 }
 
@@ -167,20 +166,19 @@ pub fn placements() -> Vec<PlacementRow> {
     let of_solvers = of_solvers
         .into_iter()
         .flat_map(|solver| of_fluids(solver).iter().map(move |pass| (Some(solver), pass)));
-    of_grains.chain(of_solvers).map(|(solver, pass)| row(solver, pass)).collect()
+    let row = |(solver, listed): (Option<Solver>, &ListedPass)| PlacementRow {
+        pass: listed.name,
+        population: listed.population,
+        solver,
+    };
+    of_grains.chain(of_solvers).map(row).collect()
 }
 
-fn row(solver: Option<Solver>, pass: &ListedPass) -> PlacementRow {
-    let holds = |limit: &PlacementLimit| {
-        let (of_solver, names) = limit.passes;
-        (of_solver.is_none() || of_solver == solver) && (names.is_empty() || names.contains(&pass.name))
-    };
-    let limits = LIMITS.iter().enumerate().filter(|(_, limit)| holds(limit));
-    PlacementRow {
-        pass: pass.name,
-        population: pass.population,
-        solver,
-        limits: limits.fold(0, |all, (index, _)| all | 1 << index),
+impl PlacementLimit {
+    /// Whether it is about this pass.
+    fn is_of(&self, row: &PlacementRow) -> bool {
+        let (solver, names) = self.passes;
+        (solver.is_none() || solver == row.solver) && (names.is_empty() || names.contains(&row.pass))
     }
 }
 

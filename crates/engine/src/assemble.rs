@@ -3,6 +3,7 @@
 use crate::bonds::check_bonds;
 use crate::fields::Fields;
 use crate::refusal::WorldError;
+use crate::scalars::GrainScalar;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
 use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids, mass_of_sphere};
 use seixo_laws::contact::cohesion::longest_gap;
@@ -35,7 +36,7 @@ pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) ->
         fields.half_velocity.extend(v);
         fields.reference.extend(x);
         fields.force.extend([0.0; RECORD]);
-        fields.temperature.extend(grains.temperature.get(k));
+        fields.scalars.push_from(&grains.scalars, k);
         if frictional {
             fields.spin.extend([w[0], w[1], w[2], 0.0]);
             fields.half_spin.extend(w);
@@ -145,7 +146,6 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
                 adhesive: interaction.cohesion,
                 rolling: interaction.rolling,
                 twisting: interaction.twisting,
-                conductivity: world.contact_conductivity(a, b),
             };
             let laws = derive(normal, tangential, &pair);
             is_extended |= laws.is_extended();
@@ -272,7 +272,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
             remedy: "take another run.integrator, or hold the bodies",
         });
     }
-    if !world.grains.bodies.is_empty() && world.conduction.is_some() {
+    if !world.grains.bodies.is_empty() && !world.scalars().is_empty() {
         return Err(WorldError::WithBodies {
             what: "heat",
             remedy: "leave the temperatures out, or use plain grains",
@@ -282,7 +282,22 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
     if let Some(fluids) = &world.fluids {
         check_fluids(fluids, world.walls.len(), &world.grains.bodies)?;
     }
-    check_conduction(world)
+    check_conduction(world)?;
+    check_scalars(&world.grains, &world.scalars())
+}
+
+/// Rejects grains without a valid value of one of these scalars.
+pub(crate) fn check_scalars(grains: &Grains, scalars: &[GrainScalar]) -> Result<(), WorldError> {
+    for &scalar in scalars {
+        for (k, &id) in grains.id.iter().enumerate() {
+            let value = grains.scalars[scalar].get(k).copied().unwrap_or(f64::NAN);
+            if let Some(must) = scalar.flaw_of(value) {
+                let what = scalar.name();
+                return Err(WorldError::Grain { id, what, value, must });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rejects grains with numbers that cannot be simulated, or outside the domain.

@@ -169,7 +169,7 @@ impl<'a> DryRun<'a> {
                 .any(|body_boundary| body_boundary.body == id)
         };
         ConstraintContext {
-            conducts: world.conduction.is_some(),
+            diffuses: !world.scalars().is_empty(),
             slides: world.domain.is_some_and(|domain| domain.shear.is_some()),
             are_carried: bodies.clone().any(|body| body.motion.is_none()),
             couple_to_fluid: bodies.clone().any(|body| is_coupled(body.id)),
@@ -178,7 +178,7 @@ impl<'a> DryRun<'a> {
 
     fn check_insertion(&self, grains: &Grains) -> Result<(), WorldError> {
         let world = self.world;
-        check_newcomers(grains, world.domain.as_ref(), world.conduction.is_some())?;
+        check_newcomers(grains, world.domain.as_ref(), &world.scalars())?;
         let walls = world.walls.iter().zip(&self.walls);
         let standing: Vec<Wall> = walls.filter(|(_, is)| **is == [true; 2]).map(|(wall, _)| wall.clone()).collect();
         check_places(standing, grains)

@@ -4,10 +4,11 @@
 //! made on the host: the lists are rebuilt, and contact histories are carried over by ids as from a checkpoint. So a run resumed from a checkpoint
 //! before or after the change has the same bits.
 
-use crate::assemble::check_grains;
+use crate::assemble::{check_grains, check_scalars};
 use crate::guard::StepError;
 use crate::refusal::WorldError;
-use crate::world::{Domain, Grains, Load, Vec3, WallMotion, check_temperatures};
+use crate::scalars::GrainScalar;
+use crate::world::{Domain, Grains, Load, Vec3, WallMotion};
 
 /// A change of walls, inlets, gravity, loads or prescribed motion.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,8 +64,8 @@ pub(crate) enum OverlapCheck {
     Grains,
 }
 
-/// Rejects grains that can never be added: with bodies, invalid values, or without temperatures if heat is conducted.
-pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, conducts: bool) -> Result<(), WorldError> {
+/// Rejects grains that can never be added: with bodies, invalid values, or without one of these scalars.
+pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, scalars: &[GrainScalar]) -> Result<(), WorldError> {
     if !grains.bodies.is_empty() {
         return Err(WorldError::WithBodies {
             what: "inlets and groups that are added later",
@@ -72,7 +73,7 @@ pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, conducts
         });
     }
     check_grains(grains, domain)?;
-    if conducts { check_temperatures(grains) } else { Ok(()) }
+    check_scalars(grains, scalars)
 }
 
 pub(crate) fn stopped(stop: StepError) -> WorldError {

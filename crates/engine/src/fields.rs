@@ -1,6 +1,7 @@
 //! Tables of the fields of grains and fluid particles. One line per field defines its storage, its reordering, its section in checkpoints and its
 //! memory.
 
+use crate::scalars::GrainScalars;
 use crate::state::{Column, Sections, State};
 use seixo_device::{Cpu, Strided};
 
@@ -104,10 +105,10 @@ pub trait Sorted {
 }
 
 macro_rules! fields {
-    ($(#[$about:meta])* $table:ident, $section:literal, $places:ident: $($(#[$doc:meta])* $saved:literal $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
+    ($(#[$about:meta])* $table:ident, $section:literal, $places:ident $(, $(#[$nested_doc:meta])* $nested:ident)?: $($(#[$doc:meta])* $saved:literal $name:ident: $type:ty, $numbers:literal, $spare:ident;)+) => {
         $(#[$about])*
         #[derive(Clone, Default)]
-        pub struct $table { $($(#[$doc])* pub $name: Vec<$type>,)+ spare_f64: Vec<f64>, spare_u32: Vec<u32> }
+        pub struct $table { $($(#[$doc])* pub $name: Vec<$type>,)+ $($(#[$nested_doc])* pub $nested: GrainScalars,)? spare_f64: Vec<f64>, spare_u32: Vec<u32> }
 
         impl Sorted for $table {
             fn ids(&self) -> &[u32] {
@@ -118,6 +119,9 @@ macro_rules! fields {
             }
             fn reorder(&mut self, device: &Cpu, order: &[u32]) {
                 $(gather(device, &mut self.$name, &mut self.$spare, $numbers, order);)+
+                $(for (_, column) in self.$nested.columns_mut() {
+                    gather(device, column, &mut self.spare_f64, 1, order);
+                })?
             }
             fn pick(&self, places: &[u32]) -> $table {
                 let mut picked = $table::default();
@@ -127,6 +131,7 @@ macro_rules! fields {
                         picked.$name = places.iter().flat_map(|&place| &from[place as usize * $numbers..][..$numbers]).copied().collect();
                     }
                 )+
+                $(picked.$nested = self.$nested.picked(places);)?
                 picked
             }
         }
@@ -140,6 +145,7 @@ macro_rules! fields {
             /// Appends other particles.
             pub fn append(&mut self, other: &$table) {
                 $(self.$name.extend_from_slice(&other.$name);)+
+                $(self.$nested.append(&other.$nested);)?
             }
 
             /// Copies every field into a checkpoint.
@@ -150,20 +156,29 @@ macro_rules! fields {
                         to.put(name, Number::column(&self.$name));
                     }
                 )+
+                $(for (scalar, column) in self.$nested.carried() {
+                    to.put(&format!("{}/{}", $section, scalar.name()), Number::column(column));
+                })?
             }
 
             /// Reads every field from a checkpoint; `Err` contains the name of a field that is missing or of the wrong size.
-            pub fn load(state: &State) -> Result<$table, &'static str> {
+            pub fn load(state: &State) -> Result<$table, String> {
                 let mut fields = $table::default();
                 $(
                     let name = concat!($section, "/", $saved);
                     fields.$name = match state.get(name) {
                         None if OPTIONAL.contains(&name) => Vec::new(),
-                        column => column.and_then(Number::from_column).ok_or(name)?,
+                        column => column.and_then(Number::from_column).ok_or_else(|| name.to_owned())?,
                     };
                 )+
                 let n = fields.id.len();
-                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!($section, "/", $saved)); })+
+                $(if !fields.$name.is_empty() && fields.$name.len() != n * $numbers { return Err(concat!($section, "/", $saved).to_owned()); })+
+                $(for (scalar, column) in fields.$nested.columns_mut() {
+                    let name = format!("{}/{}", $section, scalar.name());
+                    let Some(saved) = state.get(&name) else { continue };
+                    let found = Number::from_column(saved).filter(|found: &Vec<f64>| found.is_empty() || found.len() == n);
+                    *column = found.ok_or(name)?;
+                })?
                 Ok(fields)
             }
 
@@ -171,6 +186,7 @@ macro_rules! fields {
             pub fn bytes(&self) -> u64 {
                 let mut bytes = self.spare_f64.capacity() * 8 + self.spare_u32.capacity() * 4;
                 $(bytes += self.$name.capacity() * size_of::<$type>();)+
+                $(bytes += self.$nested.columns().map(|(_, column)| column.capacity() * size_of::<f64>()).sum::<usize>();)?
                 bytes as u64
             }
         }
@@ -179,7 +195,9 @@ macro_rules! fields {
 
 fields! {
     /// All fields of all grains, in the order of the cells. The last name in a line of the table is the buffer it reorders through.
-    Fields, "grains", position:
+    Fields, "grains", position,
+    /// Scalars that grains carry.
+    scalars:
     /// Unique id.
     "id" id: u32, 1, spare_u32;
     /// Index of the material.
@@ -210,8 +228,6 @@ fields! {
     "ways" position_derivatives: f64, 9, spare_f64;
     /// First to fourth derivatives of the orientation; empty without Gear's method.
     "turns" orientation_derivatives: f64, 16, spare_f64;
-    /// Temperature \[K\]; empty without heat conduction.
-    "temperature" temperature: f64, 1, spare_f64;
 }
 
 fields! {

@@ -9,11 +9,11 @@ mod assembly;
 mod bins;
 mod bodies;
 mod bonds;
+mod diffusion;
 mod domain;
 mod flow;
 mod gear;
 mod halo_exchange;
-mod heat;
 mod index_map;
 mod neighbor_lists;
 mod observe;
@@ -36,9 +36,9 @@ use assembly::Contacts;
 use bins::BinnedGrains;
 use bodies::GpuBodies;
 use bonds::GpuBonds;
+use diffusion::GpuDiffusion;
 use domain::DomainState;
 use gear::GpuGear;
-use heat::GpuHeat;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -228,8 +228,8 @@ pub(crate) struct GpuGrains<C, R> {
     /// Present if forces are computed in several launches.
     contacts: Option<Contacts<C, R>>,
     walls: Option<WallRows<C, R>>,
-    /// Present with heat conduction.
-    heat: Option<GpuHeat<C>>,
+    /// Scalars of grains, in the order of the host's.
+    diffusions: Vec<GpuDiffusion<C, R>>,
     /// Present with rigid bodies.
     carriers: Option<GpuBodies<C>>,
     /// Present in decomposition-invariant runs without bodies; with bodies, `carriers` has this data.

@@ -65,8 +65,8 @@ impl Bodies {
 
 /// Conditions that decide whether the grains of a group can be fixed, released or loaded, in a simulation or in a planned one.
 pub(crate) struct ConstraintContext {
-    /// Whether grains conduct heat.
-    pub conducts: bool,
+    /// Whether grains carry scalars that spread through contacts.
+    pub diffuses: bool,
     /// Whether periodic sides are sheared.
     pub slides: bool,
     /// Whether rigid bodies without prescribed motion carry some of them.
@@ -93,7 +93,7 @@ impl ConstraintContext {
 
     fn flaw_of_holding(&self, motion: &WallMotion) -> Option<String> {
         let reported = |what: &str| Some(what.to_owned());
-        if self.conducts {
+        if self.diffuses {
             return reported("grains through which heat flows cannot be held; leave the temperatures out, or use a wall");
         }
         if self.slides {

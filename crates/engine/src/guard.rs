@@ -1,5 +1,7 @@
 //! Errors of a step: grain, position, partner, step and likely cause.
 
+use crate::scalars::GrainScalar;
+
 /// Cause of a step error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepErrorCause {
@@ -23,9 +25,11 @@ pub enum StepErrorCause {
     },
     /// It left the domain, which is an error in this scene.
     LeftDomain,
-    /// Its heat flow is too fast for the time step.
+    /// One of its scalars changes too fast for the time step.
     TooConductive {
-        /// Σ H Δt / (m c), at most 1.
+        /// The scalar.
+        scalar: GrainScalar,
+        /// Σ H Δt / κ, at most 1; the capacity κ of heat is m c.
         share: f64,
         /// Time step at which the share would be 1 \[s\].
         time_step: f64,
@@ -105,7 +109,11 @@ impl std::fmt::Display for StepError {
                 100.0 * limit
             )?,
             StepErrorCause::Device { .. } | StepErrorCause::FluidErrorCause(_) => {}
-            StepErrorCause::TooConductive { share, time_step } => write!(
+            StepErrorCause::TooConductive {
+                scalar: GrainScalar::Temperature,
+                share,
+                time_step,
+            } => write!(
                 f,
                 "takes up heat faster than the time step can follow: Σ H Δt / (m c) is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, a smaller thermal_conductivity or a larger specific_heat_capacity"
             )?,

@@ -337,7 +337,7 @@ impl Populations {
 
     /// Removes the grains with these sorted ids, and each body that carries one of them, as a whole.
     pub(crate) fn remove_grains(&mut self, ids: &[u32]) {
-        self.remove_leaving_heat(|populations, i| ids.binary_search(&populations.grains.fields.id[i]).is_ok());
+        self.remove_leaving_scalars(|populations, i| ids.binary_search(&populations.grains.fields.id[i]).is_ok());
         let id = self.grains.fields.id.clone();
         self.retain_grains(|i| ids.binary_search(&id[i]).is_err());
     }

@@ -3,9 +3,9 @@
 use crate::bodies::Bodies;
 use crate::bonds::{BondNetwork, BondPlan};
 use crate::context::StepContext;
+use crate::diffusion::Diffusion;
 use crate::flow::Flow;
 use crate::grains::GrainState;
-use crate::heat::Heat;
 use crate::loads::Loads;
 use crate::measure::{EnergyLedger, Work};
 use crate::pass::{PASSES_OF_CPU, Pass};
@@ -27,8 +27,8 @@ pub(crate) struct Populations {
     pub bond_plan: BondPlan,
     /// Fluids, if there are any.
     pub flow: Option<Box<Flow>>,
-    /// Data of heat conduction, if heat is conducted.
-    pub heat: Option<Box<Heat>>,
+    /// Scalars that spread through contacts, such as heat.
+    pub diffusions: Vec<Diffusion>,
     pub ledger: EnergyLedger,
     pub profile: Profile,
     /// Spans of work, if a GPU and the CPU cores work at the same time.

@@ -13,9 +13,9 @@ use crate::bonds::{BondCandidate, BondPlan, pairs_at_start};
 use crate::context::{MaterialTable, StepContext};
 use crate::coordinate_precision::CoordinatePrecision;
 use crate::decomposition::{Subdomains, Traffic};
+use crate::diffusion::Diffusion;
 use crate::fields::Fields;
 use crate::grains::GrainState;
-use crate::heat::Heat;
 use crate::loads::Loads;
 use crate::local_domain::LocalDomain;
 use crate::measure::{EnergyLedger, NO_CONTACT};
@@ -96,7 +96,7 @@ impl Simulation {
         let residual = simulation.ledger().residual;
         let populations = &mut simulation.whole.populations;
         populations.ledger.work.initial = residual;
-        populations.init_heat_ledger()?;
+        populations.init_scalar_ledgers()?;
         simulation.go_where_asked()?;
         Ok(simulation)
     }
@@ -223,7 +223,7 @@ impl Simulation {
                 time_step_share: left_to_bonds,
             },
             flow: None,
-            heat: Heat::of(world),
+            diffusions: Diffusion::all_of(world),
             ledger: EnergyLedger::default(),
             profile: Profile::new(&PASSES_OF_CPU),
             trace: None,

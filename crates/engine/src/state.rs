@@ -1,6 +1,7 @@
 //! State of a simulation as named sections: the content of a checkpoint.
 
 use crate::periodic_cell::PeriodicCell;
+pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -76,8 +77,8 @@ pub struct GrainSnapshot {
     pub coordination: Vec<u32>,
     /// Orientations, unit quaternions w x y z; empty without bonds.
     pub orientation: Vec<[f64; 4]>,
-    /// Temperatures \[K\]; empty without heat conduction.
-    pub temperature: Vec<f64>,
+    /// Scalars that grains carry, such as temperatures.
+    pub scalars: GrainScalars,
     /// Mean pressure inside each grain from its contacts and bonds \[Pa\]; empty if not requested, as it requires all of them.
     pub pressure: Vec<f64>,
     /// Smallest id of the grains connected to each grain by bonds; empty if not requested, as it requires all bonds.
@@ -279,35 +280,30 @@ impl Ledger {
     }
 }
 
-/// The ledger of heat \[J\]: heat now and transfers since time zero.
+/// The ledger of a scalar that grains carry: the amount now, and transfers since time zero. Amounts of heat are in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HeatLedger {
-    /// Σ m c T of all grains.
+pub struct ScalarLedger {
+    /// Amount in all grains; of heat, Σ m c T.
     pub held: f64,
-    /// Heat from walls.
+    /// Amount from walls.
     pub from_walls: f64,
-    /// Heat of grains that were added.
+    /// Amount of grains that were added.
     pub inserted: f64,
-    /// Heat of grains that left.
+    /// Amount of grains that left.
     pub left: f64,
-    /// Heat at time zero.
+    /// Amount at time zero.
     pub initial: f64,
-    /// Residual of the balance: stored heat − heat from walls − inserted + left − initial.
+    /// Residual of the balance: held − from walls − inserted + left − initial.
     pub residual: f64,
 }
 
-impl HeatLedger {
-    /// Column names with units, in the order of [`HeatLedger::values`].
-    pub const NAMES: [&'static str; 6] = [
-        "held [J]",
-        "from_walls [J]",
-        "inserted [J]",
-        "left [J]",
-        "initial [J]",
-        "residual [J]",
-    ];
+impl ScalarLedger {
+    /// Column names with units, in the order of [`ScalarLedger::values`].
+    pub fn names(scalar: GrainScalar) -> [String; 6] {
+        ["held", "from_walls", "inserted", "left", "initial", "residual"].map(|name| format!("{name} [{}]", scalar.amount_unit()))
+    }
 
-    /// The terms in the order of [`HeatLedger::NAMES`].
+    /// The terms in the order of [`ScalarLedger::names`].
     pub fn values(&self) -> [f64; 6] {
         [self.held, self.from_walls, self.inserted, self.left, self.initial, self.residual]
     }

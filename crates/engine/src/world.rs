@@ -14,10 +14,11 @@ mod time_step;
 mod wall;
 
 use crate::ranks::Ranks;
+use crate::scalars::{GrainScalar, GrainScalars};
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
+pub(crate) use conduction::check_conduction;
 pub use conduction::{Conduction, Thermal};
-pub(crate) use conduction::{check_conduction, check_temperatures};
 pub(crate) use fluid::check_fluids;
 pub use fluid::{
     BodyBoundary, CONTACT_ANGLES, Fluid, Fluids, LARGEST_SUSPENDED, MIN_COHESIVE_SUPPORT, Particles, PressureTolerance, Smoothing, Solver,
@@ -132,8 +133,8 @@ pub struct Grains {
     pub material: Vec<u32>,
     /// Index into [`World::groups`].
     pub group: Vec<u32>,
-    /// Temperatures \[K\] where the world conducts heat; else empty.
-    pub temperature: Vec<f64>,
+    /// Scalars that they carry, such as temperatures where the world conducts heat.
+    pub scalars: GrainScalars,
     /// Rigid bodies that carry some of them.
     pub bodies: Vec<Body>,
 }
@@ -158,7 +159,7 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
-    /// Appends grain k of another table, with its temperature but without its body.
+    /// Appends grain k of another table, with its scalars but without its body.
     pub fn push_from(&mut self, other: &Grains, k: usize) {
         self.push(
             other.id[k],
@@ -169,7 +170,7 @@ impl Grains {
             other.material[k],
             other.group[k],
         );
-        self.temperature.extend(other.temperature.get(k));
+        self.scalars.push_from(&other.scalars, k);
     }
 }
 
@@ -328,6 +329,11 @@ impl World {
     /// The interaction of two materials, if the scene gives one.
     pub fn interaction(&self, a: u32, b: u32) -> Option<&Interaction> {
         self.interactions[a as usize * self.materials.len() + b as usize].as_ref()
+    }
+
+    /// Scalars that every grain must have.
+    pub fn scalars(&self) -> Vec<GrainScalar> {
+        self.conduction.iter().map(|_| GrainScalar::Temperature).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::FilesError;
 use crate::columns::{Column, Header, Known, Lines, Quantity, open_input};
+use seixo_engine::state::{GrainScalar, StartScalars};
 use std::path::Path;
 
 /// How much of a file is accepted.
@@ -44,11 +45,12 @@ pub struct GrainRow {
     pub material: Option<String>,
     /// Orientation of a clump as a quaternion w x y z of any length, if the file gives it.
     pub orientation: Option<[f64; 4]>,
-    /// Temperature \[K\], not negative, if the file gives it.
-    pub temperature: Option<f64>,
+    /// Scalars that the file gives, such as a temperature \[K\].
+    pub scalars: StartScalars,
 }
 
-const KNOWN: [Known; 17] = [
+/// The columns that are no scalars; those follow.
+const KNOWN: [Known; SCALARS] = [
     Known {
         names: &["id"],
         quantity: Quantity::Plain,
@@ -113,14 +115,21 @@ const KNOWN: [Known; 17] = [
         names: &["qz", "orientation_z"],
         quantity: Quantity::Plain,
     },
-    Known {
-        names: &["temperature"],
-        quantity: Quantity::Temperature,
-    },
 ];
 const X: usize = 3;
 const QW: usize = 12;
-const TEMPERATURE: usize = 16;
+const SCALARS: usize = 16;
+
+/// All columns that a file may have.
+fn known_columns() -> Vec<Known> {
+    let scalars = GrainScalar::ALL.into_iter().map(|scalar| match scalar {
+        GrainScalar::Temperature => Known {
+            names: &["temperature"],
+            quantity: Quantity::Temperature,
+        },
+    });
+    KNOWN.into_iter().chain(scalars).collect()
+}
 
 impl GrainRow {
     /// Puts one value where its column says.
@@ -135,10 +144,14 @@ impl GrainRow {
                 radius if radius > 0.0 => self.radius = Some(radius),
                 _ => return Err(column.wrong(lines, value, "is not a radius", "use a number above zero")),
             },
-            TEMPERATURE => match column.number(lines, value)? {
-                temperature if temperature >= 0.0 => self.temperature = Some(temperature),
-                _ => return Err(column.wrong(lines, value, "is not a temperature", "use kelvins, zero or above")),
-            },
+            slot if slot >= SCALARS => {
+                let scalar = GrainScalar::ALL[slot - SCALARS];
+                let number = column.number(lines, value)?;
+                if let Some(must) = scalar.flaw_of(number) {
+                    return Err(column.wrong(lines, value, &format!("is not {}", scalar.noun()), &format!("it must be {must}")));
+                }
+                self.scalars[scalar] = Some(number);
+            }
             slot if slot >= QW => {
                 self.orientation.get_or_insert_default()[slot - QW] = column.number(lines, value)?;
             }
@@ -160,7 +173,7 @@ impl GrainRow {
 }
 
 /// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
-/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz`, `temperature` are not. Lines that are blank or start with `#` are skipped.
+/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` and the scalars of [`GrainScalar`] are not. Lines that are blank or start with `#` are skipped.
 pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     let (file, _) = open_input(path, "a grain file", limits.bytes)?;
     let mut lines = Lines::new(path, file);
@@ -172,7 +185,7 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
             "start it with a line like `x[m] y[m] z[m] radius[m]`",
         ));
     }
-    let header = Header::parse(&lines, &text, &KNOWN)?;
+    let header = Header::parse(&lines, &text, &known_columns())?;
     if let Some(missing) = (X..X + 3).find(|&slot| !header.has(slot)) {
         return Err(lines.error(
             format!("no column `{}`", KNOWN[missing].names[0]),

@@ -23,7 +23,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use seixo_engine::state::GrainSnapshot;
+use seixo_engine::state::{GrainScalar, GrainSnapshot};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::str::FromStr;
@@ -54,15 +54,15 @@ pub enum Field {
     Body,
     /// Mean pressure of contacts and bonds inside the grain \[Pa\]; the snapshot must have it.
     Pressure,
-    /// Temperature \[K\]; the snapshot must have it.
-    Temperature,
+    /// A scalar that the grains carry; the snapshot must have it.
+    Scalar(GrainScalar),
     /// Smallest id of the grains that it hangs together with by bonds; the snapshot must have it.
     Fragment,
 }
 
 impl Field {
-    /// Every field, with the word for it in scenes and files.
-    pub const ALL: [(Field, &'static str); 12] = [
+    /// Fields of all grains, with the words for them in scenes and files.
+    const COMMON: [(Field, &'static str); 11] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -73,13 +73,18 @@ impl Field {
         (Field::Mass, "mass"),
         (Field::Body, "body"),
         (Field::Pressure, "pressure"),
-        (Field::Temperature, "temperature"),
         (Field::Fragment, "fragment"),
     ];
 
+    /// Every field, with the word for it in scenes and files.
+    pub fn all() -> impl Iterator<Item = (Field, &'static str)> {
+        let scalars = GrainScalar::ALL.into_iter().map(|scalar| (Field::Scalar(scalar), scalar.name()));
+        Field::COMMON.into_iter().chain(scalars)
+    }
+
     /// The word for it.
     pub fn keyword(self) -> &'static str {
-        Field::ALL[self as usize].1
+        Field::all().find(|(field, _)| *field == self).map_or("", |(_, keyword)| keyword)
     }
 
     fn values<'a>(self, snapshot: &'a GrainSnapshot) -> Values<'a> {
@@ -94,7 +99,7 @@ impl Field {
             Field::Mass => Values::Scalars64(&snapshot.mass),
             Field::Body => Values::Offsets(&snapshot.body),
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
-            Field::Temperature => Values::Scalars64(&snapshot.temperature),
+            Field::Scalar(scalar) => Values::Scalars64(&snapshot.scalars[scalar]),
             Field::Fragment => Values::Integers(&snapshot.fragment),
         }
     }
@@ -108,13 +113,13 @@ impl std::fmt::Display for Field {
 
 /// A word that names no field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no field `{0}`; known are {known}", known = Field::ALL.map(|(_, keyword)| keyword).join(", "))]
+#[error("there is no field `{0}`; known are {known}", known = Field::all().map(|(_, keyword)| keyword).collect::<Vec<_>>().join(", "))]
 pub struct UnknownField(pub String);
 
 impl FromStr for Field {
     type Err = UnknownField;
     fn from_str(word: &str) -> Result<Field, UnknownField> {
-        let found = Field::ALL.into_iter().find(|(_, keyword)| *keyword == word);
+        let found = Field::all().find(|(_, keyword)| *keyword == word);
         found.map(|(field, _)| field).ok_or_else(|| UnknownField(word.to_owned()))
     }
 }
@@ -306,7 +311,7 @@ impl VtkPoints {
         };
         VtkPoints {
             time,
-            scalars: Field::ALL.into_iter().filter_map(column).collect(),
+            scalars: Field::all().filter_map(column).collect(),
             position: snapshot.position,
             radius: snapshot.radius,
             id: snapshot.id,

@@ -2,7 +2,7 @@
 //!
 //! Two half-spaces of conductivities k_i and k_j in contact over a disk of radius a have the thermal resistance 1/(4 k_i a) + 1/(4 k_j a)
 //! \[Batchelor 1977; Vargas 2001\]. So the heat flow is Q = H (T_j − T_i) with H = 4 k_i k_j / (k_i + k_j) a, which is 2 k a for equal
-//! conductivities. A grain has one temperature.
+//! conductivities. A grain has one temperature. How it changes is in [`crate::diffusion`].
 
 use crate::real::Real;
 use cubecl::prelude::*;
@@ -25,35 +25,11 @@ pub fn conductance<R: Real>(contact_conductivity: R, contact_radius: R) -> R {
     contact_conductivity * contact_radius
 }
 
-/// Heat flow into the first of two bodies at these temperatures \[W\]; the flow into the second is exactly opposite.
+/// Heat capacity of a body of this mass and specific heat capacity, m c \[J/K\].
 #[cube]
 #[inline(always)]
-pub fn heat_flow<R: Real>(conductance: R, temperature_i: R, temperature_j: R) -> R {
-    conductance * (temperature_j - temperature_i)
-}
-
-/// Heat content of a body of this mass, specific heat capacity and temperature, m c T \[J\].
-#[cube]
-#[inline(always)]
-pub fn heat_content<R: Real>(mass: R, specific_heat_capacity: R, temperature: R) -> R {
-    mass * specific_heat_capacity * temperature
-}
-
-/// Temperature after this heat \[J\] flowed into a body of heat capacity m c \[J/K\], in \[K\].
-#[cube]
-#[inline(always)]
-pub fn warmed<R: Real>(temperature: R, heat: R, heat_capacity: R) -> R {
-    temperature + heat / heat_capacity
-}
-
-/// Share of its temperature difference to its neighbors that a body of heat capacity m c \[J/K\] loses in one step, Σ H Δt / (m c) \[-\].
-///
-/// Explicit steps are stable while this is at most 1 for every body. By Gershgorin no rate of the network exceeds twice the largest Σ H / (m c). A
-/// temperature then stays between those of its neighbors.
-#[cube]
-#[inline(always)]
-pub fn share_per_step<R: Real>(conductances: R, dt: R, heat_capacity: R) -> R {
-    conductances * dt / heat_capacity
+pub fn heat_capacity<R: Real>(mass: R, specific_heat_capacity: R) -> R {
+    mass * specific_heat_capacity
 }
 
 #[cfg(test)]

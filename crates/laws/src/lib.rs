@@ -10,6 +10,7 @@
 
 pub mod bond;
 pub mod contact;
+pub mod diffusion;
 pub mod fluid;
 pub mod heat;
 pub mod motion;

@@ -15,6 +15,7 @@ use crate::{
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
+use seixo_engine::state::{GrainScalar, StartScalars};
 use seixo_engine::world::{Domain, ExpectedGrains, Grains, Load, Vec3, VectorOfTime, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
@@ -33,7 +34,16 @@ struct UnnumberedGrain {
     is_as_drawn: bool,
     material: u32,
     orientation: DQuat,
-    temperature: Option<f64>,
+    scalars: StartScalars,
+}
+
+impl GrainsSection {
+    /// Scalars with which its grains start.
+    pub(crate) fn scalars(&self) -> StartScalars {
+        let mut scalars = StartScalars::default();
+        scalars[GrainScalar::Temperature] = self.temperature.map(|temperature| temperature.si);
+        scalars
+    }
 }
 
 /// A section whose grains are not numbered yet.
@@ -105,9 +115,12 @@ pub(crate) fn gather(
         }
     }
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
-    let is_warm = sections
-        .iter()
-        .any(|section| section.loose.iter().any(|grain| grain.temperature.is_some()));
+    // What some grains have, all need.
+    let is_given = |scalar: &GrainScalar| {
+        let mut all = sections.iter().flat_map(|section| &section.loose);
+        all.any(|grain| grain.scalars[*scalar].is_some())
+    };
+    let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
     let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {
@@ -174,10 +187,7 @@ pub(crate) fn gather(
                 if let (Some(mesh), Some(body)) = (mesh, grains.bodies.last()) {
                     outlines.add_body(mesh, radius, body);
                 }
-                if is_warm {
-                    let temperature = one.temperature.unwrap_or(f64::NAN);
-                    grains.temperature.resize(grains.len(), temperature);
-                }
+                grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
             }
             // The bodies of this section are the last ones.
             let of_section = &grains.bodies[grains.bodies.len() - loose.len()..];
@@ -199,9 +209,7 @@ pub(crate) fn gather(
                     density: densities[one.material as usize],
                     is_disk: across.is_some() && *acts_on_fluid,
                 });
-                if is_warm {
-                    grains.temperature.push(one.temperature.unwrap_or(f64::NAN));
-                }
+                grains.scalars.extend_to(grains.len() + members.len(), &one.scalars, &carried);
             }
             grain_boundary::put(&mut grains, &members, motion.clone(), group as u32);
             continue;
@@ -210,7 +218,7 @@ pub(crate) fn gather(
             row,
             radius,
             material,
-            temperature,
+            scalars,
             ..
         } in loose
         {
@@ -224,9 +232,7 @@ pub(crate) fn gather(
                 *material,
                 group as u32,
             );
-            if is_warm {
-                grains.temperature.push(temperature.unwrap_or(f64::NAN));
-            }
+            grains.scalars.extend_to(grains.len(), scalars, &carried);
         }
     }
     (grains, outlines)
@@ -391,14 +397,14 @@ fn loose(
                 ));
             }
             let orientation = orientation.normalize();
-            let temperature = row.temperature.or(section.temperature.map(|temperature| temperature.si));
+            let scalars = row.scalars.or(&section.scalars());
             Ok(UnnumberedGrain {
                 row,
                 radius,
                 is_as_drawn: given.is_none(),
                 material,
                 orientation,
-                temperature,
+                scalars,
             })
         })
         .collect()

@@ -1,6 +1,7 @@
 //! Heat conduction: whether a scene has it, and which keys it lacks.
 
 use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, schema::SceneFile};
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Thermal, World};
 use seixo_files::vtk::Field;
 use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
@@ -12,7 +13,7 @@ pub(crate) fn conduction(
     walls: &BTreeMap<String, Range<usize>>,
     findings: &mut CheckState,
 ) -> Option<Conduction> {
-    if world.grains.temperature.is_empty() && file.grains.values().all(|section| section.temperature.is_none()) {
+    if world.grains.scalars[GrainScalar::Temperature].is_empty() && file.grains.values().all(|section| section.temperature.is_none()) {
         refuse_what_asks_for_heat(file, findings);
         return None;
     }
@@ -73,7 +74,11 @@ pub(crate) fn conduction(
 fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut CheckState) {
     let grains = &world.grains;
     for (group, (name, section)) in file.grains.iter().enumerate() {
-        let lacks = |k: usize| grains.temperature.get(k).is_none_or(|temperature| temperature.is_nan());
+        let lacks = |k: usize| {
+            grains.scalars[GrainScalar::Temperature]
+                .get(k)
+                .is_none_or(|temperature| temperature.is_nan())
+        };
         let is_lacking = (0..grains.len()).any(|k| grains.group[k] == group as u32 && lacks(k));
         if is_lacking || section.inlet.is_some() && section.temperature.is_none() {
             let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: `temperature` is missing, as other grains have one"));
@@ -88,7 +93,12 @@ fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut CheckSt
 /// If no grain has a temperature: reports keys that make no sense, and notes keys without effect.
 fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut CheckState) {
     let wall = |(name, section): (&String, &crate::schema::WallSection)| section.temperature.map(|_| format!("wall.{name}.temperature"));
-    let fields = file.output.fields.iter().flatten().any(|field| field.0 == Field::Temperature);
+    let fields = file
+        .output
+        .fields
+        .iter()
+        .flatten()
+        .any(|field| field.0 == Field::Scalar(GrainScalar::Temperature));
     let probes = file.probe.iter().filter_map(|(name, section)| {
         let keys = [
             ("group_temperature", section.group_temperature.is_some()),

@@ -19,6 +19,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use schemars::JsonSchema;
 use seixo_engine::radius_distribution::RadiusDistribution;
+use seixo_engine::state::{GrainScalar, StartScalars};
 use seixo_engine::world::{Domain, ExpectedGrains, Grains, Vec3, Wall, World};
 use seixo_engine::{Simulation, WorldError, free_of_walls};
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,7 @@ pub struct Inlet {
     density: f64,
     velocity: Vec3,
     angular_velocity: Vec3,
-    temperature: Option<f64>,
+    scalars: StartScalars,
     volume: Volume,
     radii: RadiusDistribution,
     seed: u64,
@@ -169,7 +170,7 @@ struct Around<'a> {
     density: f64,
     velocity: Vec3,
     angular_velocity: Vec3,
-    temperature: Option<f64>,
+    scalars: StartScalars,
     gravity: Vec3,
     seed: u64,
     stream: u64,
@@ -193,6 +194,7 @@ pub(crate) fn inlets(
     let seed = file.run.seed.0;
     let mut inlets = Vec::new();
     for (group, (name, section)) in file.grains.iter_mut().enumerate() {
+        let scalars = section.scalars();
         let Some(own) = &mut section.inlet else { continue };
         let path = format!("grains.{name}");
         let material = match section.material.as_deref().map(|material| materials.index(material)) {
@@ -213,7 +215,7 @@ pub(crate) fn inlets(
             density: world.materials[material as usize].density,
             velocity: si(&section.velocity),
             angular_velocity: si(&section.angular_velocity),
-            temperature: section.temperature.map(|temperature| temperature.si),
+            scalars,
             gravity: world.gravity,
             seed,
             stream: fnv1a(name),
@@ -282,7 +284,7 @@ impl Inlet {
             density: around.density,
             velocity: velocity.to_array(),
             angular_velocity: around.angular_velocity,
-            temperature: around.temperature,
+            scalars: around.scalars,
             volume,
             radii,
             seed: around.seed,
@@ -418,7 +420,8 @@ impl Inlet {
                 });
             };
             coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
-            coming.temperature.extend(self.temperature);
+            let given: Vec<GrainScalar> = self.scalars.given().collect();
+            coming.scalars.extend_to(coming.len(), &self.scalars, &given);
             id += 1;
         }
         simulation.insert(&coming)?;

@@ -56,6 +56,7 @@ pub use templates::{Template, templates};
 
 use diagnostics::Next;
 use seixo_analysis::{Grid, Region};
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, Settings, Vec3, World};
 use seixo_files::vtk::Field;
 use std::ops::Range;
@@ -238,18 +239,20 @@ pub enum ProbeKind {
         /// As for the force.
         walls: Range<usize>,
     },
-    /// Mean temperature of a group, weighted by mass.
-    GroupTemperature {
+    /// Mean, smallest and largest value of a scalar in a group.
+    GroupScalar {
         /// Index into [`World::groups`].
         group: u32,
+        /// The scalar, such as the temperature.
+        scalar: GrainScalar,
     },
     /// Heat from a wall into the grains.
     WallHeat {
         /// As for the force.
         walls: Range<usize>,
     },
-    /// Heat balance.
-    Heat,
+    /// Balance of a scalar that grains carry, such as heat.
+    ScalarLedger(GrainScalar),
     /// A quantity of fluids.
     Fluid(FluidProbe),
     /// Position of a wall: its middle, and its angle of rotation. The middle of a box is the mean of those of its faces.

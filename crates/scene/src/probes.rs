@@ -16,6 +16,7 @@ use crate::{
 };
 use glam::DVec3;
 use seixo_analysis as analysis;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, World};
 use std::{collections::BTreeMap, ops::Range};
 
@@ -95,9 +96,15 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
     add(section.wall_heat.as_ref().map(heat));
     add(section.group_temperature.as_ref().map(|name| {
         let group = group_of(name, world).map_err(|complaint| ("group_temperature".to_owned(), complaint))?;
-        Ok(ProbeKind::GroupTemperature { group })
+        Ok(ProbeKind::GroupScalar {
+            group,
+            scalar: GrainScalar::Temperature,
+        })
     }));
-    add(section.heat.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Heat)));
+    add(section
+        .heat
+        .filter(|&is_wanted| is_wanted)
+        .map(|_| Ok(ProbeKind::ScalarLedger(GrainScalar::Temperature))));
     add(section.worn_volume.as_ref().map(|name| {
         let walls = of_wall("worn_volume", name)?;
         if is_sound && world.walls[walls.clone()].iter().all(|wall| wall.specific_wear_rate == 0.0) {

@@ -183,7 +183,7 @@ vocabulary! {
     TwistingLaw, "law against twisting": TwistingLaw::ALL.iter().map(|law| (law.keyword(), *law));
     BondLaw, "law of bonds": BondLaw::ALL.map(|law| (law.keyword(), law));
     CrossSection, "cross-section": CrossSection::ALL.map(|section| (section.name(), section));
-    Field, "output field": Field::ALL.map(|(field, word)| (word, field));
+    Field, "output field": Field::all().map(|(field, word)| (word, field));
     Smoothing, "smoothing function": Smoothing::ALL.map(|(smoothing, word)| (word, smoothing));
     ViscousForce, "viscous force": ViscousForce::ALL.map(|(force, word)| (word, force));
     StateLaw, "equation of state": StateLaw::ALL.map(|(law, word)| (word, law));

@@ -117,7 +117,8 @@ pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
 #[inline(always)]
 pub fn extended_coefficients<R: Real>(table: &[R], row: usize) -> ExtendedCoefficients<R> {
     let at = row * 20usize + 8usize;
-    let conductivity = table[at + 10usize];
+    // The last number is read first, so that one bounds check serves all.
+    let twisting_friction = table[at + 9usize];
     ExtendedCoefficients::<R> {
         unloading_stiffness: table[at],
         cohesion_law: table[at + 1usize],
@@ -127,9 +128,8 @@ pub fn extended_coefficients<R: Real>(table: &[R], row: usize) -> ExtendedCoeffi
         rolling_law: table[at + 5usize],
         rolling_friction: table[at + 6usize],
         rolling_damping: table[at + 7usize],
-        twisting_law: table[at + LARGEST_OVERLAP],
-        twisting_friction: table[at + 9usize],
-        conductivity,
+        twisting_law: table[at + 8usize],
+        twisting_friction,
     }
 }
 

@@ -89,7 +89,7 @@ impl Populations {
         self.remove_body_energy(&domain);
         if lost.contains(&true) {
             self.remove_grain_energy();
-            self.remove_leaving_heat(|_, i| lost[i]);
+            self.remove_leaving_scalars(|_, i| lost[i]);
             self.retain_grains(|i| !lost[i]);
         }
         // This includes bodies without a grain here: members have the same ids everywhere.

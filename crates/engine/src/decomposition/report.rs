@@ -1,6 +1,7 @@
 //! The report of a subdomain to the simulation of the whole world.
 
 use super::subdomain::Subdomain;
+use crate::diffusion::Diffusion;
 use crate::exchange::DecodeError;
 use crate::fields::Fields;
 use crate::flow::FluidReport;
@@ -31,10 +32,8 @@ impl Report {
         reported.sections.extend(domain.local.populations.report_bonds().sections);
         domain.local.populations.save_wear(&mut reported);
         domain.local.populations.walls.work.by_element.fill(0.0);
-        domain.local.populations.save_heat(&mut reported);
-        if let Some(heat) = &mut domain.local.populations.heat {
-            heat.forget();
-        }
+        domain.local.populations.save_scalar_ledgers(&mut reported);
+        domain.local.populations.diffusions.iter_mut().for_each(Diffusion::forget);
         let sent_away = std::mem::take(&mut domain.migrated);
         reported.put(COUNTS, Column::U64(vec![sent_away, domain.local.bytes()]));
         let (name, traffic) = domain.take_communication().into_section();

@@ -2,6 +2,7 @@
 
 use crate::exchange::{DecodeError, encode, read};
 use crate::guard::{FluidErrorCause, StepError, StepErrorCause};
+use crate::scalars::GrainScalar;
 use crate::state::{Column, Sections, State};
 
 /// Grain, number of affected grains, step, and number of the cause.
@@ -28,7 +29,7 @@ pub fn encode_step_error(stop: &StepError) -> Vec<u8> {
         StepErrorCause::TooFast { moved, limit } => (1, [*moved, *limit], ""),
         StepErrorCause::TooDeep { partner, share, limit } => (2, [*share, *limit], partner.as_str()),
         StepErrorCause::LeftDomain => (3, [0.0; 2], ""),
-        StepErrorCause::TooConductive { share, time_step } => (4, [*share, *time_step], ""),
+        StepErrorCause::TooConductive { scalar, share, time_step } => (4, [*share, *time_step], scalar.name()),
         StepErrorCause::TooCompressed { excess } => (5, [*excess, 0.0], ""),
         StepErrorCause::Device { what } => (6, [0.0; 2], what.as_str()),
         // The inner cause of a fluid error is not a fluid error itself.
@@ -63,7 +64,11 @@ pub fn decode_step_error(bytes: &[u8]) -> Result<StepError, DecodeError> {
             limit: b,
         },
         3 => StepErrorCause::LeftDomain,
-        4 => StepErrorCause::TooConductive { share: a, time_step: b },
+        4 => StepErrorCause::TooConductive {
+            scalar: GrainScalar::named(&word).ok_or(DecodeError)?,
+            share: a,
+            time_step: b,
+        },
         5 => StepErrorCause::TooCompressed { excess: a },
         6 => StepErrorCause::Device { what: word },
         _ => return Err(DecodeError),
@@ -113,6 +118,7 @@ mod tests {
             },
             StepErrorCause::LeftDomain,
             StepErrorCause::TooConductive {
+                scalar: GrainScalar::Temperature,
                 share: 1.5,
                 time_step: 1e-6,
             },

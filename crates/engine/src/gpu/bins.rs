@@ -31,7 +31,7 @@ impl<C: Number> BinnedGrains<C> {
         // Other searches need lists; so do periodic sides, heat, loads, Gear's methods and ordered rows.
         let has_cells = host.grains.cells.lookup() == SearchStructure::Grids
             && host.context.sides == OPEN
-            && !host.conducts()
+            && !host.diffuses()
             && !host.has_external_loads();
         let has_cells = has_cells && !host.is_geared() && !host.context.settings.decomposition_invariant;
         let is_asked = host.grains.cells.skin == 0.0

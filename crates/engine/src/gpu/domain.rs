@@ -297,7 +297,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let leaving = raised & LEFT_DOMAIN != 0;
         if leaving {
             host.ledger.work.left_domain += self.energy_outside(host)?;
-            self.remove_leaving_heat(host)?;
+            self.remove_leaving_scalars(host)?;
         }
         self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
         let n = self.n;
@@ -423,7 +423,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.rename_shared();
         self.list_pairs(host)?;
         self.list_walls(host)?;
-        self.make_room_for_heat()?;
+        self.make_room_for_wall_flows()?;
         self.list_bonds_by_grain(host)?;
         for arrived in std::mem::take(&mut self.border().arrived) {
             self.restore_migrated_histories(&arrived, host.walls.contact_histories)?;

@@ -49,7 +49,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             host.ledger.work.left_domain += self.energy_outside(host)?;
             self.remove_bonds(host)?;
             self.add_bond_work(host)?;
-            self.remove_leaving_heat(host)?;
+            self.remove_leaving_scalars(host)?;
         }
         let cells = self.sort(host, leaving, false)?;
         if self.binned.is_some() {
@@ -58,7 +58,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.list_pairs(host)?;
         }
         self.list_walls(host)?;
-        self.make_room_for_heat()
+        self.make_room_for_wall_flows()
     }
 
     /// Counts a rebuild of the lists, and records its time.
@@ -153,7 +153,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let [of_old, of_new] = [now, now ^ 1];
         gpu.gather(&self.position[of_old], order, n, RECORD, &self.position[of_new]);
         gpu.gather(&self.velocity[of_old], order, n, RECORD, &self.velocity[of_new]);
-        self.reorder_heat(of_old, of_new);
+        self.reorder_scalars(of_old, of_new);
         // The buffer of list positions is free: it is written below.
         gpu.gather(&self.half_velocity, order, n, RECORD, &self.reference);
         swap(&mut self.half_velocity, &mut self.reference);

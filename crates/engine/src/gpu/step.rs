@@ -67,7 +67,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let parity = ahead & 1;
         self.place_walls(host);
         self.wall_forces(host, parity);
-        self.conduct(host, ahead, parity);
+        self.diffuse(host, ahead, parity);
         let is_geared = self.geared.is_some();
         self.bond_forces(host, parity, is_geared);
         self.assemble_forces(host, parity)?;

@@ -4,9 +4,9 @@ use super::assembly::Contacts;
 use super::bins::BinnedGrains;
 use super::bodies::{BodiesFetched, GpuBodies};
 use super::bonds::GpuBonds;
+use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
 use super::gear::GpuGear;
-use super::heat::GpuHeat;
 use super::step::BATCH;
 use super::tables::Tables;
 use super::{Cells, GpuGrains, Number, PairHistory, Rows, WallRows, doubles, numbers, room_for_cubes};
@@ -42,7 +42,8 @@ pub(super) struct Fetched<C, R> {
     motion: [Ticket<R>; 2],
     turning: Option<[Ticket<R>; 2]>,
     half_spin: Option<Ticket<C>>,
-    heat: Option<[Ticket<C>; 2]>,
+    /// Values of each scalar, and the amounts that walls gave.
+    diffusions: Vec<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
     bodies: Option<BodiesFetched<C>>,
     /// Member numbers of grains, with bodies or in a subdomain.
@@ -128,7 +129,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             host.walls.place(time, true);
             Some(WallRows::new(&gpu, host, room, BATCH)?)
         };
-        let heat = GpuHeat::new(&gpu, host, room)?;
+        let diffusions = GpuDiffusion::all_of(&gpu, host, room)?;
         let fields = &host.grains.fields;
         let mut remote = GpuGrains {
             kind,
@@ -164,7 +165,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             binned,
             contacts,
             walls,
-            heat,
+            diffusions,
             border: DomainState::new(&gpu, host, room)?,
             geared: GpuGear::new(&gpu, host, room)?,
             holding: GpuBonds::new(&gpu, host, room, cubes)?,
@@ -292,10 +293,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             motion,
             turning,
             half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
-            heat: self.heat.as_ref().map(|heat| {
-                let temperature = copies.add(&heat.temperature[self.now], 0..n);
-                [temperature, copies.add(&heat.given, 0..heat.given.len())]
-            }),
+            diffusions: self.diffusions.iter().map(|diffusion| diffusion.ask(copies, self.now, n)).collect(),
             near: self.walls.as_ref().map(|near| Near {
                 row: copies.add(&near.row, 0..n + 1),
                 list: copies.add(&near.list, 0..entries),
@@ -319,8 +317,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if let Some(half_spin) = fetched.half_spin {
             fields.half_spin = narrowed(doubles(&arrived.take(half_spin)));
         }
-        if let Some([temperature, given]) = fetched.heat.map(|heat| heat.map(|ticket| arrived.take(ticket))) {
-            self.download_heat(host, &temperature, &given);
+        for (k, tickets) in fetched.diffusions.into_iter().enumerate() {
+            self.download_scalar(host, k, tickets.map(|ticket| arrived.take(ticket)));
         }
         if let Some(member) = fetched.member {
             host.grains.fields.member = arrived.take(member);

@@ -41,7 +41,7 @@ impl Populations {
         }
         if let Some(domain) = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) {
             self.remove_grain_energy();
-            self.remove_leaving_heat(|populations, i| populations.is_outside(i, &domain));
+            self.remove_leaving_scalars(|populations, i| populations.is_outside(i, &domain));
             if self.bodies.are_present {
                 self.sort_without_lost(&domain);
             } else {
@@ -69,7 +69,7 @@ impl Populations {
                 &self.grains.old_pairs,
                 contact_histories,
             );
-        } else if self.uses_row_contacts() || self.conducts() {
+        } else if self.uses_row_contacts() || self.diffuses() {
             // Smooth grains have no contact history.
             self.list_pairs();
         }

@@ -8,6 +8,7 @@ use crate::pass::Pass::{
     self, Bonds as BondForces, Checks, Contacts, EnergyLedger, Fluids, HeatConduction, Integration, NeighborLists, WallContacts, WallMotion,
 };
 use crate::populations::Populations;
+use crate::scalars::GrainScalar;
 use crate::world::Solver;
 
 /// Motion of grains, bodies and walls to the next positions.
@@ -19,7 +20,7 @@ pub(crate) static GRAIN_MOTION: &[ListedPass] = &[
     compute("motion of walls without grains", WallMotion, Walls, Populations::has_no_grains, |populations| populations.pass_time(1)),
     // A domain without grains has all bodies, too.
     compute("motion of bodies without grains", Integration, Bodies, Populations::has_no_grains, Populations::advance_bodies),
-    check("heat conduction", HeatConduction, Grains, |s| has_grains(s) && s.conducts(), Populations::conduct_heat),
+    check("heat conduction", HeatConduction, Grains, |s| has_grains(s) && s.diffusion_of(GrainScalar::Temperature).is_some(), |s| s.diffuse(GrainScalar::Temperature)),
     compute("motion of grains", Integration, Grains, |s| has_grains(s) && !s.is_geared(), Populations::advance_grains),
     compute("motion of grains by Gear's method", Integration, Grains, |s| has_grains(s) && s.is_geared(), Populations::advance_grains_by_gear),
     compute("motion of bodies", Integration, Bodies, |s| has_grains(s) && s.bodies.are_present, Populations::advance_bodies),

@@ -6,6 +6,7 @@ use crate::flow::Melting;
 use crate::insertion::{FreeSpace, PlacedGrain};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
+use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
 use crate::world::{ExpectedGrains, Grains, Vec3};
 use seixo_laws::Vector3;
@@ -25,11 +26,8 @@ impl Simulation {
     /// If a grain is of no expected kind and unlike all present grains, has the id of another, is outside the domain, or overlaps another object;
     /// and as [`Simulation::observe`].
     pub fn check_coming(&mut self, grains: &Grains) -> Result<(), WorldError> {
-        check_newcomers(
-            grains,
-            self.whole.populations.context.domain.as_ref(),
-            self.whole.populations.conducts(),
-        )?;
+        let scalars: Vec<GrainScalar> = self.scalars().collect();
+        check_newcomers(grains, self.whole.populations.context.domain.as_ref(), &scalars)?;
         let largest = grains.radius.iter().copied().fold(0.0, f64::max);
         let bound = |of: fn(f64, f64) -> f64, start: f64| {
             let start = [start; 3];
@@ -76,7 +74,7 @@ impl Simulation {
                 &populations.context.materials.densities,
                 populations.context.materials.has_friction,
             );
-            populations.add_inserted_heat(&new);
+            populations.add_inserted_scalars(&new);
             populations.grains.fields.append(&new);
             if populations.bodies.are_present {
                 populations.grains.fields.member.resize(first + grains.len(), FREE);

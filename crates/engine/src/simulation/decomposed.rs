@@ -5,6 +5,7 @@ use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
 use crate::decomposition::{Decomposition, Partition, Report, Subdomain, Subdomains, merged_contacts, peer_exchange_for};
 use crate::device_choice::gpu_asked_for;
+use crate::diffusion::Diffusion;
 use crate::exchange::HaltReason;
 use crate::fields::{Fields, Sorted};
 use crate::gpu::PASSES;
@@ -91,7 +92,7 @@ impl Simulation {
         } else {
             &[]
         };
-        let of_grains = if self.whole.populations.conducts() || self.whole.populations.is_bonded() {
+        let of_grains = if self.whole.populations.diffuses() || self.whole.populations.is_bonded() {
             &[]
         } else {
             reached
@@ -269,7 +270,7 @@ impl Simulation {
                 ..self.whole.populations.bond_plan
             },
             flow: None,
-            heat: self.whole.populations.heat.as_ref().map(|heat| heat.of_domain()),
+            diffusions: self.whole.populations.diffusions.iter().map(Diffusion::of_domain).collect(),
             ledger: EnergyLedger::default(),
             profile: Profile::new(&PASSES_OF_CPU),
             trace: None,
@@ -326,8 +327,8 @@ impl Simulation {
             self.whole.populations.ledger.work = self.whole.populations.ledger.work.plus(&work);
             self.traffic.migrations += sent_away;
             self.whole.populations.walls.work.take_over(&report.reported);
-            if let Some(heat) = &mut self.whole.populations.heat {
-                heat.take_over(&report.reported);
+            for diffusion in &mut self.whole.populations.diffusions {
+                diffusion.take_over(&report.reported);
             }
             subdomains.grains.push(report.fields.len());
             subdomains.bytes += bytes;

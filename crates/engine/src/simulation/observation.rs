@@ -11,7 +11,7 @@ use crate::measure::Momentum;
 use crate::periodic_cell::PeriodicCell;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::simulation::Simulation;
-use crate::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, PassedParticles, WallSnapshot};
+use crate::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot};
 use crate::world::{Vec3, array, vector};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::bodies::{FREE, LOAD};
@@ -132,7 +132,7 @@ impl Simulation {
                 let (orientations, _) = fields.orientation.as_chunks::<RECORD>();
                 order.iter().filter_map(|&i| orientations.get(i as usize).copied()).collect()
             },
-            temperature: order.iter().filter_map(|&i| fields.temperature.get(i as usize).copied()).collect(),
+            scalars: fields.scalars.picked(&order),
             pressure: Vec::new(),
             fragment: Vec::new(),
             cell: self.cell(),
@@ -312,9 +312,9 @@ impl Simulation {
         self.whole.populations.bodies.are_present
     }
 
-    /// Whether snapshots of grains contain temperatures.
-    pub fn shows_temperatures(&self) -> bool {
-        self.whole.populations.conducts()
+    /// Scalars that snapshots of grains contain.
+    pub fn scalars(&self) -> impl Iterator<Item = GrainScalar> {
+        self.whole.populations.diffusions.iter().map(|diffusion| diffusion.scalar)
     }
 
     /// All grains, in the order of the cells.
@@ -364,21 +364,22 @@ impl Simulation {
         Ok(records)
     }
 
-    /// The heat ledger; `None` without heat conduction.
+    /// The ledger of a scalar; `None` if grains do not have it.
     ///
     /// # Panics
     /// As [`Simulation::ledger`].
-    pub fn heat(&self) -> Option<HeatLedger> {
+    pub fn scalar_ledger(&self, scalar: GrainScalar) -> Option<ScalarLedger> {
         self.assert_observed();
-        let heat = self.whole.populations.heat.as_ref()?;
-        let (held, from_walls) = (self.whole.populations.heat_now(), heat.given.iter().sum::<f64>());
-        Some(HeatLedger {
+        let diffusion = self.whole.populations.diffusion_of(scalar)?;
+        let held = diffusion.of_all(&self.whole.populations.grains.fields);
+        let from_walls = diffusion.given.iter().sum::<f64>();
+        Some(ScalarLedger {
             held,
             from_walls,
-            inserted: heat.inserted,
-            left: heat.left,
-            initial: heat.initial,
-            residual: held - from_walls - heat.inserted + heat.left - heat.initial,
+            inserted: diffusion.inserted,
+            left: diffusion.left,
+            initial: diffusion.initial,
+            residual: held - from_walls - diffusion.inserted + diffusion.left - diffusion.initial,
         })
     }
 
@@ -388,14 +389,14 @@ impl Simulation {
     /// As [`Simulation::ledger`].
     pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {
         self.assert_observed();
-        let Some(heat) = &self.whole.populations.heat else {
+        let Some(heat) = self.whole.populations.diffusion_of(GrainScalar::Temperature) else {
             return Vec::new();
         };
         let mut walls: Vec<[f64; 2]> = heat.given.iter().map(|&given| [0.0, given]).collect();
         let mut flow = [0.0];
         for i in 0..self.whole.populations.grains.fields.len() {
             for k in self.whole.populations.walls.row[i] as usize..self.whole.populations.walls.row[i + 1] as usize {
-                seixo_sweeps::heat::conduct_from_walls::<f64, f64>(
+                seixo_sweeps::diffusion::flow_from_walls::<f64, f64>(
                     i,
                     k,
                     k + 1,
@@ -406,10 +407,10 @@ impl Simulation {
                     &self.whole.populations.walls.wall_contacts,
                     &heat.walls,
                     &self.whole.populations.grains.fields.position,
-                    &self.whole.populations.grains.fields.temperature,
+                    &self.whole.populations.grains.fields.scalars[GrainScalar::Temperature],
                     &self.whole.populations.grains.fields.material,
                     self.whole.populations.context.materials.count,
-                    &self.whole.populations.context.materials.coefficients,
+                    &heat.coefficients,
                     &mut flow,
                 );
                 walls[self.whole.populations.walls.wall_of(self.whole.populations.walls.list[k])][0] += flow[0];

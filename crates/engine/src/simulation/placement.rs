@@ -17,7 +17,7 @@ impl Simulation {
     /// Like [`precision_on`], with checks of this world.
     pub(crate) fn precision_of_world_on(&mut self, gpu: &Gpu) -> Result<Precision, WorldError> {
         let precision = precision_on(gpu, self.whole.populations.context.settings.precision, &mut self.notices)?;
-        if self.whole.populations.conducts() && precision == Precision::F32 {
+        if self.whole.populations.diffuses() && precision == Precision::F32 {
             return Err(WorldError::HeatInSingle);
         }
         self.digits.check(precision)?;

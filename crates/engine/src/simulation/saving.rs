@@ -43,7 +43,7 @@ impl Simulation {
         }
         let are_two = self.has_two_histories();
         self.whole.save_histories(to, are_two)?;
-        self.whole.populations.save_heat(to);
+        self.whole.populations.save_scalar_ledgers(to);
         if let Some(flow) = &self.whole.populations.flow {
             flow.save(to);
         }
@@ -160,7 +160,7 @@ impl Simulation {
         populations.restore_contact_histories(state, true)?;
         populations.restore_wear(state)?;
         (populations.ledger.work, populations.ledger.last_power_sums) = contact_ledger(state)?;
-        populations.restore_heat(state)?;
+        populations.restore_scalar_ledgers(state)?;
         populations.restore_fluids(fluids, state)?;
         simulation.go_where_asked()?;
         Ok(simulation)

@@ -1,7 +1,7 @@
 //! Heat conduction of a world.
 
 use crate::refusal::WorldError;
-use crate::world::{Grains, World};
+use crate::world::World;
 use seixo_laws::contact::NormalLaw;
 use seixo_laws::heat::{contact_conductivity, real_contact_radius};
 
@@ -98,8 +98,7 @@ pub(crate) fn check_conduction(world: &World) -> Result<(), WorldError> {
             what,
         });
     }
-    check_hertzian(world, conduction)?;
-    check_temperatures(&world.grains)
+    check_hertzian(world, conduction)
 }
 
 /// Rejects real moduli where contacts do not follow Hertz's law: for others the change of the contact radius is not known.
@@ -117,22 +116,6 @@ fn check_hertzian(world: &World, conduction: &Conduction) -> Result<(), WorldErr
                     what: "a real Young's modulus corrects the contact radius of Hertz's law only; use normal = \"hertz\" or \"viscoelastic\", or leave the real modulus out".into(),
                 });
             }
-        }
-    }
-    Ok(())
-}
-
-/// Rejects grains without a valid temperature.
-pub(crate) fn check_temperatures(grains: &Grains) -> Result<(), WorldError> {
-    for (k, &id) in grains.id.iter().enumerate() {
-        let value = grains.temperature.get(k).copied().unwrap_or(f64::NAN);
-        if !(0.0..1e15).contains(&value) {
-            return Err(WorldError::Grain {
-                id,
-                what: "temperature",
-                value,
-                must: "zero or positive, in kelvins, as heat is conducted",
-            });
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::pools::{domain, drop_in, fluids, sites, tank, water, wet};
 use crate::resumed::assert_same_when_resumed;
 use crate::warm;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, Fluids, ForceAssembly, Interaction, LeavingPolicy, Precision, Settings, Vec3, World};
 use seixo_engine::{Simulation, WorldError, plan_time_step};
 use seixo_laws::contact::{Cohesion, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
@@ -83,7 +84,8 @@ fn near_grains(world: &World, speed: f64) -> World {
         }
     }
     if world.conduction.is_some() {
-        world.grains.temperature.resize(world.grains.len(), 300.0);
+        let count = world.grains.len();
+        world.grains.scalars[GrainScalar::Temperature].resize(count, 300.0);
     }
     world
 }
@@ -156,7 +158,7 @@ fn reported(simulation: &Simulation) -> BTreeMap<u32, Vec<u64>> {
     let of_grain = |k: usize| {
         let motion = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         let loads = [grains.force[k], grains.torque[k]];
-        let temperature = grains.temperature.get(k..=k).unwrap_or_default();
+        let temperature = grains.scalars[GrainScalar::Temperature].get(k..=k).unwrap_or_default();
         [motion.as_flattened(), loads.as_flattened(), temperature].concat()
     };
     let of_particle = |k: usize| [&fluid.position[k][..], &fluid.velocity[k], &[fluid.density[k], fluid.pressure[k]]].concat();
@@ -308,11 +310,9 @@ fn decomposition_invariant_worlds_have_the_physics_of_others() {
                 assert!((f - g).abs() < 1e-9 * largest, "{what}: {one:?} {other:?}");
             }
         }
-        for (a, b) in usual
-            .snapshot()
-            .temperature
+        for (a, b) in usual.snapshot().scalars[GrainScalar::Temperature]
             .iter()
-            .zip(&decomposition_invariant.snapshot().temperature)
+            .zip(&decomposition_invariant.snapshot().scalars[GrainScalar::Temperature])
         {
             assert!((a - b).abs() < 1e-10, "{what}: {a} {b}");
         }

@@ -8,6 +8,7 @@ use crate::ledgers::assert_same_ledger;
 use crate::switched::{END, bed, changes, play};
 use crate::warm::conducting;
 use seixo_engine::Simulation;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Body, Domain, LeavingPolicy, Scheme, Servo, Settings, Shear, Sphere, WallMotion, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
 
@@ -123,7 +124,7 @@ fn heat_flows_between_domains() {
         // Some grains leave at the top and take their heat along.
         world.domain = Some(Domain::open([-0.1; 3], [0.1, 0.1, 0.0143], LeavingPolicy::Delete));
         let mut whole = after(&world, 1, 1500);
-        let expected = whole.heat().unwrap();
+        let expected = whole.scalar_ledger(GrainScalar::Temperature).unwrap();
         assert!(expected.left > 0.0 && expected.from_walls != 0.0, "{expected:?}");
         for domains in [2, 4] {
             let what = format!("{tangential:?}, {domains} domains");
@@ -133,7 +134,7 @@ fn heat_flows_between_domains() {
             decomposed.advance(800).unwrap();
             assert_same(&mut whole, &mut decomposed, &what);
             assert_same_ledger(&whole, &decomposed, &what);
-            let ledger = decomposed.heat().unwrap();
+            let ledger = decomposed.scalar_ledger(GrainScalar::Temperature).unwrap();
             assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{what}: {ledger:?}");
             for ([flow, given], [decomposed_flow, decomposed_given]) in whole.heat_of_walls().into_iter().zip(decomposed.heat_of_walls()) {
                 assert_eq!(flow, decomposed_flow, "{what}");

@@ -6,6 +6,7 @@ use crate::beds::falling;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::warm::conducting;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{
     Domain, Formula, LeavingPolicy, Load, Precision, Scheme, Servo, Settings, TimeFunction, VectorOfTime, WallMotion, WallShape, World,
 };
@@ -128,11 +129,11 @@ fn heat_flows_between_domains() {
                 );
             }
             // In mixed precision, masses are in single precision.
-            let ledger = decomposed.heat().unwrap();
+            let ledger = decomposed.scalar_ledger(GrainScalar::Temperature).unwrap();
             assert!(ledger.residual.abs() < 1e-6 * ledger.initial, "{what}: {ledger:?}");
         },
     );
-    let ledger = whole.heat().unwrap();
+    let ledger = whole.scalar_ledger(GrainScalar::Temperature).unwrap();
     assert!(whole.len() < 1200 && ledger.left > 0.0 && ledger.from_walls != 0.0, "{ledger:?}");
 }
 

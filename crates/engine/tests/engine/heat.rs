@@ -3,6 +3,7 @@
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::warm::conducting;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, ExpectedGrains, Grains, LeavingPolicy, Precision, Search, Settings, Thermal, World};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
@@ -26,6 +27,10 @@ fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
+fn temperatures(simulation: &Simulation) -> Vec<f64> {
+    simulation.snapshot().scalars[GrainScalar::Temperature].clone()
+}
+
 fn spread(temperature: &[f64]) -> f64 {
     let (low, high) = temperature
         .iter()
@@ -43,7 +48,7 @@ fn touching_pair() -> World {
     world.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
     world.grains.push(1, [0.0, 2.95e-3, 0.0], [0.0; 3], [0.0; 3], 2e-3, 0, 0);
     let mut world = insulated(world);
-    world.grains.temperature = vec![300.0, 400.0];
+    world.grains.scalars[GrainScalar::Temperature] = vec![300.0, 400.0];
     world
 }
 
@@ -65,7 +70,7 @@ fn two_grains_in_contact_relax_at_the_rate_of_their_conductance() {
         let time_step = 1.0 / rate / f64::from(steps);
         let mut simulation = Simulation::new(touching_pair(), settings(time_step)).unwrap();
         simulation.advance(u64::from(steps as u32)).unwrap();
-        let found = simulation.snapshot().temperature;
+        let found = temperatures(&simulation);
         let exact = mean + (300.0 - mean) * (-1.0f64).exp();
         errors.push((found[0] - exact).abs() / (mean - 300.0));
         assert!((found[0] * c_0 + found[1] * c_1) / (c_0 + c_1) - mean < 1e-10);
@@ -81,21 +86,30 @@ fn insulated_grains_keep_their_heat_to_rounding_and_even_out() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let world = insulated(beds::falling(3000, tangential));
         let simulation = after(&world, on_cpu(), 3000);
-        let heat = simulation.heat().unwrap();
+        let heat = simulation.scalar_ledger(GrainScalar::Temperature).unwrap();
         println!("{tangential:?}: {:e} of {:e}", heat.residual, heat.initial);
         assert!(simulation.rebuilds() > 3 && heat.residual.abs() < 1e-12 * heat.initial, "{heat:?}");
         assert_eq!((heat.from_walls, heat.inserted, heat.left), (0.0, 0.0, 0.0));
-        let (before, now) = (spread(&world.grains.temperature), spread(&simulation.snapshot().temperature));
-        assert!(now < before && largest_difference(&simulation.snapshot().temperature, &world.grains.temperature) > 1.0);
+        let (before, now) = (
+            spread(&world.grains.scalars[GrainScalar::Temperature]),
+            spread(&simulation.snapshot().scalars[GrainScalar::Temperature]),
+        );
+        assert!(
+            now < before
+                && largest_difference(
+                    &simulation.snapshot().scalars[GrainScalar::Temperature],
+                    &world.grains.scalars[GrainScalar::Temperature]
+                ) > 1.0
+        );
     }
 }
 
 #[test]
 fn searches_without_friction_conduct_alike() {
     let world = conducting(beds::falling(500, TangentialLaw::None));
-    let with = |search: Search, skin: Option<f64>| after(&world, Settings { search, skin, ..on_cpu() }, 800).snapshot().temperature;
+    let with = |search: Search, skin: Option<f64>| temperatures(&after(&world, Settings { search, skin, ..on_cpu() }, 800));
     let grid = with(Search::Grid, None);
-    assert!(largest_difference(&grid, &world.grains.temperature) > 0.1);
+    assert!(largest_difference(&grid, &world.grains.scalars[GrainScalar::Temperature]) > 0.1);
     for (search, skin) in [(Search::SpatialHash, None), (Search::BruteForce, None), (Search::Grid, Some(0.0))] {
         let found = largest_difference(&grid, &with(search, skin));
         assert!(found < 1e-9, "{search:?} {skin:?}: {found:e}");
@@ -108,7 +122,7 @@ fn threads_and_stops_change_no_bit() {
     let settings = |threads: usize| Settings { threads, ..on_cpu() };
     let mut whole = Simulation::new(world.clone(), settings(1)).unwrap();
     whole.advance(1500).unwrap();
-    let ledger = whole.heat().unwrap();
+    let ledger = whole.scalar_ledger(GrainScalar::Temperature).unwrap();
     assert!(ledger.left > 0.0 && ledger.from_walls != 0.0, "{ledger:?}");
     assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
     let end = whole.save().unwrap();
@@ -116,7 +130,10 @@ fn threads_and_stops_change_no_bit() {
         let mut first = Simulation::new(world.clone(), settings(threads)).unwrap();
         first.advance(split).unwrap();
         let mut second = Simulation::restore(world.clone(), settings(2), &first.save().unwrap()).unwrap();
-        assert_eq!(first.heat(), second.heat());
+        assert_eq!(
+            first.scalar_ledger(GrainScalar::Temperature),
+            second.scalar_ledger(GrainScalar::Temperature)
+        );
         assert_eq!(first.heat_of_walls(), second.heat_of_walls());
         second.advance(1500 - split).unwrap();
         assert!(second.save().unwrap() == end, "{split}");
@@ -133,13 +150,16 @@ fn a_gpu_conducts_as_the_cpu_does() {
         let world = losing(conducting(beds::falling(2000, tangential)));
         let way = |settings: Settings| Settings { skin, ..settings };
         let cpu = after(&world, way(on_cpu()), 600);
-        let expected = cpu.heat().unwrap();
+        let expected = cpu.scalar_ledger(GrainScalar::Temperature).unwrap();
         assert!(expected.from_walls.abs() > 1e-6 && expected.left > 0.0, "{expected:?}");
         // The heat at time zero was summed with masses in double precision, of which mixed precision keeps seven digits.
         for (precision, bar, rounding) in [(Precision::F64, 1e-9, 1e-12), (Precision::Mixed, 1e-3, 1e-7)] {
             let gpu = after(&world, way(on_gpu(precision)), 600);
-            let found = largest_difference(&cpu.snapshot().temperature, &gpu.snapshot().temperature);
-            let ledger = gpu.heat().unwrap();
+            let found = largest_difference(
+                &cpu.snapshot().scalars[GrainScalar::Temperature],
+                &gpu.snapshot().scalars[GrainScalar::Temperature],
+            );
+            let ledger = gpu.scalar_ledger(GrainScalar::Temperature).unwrap();
             println!("{tangential:?} {skin:?} {precision:?}: {found:.1e} K, {ledger:?}");
             assert!(found < bar, "{tangential:?} {precision:?}: {found:e} K");
             assert!(ledger.residual.abs() < rounding * ledger.initial, "{ledger:?}");
@@ -157,14 +177,14 @@ fn a_gpu_conducts_as_the_cpu_does() {
 #[test]
 fn a_tenth_of_a_millikelvin_evens_out_in_mixed_precision_too() {
     let mut world = touching_pair();
-    world.grains.temperature = vec![300.0, 300.0001];
+    world.grains.scalars[GrainScalar::Temperature] = vec![300.0, 300.0001];
     // A step transfers half a thousandth of the difference, 10⁻¹⁰ of the temperature.
     let slow = |settings: Settings| Settings {
         time_step: Some(5e-5),
         ..settings
     };
     let left = |settings: Settings| {
-        let found = after(&world, slow(settings), 400).snapshot().temperature;
+        let found = temperatures(&after(&world, slow(settings), 400));
         found[1] - found[0]
     };
     let (here, there) = (left(on_cpu()), left(on_gpu(Precision::Mixed)));
@@ -183,9 +203,15 @@ fn a_state_goes_from_the_cpu_to_a_gpu_and_back() {
         simulation.advance(300).unwrap();
         simulation.observe().unwrap();
     }
-    let found = largest_difference(&whole.snapshot().temperature, &simulation.snapshot().temperature);
+    let found = largest_difference(
+        &whole.snapshot().scalars[GrainScalar::Temperature],
+        &simulation.snapshot().scalars[GrainScalar::Temperature],
+    );
     assert!(found < 1e-9, "{found:e} K");
-    let (a, b) = (whole.heat().unwrap(), simulation.heat().unwrap());
+    let (a, b) = (
+        whole.scalar_ledger(GrainScalar::Temperature).unwrap(),
+        simulation.scalar_ledger(GrainScalar::Temperature).unwrap(),
+    );
     assert!((a.from_walls / b.from_walls - 1.0).abs() < 1e-9, "{a:?} {b:?}");
     for ([flow, given], [other_flow, other_given]) in whole.heat_of_walls().into_iter().zip(simulation.heat_of_walls()) {
         assert!((flow - other_flow).abs() < 1e-9 * flow.abs().max(1e-6) && (given - other_given).abs() < 1e-9 * given.abs().max(1e-6));
@@ -207,12 +233,12 @@ fn grains_that_come_and_go_enter_the_ledger() {
         let mut coming = Grains::default();
         coming.push(1000, [0.004, 0.004, 0.05], [0.0; 3], [0.0; 3], 5e-4, 0, 0);
         assert!(simulation.insert(&coming).unwrap_err().to_string().contains("temperature"));
-        coming.temperature.push(1000.0);
+        coming.scalars[GrainScalar::Temperature].push(1000.0);
         simulation.insert(&coming).unwrap();
         simulation.remove(&[0, 17]).unwrap();
         simulation.advance(50).unwrap();
         simulation.observe().unwrap();
-        let heat = simulation.heat().unwrap();
+        let heat = simulation.scalar_ledger(GrainScalar::Temperature).unwrap();
         let capacity = |radius: f64| 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * 2500.0 * 900.0;
         assert!((heat.inserted / (capacity(5e-4) * 1000.0) - 1.0).abs() < 1e-12);
         let (least, most) = (capacity(2.5e-4) + capacity(5e-4), 2.0 * capacity(5e-4));
@@ -261,8 +287,8 @@ fn what_heat_lacks_is_refused() {
     assert!(refused(|world| thermal(world).specific_heat_capacity = None).contains("specific heat capacity"));
     assert!(refused(|world| thermal(world).conductivity = Some(-1.0)).contains("thermal conductivity is -1"));
     assert!(refused(|world| thermal(world).conductivity = None).contains("no thermal conductivity"));
-    assert!(refused(|world| world.grains.temperature[3] = -2.0).contains("grain 3: temperature is -2"));
-    assert!(refused(|world| world.grains.temperature.clear()).contains("temperature"));
+    assert!(refused(|world| world.grains.scalars[GrainScalar::Temperature][3] = -2.0).contains("grain 3: temperature is -2"));
+    assert!(refused(|world| world.grains.scalars[GrainScalar::Temperature].clear()).contains("temperature"));
     let linear = refused(|world| {
         thermal(world).real_youngs_modulus = Some(7e10);
         let pair = world.interactions[0].as_mut().unwrap();

@@ -1,6 +1,7 @@
 //! Worlds with heat conduction.
 
 use crate::beds::noise;
+use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Thermal, World};
 
 /// A world with heat conduction: grains from 300 K to 400 K; the first and the last wall have temperatures.
@@ -10,7 +11,7 @@ pub fn conducting(mut world: World) -> World {
         specific_heat_capacity: Some(900.0),
         real_youngs_modulus: None,
     };
-    world.grains.temperature = (0..world.grains.len()).map(|k| 350.0 + 50.0 * noise(k as u64)).collect();
+    world.grains.scalars[GrainScalar::Temperature] = (0..world.grains.len()).map(|k| 350.0 + 50.0 * noise(k as u64)).collect();
     let mut walls = vec![None; world.walls.len()];
     if let Some(first) = walls.first_mut() {
         *first = Some(250.0);

@@ -3,6 +3,7 @@
 mod meshes;
 
 use proptest::prelude::*;
+use seixo_engine::state::GrainScalar;
 use seixo_files::FilesError;
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use seixo_files::{grains_out, mesh_in, pairs_in, path_in, sieve_in};
@@ -30,7 +31,7 @@ fn a_table_with_commas_and_units_gives_si() {
     let row = &grains(text).unwrap()[0];
     assert_eq!((row.id, row.line, row.material.as_deref()), (Some(7), 4, Some("glass")));
     assert_eq!((row.position, row.velocity), ([1e-3, 0.02, 3.0], [4e-3, 0.0, -1.0]));
-    assert_eq!(row.temperature, Some(295.0));
+    assert_eq!(row.scalars[GrainScalar::Temperature], Some(295.0));
     assert!((row.radius.unwrap() - 5e-4).abs() < 1e-18);
     assert!((row.angular_velocity[2] - std::f64::consts::TAU).abs() < 1e-14);
 }

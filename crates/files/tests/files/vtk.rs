@@ -1,7 +1,7 @@
 //! VTK files: what is written reads back, and what ParaView needs is there.
 
 use proptest::prelude::*;
-use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot, WallWear};
+use seixo_engine::state::{FluidSnapshot, GrainScalar, GrainSnapshot, WallSnapshot, WallWear};
 use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo_files::vtk::{self, Field};
 
@@ -22,7 +22,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.group.push(id % 3);
         snapshot.coordination.push(id % 13);
         snapshot.pressure.push(x * 1e3);
-        snapshot.temperature.push(300.0 + x);
+        snapshot.scalars[GrainScalar::Temperature].push(300.0 + x);
         snapshot.fragment.push(id / 2 * 6);
     }
     snapshot
@@ -40,7 +40,7 @@ fn grains_come_back() {
     // The middle one is a whole number of compressed blocks, the last one a few and a bit.
     for count in [0, 1, 32_768, 100_000] {
         let snapshot = snapshot(count);
-        let fields = Field::ALL.map(|(field, _)| field);
+        let fields: Vec<Field> = Field::all().map(|(field, _)| field).collect();
         let points = read(&vtk::grains(&snapshot, &fields, 0.1 + 0.2), vtk::read_grains).unwrap();
         assert_eq!(points.time, 0.1 + 0.2);
         assert_eq!(
@@ -55,10 +55,9 @@ fn grains_come_back() {
         let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
-            Field::ALL
-                .iter()
+            Field::all()
                 .zip(components)
-                .map(|((_, keyword), count)| (*keyword, count))
+                .map(|((_, keyword), count)| (keyword, count))
                 .collect::<Vec<_>>()
         );
         assert_eq!(points.scalars[7].1, snapshot.mass);
@@ -330,7 +329,7 @@ fn a_collection_lists_times_and_files() {
 
 #[test]
 fn fields_go_by_their_keywords() {
-    for (field, keyword) in Field::ALL {
+    for (field, keyword) in Field::all() {
         assert_eq!((field.to_string(), keyword.parse()), (keyword.to_owned(), Ok(field)));
     }
     let message = "speed".parse::<Field>().unwrap_err().to_string();

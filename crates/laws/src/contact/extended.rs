@@ -36,12 +36,10 @@ pub struct ExtendedCoefficients<R: Real> {
     pub twisting_law: R,
     /// μ_tw \[-\].
     pub twisting_friction: R,
-    /// Heat conductance per contact radius, 4 k_i k_j/(k_i + k_j) \[W/(m K)\].
-    pub conductivity: R,
 }
 
 /// Numbers of [`ExtendedCoefficients`].
-pub const EXTENDED_COEFFICIENTS: usize = 11;
+pub const EXTENDED_COEFFICIENTS: usize = 10;
 
 /// Two bodies near each other.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]

@@ -203,8 +203,6 @@ pub struct PairOfMaterials {
     pub rolling: Option<ResistanceLaw<RollingLaw>>,
     /// Twisting resistance.
     pub twisting: Option<ResistanceLaw<TwistingLaw>>,
-    /// 4 k_i k_j/(k_i + k_j) of the two thermal conductivities \[W/(m K)\].
-    pub conductivity: f64,
 }
 
 impl Default for PairOfMaterials {
@@ -222,7 +220,6 @@ impl Default for PairOfMaterials {
             adhesive: None,
             rolling: None,
             twisting: None,
-            conductivity: 0.0,
         }
     }
 }
@@ -259,7 +256,7 @@ impl PairOfLaws {
             s.rolling_damping,
             s.twisting_law,
             s.twisting_friction,
-            s.conductivity,
+            0.0,
             0.0,
         ]
     }
@@ -313,7 +310,6 @@ fn extended_coefficients(pair: &PairOfMaterials) -> ExtendedCoefficients<f64> {
             .unwrap_or(0.0),
         twisting_law: pair.twisting.map_or(TwistingLaw::None, |twisting| twisting.law).code(),
         twisting_friction: pair.twisting.map_or(0.0, |twisting| twisting.coefficient),
-        conductivity: pair.conductivity,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Heat in scenes: keys, and errors for missing ones.
 
 use crate::spoiled::{SOUND, assert_refused, refused};
+use seixo_engine::state::GrainScalar;
 use seixo_scene::{ProbeKind, load_text};
 use std::path::Path;
 
@@ -21,11 +22,17 @@ fn warm() -> String {
 fn a_scene_gives_temperatures_and_what_they_need() {
     let scene = load_text(&warm(), Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
     let conduction = scene.world.conduction.as_ref().unwrap();
-    assert_eq!(scene.world.grains.temperature, [300.0, 300.0]);
+    assert_eq!(scene.world.grains.scalars[GrainScalar::Temperature], [300.0, 300.0]);
     assert_eq!(conduction.walls, [Some(400.0)]);
     let thermal = conduction.materials[0];
     assert_eq!((thermal.conductivity, thermal.specific_heat_capacity), (Some(1.1), Some(800.0)));
-    assert!(matches!(scene.probes[0].what, ProbeKind::GroupTemperature { group: 0 }));
+    assert!(matches!(
+        scene.probes[0].what,
+        ProbeKind::GroupScalar {
+            group: 0,
+            scalar: GrainScalar::Temperature
+        }
+    ));
     let again = load_text(&scene.resolved, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
     assert_eq!(again.world.conduction, scene.world.conduction);
     assert_eq!(again.world.grains, scene.world.grains);
@@ -35,7 +42,7 @@ fn a_scene_gives_temperatures_and_what_they_need() {
 fn scenes_without_temperatures_have_no_heat() {
     let keys = "poisson_ratio = 0.2\nthermal_conductivity = 1.1";
     let scene = load_text(&SOUND.replace("poisson_ratio = 0.2", keys), Path::new("scene.toml"), &[]).unwrap();
-    assert!(scene.world.conduction.is_none() && scene.world.grains.temperature.is_empty());
+    assert!(scene.world.conduction.is_none() && scene.world.grains.scalars[GrainScalar::Temperature].is_empty());
     assert!(
         scene.notices.iter().any(|notice| notice.contains("no effect")),
         "{:?}",

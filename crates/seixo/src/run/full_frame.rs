@@ -3,7 +3,7 @@
 use super::frames::{Corners, has_grains, within_planes};
 use super::surfaces::Surfaces;
 use seixo_analysis::force_chains;
-use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
+use seixo_engine::state::{FluidSnapshot, GrainScalars, GrainSnapshot, WallSnapshot};
 use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, Simulation, StepError};
 use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 use seixo_scene::Scene;
@@ -62,7 +62,11 @@ impl FrameContents {
             material: vec![0],
             group: vec![0],
             coordination: vec![0],
-            temperature: vec![0.0; usize::from(simulation.shows_temperatures())],
+            scalars: {
+                let mut scalars = GrainScalars::default();
+                simulation.scalars().for_each(|scalar| scalars[scalar].push(0.0));
+                scalars
+            },
             ..GrainSnapshot::default()
         };
         let particles = FluidSnapshot {

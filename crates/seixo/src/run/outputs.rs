@@ -7,7 +7,7 @@ use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::Fragments;
-use seixo_engine::state::{FluidSample, FluidSnapshot, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
+use seixo_engine::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
 use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -89,9 +89,9 @@ impl<'a> Sample<'a> {
     pub fn walls(&self) -> &[WallSnapshot] {
         self.walls.get_or_init(|| self.simulation.walls())
     }
-    /// Heat ledger; zero without heat conduction.
-    pub fn heat(&self) -> HeatLedger {
-        self.simulation.heat().unwrap_or_default()
+    /// Ledger of a scalar that grains carry; zero if they do not.
+    pub fn scalar_ledger(&self, scalar: GrainScalar) -> ScalarLedger {
+        self.simulation.scalar_ledger(scalar).unwrap_or_default()
     }
     /// Heat flow \[W\] and supplied heat \[J\] of each wall.
     pub fn heat_of_walls(&self) -> Vec<[f64; 2]> {

@@ -10,7 +10,7 @@ use seixo_analysis::{
     solid_fraction, strain, stress_in,
 };
 use seixo_engine::PeriodicCell;
-use seixo_engine::state::{Column, GrainSnapshot, HeatLedger, Ledger, Sections, State, WallSnapshot};
+use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -95,13 +95,13 @@ impl ProbeLog {
                 row.extend(total(walls, |wall| wall.position).map(|sum| sum / walls.len() as f64));
                 row.extend(walls.first().map(|wall| wall.angle));
             }
-            ProbeKind::GroupTemperature { group } => row.extend(temperature(sample.grains(), *group)),
+            ProbeKind::GroupScalar { group, scalar } => row.extend(scalar_of_group(sample.grains(), *group, *scalar)),
             ProbeKind::WallHeat { walls } => {
                 let all = sample.heat_of_walls();
                 let sum = |k: usize| all[walls.clone()].iter().map(|wall| wall[k]).sum::<f64>();
                 row.extend([sum(0), sum(1)]);
             }
-            ProbeKind::Heat => row.extend(sample.heat().values()),
+            ProbeKind::ScalarLedger(scalar) => row.extend(sample.scalar_ledger(*scalar).values()),
             ProbeKind::Fluid(what) => row.extend(self.fluids.row(what, sample)),
             ProbeKind::WornVolume { walls } => {
                 let worn = sample.walls()[walls.clone()].iter().flat_map(|wall| &wall.wear);
@@ -249,15 +249,19 @@ const FRAGMENTS: [&str; 7] = [
 fn columns(what: &ProbeKind) -> Vec<Cow<'static, str>> {
     let names: &[&str] = match what {
         ProbeKind::Fluid(what) => return fluids::columns(what).into_iter().map(Cow::Owned).collect(),
+        ProbeKind::ScalarLedger(scalar) => return ScalarLedger::names(*scalar).map(Cow::Owned).into(),
+        ProbeKind::GroupScalar { scalar, .. } => {
+            return ["mean", "lowest", "highest"]
+                .map(|name| Cow::Owned(format!("{name} [{}]", scalar.unit())))
+                .into();
+        }
         ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
         ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
         ProbeKind::Energy => &Ledger::NAMES,
         ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
         ProbeKind::Fragments { .. } => &FRAGMENTS,
         ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
-        ProbeKind::GroupTemperature { .. } => &["mean [K]", "lowest [K]", "highest [K]"],
         ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
-        ProbeKind::Heat => &HeatLedger::NAMES,
         ProbeKind::Stress(_) => &STRESS,
         ProbeKind::Strain { .. } => &STRAIN,
         ProbeKind::Fabric(_) => &FABRIC,
@@ -316,14 +320,14 @@ fn sizes(sample: &Sample, groups: Option<&[u32]>) -> [f64; 7] {
     ]
 }
 
-/// Mass-weighted mean, smallest and largest temperature of a group; NaN once all of its grains have left the domain.
-fn temperature(grains: &GrainSnapshot, group: u32) -> [f64; 3] {
+/// Mass-weighted mean, smallest and largest value of a scalar in a group; NaN once all of its grains have left the domain.
+fn scalar_of_group(grains: &GrainSnapshot, group: u32, scalar: GrainScalar) -> [f64; 3] {
     let (mut mass, mut moment, mut low, mut high) = (0.0, 0.0, f64::NAN, f64::NAN);
     for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {
-        let temperature = grains.temperature[index];
+        let value = grains.scalars[scalar][index];
         mass += grains.mass[index];
-        moment += grains.mass[index] * temperature;
-        (low, high) = (temperature.min(low), temperature.max(high));
+        moment += grains.mass[index] * value;
+        (low, high) = (value.min(low), value.max(high));
     }
     [moment / mass, low, high]
 }

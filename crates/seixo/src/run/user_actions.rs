@@ -255,9 +255,7 @@ fn drop_grains(simulation: &mut Simulation) -> Result<AppliedAction, WorldError>
             kept.material[like],
             kept.group[like],
         );
-        if let Some(&temperature) = kept.temperature.get(like) {
-            handful.temperature.push(temperature);
-        }
+        handful.scalars.push_from(&kept.scalars, like);
     }
     if handful.is_empty() {
         return nothing("there is no room above the grains for a handful more");

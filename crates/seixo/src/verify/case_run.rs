@@ -222,7 +222,7 @@ pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
         radius: now.radius,
         material: now.material,
         group: now.group,
-        temperature: now.temperature,
+        scalars: now.scalars,
         bodies: Vec::new(),
     };
 }

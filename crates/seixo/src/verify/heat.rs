@@ -2,6 +2,7 @@
 
 use super::case_run::{CaseRun, Done, Outcome, mean, run_until, straight};
 use seixo_engine::Simulation;
+use seixo_engine::state::GrainScalar;
 use std::f64::consts::PI;
 
 /// Temperature differences of a pair after these relaxation times, with this multiple of the scene's time step, and the mean temperature by heat
@@ -21,12 +22,12 @@ fn pair_after(case_run: &CaseRun, times: &[f64], steps_of_scene: f64) -> Outcome
     let mut differences = Vec::new();
     for time in times {
         run_until(&mut simulation, time * relaxation)?;
-        let now = simulation.snapshot().temperature;
+        let now = &simulation.snapshot().scalars[GrainScalar::Temperature];
         differences.push((now[0] - now[1]).abs());
     }
     let now = simulation.snapshot();
     let capacity = |k: usize| now.mass[k] * capacities[now.material[k] as usize];
-    let held: f64 = (0..2).map(|k| capacity(k) * now.temperature[k]).sum();
+    let held: f64 = (0..2).map(|k| capacity(k) * now.scalars[GrainScalar::Temperature][k]).sum();
     Ok((differences, held / (capacity(0) + capacity(1))))
 }
 
@@ -55,7 +56,7 @@ pub fn chain(case_run: &mut CaseRun) -> Done {
     let (mut distances, mut lines) = (Vec::new(), Vec::new());
     for fourier in [0.02, 0.05, 0.2] {
         run_until(&mut simulation, until * fourier / 3.0)?;
-        let now = simulation.snapshot().temperature;
+        let now = &simulation.snapshot().scalars[GrainScalar::Temperature];
         let place = |k: usize| (k as f64 + 0.5) / count;
         let off = (0..now.len()).map(|k| (now[k] - rod(place(k), fourier)).abs());
         distances.push(off.fold(0.0, f64::max));
@@ -69,7 +70,12 @@ pub fn chain(case_run: &mut CaseRun) -> Done {
     case_run.curve("profile", ["place over length of the chain [-]", "temperature [K]"], lines);
     run_until(&mut simulation, until)?;
     let now = simulation.snapshot();
-    let points: Vec<(f64, f64)> = now.position.iter().map(|x| x[0]).zip(now.temperature.iter().copied()).collect();
+    let points: Vec<(f64, f64)> = now
+        .position
+        .iter()
+        .map(|x| x[0])
+        .zip(now.scalars[GrainScalar::Temperature].iter().copied())
+        .collect();
     let (slope, _) = straight(&points);
     let middle = (mean(&points, |point| point.0), mean(&points, |point| point.1));
     let bent = points.iter().map(|(x, t)| (t - middle.1 - slope * (x - middle.0)).abs());
@@ -77,12 +83,12 @@ pub fn chain(case_run: &mut CaseRun) -> Done {
     let walls = simulation.heat_of_walls();
     let index = |name: &str| simulation.walls().iter().position(|wall| wall.name == name).unwrap_or(0);
     let [hot, cold] = [walls[index("hot")], walls[index("cold")]];
-    let residual = simulation.heat().unwrap_or_default().residual / hot[1];
+    let residual = simulation.scalar_ledger(GrainScalar::Temperature).unwrap_or_default().residual / hot[1];
     case_run.compare(&[
         hot[0],
         cold[0],
         bent,
-        now.temperature[0],
+        now.scalars[GrainScalar::Temperature][0],
         distances[0],
         distances[1],
         distances[2],
@@ -109,7 +115,12 @@ pub fn cubic(case_run: &mut CaseRun) -> Done {
     let mut simulation = Simulation::new(scene.world, scene.settings)?;
     run_until(&mut simulation, scene.run.until)?;
     let now = simulation.snapshot();
-    let points: Vec<(f64, f64)> = now.position.iter().map(|x| x[2]).zip(now.temperature.iter().copied()).collect();
+    let points: Vec<(f64, f64)> = now
+        .position
+        .iter()
+        .map(|x| x[2])
+        .zip(now.scalars[GrainScalar::Temperature].iter().copied())
+        .collect();
     let slope = straight(&points).0;
     let walls = simulation.heat_of_walls();
     let flow = walls.iter().map(|wall| wall[0].abs()).sum::<f64>() / 2.0;

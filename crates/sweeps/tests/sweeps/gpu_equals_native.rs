@@ -121,7 +121,6 @@ fn table<R>(number: impl Fn(f64) -> R) -> Vec<R> {
             coefficient: 0.1,
             damping_ratio: 0.3,
         }),
-        conductivity: 0.0,
     };
     let laws = NormalLaw::ALL
         .iter()

@@ -49,9 +49,11 @@ impl Subdomain {
         let moving = |&i: &u32| {
             let (i, at) = (i as usize, i as usize * RECORD);
             let spin = fields.spin.get(at..at + 3).unwrap_or_default();
-            let temperature = fields.temperature.get(i..=i).unwrap_or_default();
             let turn = fields.orientation.get(at..at + RECORD).unwrap_or_default();
-            [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin, temperature, turn].concat()
+            let vectors = [&fields.position[at..at + 3], &fields.velocity[at..at + 3], spin, turn].concat();
+            vectors
+                .into_iter()
+                .chain(fields.scalars.carried().map(move |(_, column)| column[i]))
         };
         for shared in &self.shared {
             let reported: Vec<f64> = shared.own.iter().flat_map(moving).collect();
@@ -63,8 +65,9 @@ impl Subdomain {
     /// Moves ghosts to the received positions.
     pub(super) fn receive_ghost_positions(&mut self) -> Result<(), HaltReason> {
         let fields = &mut self.local.populations.grains.fields;
-        let moved = 6 + 3 * usize::from(!fields.spin.is_empty()) + usize::from(!fields.temperature.is_empty());
-        let numbers = moved + RECORD * usize::from(!fields.orientation.is_empty());
+        let moved = 6 + 3 * usize::from(!fields.spin.is_empty());
+        let turning = RECORD * usize::from(!fields.orientation.is_empty());
+        let numbers = moved + turning + fields.scalars.carried_count();
         for shared in &self.shared {
             let moving = from_bytes(&through(&mut self.transport).receive(shared.with)?)?;
             if moving.len() != numbers * shared.ghosts.len() {
@@ -72,17 +75,17 @@ impl Subdomain {
             }
             for (&i, moving) in shared.ghosts.iter().zip(moving.chunks_exact(numbers)) {
                 let at = i as usize * RECORD;
-                let (moving, turn) = moving.split_at(moved);
+                let (vectors, others) = moving.split_at(moved);
+                let (turn, scalars) = others.split_at(turning);
                 if let Some(slot) = fields.orientation.get_mut(at..at + RECORD) {
                     slot.copy_from_slice(turn);
                 }
                 let columns = [&mut fields.position, &mut fields.velocity, &mut fields.spin];
-                let (vectors, temperature) = moving.as_chunks::<3>();
-                for (column, vector) in columns.into_iter().zip(vectors) {
+                for (column, vector) in columns.into_iter().zip(vectors.as_chunks::<3>().0) {
                     column[at..at + 3].copy_from_slice(vector);
                 }
-                if let Some(&temperature) = temperature.first() {
-                    fields.temperature[i as usize] = temperature;
+                for ((_, column), &value) in fields.scalars.columns_mut().filter(|(_, column)| !column.is_empty()).zip(scalars) {
+                    column[i as usize] = value;
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Grains that migrate to other subdomains: packing, unpacking, and buffers for them.
 //!
-//! Beside the fields of all grains, there are columns that only some simulations have: temperatures, derivatives and orientations.
+//! Beside the fields of all grains, there are columns that only some simulations have: scalars, derivatives and orientations.
 
 use super::RESERVE;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
@@ -113,9 +113,9 @@ pub(super) fn unfold_all<C: Number>(message: &mut &[u8], m: usize, widths: &[usi
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Columns that change between migrations: the halo exchange updates them in ghosts at every step.
     pub(super) fn changing(&self) -> Vec<MigratingColumn<'_, C>> {
-        let temperature = self.heat.as_ref().map(|heat| (&heat.temperature[self.now], 1));
+        let scalars = self.diffusions.iter().map(|diffusion| (&diffusion.values[self.now], 1));
         let orientation = self.orientations().map(|orientation| (orientation, RECORD));
-        temperature.into_iter().chain(orientation).collect()
+        scalars.chain(orientation).collect()
     }
 
     /// All columns that not every simulation has.
@@ -173,8 +173,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if let Some(holding) = &mut self.holding {
             holding.make_room_for(gpu, room, room_for_cubes(room))?;
         }
-        if let Some(heat) = &mut self.heat {
-            heat.make_room_for(gpu, room)?;
+        for diffusion in &mut self.diffusions {
+            diffusion.make_room_for(gpu, room)?;
         }
         match &mut self.geared {
             Some(geared) => geared.make_room_for(gpu, room, self.kind.frictional),

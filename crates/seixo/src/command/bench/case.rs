@@ -3,6 +3,7 @@
 use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
 use seixo::World;
+use seixo_engine::state::GrainScalars;
 use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
@@ -313,7 +314,7 @@ pub fn with_room(particles: usize) -> Grains {
         radius: Vec::with_capacity(particles),
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
-        temperature: Vec::new(),
+        scalars: GrainScalars::default(),
         bodies: Vec::new(),
     }
 }

@@ -94,7 +94,7 @@ fn a_limit_on_the_size_of_files_is_an_error_that_names_the_file() {
 #[test]
 fn every_field_and_every_column_of_the_ledger_is_in_the_docs() {
     let page = include_str!("../../../../../docs/reference/output.md");
-    let fields = Field::ALL.map(|(_, word)| word).into_iter().chain(SURFACE_FIELDS);
+    let fields = Field::all().map(|(_, word)| word).chain(SURFACE_FIELDS);
     let of_ledger = Ledger::NAMES.into_iter().filter_map(|name| name.strip_suffix(" [J]"));
     for word in fields.chain(of_ledger) {
         assert!(

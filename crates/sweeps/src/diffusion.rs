@@ -1,44 +1,57 @@
-//! Heat conduction through contacts: between grains, from their positions, and from walls, with the stored wall contacts.
+//! Diffusion through contacts: between grains, from their positions, and from walls, with the stored wall contacts.
+//!
+//! One sweep serves all scalars of grains that spread by contact; its kind decides how contacts conduct and what a grain can hold.
 
-use crate::layout::{RECORD, extended_coefficients, load};
+use crate::layout::{RECORD, load};
 use crate::pair::{Pair, contact_geometry, depth_of};
 use crate::periodic::{PeriodicBoundaries, nearest_image};
 use crate::wall::{close_to_wall, row_of_wall};
 use cubecl::prelude::*;
-use seixo_laws::heat::{conductance, heat_flow, share_per_step, warmed};
+use seixo_laws::diffusion::{after, flow, share_per_step};
+use seixo_laws::heat::{conductance, heat_capacity};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
-/// Heat conduction into a body.
+/// Kind of diffusion: heat. Its potential is the temperature \[K\], its amount the energy \[J\].
+pub const HEAT: u32 = 0;
+
+/// Flow into a body by diffusion.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
-pub struct Conduction<C: Real> {
-    /// Heat flow into the body \[W\].
+pub struct DiffusiveFlow<C: Real> {
+    /// Flow into the body \[amount/s\].
     pub flow: C,
-    /// Heat conductance \[W/K\].
+    /// Conductance of its contacts \[amount/s per potential\].
     pub conductance: C,
 }
 
-/// No heat flow.
+/// No flow.
 #[cube]
 #[inline(always)]
-pub fn no_conduction<C: Real>() -> Conduction<C> {
-    Conduction::<C> {
+pub fn no_flow<C: Real>() -> DiffusiveFlow<C> {
+    DiffusiveFlow::<C> {
         flow: C::new(0.0),
         conductance: C::new(0.0),
     }
 }
 
-/// Heat flow from grain j to grain i with `apart` = x_i − x_j; zero without contact. The flow into j is exactly opposite.
+/// Capacity of a grain: m c for heat \[J/K\].
 #[cube]
 #[inline(always)]
-pub fn conduct_between<C: Coordinate<R>, R: Real>(
+pub fn capacity_of<C: Real>(mass: C, specific_capacity: C) -> C {
+    heat_capacity::<C>(mass, specific_capacity)
+}
+
+/// Flow from grain j to grain i with `apart` = x_i − x_j; zero without contact. The flow into j is exactly opposite.
+#[cube]
+#[inline(always)]
+pub fn flow_between<C: Coordinate<R>, R: Real>(
     apart: &Vector3<C>,
     reach_i: C,
     reach_j: C,
-    temperature_i: C,
-    temperature_j: C,
-    contact_conductivity: R,
-) -> Conduction<C> {
-    let mut conduction = no_conduction::<C>();
+    potential_i: C,
+    potential_j: C,
+    coefficient: R,
+) -> DiffusiveFlow<C> {
+    let mut between = no_flow::<C>();
     let depth = depth_of::<C>(apart, reach_i + reach_j);
     if depth > C::new(0.0) {
         let pair = Pair::<R> {
@@ -52,18 +65,18 @@ pub fn conduct_between<C: Coordinate<R>, R: Real>(
             mass_j: R::new(1.0),
         };
         let radius = contact_geometry::<R>(&pair).contact_pair.contact_radius;
-        conduction.conductance = C::wide(conductance::<R>(contact_conductivity, radius));
-        conduction.flow = heat_flow::<C>(conduction.conductance, temperature_i, temperature_j);
+        between.conductance = C::wide(conductance::<R>(coefficient, radius));
+        between.flow = flow::<C>(between.conductance, potential_i, potential_j);
     }
-    conduction
+    between
 }
 
 /// Heat flow into grain i from the walls in its row `first..end` that have a temperature; negative temperatures mark insulated walls. `wall_contacts` is
-/// the result of [`crate::wall::walls_of()`]. The heat flow of every entry goes to `flows`, which starts at entry `list_first`.
+/// the result of [`crate::wall::walls_of()`]. The flow of every entry goes to `flows`, which starts at entry `list_first`.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn conduct_from_walls<C: Coordinate<R>, R: Real>(
+pub fn flow_from_walls<C: Coordinate<R>, R: Real>(
     i: usize,
     first: usize,
     end: usize,
@@ -72,68 +85,68 @@ pub fn conduct_from_walls<C: Coordinate<R>, R: Real>(
     elements: &[C],
     walls: &[C],
     wall_contacts: &[C],
-    wall_temperature: &[C],
+    wall_potential: &[C],
     position: &[C],
-    temperature: &[C],
+    potential: &[C],
     material: &[u32],
     materials: u32,
-    table: &[R],
+    coefficients: &[R],
     flows: &mut [C],
-) -> Conduction<C> {
-    let mut all = no_conduction::<C>();
+) -> DiffusiveFlow<C> {
+    let mut all = no_flow::<C>();
     let reach = position[i * 4usize + 3usize];
     for k in first..end {
-        let mut flow = C::new(0.0);
+        let mut from_wall = C::new(0.0);
         let e = list[k] as usize * 12usize;
-        let of_wall = wall_temperature[C::whole(elements[e + 10usize]) as usize];
+        let of_wall = wall_potential[C::whole(elements[e + 10usize]) as usize];
         if wall_contacts[k * 8usize + 7usize] > C::new(0.0) && of_wall >= C::new(0.0) {
             let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
             let overlap = C::near(reach - wall_contacts[k * 8usize + 3usize]);
             let radius = close_to_wall::<R>(overlap, C::near(reach), R::new(1.0)).contact.contact_radius;
-            let through = C::wide(conductance::<R>(extended_coefficients::<R>(table, row).conductivity, radius));
-            flow = heat_flow::<C>(through, temperature[i], of_wall);
+            let through = C::wide(conductance::<R>(coefficients[row], radius));
+            from_wall = flow::<C>(through, potential[i], of_wall);
             all.conductance += through;
-            all.flow += flow;
+            all.flow += from_wall;
         }
-        flows[k - list_first] = flow;
+        flows[k - list_first] = from_wall;
     }
     all
 }
 
-/// Change of a grain by a step of conduction.
+/// Change of a grain by a step of diffusion.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub struct TemperatureChange<C: Real> {
-    /// Temperature after the step \[K\].
-    pub temperature: C,
-    /// Σ H Δt / (m c), see [`share_per_step()`].
+pub struct PotentialChange<C: Real> {
+    /// Potential after the step.
+    pub potential: C,
+    /// Σ H Δt / κ, see [`share_per_step()`].
     pub share: C,
 }
 
-/// State of a grain of heat capacity m c \[J/K\] after a step of this conduction.
+/// State of a grain of this capacity after a step with this flow.
 #[cube]
 #[inline(always)]
-pub fn warm<C: Real>(temperature: C, conduction: &Conduction<C>, heat_capacity: C, dt: C) -> TemperatureChange<C> {
-    TemperatureChange::<C> {
-        temperature: warmed::<C>(temperature, conduction.flow * dt, heat_capacity),
-        share: share_per_step::<C>(conduction.conductance, dt, heat_capacity),
+pub fn diffused<C: Real>(potential: C, all: &DiffusiveFlow<C>, capacity: C, dt: C) -> PotentialChange<C> {
+    PotentialChange::<C> {
+        potential: after::<C>(potential, all.flow * dt, capacity),
+        share: share_per_step::<C>(all.conductance, dt, capacity),
     }
 }
 
 /// All grains and their rows of neighbors, as stored on the CPU.
-pub struct HeatView<'a> {
+pub struct DiffusionView<'a> {
     /// Records of position.
     pub position: &'a [f64],
     /// Records of velocity, with the masses.
     pub velocity: &'a [f64],
     /// Indices of materials.
     pub material: &'a [u32],
-    /// Temperatures \[K\].
-    pub temperature: &'a [f64],
+    /// Potentials.
+    pub potential: &'a [f64],
     /// Number of materials.
     pub materials: u32,
-    /// Interaction table.
-    pub table: &'a [f64],
-    /// Specific heat capacities by material \[J/(kg K)\].
+    /// Coefficient of contacts, by pair of materials.
+    pub coefficients: &'a [f64],
+    /// Specific capacities, by material.
     pub capacities: &'a [f64],
     /// Periodic sides, and their kind.
     pub sides: (&'a PeriodicBoundaries<f64, f64>, u32),
@@ -145,8 +158,8 @@ pub struct HeatView<'a> {
     pub dt: f64,
 }
 
-/// Wall fields for heat conduction.
-pub struct WallHeatView<'a> {
+/// Wall fields for diffusion.
+pub struct WallDiffusionView<'a> {
     /// First entry of every row of elements with the end of the last row, and the elements.
     pub rows: (&'a [u32], &'a [u32]),
     /// Records of elements.
@@ -155,24 +168,24 @@ pub struct WallHeatView<'a> {
     pub records: &'a [f64],
     /// Records of wall contacts.
     pub contact_count: &'a [f64],
-    /// Temperatures of walls \[K\]; negative for insulated walls.
-    pub temperature: &'a [f64],
+    /// Potentials of walls; negative for walls through which nothing flows.
+    pub potential: &'a [f64],
 }
 
 /// Output of a part.
-pub struct HeatOut<'a> {
-    /// Temperatures of its grains after the step \[K\].
-    pub temperature: &'a mut [f64],
-    /// Heat conductances of its grains \[W/K\].
+pub struct DiffusionOut<'a> {
+    /// Potentials of its grains after the step.
+    pub potential: &'a mut [f64],
+    /// Conductances of its grains.
     pub conductance: &'a mut [f64],
-    /// Heat flows of its entries in the wall list \[W\].
+    /// Flows of its entries in the wall list.
     pub wall_flows: &'a mut [f64],
 }
 
-/// Advances the temperatures of grains `first..end` by one step. Returns the largest share per step among them.
-pub fn conduct_part(grains: &HeatView, walls: &WallHeatView, (first, end): (usize, usize), out: HeatOut) -> f64 {
-    let HeatOut {
-        temperature: flow,
+/// Advances the potentials of grains `first..end` by one step. Returns the largest share per step among them.
+pub fn diffuse_part(grains: &DiffusionView, walls: &WallDiffusionView, (first, end): (usize, usize), out: DiffusionOut) -> f64 {
+    let DiffusionOut {
+        potential: flow,
         conductance,
         wall_flows,
     } = out;
@@ -189,14 +202,13 @@ pub fn conduct_part(grains: &HeatView, walls: &WallHeatView, (first, end): (usiz
                 grains.sides.0,
                 grains.sides.1,
             );
-            let pair = extended_coefficients::<f64>(grains.table, (own_row + grains.material[j]) as usize);
-            let one = conduct_between::<f64, f64>(
+            let one = flow_between::<f64, f64>(
                 &apart.apart,
                 grains.position[i * RECORD + 3],
                 grains.position[j * RECORD + 3],
-                grains.temperature[i],
-                grains.temperature[j],
-                pair.conductivity,
+                grains.potential[i],
+                grains.potential[j],
+                grains.coefficients[(own_row + grains.material[j]) as usize],
             );
             flow[i - first] += one.flow;
             conductance[i - first] += one.conductance;
@@ -209,7 +221,7 @@ pub fn conduct_part(grains: &HeatView, walls: &WallHeatView, (first, end): (usiz
     let (row, list) = walls.rows;
     let mut largest = 0.0;
     for i in first..end {
-        let of_walls = conduct_from_walls::<f64, f64>(
+        let of_walls = flow_from_walls::<f64, f64>(
             i,
             row[i] as usize,
             row[i + 1] as usize,
@@ -218,25 +230,25 @@ pub fn conduct_part(grains: &HeatView, walls: &WallHeatView, (first, end): (usiz
             walls.elements,
             walls.records,
             walls.contact_count,
-            walls.temperature,
+            walls.potential,
             grains.position,
-            grains.temperature,
+            grains.potential,
             grains.material,
             grains.materials,
-            grains.table,
+            grains.coefficients,
             wall_flows,
         );
         let slot = i - first;
-        let all = Conduction {
+        let all = DiffusiveFlow {
             flow: flow[slot] + of_walls.flow,
             conductance: conductance[slot] + of_walls.conductance,
         };
-        let capacity = grains.velocity[i * RECORD + 3] * grains.capacities[grains.material[i] as usize];
-        let warmed = warm(grains.temperature[i], &all, capacity, grains.dt);
-        flow[slot] = warmed.temperature;
+        let capacity = capacity_of::<f64>(grains.velocity[i * RECORD + 3], grains.capacities[grains.material[i] as usize]);
+        let change = diffused(grains.potential[i], &all, capacity, grains.dt);
+        flow[slot] = change.potential;
         conductance[slot] = all.conductance;
-        if warmed.share > largest {
-            largest = warmed.share;
+        if change.share > largest {
+            largest = change.share;
         }
     }
     largest

@@ -1,39 +1,39 @@
-//! Heat conduction through contacts.
+//! Diffusion through contacts.
 
 use super::neighbor_lists::is_outside;
 use super::walls::is_of_wall;
 use super::{THREADS, is_halted, raise, sum_of_cube};
 use crate::bodies::is_ghost;
+use crate::diffusion::{capacity_of, diffused, flow_between, flow_from_walls, no_flow};
 use crate::entries::{PLACE, TILE, first_entry};
-use crate::heat::{conduct_between, conduct_from_walls, no_conduction, warm};
-use crate::layout::{Record, extended_coefficients, load};
+use crate::layout::{Record, load};
 use crate::motion::TOO_CONDUCTIVE;
 use crate::periodic::{PeriodicBoundaries, nearest_image};
 use cubecl::prelude::*;
-use seixo_laws::heat::heat_content;
+use seixo_laws::diffusion::content;
 use seixo_laws::{Coordinate, Real};
 
-/// Temperatures of all grains after one step, from one buffer to another. With `walls` that have temperatures, `wall_flows` gets the heat flow of
-/// every entry of their list \[W\].
+/// Potentials of all grains after one step, from one buffer to another. With `walls` that have potentials, `wall_flows` gets the flow of every entry
+/// of their list.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn conduct<R: Real, C: Coordinate<R>>(
+pub fn diffuse<R: Real, C: Coordinate<R>>(
     tile_first: &[u32],
     count: &[u32],
     list: &[u32],
     material: &[u32],
-    table: &[R],
+    coefficients: &[R],
     capacities: &[C],
     position: &[C],
     velocity: &[R],
-    temperature: &[C],
-    new_temperature: &mut [C],
+    potential: &[C],
+    new_potential: &mut [C],
     wall_row: &[u32],
     wall_list: &[u32],
     elements: &[C],
     records: &[C],
     wall_contacts: &[C],
-    wall_temperature: &[C],
+    wall_potential: &[C],
     wall_flows: &mut [C],
     flags: &mut [u32],
     sides: &PeriodicBoundaries<C, R>,
@@ -47,26 +47,26 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         if i < n as usize {
-            let mut all = no_conduction::<C>();
+            let mut all = no_flow::<C>();
             let here = load::<C>(position, i * 4usize);
             let first = first_entry(i, tile_first);
             for s in 0..count[i] {
                 let j = (list[first + s as usize * TILE] & PLACE) as usize;
                 let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind);
                 let row = (material[i] * materials + material[j]) as usize;
-                let one = conduct_between::<C, R>(
+                let one = flow_between::<C, R>(
                     &apart.apart,
                     position[i * 4usize + 3usize],
                     position[j * 4usize + 3usize],
-                    temperature[i],
-                    temperature[j],
-                    extended_coefficients::<R>(table, row).conductivity,
+                    potential[i],
+                    potential[j],
+                    coefficients[row],
                 );
                 all.flow += one.flow;
                 all.conductance += one.conductance;
             }
             if walls {
-                let of_walls = conduct_from_walls::<C, R>(
+                let of_walls = flow_from_walls::<C, R>(
                     i,
                     wall_row[i] as usize,
                     wall_row[i + 1usize] as usize,
@@ -75,31 +75,31 @@ pub fn conduct<R: Real, C: Coordinate<R>>(
                     elements,
                     records,
                     wall_contacts,
-                    wall_temperature,
+                    wall_potential,
                     position,
-                    temperature,
+                    potential,
                     material,
                     materials,
-                    table,
+                    coefficients,
                     wall_flows,
                 );
                 all.flow += of_walls.flow;
                 all.conductance += of_walls.conductance;
             }
-            let capacity = C::wide(velocity[i * 4usize + 3usize]) * capacities[material[i] as usize];
-            let warmed = warm::<C>(temperature[i], &all, capacity, dt);
-            new_temperature[i] = warmed.temperature;
-            if warmed.share > C::new(1.0) {
+            let capacity = capacity_of::<C>(C::wide(velocity[i * 4usize + 3usize]), capacities[material[i] as usize]);
+            let change = diffused::<C>(potential[i], &all, capacity, dt);
+            new_potential[i] = change.potential;
+            if change.share > C::new(1.0) {
                 raise(flags, parity, TOO_CONDUCTIVE);
             }
         }
     }
 }
 
-/// Adds the heat that every wall gave to grains in this step to its sum \[J\], one block per wall, in a fixed order.
+/// Adds the amount that every wall gave to grains in this step to its sum, one block per wall, in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn add_heat<C: Real>(
+pub fn add_wall_flows<C: Real>(
     wall_flows: &[C],
     list: &[u32],
     elements: &[C],
@@ -129,15 +129,15 @@ pub fn add_heat<C: Real>(
     }
 }
 
-/// Heat of grains outside of the domain, by block \[J\]. With `copies`, ghost particles, which `member` marks, are not counted.
+/// Amount that grains outside of the domain hold, by block. With `copies`, ghost particles, which `member` marks, are not counted.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn heat_outside<R: Real, C: Coordinate<R>>(
+pub fn content_outside<R: Real, C: Coordinate<R>>(
     position: &[C],
     velocity: &[R],
     material: &[u32],
     capacities: &[C],
-    temperature: &[C],
+    potential: &[C],
     member: &[u32],
     domain: &[C],
     held: &mut [Record<C>],
@@ -152,8 +152,8 @@ pub fn heat_outside<R: Real, C: Coordinate<R>>(
             wanted = wanted && !is_ghost(member[i]);
         }
         if wanted {
-            let mass = C::wide(velocity[i * 4usize + 3usize]);
-            amounts.insert(0usize, heat_content::<C>(mass, capacities[material[i] as usize], temperature[i]));
+            let capacity = capacity_of::<C>(C::wide(velocity[i * 4usize + 3usize]), capacities[material[i] as usize]);
+            amounts.insert(0usize, content::<C>(capacity, potential[i]));
         }
     }
     let total = sum_of_cube::<C>(amounts);

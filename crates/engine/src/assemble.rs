@@ -272,10 +272,10 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
             remedy: "take another run.integrator, or hold the bodies",
         });
     }
-    if !world.grains.bodies.is_empty() && !world.scalars().is_empty() {
+    if let Some(scalar) = world.scalars().first().filter(|_| !world.grains.bodies.is_empty()) {
         return Err(WorldError::WithBodies {
-            what: "heat",
-            remedy: "leave the temperatures out, or use plain grains",
+            what: scalar.amount(),
+            remedy: "leave it out, or use plain grains",
         });
     }
     check_interactions(world)?;

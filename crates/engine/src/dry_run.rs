@@ -169,7 +169,7 @@ impl<'a> DryRun<'a> {
                 .any(|body_boundary| body_boundary.body == id)
         };
         ConstraintContext {
-            diffuses: !world.scalars().is_empty(),
+            scalar: world.scalars().first().copied(),
             slides: world.domain.is_some_and(|domain| domain.shear.is_some()),
             are_carried: bodies.clone().any(|body| body.motion.is_none()),
             couple_to_fluid: bodies.clone().any(|body| is_coupled(body.id)),

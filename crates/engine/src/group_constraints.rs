@@ -3,6 +3,7 @@
 use crate::bodies::Bodies;
 use crate::events::SurroundingsChange;
 use crate::fields::Fields;
+use crate::scalars::GrainScalar;
 use crate::world::{Load, SurfaceMotion, TimeFunction, VectorOfTime, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::LOAD;
@@ -65,8 +66,8 @@ impl Bodies {
 
 /// Conditions that decide whether the grains of a group can be fixed, released or loaded, in a simulation or in a planned one.
 pub(crate) struct ConstraintContext {
-    /// Whether grains carry scalars that spread through contacts.
-    pub diffuses: bool,
+    /// A scalar that grains carry, and that spreads through contacts.
+    pub scalar: Option<GrainScalar>,
     /// Whether periodic sides are sheared.
     pub slides: bool,
     /// Whether rigid bodies without prescribed motion carry some of them.
@@ -93,8 +94,12 @@ impl ConstraintContext {
 
     fn flaw_of_holding(&self, motion: &WallMotion) -> Option<String> {
         let reported = |what: &str| Some(what.to_owned());
-        if self.diffuses {
-            return reported("grains through which heat flows cannot be held; leave the temperatures out, or use a wall");
+        if let Some(scalar) = self.scalar {
+            let amount = scalar.amount();
+            return Some(format!(
+                "grains with {amount} cannot be held; leave {} out, or use a wall",
+                scalar.name()
+            ));
         }
         if self.slides {
             return reported("grains cannot be held between sides that slide past each other; let the sides stand, or use a wall");

@@ -1,5 +1,7 @@
 //! Errors of worlds and settings; each message names the object, its value, the limit and the remedy.
 
+use crate::scalars::GrainScalar;
+
 /// A world or setting that cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
@@ -36,9 +38,12 @@ pub enum WorldError {
         /// Remedy instead of a scene near the origin, if there is one.
         instead: &'static str,
     },
-    /// Temperatures with too few digits.
-    #[error("in f32 a temperature has too few digits for what a step adds to it; use --precision mixed or f64")]
-    HeatInSingle,
+    /// A scalar of grains with too few digits.
+    #[error("in f32 {} has too few digits for what a step adds to it; use --precision mixed or f64", scalar.noun())]
+    ScalarInSingle {
+        /// The scalar.
+        scalar: GrainScalar,
+    },
     /// The device does not support this force assembly.
     #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
     ForceAssembly {

@@ -26,10 +26,14 @@ struct Row {
     name: &'static str,
     noun: &'static str,
     unit: &'static str,
-    /// Unit of the amount that grains hold of it.
+    /// What grains hold of it.
+    amount: &'static str,
+    /// Unit of this amount.
     amount_unit: &'static str,
     /// Section of its ledger in checkpoints.
     ledger_section: &'static str,
+    /// Value of grains for which none is given; NaN where there is no such value.
+    default: f64,
     /// Values that a grain may start with.
     range: RangeInclusive<f64>,
     /// These values in words.
@@ -42,8 +46,10 @@ const TABLE: [Row; 1] = [Row {
     name: "temperature",
     noun: "a temperature",
     unit: "K",
+    amount: "heat",
     amount_unit: "J",
     ledger_section: "heat/books",
+    default: f64::NAN,
     range: 0.0..=1e15,
     must: "zero or positive, in kelvins, as heat is conducted",
 }];
@@ -81,6 +87,11 @@ impl GrainScalar {
         self.row().unit
     }
 
+    /// What grains hold of it, such as heat.
+    pub fn amount(self) -> &'static str {
+        self.row().amount
+    }
+
     /// SI unit of the amount that grains hold of it, such as J of heat.
     pub fn amount_unit(self) -> &'static str {
         self.row().amount_unit
@@ -111,11 +122,6 @@ impl StartScalars {
     /// These values, and those of another for what is not given.
     pub fn or(self, other: &StartScalars) -> StartScalars {
         StartScalars(std::array::from_fn(|k| self.0[k].or(other.0[k])))
-    }
-
-    /// The scalars that are given.
-    pub fn given(&self) -> impl Iterator<Item = GrainScalar> {
-        GrainScalar::ALL.into_iter().filter(|&scalar| self[scalar].is_some())
     }
 }
 
@@ -164,10 +170,11 @@ impl GrainScalars {
         }
     }
 
-    /// Extends the columns of these scalars to n grains that start like this; a value that is not given becomes NaN, which no world accepts.
+    /// Extends the columns of these scalars to n grains that start like this; a value that is not given is the default of the scalar, or NaN,
+    /// which no world accepts.
     pub fn extend_to(&mut self, n: usize, start: &StartScalars, scalars: &[GrainScalar]) {
         for &scalar in scalars {
-            self[scalar].resize(n, start[scalar].unwrap_or(f64::NAN));
+            self[scalar].resize(n, start[scalar].unwrap_or(scalar.row().default));
         }
     }
 

@@ -1,9 +1,8 @@
 //! Heat conduction: whether a scene has it, and which keys it lacks.
 
-use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, schema::SceneFile};
+use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, scalars::refuse_what_shows, schema::SceneFile};
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Thermal, World};
-use seixo_files::vtk::Field;
 use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
 
 /// Settings of heat conduction; `None` if no grain has a temperature.
@@ -93,35 +92,20 @@ fn refuse_grains_without(file: &SceneFile, world: &World, findings: &mut CheckSt
 /// If no grain has a temperature: reports keys that make no sense, and notes keys without effect.
 fn refuse_what_asks_for_heat(file: &SceneFile, findings: &mut CheckState) {
     let wall = |(name, section): (&String, &crate::schema::WallSection)| section.temperature.map(|_| format!("wall.{name}.temperature"));
-    let fields = file
-        .output
-        .fields
-        .iter()
-        .flatten()
-        .any(|field| field.0 == Field::Scalar(GrainScalar::Temperature));
-    let probes = file.probe.iter().filter_map(|(name, section)| {
-        let keys = [
-            ("group_temperature", section.group_temperature.is_some()),
-            ("wall_heat", section.wall_heat.is_some()),
-            ("heat", section.heat == Some(true)),
-        ];
-        let asked = keys.iter().find(|(_, is_given)| *is_given);
-        asked.map(|(key, _)| format!("probe.{name}.{key}"))
-    });
-    let all: Vec<String> = file
-        .wall
-        .iter()
-        .filter_map(wall)
-        .chain(fields.then(|| "output.fields".to_owned()))
-        .chain(probes)
-        .collect();
-    for path in all {
-        let complaint = UnlocatedDiagnostic::new(format!("{path}: no grain has a temperature"));
-        findings.add(
-            &path,
-            complaint.remedy("add temperature = \"300 K\" to every section of grains, or remove this"),
-        );
-    }
+    refuse_what_shows(
+        file,
+        GrainScalar::Temperature,
+        |section| {
+            vec![
+                ("group_temperature", section.group_temperature.is_some()),
+                ("wall_heat", section.wall_heat.is_some()),
+                ("heat", section.heat == Some(true)),
+            ]
+        },
+        file.wall.iter().filter_map(wall).collect(),
+        "add temperature = \"300 K\" to every section of grains, or remove this",
+        findings,
+    );
     for (name, section) in &file.material {
         if section.thermal_conductivity.is_some() || section.specific_heat_capacity.is_some() || section.real_youngs_modulus.is_some() {
             findings.notices.push(format!(

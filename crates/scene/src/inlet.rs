@@ -399,6 +399,7 @@ impl Inlet {
         poured.waiting.sort_by(|a, b| b.total_cmp(a));
         let mut id = simulation.next_id();
         let (low, high) = self.volume.bounds();
+        let carried: Vec<GrainScalar> = simulation.scalars().collect();
         let mut room = simulation.room(low, high, poured.waiting[0])?;
         let (mut coming, mut waiting, mut failures) = (Grains::default(), Vec::new(), 0);
         for radius in std::mem::take(&mut poured.waiting) {
@@ -420,8 +421,7 @@ impl Inlet {
                 });
             };
             coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
-            let given: Vec<GrainScalar> = self.scalars.given().collect();
-            coming.scalars.extend_to(coming.len(), &self.scalars, &given);
+            coming.scalars.extend_to(coming.len(), &self.scalars, &carried);
             id += 1;
         }
         simulation.insert(&coming)?;

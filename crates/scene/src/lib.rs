@@ -26,6 +26,7 @@ mod range;
 mod rate;
 mod reader;
 mod renamed_keys;
+mod scalars;
 mod schema;
 mod section;
 mod sections;

@@ -193,7 +193,7 @@ impl Source {
                 .remedy("give a value that is accepted")
         };
         Some(match refusal {
-            WorldError::Precision { .. } | WorldError::HeatInSingle => (written(&["run.precision", "run.device"]), reported()),
+            WorldError::Precision { .. } | WorldError::ScalarInSingle { .. } => (written(&["run.precision", "run.device"]), reported()),
             WorldError::Digits { precision, is_of_step, .. } => {
                 let of_precision: &[&str] = if *precision == Precision::F32.name() {
                     &["run.precision", "run.device"]

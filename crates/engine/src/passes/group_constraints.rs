@@ -52,7 +52,7 @@ impl Populations {
             body_boundaries.is_some_and(|body_boundaries| body_boundaries.of_body(self.bodies.id[*b]).is_some())
         };
         ConstraintContext {
-            diffuses: self.diffuses(),
+            scalar: self.diffusions.first().map(|diffusion| diffusion.scalar),
             slides: self.context.sides == SHEARED,
             are_carried: bodies.iter().any(|b| !self.bodies.held.is_body_prescribed(*b)),
             couple_to_fluid: bodies.iter().any(is_coupled),

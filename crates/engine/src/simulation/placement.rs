@@ -17,8 +17,8 @@ impl Simulation {
     /// Like [`precision_on`], with checks of this world.
     pub(crate) fn precision_of_world_on(&mut self, gpu: &Gpu) -> Result<Precision, WorldError> {
         let precision = precision_on(gpu, self.whole.populations.context.settings.precision, &mut self.notices)?;
-        if self.whole.populations.diffuses() && precision == Precision::F32 {
-            return Err(WorldError::HeatInSingle);
+        if let Some(scalar) = self.scalars().next().filter(|_| precision == Precision::F32) {
+            return Err(WorldError::ScalarInSingle { scalar });
         }
         self.digits.check(precision)?;
         Ok(precision)

@@ -141,7 +141,7 @@ fn heat_flows_between_domains() {
 fn heat_asks_for_the_same_digits_among_domains_as_undivided() {
     let world = conducting(falling(1000, TangentialLaw::None));
     let refusal = Simulation::new(world, among(2, Precision::F32)).err();
-    assert!(matches!(refusal, Some(WorldError::HeatInSingle)), "{refusal:?}");
+    assert!(matches!(refusal, Some(WorldError::ScalarInSingle { .. })), "{refusal:?}");
 }
 
 /// Initial height of the plate of [`pressed()`] \[m\], and its speed without resistance \[m/s\].

@@ -271,7 +271,7 @@ fn heat_that_outruns_the_time_step_is_refused_or_stops_the_run() {
         assert_eq!(stop.grain, 0, "{stop}");
     }
     let single = Simulation::new(insulated(beds::falling(8, TangentialLaw::Mindlin)), on_gpu(Precision::F32));
-    assert!(matches!(single.err(), Some(WorldError::HeatInSingle)));
+    assert!(matches!(single.err(), Some(WorldError::ScalarInSingle { .. })));
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! Scalars of grains: what asks for one that no grain has.
+
+use crate::{
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
+    schema::{ProbeSection, SceneFile},
+};
+use seixo_engine::state::GrainScalar;
+use seixo_files::vtk::Field;
+
+/// Keys of probes that show a scalar, with whether a section has them.
+pub(crate) type ProbeKeys = fn(&ProbeSection) -> Vec<(&'static str, bool)>;
+
+/// Refuses output and probes of a scalar that no grain has, and these other keys.
+pub(crate) fn refuse_what_shows(
+    file: &SceneFile,
+    scalar: GrainScalar,
+    keys: ProbeKeys,
+    others: Vec<String>,
+    remedy: &str,
+    findings: &mut CheckState,
+) {
+    let is_shown = file.output.fields.iter().flatten().any(|field| field.0 == Field::Scalar(scalar));
+    let probes = file.probe.iter().filter_map(|(name, section)| {
+        let asked = keys(section).into_iter().find(|(_, is_given)| *is_given);
+        asked.map(|(key, _)| format!("probe.{name}.{key}"))
+    });
+    let all = others.into_iter().chain(is_shown.then(|| "output.fields".to_owned())).chain(probes);
+    for path in all {
+        let complaint = UnlocatedDiagnostic::new(format!("{path}: no grain has {}", scalar.noun()));
+        findings.add(&path, complaint.remedy(remedy));
+    }
+}

@@ -5,7 +5,8 @@ use crate::scalars::GrainScalar;
 use crate::state::{Column, State};
 use crate::world::World;
 use seixo_laws::diffusion::content;
-use seixo_sweeps::diffusion::{HEAT, capacity_of};
+use seixo_laws::film::SPHERE;
+use seixo_sweeps::diffusion::{FILM, HEAT, capacity_of};
 use seixo_sweeps::layout::RECORD;
 
 /// Largest share of its difference to its neighbors that a grain may lose in a step, see [`seixo_laws::diffusion::share_per_step`].
@@ -54,7 +55,18 @@ impl Diffusion {
                 ..Diffusion::new(world, GrainScalar::Temperature, HEAT, |a, b| world.contact_conductivity(a, b))
             }
         });
-        heat.into_iter().collect()
+        let film = world.has_films().then(|| {
+            let rate = |a: usize, b: usize| {
+                world
+                    .interaction(a as u32, b as u32)
+                    .and_then(|interaction| interaction.film_exchange)
+            };
+            Diffusion {
+                capacities: vec![SPHERE; world.materials.len()],
+                ..Diffusion::new(world, GrainScalar::FilmThickness, FILM, |a, b| SPHERE * rate(a, b).unwrap_or(0.0))
+            }
+        });
+        heat.into_iter().chain(film).collect()
     }
 
     /// A diffusion with these coefficients of contacts between two materials; nothing flows through walls.
@@ -143,8 +155,8 @@ impl Diffusion {
 
     /// Capacity of grain i.
     pub fn capacity_of(&self, fields: &Fields, i: usize) -> f64 {
-        let [mass, material] = [fields.velocity[i * RECORD + 3], self.capacities[fields.material[i] as usize]];
-        capacity_of::<f64>(mass, material)
+        let [radius, mass] = [fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3]];
+        capacity_of::<f64>(radius, mass, self.capacities[fields.material[i] as usize], self.kind)
     }
 
     /// Amount in grain i.

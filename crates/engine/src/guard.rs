@@ -117,6 +117,14 @@ impl std::fmt::Display for StepError {
                 f,
                 "takes up heat faster than the time step can follow: Σ H Δt / (m c) is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, a smaller thermal_conductivity or a larger specific_heat_capacity"
             )?,
+            StepErrorCause::TooConductive {
+                scalar: GrainScalar::FilmThickness,
+                share,
+                time_step,
+            } => write!(
+                f,
+                "shares its film faster than the time step can follow: Σ H Δt / A is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, or a smaller film_exchange"
+            )?,
             StepErrorCause::TooCompressed { excess } => write!(
                 f,
                 "has a density that is {:.1} % off; a fluid that flows keeps it within some percent. Likely cause: a sound_speed below ten times the fastest flow, particles that start inside each other, or a time step too large",

@@ -1,6 +1,23 @@
 //! World, time step, neighbor search and energy ledger of the particle engine.
 //!
 //! A [`world::World`] becomes a [`Simulation`]; in [`Simulation::step`], each line is one pass.
+//!
+//! ```
+//! use seixo_engine::Simulation;
+//! use seixo_engine::world::{Interaction, Material, Settings, World};
+//!
+//! let mut world = World { gravity: [0.0, 0.0, -9.81], ..World::default() };
+//! let glass = Material { name: "glass".into(), density: 2500.0, youngs_modulus: 1e7, poisson_ratio: 0.2 };
+//! world.materials.push(glass);
+//! world.interactions.push(Some(Interaction::default()));
+//! world.groups.push("balls".into());
+//! world.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
+//! let mut simulation = Simulation::new(world, Settings { threads: 1, ..Settings::default() })?;
+//! simulation.advance(100)?;
+//! let acceleration = simulation.snapshot().velocity[0][2] / simulation.time();
+//! assert!((acceleration + 9.81).abs() < 1e-9, "the ball falls freely");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod assemble;
 mod backend;

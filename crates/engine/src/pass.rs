@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pass {
     HeatConduction,
+    FilmExchange,
     Integration,
     WallMotion,
     NeighborLists,
@@ -16,8 +17,9 @@ pub(crate) enum Pass {
 }
 
 /// Names of the passes, in the same order.
-pub(crate) const PASSES_OF_CPU: [&str; 10] = [
+pub(crate) const PASSES_OF_CPU: [&str; 11] = [
     "heat conduction",
+    "film exchange",
     "integration",
     "wall motion",
     "neighbor lists",

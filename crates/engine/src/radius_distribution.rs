@@ -1,4 +1,15 @@
 //! Distributions of radii, from which fills and inlets draw with random numbers of their own.
+//!
+//! ```
+//! use seixo_engine::radius_distribution::RadiusDistribution;
+//!
+//! let (fine, coarse) = ([1e-3, 1e-3], [2e-3, 2e-3]);
+//! let radii = RadiusDistribution::by_mass(&[(fine, 0.5), (coarse, 0.5)]);
+//! // A coarse grain is as heavy as eight fine ones. So one of nine grains is coarse.
+//! assert_eq!(radii.draw(|| 0.88), 1e-3);
+//! assert_eq!(radii.draw(|| 0.89), 2e-3);
+//! assert_eq!(radii.range(), [1e-3, 2e-3]);
+//! ```
 
 use std::f64::consts::PI;
 

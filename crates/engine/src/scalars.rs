@@ -18,6 +18,8 @@ use std::ops::{Index, IndexMut, RangeInclusive};
 pub enum GrainScalar {
     /// Temperature \[K\], where heat is conducted.
     Temperature,
+    /// Thickness of the liquid film \[m\], where films share their liquid.
+    FilmThickness,
 }
 
 /// What is known of a scalar.
@@ -41,18 +43,32 @@ struct Row {
 }
 
 /// The table, in the order of [`GrainScalar`].
-const TABLE: [Row; 1] = [Row {
-    scalar: GrainScalar::Temperature,
-    name: "temperature",
-    noun: "a temperature",
-    unit: "K",
-    amount: "heat",
-    amount_unit: "J",
-    ledger_section: "heat/books",
-    default: f64::NAN,
-    range: 0.0..=1e15,
-    must: "zero or positive, in kelvins, as heat is conducted",
-}];
+const TABLE: [Row; 2] = [
+    Row {
+        scalar: GrainScalar::Temperature,
+        name: "temperature",
+        noun: "a temperature",
+        unit: "K",
+        amount: "heat",
+        amount_unit: "J",
+        ledger_section: "heat/books",
+        default: f64::NAN,
+        range: 0.0..=1e15,
+        must: "zero or positive, in kelvins, as heat is conducted",
+    },
+    Row {
+        scalar: GrainScalar::FilmThickness,
+        name: "film_thickness",
+        noun: "a film thickness",
+        unit: "m",
+        amount: "liquid films",
+        amount_unit: "m^3",
+        ledger_section: "film/ledger",
+        default: 0.0,
+        range: 0.0..=1e12,
+        must: "zero or positive, in meters, as films share their liquid",
+    },
+];
 
 impl GrainScalar {
     /// Every scalar.

@@ -1,4 +1,13 @@
 //! State of a simulation as named sections: the content of a checkpoint.
+//!
+//! ```
+//! use seixo_engine::state::{Column, Sections, State};
+//!
+//! let mut state = State::default();
+//! state.put("radius", Column::F64(vec![1e-3, 2e-3]));
+//! assert_eq!(state.get("radius"), Some(&Column::F64(vec![1e-3, 2e-3])));
+//! assert_eq!(state.get("torque"), None);
+//! ```
 
 use crate::periodic_cell::PeriodicCell;
 pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};

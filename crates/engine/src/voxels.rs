@@ -4,6 +4,21 @@
 //! Corners are snapped to a lattice of integers, see [`Lattice`]. All later arithmetic is exact, and so the same on every device. Parallel rays,
 //! 16 × 16 through each cube along each axis, cross the triangles ([`seixo_sweeps::voxelize`]). A cube is taken if one of its rays meets a
 //! triangle in it, or if it contains a corner of the mesh. The rays through the centers of cubes decide what is inside.
+//!
+//! ```
+//! use seixo_engine::voxels::{Edges, Lattice, VoxelFilling, voxels};
+//! use seixo_engine::world::{DeviceChoice, Triangle};
+//!
+//! let [o, x, y, z] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+//! let tetrahedron: [Triangle; 4] = [[o, y, x], [o, x, z], [o, z, y], [x, y, z]];
+//! let edges = Edges::of(&tetrahedron);
+//! assert!(edges.is_closed());
+//! let lattice = Lattice::new(&tetrahedron, 0.025)?;
+//! let found = voxels(&tetrahedron, &edges, &lattice, VoxelFilling::Solid, (DeviceChoice::Cpu, 1), &mut Vec::new())?;
+//! let volume = f64::from(found.inside) * lattice.edge.powi(3);
+//! assert!((volume - 1.0 / 6.0).abs() < 0.01);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod edges;
 mod lattice;

@@ -1,4 +1,19 @@
 //! Initial state of a simulation: materials, interactions, grains, walls, gravity. All values are in SI units.
+//!
+//! ```
+//! use seixo_engine::world::{Interaction, Material, World};
+//!
+//! let glass = Material { name: "glass".into(), density: 2500.0, youngs_modulus: 7e10, poisson_ratio: 0.25 };
+//! let rubber = Material { name: "rubber".into(), density: 1100.0, youngs_modulus: 5e6, poisson_ratio: 0.49 };
+//! assert_eq!(glass.shear_modulus(), 2.8e10);
+//! let rough = Some(Interaction { friction: 0.8, ..Interaction::default() });
+//! let world = World {
+//!     materials: vec![glass, rubber],
+//!     interactions: vec![None, rough.clone(), rough, None],
+//!     ..World::default()
+//! };
+//! assert_eq!(world.interaction(0, 1).map(|pair| pair.friction), Some(0.8));
+//! ```
 
 mod body;
 mod bond;
@@ -95,6 +110,8 @@ pub struct Interaction {
     pub rolling: Option<ResistanceLaw<RollingLaw>>,
     /// Law of the twisting resistance.
     pub twisting: Option<ResistanceLaw<TwistingLaw>>,
+    /// Rate at which the films of two grains in contact even out their thicknesses \[1/s\]; `None` = they share no liquid.
+    pub film_exchange: Option<f64>,
 }
 
 impl Default for Interaction {
@@ -112,6 +129,7 @@ impl Default for Interaction {
             cohesion: None,
             rolling: None,
             twisting: None,
+            film_exchange: None,
         }
     }
 }
@@ -333,7 +351,17 @@ impl World {
 
     /// Scalars that every grain must have.
     pub fn scalars(&self) -> Vec<GrainScalar> {
-        self.conduction.iter().map(|_| GrainScalar::Temperature).collect()
+        let heat = self.conduction.as_ref().map(|_| GrainScalar::Temperature);
+        let films = self.has_films().then_some(GrainScalar::FilmThickness);
+        heat.into_iter().chain(films).collect()
+    }
+
+    /// Whether grains have liquid films: some interaction lets them share their liquid.
+    pub fn has_films(&self) -> bool {
+        self.interactions
+            .iter()
+            .flatten()
+            .any(|interaction| interaction.film_exchange.is_some())
     }
 }
 

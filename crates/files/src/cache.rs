@@ -1,5 +1,19 @@
 //! What is slow to make and always comes out the same, kept in the user's cache folder. Losing it costs time and nothing else, so nothing that
 //! goes wrong here is an error.
+//!
+//! ```
+//! use seixo_files::cache::{Cache, Key};
+//! use seixo_files::layer::FaultyDisk;
+//! use std::path::Path;
+//!
+//! let disk = FaultyDisk::new();
+//! let cache = Cache::in_folder(&disk, Path::new("/cache"));
+//! let mut key = Key::default();
+//! key.add(b"mesh");
+//! assert_eq!(cache.get(&key), None);
+//! cache.put(&key, b"spheres");
+//! assert_eq!(cache.get(&key).as_deref(), Some(&b"spheres"[..]));
+//! ```
 
 use crate::layer::{FileLayer, replace};
 use std::ffi::OsString;

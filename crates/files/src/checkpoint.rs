@@ -11,6 +11,23 @@
 //! ```
 //!
 //! A preface is its length, u32, and JSON. Sections are written as they come and let go of, so that saving takes little memory.
+//!
+//! ```
+//! use seixo_engine::state::Column;
+//! use seixo_files::checkpoint::{Header, newest_valid, write};
+//! use seixo_files::layer::FaultyDisk;
+//! use std::path::Path;
+//!
+//! let (disk, folder, outputs) = (FaultyDisk::new(), Path::new("/checkpoints"), serde_json::json!({}));
+//! let header = Header { version: "0.1.0".into(), scene_hash: "abc".into(), time: 0.1, steps: 7, outputs };
+//! write(&disk, folder, &header, |to| {
+//!     to.put("radius", Column::F64(vec![1e-3]));
+//!     Ok::<(), seixo_files::FilesError>(())
+//! })?;
+//! let (_, _, state) = newest_valid(&disk, folder)?;
+//! assert_eq!(state.get("radius"), Some(&Column::F64(vec![1e-3])));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::layer::{FileLayer, LayerFile, beside, temporary_of, write_temporary};

@@ -1,4 +1,16 @@
 //! Grains from a text file: a first line of column names with units, then a line for each grain.
+//!
+//! ```
+//! use seixo_files::grains_in::{Limits, read};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("grains.csv");
+//! std::fs::write(&path, "id,x[mm],y[mm],z[mm],radius[mm]\n7,0,0,4,2\n")?;
+//! let grains = read(&path, &Limits::default())?;
+//! assert_eq!((grains[0].id, grains[0].radius), (Some(7), Some(2e-3)));
+//! assert_eq!(grains[0].position, [0.0, 0.0, 4e-3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::columns::{Column, Header, Known, Lines, Quantity, open_input};
@@ -126,6 +138,10 @@ fn known_columns() -> Vec<Known> {
         GrainScalar::Temperature => Known {
             names: &["temperature"],
             quantity: Quantity::Temperature,
+        },
+        GrainScalar::FilmThickness => Known {
+            names: &["film_thickness"],
+            quantity: Quantity::Length,
         },
     });
     KNOWN.into_iter().chain(scalars).collect()

@@ -1,4 +1,16 @@
 //! The one door through which files are written, so that tests can make every operation behind it fail.
+//!
+//! ```
+//! use seixo_files::layer::{Fault, FaultyDisk, FileLayer, replace};
+//! use std::path::Path;
+//!
+//! let (disk, path) = (FaultyDisk::new(), Path::new("/run.json"));
+//! replace(&disk, path, b"old")?;
+//! disk.set_fault(Some(Fault::Crash { after: 2 }));
+//! assert!(replace(&disk, path, b"new").is_err());
+//! assert_eq!(disk.reopen().read(path)?, b"old");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod disk;
 mod faulty;

@@ -1,4 +1,14 @@
 //! Triangle meshes: STL, binary or text, OBJ, PLY, and text tables of nine columns `vertex1_X[m] … vertex3_Z[m]`.
+//!
+//! ```
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("square.obj");
+//! std::fs::write(&path, "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n")?;
+//! let mesh = seixo_files::mesh_in::examine(&path)?;
+//! assert_eq!(mesh.format, "OBJ");
+//! assert_eq!(mesh.triangles.len(), 2, "a face of four corners is two triangles");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod face;
 mod obj;

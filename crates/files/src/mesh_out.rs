@@ -1,4 +1,13 @@
 //! Triangle meshes for other programs: STL and PLY, both binary, and OBJ. None of them has a unit: numbers are meters.
+//!
+//! ```
+//! use seixo_files::mesh_out::{MeshFormat, mesh};
+//!
+//! let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+//! let normals = [[0.0, 0.0, 1.0]; 3];
+//! let bytes = mesh(MeshFormat::Obj, &corners, &normals, &[[0, 1, 2]]);
+//! assert_eq!(bytes, b"o surface\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+//! ```
 
 use std::fmt::Write as _;
 

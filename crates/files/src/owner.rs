@@ -4,6 +4,19 @@
 //! system says: over NFS and Lustre to all hosts, unless they are mounted with locks that stay on a host (`nolock`, `local_lock`, `localflock`), where
 //! processes of other hosts are not seen. Where a file system has no locks at all, who makes the file has the folder, until the file is removed or its
 //! process is known to have ended.
+//!
+//! ```
+//! use seixo_files::layer::FaultyDisk;
+//! use seixo_files::owner::{Owner, Ownership, holder};
+//! use std::path::Path;
+//!
+//! let (disk, file) = (FaultyDisk::new(), Path::new("/lock"));
+//! let owned = Ownership::claim(&disk, file)?.expect("no process has the folder");
+//! assert_eq!(holder(&disk, file)?.and_then(|holder| holder.owner), Some(Owner::this()));
+//! drop(owned);
+//! assert_eq!(holder(&disk, file)?, None);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::error::quoted;

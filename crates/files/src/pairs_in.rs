@@ -1,4 +1,13 @@
 //! Pairs of grains from a text file: a first line that names the columns `a` and `b`, then the ids of two grains a line.
+//!
+//! ```
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("pairs.csv");
+//! std::fs::write(&path, "a,b\n3,7\n7,9\n")?;
+//! let pairs = seixo_files::pairs_in::read(&path)?;
+//! assert_eq!((pairs[1].line, pairs[1].ids), (3, [7, 9]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::columns::{Header, Known, Lines, Quantity, open_input};

@@ -1,4 +1,14 @@
 //! Paths of walls: text tables of places at times, with columns `t`, `x`, `y`, `z` and `angle`.
+//!
+//! ```
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("lift.csv");
+//! std::fs::write(&path, "t[s],z[mm]\n0,0\n2,4\n")?;
+//! let lift = seixo_files::path_in::read(&path)?;
+//! assert_eq!(lift.time, [0.0, 2.0]);
+//! assert_eq!(lift.position[1], [0.0, 0.0, 4e-3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::columns::{Header, Known, Lines, Quantity, open_input};

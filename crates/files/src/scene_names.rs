@@ -1,4 +1,15 @@
 //! Names of a scene, as `run.json` in its run folder has them.
+//!
+//! ```
+//! use seixo_files::scene_names::SceneNames;
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("run.json"), r#"{ "title": "Drum", "groups": ["beans", "peas"] }"#)?;
+//! let names = SceneNames::read(folder.path());
+//! assert_eq!(names.title.as_deref(), Some("Drum"));
+//! assert_eq!(names.groups, ["beans", "peas"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use serde::Deserialize;
 use std::{fs, path::Path};

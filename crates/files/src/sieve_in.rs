@@ -1,4 +1,14 @@
 //! Sieve curves from text files: a first line of column names with units, then a line for each sieve, finest first.
+//!
+//! ```
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("sand.csv");
+//! std::fs::write(&path, "diameter[mm],passing[%]\n2,0\n4,50\n8,100\n")?;
+//! let curve = seixo_files::sieve_in::read(&path)?;
+//! assert_eq!(curve[1].radius, 2e-3);
+//! assert_eq!(curve[1].passing, 0.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::columns::{Header, Known, Lines, Quantity, open_input};

@@ -1,5 +1,20 @@
 //! Files that only grow: tables of numbers (CSV) and logs. A checkpoint keeps a [`Mark`] of each, and a resumed run cuts
 //! the file back to it, so that the whole file is what an uninterrupted run would have written.
+//!
+//! ```
+//! use seixo_files::layer::{FaultyDisk, FileLayer};
+//! use seixo_files::table::Table;
+//! use std::path::Path;
+//!
+//! let (disk, path) = (FaultyDisk::new(), Path::new("/energies.csv"));
+//! let mut table = Table::create(&disk, path, &["time [s]", "kinetic [J]"])?;
+//! table.row(&[0.1, 2e-3])?;
+//! let mark = table.mark()?;
+//! table.row(&[0.2, 3e-3])?;
+//! Table::resume(&disk, path, &mark)?;
+//! assert_eq!(disk.read(path)?, b"time [s],kinetic [J]\n0.1,0.002\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::FilesError;
 use crate::layer::{FileLayer, LayerFile, folder_of};

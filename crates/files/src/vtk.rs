@@ -1,4 +1,19 @@
 //! Fields for ParaView and its kin: `.vtp` and `.vti` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
+//!
+//! ```
+//! use seixo_engine::state::GrainSnapshot;
+//! use seixo_files::vtk::{Field, grains, read_grains};
+//!
+//! let (id, position, radius, mass) = (vec![7], vec![[0.1; 3]], vec![1e-3], vec![2.5]);
+//! let snapshot = GrainSnapshot { id, position, radius, mass, ..GrainSnapshot::default() };
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("grains.vtp");
+//! std::fs::write(&path, grains(&snapshot, &[Field::Mass], 0.5))?;
+//! let found = read_grains(&path)?;
+//! assert_eq!((found.time, &found.position), (0.5, &snapshot.position));
+//! assert_eq!(found.scalars, [("mass".to_owned(), vec![2.5], 1)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bodies;
 mod bonds;

@@ -6,7 +6,7 @@ use crate::{
     diagnostics::{Diagnostics, UnlocatedDiagnostic},
     document::Node,
     fill::{corners, si},
-    fluid, grains, heat,
+    films, fluid, grains, heat,
     inlet::{self, Inlet},
     interactions::{Materials, interactions},
     probes::probes,
@@ -134,6 +134,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         world.interactions = vec![None];
     }
     world.conduction = heat::conduction(&file, &world, &ranges, &mut findings);
+    films::check_films(&file, &mut world, &mut findings);
     let mut plan = Plan {
         zones: stage::zones(&mut file, &mut findings),
         ..Plan::default()

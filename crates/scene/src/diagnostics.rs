@@ -1,4 +1,13 @@
 //! Errors in a scene: message, position, value, limit, remedy.
+//!
+//! ```
+//! let text = "[run]\nuntil = '2 m'\n";
+//! let refused = seixo_scene::load_text(text, "drum.toml".as_ref(), &[]).unwrap_err();
+//! let first = &refused.list()[0];
+//! assert_eq!(refused.line_and_column(first), Some((2, 9)));
+//! assert!(first.message.ends_with("is length [m], but time [s] belongs here"));
+//! assert_eq!(first.remedy, "write it as in \"10 ms\"");
+//! ```
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet, renderer::DecorStyle};
 use std::{borrow::Cow, fmt, io::IsTerminal, ops::Range, path::PathBuf};

@@ -42,6 +42,7 @@ impl GrainsSection {
     pub(crate) fn scalars(&self) -> StartScalars {
         let mut scalars = StartScalars::default();
         scalars[GrainScalar::Temperature] = self.temperature.map(|temperature| temperature.si);
+        scalars[GrainScalar::FilmThickness] = self.film_thickness.map(|thickness| thickness.si);
         scalars
     }
 }
@@ -73,6 +74,7 @@ pub(crate) fn gather(
     let gravity = si(&file.world.gravity);
     let across = file.fluid.values().find_map(|section| section.plane).map(|plane| plane.0.across());
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
+    let are_wet = file.grains.values().any(|section| section.film_thickness.is_some());
     for (name, section) in &mut file.grains {
         let shape = section.shape.clone();
         let around = Surroundings {
@@ -120,7 +122,8 @@ pub(crate) fn gather(
         let mut all = sections.iter().flat_map(|section| &section.loose);
         all.any(|grain| grain.scalars[*scalar].is_some())
     };
-    let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
+    let is_carried = |scalar: &GrainScalar| is_given(scalar) || are_wet && *scalar == GrainScalar::FilmThickness;
+    let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_carried).collect();
     let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {

@@ -258,6 +258,7 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
         dissipative_time: section.dissipative_time.map(|time| time.si),
         potential_energy: section.potential_energy.map(|energy| energy.si),
         cohesion,
+        film_exchange: section.film_exchange.map(|rate| rate.si),
         rolling,
         twisting,
     })

@@ -1,6 +1,17 @@
 //! The scene file: schema, units, diagnostics, and its assembly into a world.
 //!
 //! [`load`] is the whole sequence: text → tree with positions (`document`) → keys and quantities (`reader`, `schema`) → world (`assemble`).
+//!
+//! ```
+//! let text = seixo_scene::templates()[0].text;
+//! let scene = seixo_scene::load_text(text, "bounce.toml".as_ref(), &[])?;
+//! assert_eq!(scene.title, "Bouncing ball");
+//! assert_eq!(scene.world.gravity, [0.0, 0.0, -9.81]);
+//! let overrides = [("run.until".to_owned(), "1 s".to_owned())];
+//! let shorter = seixo_scene::load_text(text, "bounce.toml".as_ref(), &overrides)?;
+//! assert_eq!(shorter.run.until, 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod assemble;
 mod bonds;
@@ -10,6 +21,7 @@ pub mod diagnostics;
 mod document;
 pub mod explain;
 mod fill;
+mod films;
 mod fluid;
 mod grain_boundary;
 mod grains;

@@ -102,6 +102,17 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         })
     }));
     add(section
+        .film
+        .filter(|&is_wanted| is_wanted)
+        .map(|_| Ok(ProbeKind::ScalarLedger(GrainScalar::FilmThickness))));
+    add(section.group_film.as_ref().map(|name| {
+        let group = group_of(name, world).map_err(|complaint| ("group_film".to_owned(), complaint))?;
+        Ok(ProbeKind::GroupScalar {
+            group,
+            scalar: GrainScalar::FilmThickness,
+        })
+    }));
+    add(section
         .heat
         .filter(|&is_wanted| is_wanted)
         .map(|_| Ok(ProbeKind::ScalarLedger(GrainScalar::Temperature))));
@@ -173,7 +184,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
             let complaint = UnlocatedDiagnostic::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
-                 `heat = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
+                 `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
             Err((String::new(), complaint.remedy(remedy)))
         }

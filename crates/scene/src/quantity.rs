@@ -1,4 +1,14 @@
 //! Numbers with units – `"2 mm"`, `"9.81 m/s^2"` – checked for dimension and range as they are read.
+//!
+//! ```
+//! use seixo_scene::quantity::{Length, Positive, Quantity};
+//!
+//! let radius: Quantity<Length, Positive> = serde_json::from_str("\"2 mm\"")?;
+//! assert_eq!(radius.si, 2e-3);
+//! let refused = serde_json::from_str::<Quantity<Length, Positive>>("\"2 s\"").unwrap_err();
+//! assert!(refused.to_string().contains("is time [s], but length [m] belongs here"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub use crate::range::*;
 

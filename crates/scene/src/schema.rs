@@ -276,6 +276,9 @@ pub(crate) struct InteractionSection {
     pub rolling: Option<RollingSection>,
     /// Twisting resistance; nothing if left out.
     pub twisting: Option<TwistingSection>,
+    /// Rate at which the thicknesses of two liquid films in contact even out; without it, they share no liquid.
+    #[schemars(example = &"5 1/s")]
+    pub film_exchange: Option<Quantity<Frequency, Positive>>,
 }
 
 /// Attraction that is added to the normal law.
@@ -363,6 +366,10 @@ pub(crate) struct GrainsSection {
     /// Temperature at the start, or of grains that enter. A `temperature` column of the file takes precedence. If some grains have a temperature, all
     /// need one, and contacts conduct heat.
     pub temperature: Option<Quantity<Temperature, NotNegative>>,
+    /// Thickness of the liquid film on each grain at the start, or on grains that enter. A `film_thickness` column of the file takes precedence. Grains
+    /// are dry if it is left out. Films share their liquid through contacts of materials with `film_exchange`.
+    #[schemars(example = &"20 um")]
+    pub film_thickness: Option<Quantity<Length, NotNegative>>,
     /// Force on each grain, besides gravity, contacts and bonds; for clumps on each sphere. A component is constant, or a formula of the time t in
     /// seconds, as in "(2 * sin(2 * pi * 5 * t)) N". None if left out.
     pub force: Option<[OfTime<Force>; 3]>,

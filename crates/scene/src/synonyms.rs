@@ -151,6 +151,18 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
         "",
         &["sigma_max", "sigmaMax", "strength", "bond_strength", "normal_strength"],
     ),
+    (
+        "film_thickness",
+        "",
+        &[
+            "liquid_content",
+            "surfaceLiquidContent",
+            "surfaceLiquidContentInitial",
+            "liquidVolume",
+            "film_volume",
+            "moisture",
+        ],
+    ),
     ("thermal_conductivity", "", &["conductivity", "k", "lambda"]),
     ("threads", "", &["cores", "omp_threads", "nthreads", "ompthreads", "omp"]),
     ("time_step", "", &["dt", "timestep", "delta_t", "DtIni"]),

@@ -1,6 +1,19 @@
 //! Diffusion through contacts: between grains, from their positions, and from walls, with the stored wall contacts.
 //!
 //! One sweep serves all scalars of grains that spread by contact; its kind decides how contacts conduct and what a grain can hold.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::diffusion::{HEAT, flow_between, no_flow};
+//! let between = |distance: f64, potential_i: f64, potential_j: f64| {
+//!     let apart = Vector3 { x: distance, y: 0.0, z: 0.0 };
+//!     flow_between::<f64, f64>(&apart, 1.0, 1.0, potential_i, potential_j, 0.3, HEAT)
+//! };
+//! // Heat flows into the colder of two grains in contact, and as much flows out of the warmer one.
+//! assert!(between(1.9, 300.0, 400.0).flow > 0.0);
+//! assert_eq!(between(1.9, 300.0, 400.0).flow, -between(1.9, 400.0, 300.0).flow);
+//! assert_eq!(between(2.1, 300.0, 400.0), no_flow::<f64>());
+//! ```
 
 use crate::layout::{RECORD, load};
 use crate::pair::{Pair, contact_geometry, depth_of};
@@ -8,11 +21,15 @@ use crate::periodic::{PeriodicBoundaries, nearest_image};
 use crate::wall::{close_to_wall, row_of_wall};
 use cubecl::prelude::*;
 use seixo_laws::diffusion::{after, flow, share_per_step};
+use seixo_laws::film::{film_area, film_conductance};
 use seixo_laws::heat::{conductance, heat_capacity};
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Kind of diffusion: heat. Its potential is the temperature \[K\], its amount the energy \[J\].
 pub const HEAT: u32 = 0;
+
+/// Kind of diffusion: liquid films. Their potential is the thickness \[m\], their amount the volume \[m³\].
+pub const FILM: u32 = 1;
 
 /// Flow into a body by diffusion.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
@@ -33,11 +50,15 @@ pub fn no_flow<C: Real>() -> DiffusiveFlow<C> {
     }
 }
 
-/// Capacity of a grain: m c for heat \[J/K\].
+/// Capacity of a grain: m c for heat \[J/K\], the area of its film \[m²\].
 #[cube]
 #[inline(always)]
-pub fn capacity_of<C: Real>(mass: C, specific_capacity: C) -> C {
-    heat_capacity::<C>(mass, specific_capacity)
+pub fn capacity_of<C: Real>(radius: C, mass: C, specific_capacity: C, #[comptime] kind: u32) -> C {
+    let mut capacity = heat_capacity::<C>(mass, specific_capacity);
+    if comptime!(kind == FILM) {
+        capacity = film_area::<C>(specific_capacity, radius);
+    }
+    capacity
 }
 
 /// Flow from grain j to grain i with `apart` = x_i − x_j; zero without contact. The flow into j is exactly opposite.
@@ -50,6 +71,7 @@ pub fn flow_between<C: Coordinate<R>, R: Real>(
     potential_i: C,
     potential_j: C,
     coefficient: R,
+    #[comptime] kind: u32,
 ) -> DiffusiveFlow<C> {
     let mut between = no_flow::<C>();
     let depth = depth_of::<C>(apart, reach_i + reach_j);
@@ -66,6 +88,9 @@ pub fn flow_between<C: Coordinate<R>, R: Real>(
         };
         let radius = contact_geometry::<R>(&pair).contact_pair.contact_radius;
         between.conductance = C::wide(conductance::<R>(coefficient, radius));
+        if comptime!(kind == FILM) {
+            between.conductance = film_conductance::<C>(C::wide(coefficient), reach_i, reach_j);
+        }
         between.flow = flow::<C>(between.conductance, potential_i, potential_j);
     }
     between
@@ -156,6 +181,8 @@ pub struct DiffusionView<'a> {
     pub is_once: bool,
     /// Time step \[s\].
     pub dt: f64,
+    /// Kind of diffusion, [`HEAT`] or [`FILM`].
+    pub kind: u32,
 }
 
 /// Wall fields for diffusion.
@@ -209,6 +236,7 @@ pub fn diffuse_part(grains: &DiffusionView, walls: &WallDiffusionView, (first, e
                 grains.potential[i],
                 grains.potential[j],
                 grains.coefficients[(own_row + grains.material[j]) as usize],
+                grains.kind,
             );
             flow[i - first] += one.flow;
             conductance[i - first] += one.conductance;
@@ -243,7 +271,12 @@ pub fn diffuse_part(grains: &DiffusionView, walls: &WallDiffusionView, (first, e
             flow: flow[slot] + of_walls.flow,
             conductance: conductance[slot] + of_walls.conductance,
         };
-        let capacity = capacity_of::<f64>(grains.velocity[i * RECORD + 3], grains.capacities[grains.material[i] as usize]);
+        let capacity = capacity_of::<f64>(
+            grains.position[i * RECORD + 3],
+            grains.velocity[i * RECORD + 3],
+            grains.capacities[grains.material[i] as usize],
+            grains.kind,
+        );
         let change = diffused(grains.potential[i], &all, capacity, grains.dt);
         flow[slot] = change.potential;
         conductance[slot] = all.conductance;

@@ -253,6 +253,7 @@ pub fn unit_of(name: &str) -> &'static str {
         "density" => "kg/m³",
         "pressure" => "Pa",
         "temperature" => "K",
+        "film_thickness" => "m",
         _ => "",
     }
 }

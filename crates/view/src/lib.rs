@@ -2,6 +2,16 @@
 //!
 //! [`picture()`] renders one frame to a PNG: grains, bodies, fluids or their surface, and walls, or contacts, bonds and cracks. [`map()`] draws a
 //! field on a plane. [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any [`Chart`].
+//!
+//! ```
+//! use seixo_view::{ChartFormat, curves};
+//!
+//! let fall: Vec<(f64, f64)> = (0..=20).map(|k| 0.05 * f64::from(k)).map(|time| (time, 4.905 * time * time)).collect();
+//! let svg = curves("Free fall", "time [s]", "distance [m]", &[("ball".to_owned(), fall)], ChartFormat::Svg)?;
+//! let text = String::from_utf8(svg)?;
+//! assert!(text.starts_with("<svg") && text.contains("Free fall"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bodies;
 mod bonds;

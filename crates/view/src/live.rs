@@ -1,4 +1,18 @@
 //! A running simulation and its viewers: viewers request snapshots, and the run does not wait for them.
+//!
+//! ```
+//! use seixo_view::live::{Live, UserAction};
+//!
+//! let live = Live::new("Silo".into(), "silo.out".into(), false);
+//! let control = live.run_control();
+//! control.pause(true);
+//! control.step(3);
+//! assert_eq!(control.steps_allowed(100), 3);
+//! assert!(control.is_stopped());
+//! let moon = UserAction::Gravity([0.0, 0.0, -1.62]);
+//! control.reach_in(moon);
+//! assert_eq!(control.take_actions(), [moon]);
+//! ```
 
 mod requests;
 mod run_control;

@@ -22,6 +22,8 @@ pub(super) struct GpuDiffusion<C, R> {
     flows: Buffer<C>,
     /// Whether something flows through a wall.
     has_walls: bool,
+    /// Kind of the sweep.
+    kind: u32,
 }
 
 impl<C: Number, R: Number> GpuDiffusion<C, R> {
@@ -44,6 +46,7 @@ impl<C: Number, R: Number> GpuDiffusion<C, R> {
             walls: upload(&host.walls)?,
             flows: gpu.buffer(RECORD, "scalars of walls")?,
             has_walls: host.walls.iter().any(|&of_wall| of_wall >= 0.0),
+            kind: host.kind,
         })
     }
 
@@ -104,6 +107,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             parity,
             self.kind.sides,
             near.is_some(),
+            diffusion.kind,
         );
         if let Some(near) = listed {
             let walls = diffusion.given.len();
@@ -161,6 +165,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.energy.records(),
                 self.n as u32,
                 self.has_members(),
+                diffusion.kind,
             );
             let cubes = self.gpu.download_part(&self.energy, 0..2 * RECORD * self.cubes()).wait()?;
             ledger.left += cubes.chunks_exact(2 * RECORD).map(|records| records[0].double()).sum::<f64>();

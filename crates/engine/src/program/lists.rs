@@ -5,7 +5,8 @@ use super::{Action, Exchange, ListedPass, Population};
 use crate::flow::Constraint;
 use crate::guard::StepError;
 use crate::pass::Pass::{
-    self, Bonds as BondForces, Checks, Contacts, EnergyLedger, Fluids, HeatConduction, Integration, NeighborLists, WallContacts, WallMotion,
+    self, Bonds as BondForces, Checks, Contacts, EnergyLedger, FilmExchange, Fluids, HeatConduction, Integration, NeighborLists,
+    WallContacts, WallMotion,
 };
 use crate::populations::Populations;
 use crate::scalars::GrainScalar;
@@ -21,6 +22,7 @@ pub(crate) static GRAIN_MOTION: &[ListedPass] = &[
     // A domain without grains has all bodies, too.
     compute("motion of bodies without grains", Integration, Bodies, Populations::has_no_grains, Populations::advance_bodies),
     check("heat conduction", HeatConduction, Grains, |s| has_grains(s) && s.diffusion_of(GrainScalar::Temperature).is_some(), |s| s.diffuse(GrainScalar::Temperature)),
+    check("film exchange", FilmExchange, Grains, |s| has_grains(s) && s.diffusion_of(GrainScalar::FilmThickness).is_some(), |s| s.diffuse(GrainScalar::FilmThickness)),
     compute("motion of grains", Integration, Grains, |s| has_grains(s) && !s.is_geared(), Populations::advance_grains),
     compute("motion of grains by Gear's method", Integration, Grains, |s| has_grains(s) && s.is_geared(), Populations::advance_grains_by_gear),
     compute("motion of bodies", Integration, Bodies, |s| has_grains(s) && s.bodies.are_present, Populations::advance_bodies),

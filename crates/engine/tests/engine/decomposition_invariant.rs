@@ -86,6 +86,7 @@ fn near_grains(world: &World, speed: f64) -> World {
     if world.conduction.is_some() {
         let count = world.grains.len();
         world.grains.scalars[GrainScalar::Temperature].resize(count, 300.0);
+        world.grains.scalars[GrainScalar::FilmThickness].resize(count, 1e-5);
     }
     world
 }
@@ -158,8 +159,8 @@ fn reported(simulation: &Simulation) -> BTreeMap<u32, Vec<u64>> {
     let of_grain = |k: usize| {
         let motion = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         let loads = [grains.force[k], grains.torque[k]];
-        let temperature = grains.scalars[GrainScalar::Temperature].get(k..=k).unwrap_or_default();
-        [motion.as_flattened(), loads.as_flattened(), temperature].concat()
+        let scalars: Vec<f64> = grains.scalars.carried().map(|(_, column)| column[k]).collect();
+        [motion.as_flattened(), loads.as_flattened(), &scalars].concat()
     };
     let of_particle = |k: usize| [&fluid.position[k][..], &fluid.velocity[k], &[fluid.density[k], fluid.pressure[k]]].concat();
     let of_grains = (0..grains.id.len()).map(|k| (grains.id[k], of_grain(k)));

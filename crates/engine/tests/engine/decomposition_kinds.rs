@@ -134,8 +134,13 @@ fn heat_flows_between_domains() {
             decomposed.advance(800).unwrap();
             assert_same(&mut whole, &mut decomposed, &what);
             assert_same_ledger(&whole, &decomposed, &what);
-            let ledger = decomposed.scalar_ledger(GrainScalar::Temperature).unwrap();
-            assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{what}: {ledger:?}");
+            for scalar in GrainScalar::ALL {
+                let ledger = decomposed.scalar_ledger(scalar).unwrap();
+                assert!(
+                    ledger.left > 0.0 && ledger.residual.abs() < 1e-12 * ledger.initial,
+                    "{what}: {ledger:?}"
+                );
+            }
             for ([flow, given], [decomposed_flow, decomposed_given]) in whole.heat_of_walls().into_iter().zip(decomposed.heat_of_walls()) {
                 assert_eq!(flow, decomposed_flow, "{what}");
                 assert!(

@@ -129,8 +129,13 @@ fn heat_flows_between_domains() {
                 );
             }
             // In mixed precision, masses are in single precision.
-            let ledger = decomposed.scalar_ledger(GrainScalar::Temperature).unwrap();
-            assert!(ledger.residual.abs() < 1e-6 * ledger.initial, "{what}: {ledger:?}");
+            for scalar in GrainScalar::ALL {
+                let ledger = decomposed.scalar_ledger(scalar).unwrap();
+                assert!(
+                    ledger.left > 0.0 && ledger.residual.abs() < 1e-6 * ledger.initial,
+                    "{what}: {ledger:?}"
+                );
+            }
         },
     );
     let ledger = whole.scalar_ledger(GrainScalar::Temperature).unwrap();

@@ -2,17 +2,12 @@
 
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::touching::{insulated, touching_pair};
 use crate::warm::conducting;
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, ExpectedGrains, Grains, LeavingPolicy, Precision, Search, Settings, Thermal, World};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
-
-fn insulated(world: World) -> World {
-    let mut world = conducting(world);
-    world.conduction.as_mut().unwrap().walls.fill(None);
-    world
-}
 
 /// A world that the topmost grain leaves.
 fn losing(mut world: World) -> World {
@@ -36,20 +31,6 @@ fn spread(temperature: &[f64]) -> f64 {
         .iter()
         .fold((f64::INFINITY, 0.0f64), |(low, high), &t| (low.min(t), high.max(t)));
     high - low
-}
-
-/// Two copper grains of 1 mm that overlap by a hundredth, at rest. The law is so soft that forces do not matter.
-fn touching_pair() -> World {
-    let mut world = beds::falling(1, TangentialLaw::Mindlin);
-    world.walls.clear();
-    world.gravity = [0.0; 3];
-    world.materials[0].youngs_modulus = 1e-3;
-    world.grains = Grains::default();
-    world.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
-    world.grains.push(1, [0.0, 2.95e-3, 0.0], [0.0; 3], [0.0; 3], 2e-3, 0, 0);
-    let mut world = insulated(world);
-    world.grains.scalars[GrainScalar::Temperature] = vec![300.0, 400.0];
-    world
 }
 
 #[test]
@@ -86,21 +67,15 @@ fn insulated_grains_keep_their_heat_to_rounding_and_even_out() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let world = insulated(beds::falling(3000, tangential));
         let simulation = after(&world, on_cpu(), 3000);
-        let heat = simulation.scalar_ledger(GrainScalar::Temperature).unwrap();
-        println!("{tangential:?}: {:e} of {:e}", heat.residual, heat.initial);
-        assert!(simulation.rebuilds() > 3 && heat.residual.abs() < 1e-12 * heat.initial, "{heat:?}");
-        assert_eq!((heat.from_walls, heat.inserted, heat.left), (0.0, 0.0, 0.0));
-        let (before, now) = (
-            spread(&world.grains.scalars[GrainScalar::Temperature]),
-            spread(&simulation.snapshot().scalars[GrainScalar::Temperature]),
-        );
-        assert!(
-            now < before
-                && largest_difference(
-                    &simulation.snapshot().scalars[GrainScalar::Temperature],
-                    &world.grains.scalars[GrainScalar::Temperature]
-                ) > 1.0
-        );
+        assert!(simulation.rebuilds() > 3);
+        for scalar in GrainScalar::ALL {
+            let ledger = simulation.scalar_ledger(scalar).unwrap();
+            println!("{tangential:?}: {:e} of {:e}", ledger.residual, ledger.initial);
+            assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+            assert_eq!((ledger.from_walls, ledger.inserted, ledger.left), (0.0, 0.0, 0.0));
+            let (start, end) = (&world.grains.scalars[scalar], &simulation.snapshot().scalars[scalar]);
+            assert!(spread(end) < spread(start) && largest_difference(end, start) > 0.01 * spread(start));
+        }
     }
 }
 
@@ -122,18 +97,20 @@ fn threads_and_stops_change_no_bit() {
     let settings = |threads: usize| Settings { threads, ..on_cpu() };
     let mut whole = Simulation::new(world.clone(), settings(1)).unwrap();
     whole.advance(1500).unwrap();
-    let ledger = whole.scalar_ledger(GrainScalar::Temperature).unwrap();
-    assert!(ledger.left > 0.0 && ledger.from_walls != 0.0, "{ledger:?}");
-    assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+    for scalar in GrainScalar::ALL {
+        let ledger = whole.scalar_ledger(scalar).unwrap();
+        assert!(ledger.left > 0.0, "{ledger:?}");
+        assert_eq!(ledger.from_walls != 0.0, scalar == GrainScalar::Temperature, "{ledger:?}");
+        assert!(ledger.residual.abs() < 1e-12 * ledger.initial, "{ledger:?}");
+    }
     let end = whole.save().unwrap();
     for (split, threads) in [(1, 2), (701, 3)] {
         let mut first = Simulation::new(world.clone(), settings(threads)).unwrap();
         first.advance(split).unwrap();
         let mut second = Simulation::restore(world.clone(), settings(2), &first.save().unwrap()).unwrap();
-        assert_eq!(
-            first.scalar_ledger(GrainScalar::Temperature),
-            second.scalar_ledger(GrainScalar::Temperature)
-        );
+        for scalar in GrainScalar::ALL {
+            assert_eq!(first.scalar_ledger(scalar), second.scalar_ledger(scalar));
+        }
         assert_eq!(first.heat_of_walls(), second.heat_of_walls());
         second.advance(1500 - split).unwrap();
         assert!(second.save().unwrap() == end, "{split}");
@@ -155,10 +132,13 @@ fn a_gpu_conducts_as_the_cpu_does() {
         // The heat at time zero was summed with masses in double precision, of which mixed precision keeps seven digits.
         for (precision, bar, rounding) in [(Precision::F64, 1e-9, 1e-12), (Precision::Mixed, 1e-3, 1e-7)] {
             let gpu = after(&world, way(on_gpu(precision)), 600);
-            let found = largest_difference(
-                &cpu.snapshot().scalars[GrainScalar::Temperature],
-                &gpu.snapshot().scalars[GrainScalar::Temperature],
-            );
+            let off = |scalar| largest_difference(&cpu.snapshot().scalars[scalar], &gpu.snapshot().scalars[scalar]);
+            let found = off(GrainScalar::Temperature);
+            // Films are some 10 µm thick.
+            let of_films = off(GrainScalar::FilmThickness);
+            assert!(of_films < 1e-7 * bar, "{tangential:?} {precision:?}: {of_films:e} m");
+            let liquid = gpu.scalar_ledger(GrainScalar::FilmThickness).unwrap();
+            assert!(liquid.left > 0.0 && liquid.residual.abs() < 1e-12 * liquid.initial, "{liquid:?}");
             let ledger = gpu.scalar_ledger(GrainScalar::Temperature).unwrap();
             println!("{tangential:?} {skin:?} {precision:?}: {found:.1e} K, {ledger:?}");
             assert!(found < bar, "{tangential:?} {precision:?}: {found:e} K");
@@ -203,11 +183,10 @@ fn a_state_goes_from_the_cpu_to_a_gpu_and_back() {
         simulation.advance(300).unwrap();
         simulation.observe().unwrap();
     }
-    let found = largest_difference(
-        &whole.snapshot().scalars[GrainScalar::Temperature],
-        &simulation.snapshot().scalars[GrainScalar::Temperature],
-    );
-    assert!(found < 1e-9, "{found:e} K");
+    for (scalar, bar) in [(GrainScalar::Temperature, 1e-9), (GrainScalar::FilmThickness, 1e-16)] {
+        let found = largest_difference(&whole.snapshot().scalars[scalar], &simulation.snapshot().scalars[scalar]);
+        assert!(found < bar, "{scalar:?}: {found:e}");
+    }
     let (a, b) = (
         whole.scalar_ledger(GrainScalar::Temperature).unwrap(),
         simulation.scalar_ledger(GrainScalar::Temperature).unwrap(),
@@ -234,6 +213,8 @@ fn grains_that_come_and_go_enter_the_ledger() {
         coming.push(1000, [0.004, 0.004, 0.05], [0.0; 3], [0.0; 3], 5e-4, 0, 0);
         assert!(simulation.insert(&coming).unwrap_err().to_string().contains("temperature"));
         coming.scalars[GrainScalar::Temperature].push(1000.0);
+        assert!(simulation.insert(&coming).unwrap_err().to_string().contains("film_thickness"));
+        coming.scalars[GrainScalar::FilmThickness].push(1e-4);
         simulation.insert(&coming).unwrap();
         simulation.remove(&[0, 17]).unwrap();
         simulation.advance(50).unwrap();
@@ -244,6 +225,10 @@ fn grains_that_come_and_go_enter_the_ledger() {
         let (least, most) = (capacity(2.5e-4) + capacity(5e-4), 2.0 * capacity(5e-4));
         assert!((300.0 * least..400.0 * most).contains(&heat.left), "{heat:?}");
         assert!(heat.residual.abs() < 1e-12 * heat.initial, "{heat:?}");
+        let liquid = simulation.scalar_ledger(GrainScalar::FilmThickness).unwrap();
+        let volume = 4.0 * std::f64::consts::PI * 2.5e-7 * 1e-4;
+        assert!((liquid.inserted / volume - 1.0).abs() < 1e-12 && liquid.left > 0.0, "{liquid:?}");
+        assert!(liquid.residual.abs() < 1e-12 * liquid.initial, "{liquid:?}");
     }
 }
 

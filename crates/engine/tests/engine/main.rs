@@ -28,6 +28,7 @@ mod resumed;
 mod solvers;
 mod switched;
 mod tied;
+mod touching;
 mod vessels;
 mod warm;
 
@@ -67,6 +68,7 @@ mod decomposition_muller;
 mod decomposition_on_a_gpu;
 mod events;
 mod extended_contacts;
+mod films;
 mod floating;
 #[cfg(feature = "long-tests")]
 mod floating_on_a_gpu;

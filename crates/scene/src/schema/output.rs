@@ -93,6 +93,11 @@ pub(crate) struct ProbeSection {
     /// Mean temperature of a group of grains, weighted by mass, with the lowest and the highest.
     #[schemars(example = &"bed")]
     pub group_temperature: Option<String>,
+    /// Mean thickness of the liquid films of a group of grains, weighted by area, with the lowest and the highest.
+    #[schemars(example = &"bed")]
+    pub group_film: Option<String>,
+    /// Balance of liquid films: their volume, and that of grains that entered and left since the start.
+    pub film: Option<bool>,
     /// Heat flow from a wall into the grains, and its total since the start.
     #[schemars(example = &"drum")]
     pub wall_heat: Option<String>,

@@ -14,6 +14,7 @@ mod bonds;
 mod boundaries;
 mod clumps;
 mod fills;
+mod films;
 mod fluids;
 mod heat;
 mod joints;

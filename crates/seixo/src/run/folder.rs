@@ -1,4 +1,19 @@
 //! Files and folders of a run folder.
+//!
+//! ```
+//! use seixo::files::layer::{FaultyDisk, FileLayer};
+//! use seixo::run::folder::{check_free, of_scene};
+//! use std::path::Path;
+//!
+//! let folder = of_scene(Path::new("scenes/silo.toml"));
+//! assert_eq!(folder, Path::new("silo.out"));
+//! let disk = FaultyDisk::new();
+//! check_free(&disk, &folder, false)?;
+//! disk.create_dir_all(&folder)?;
+//! disk.create(&folder.join("thesis.txt"))?;
+//! assert!(check_free(&disk, &folder, true).is_err(), "no run wrote this file");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::RunError;
 use seixo_files::FilesError;

@@ -1,4 +1,19 @@
 //! Previews: positions, radii and one scalar of all particles, taken without waiting for the simulation.
+//!
+//! ```
+//! use seixo::engine::ColorScalar;
+//! use seixo::run::preview;
+//! use seixo::view::{PictureOptions, PreviewParts};
+//!
+//! let scene = seixo::scene::load_text(seixo::scene::templates()[0].text, "bounce.toml".as_ref(), &[])?;
+//! let mut simulation = seixo::Simulation::new(scene.world, scene.settings)?;
+//! let coming = simulation.preview([0.0; 3], ColorScalar::Speed)?.expect("a single domain has previews");
+//! let parts = PreviewParts { field: ("speed", "m/s"), ..PreviewParts::default() };
+//! let snapshot = preview::snapshot(coming, None, parts, &PictureOptions::default(), 0)?;
+//! // The center relative to the origin, and the radius.
+//! assert_eq!(snapshot.balls, [[0.0, 0.0, 0.3, 0.01]]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::frames::{Corners, within_planes};
 use super::full_frame::FrameContents;

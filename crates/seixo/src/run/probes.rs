@@ -320,14 +320,19 @@ fn sizes(sample: &Sample, groups: Option<&[u32]>) -> [f64; 7] {
     ]
 }
 
-/// Mass-weighted mean, smallest and largest value of a scalar in a group; NaN once all of its grains have left the domain.
+/// Mean, smallest and largest value of a scalar in a group; NaN once all of its grains have left the domain. The mean is weighted by mass, that of
+/// films by area, so it is the volume of the liquid over the area of the grains.
 fn scalar_of_group(grains: &GrainSnapshot, group: u32, scalar: GrainScalar) -> [f64; 3] {
-    let (mut mass, mut moment, mut low, mut high) = (0.0, 0.0, f64::NAN, f64::NAN);
+    let (mut weights, mut moment, mut low, mut high) = (0.0, 0.0, f64::NAN, f64::NAN);
     for index in (0..grains.id.len()).filter(|&index| grains.group[index] == group) {
         let value = grains.scalars[scalar][index];
-        mass += grains.mass[index];
-        moment += grains.mass[index] * value;
+        let weight = match scalar {
+            GrainScalar::Temperature => grains.mass[index],
+            GrainScalar::FilmThickness => grains.radius[index].powi(2),
+        };
+        weights += weight;
+        moment += weight * value;
         (low, high) = (value.min(low), value.max(high));
     }
-    [moment / mass, low, high]
+    [moment / weights, low, high]
 }

@@ -41,8 +41,9 @@ pub fn diffuse<R: Real, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     parity: u32,
-    #[comptime] kind: u32,
+    #[comptime] sides_kind: u32,
     #[comptime] walls: bool,
+    #[comptime] kind: u32,
 ) {
     let i = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -52,7 +53,7 @@ pub fn diffuse<R: Real, C: Coordinate<R>>(
             let first = first_entry(i, tile_first);
             for s in 0..count[i] {
                 let j = (list[first + s as usize * TILE] & PLACE) as usize;
-                let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, kind);
+                let apart = nearest_image::<C, R>(&here.minus(&load::<C>(position, j * 4usize)), sides, sides_kind);
                 let row = (material[i] * materials + material[j]) as usize;
                 let one = flow_between::<C, R>(
                     &apart.apart,
@@ -61,6 +62,7 @@ pub fn diffuse<R: Real, C: Coordinate<R>>(
                     potential[i],
                     potential[j],
                     coefficients[row],
+                    kind,
                 );
                 all.flow += one.flow;
                 all.conductance += one.conductance;
@@ -86,7 +88,8 @@ pub fn diffuse<R: Real, C: Coordinate<R>>(
                 all.flow += of_walls.flow;
                 all.conductance += of_walls.conductance;
             }
-            let capacity = capacity_of::<C>(C::wide(velocity[i * 4usize + 3usize]), capacities[material[i] as usize]);
+            let mass = C::wide(velocity[i * 4usize + 3usize]);
+            let capacity = capacity_of::<C>(position[i * 4usize + 3usize], mass, capacities[material[i] as usize], kind);
             let change = diffused::<C>(potential[i], &all, capacity, dt);
             new_potential[i] = change.potential;
             if change.share > C::new(1.0) {
@@ -143,6 +146,7 @@ pub fn content_outside<R: Real, C: Coordinate<R>>(
     held: &mut [Record<C>],
     n: u32,
     #[comptime] copies: bool,
+    #[comptime] kind: u32,
 ) {
     let i = ABSOLUTE_POS;
     let mut amounts = Record::<C>::new(C::new(0.0));
@@ -152,7 +156,8 @@ pub fn content_outside<R: Real, C: Coordinate<R>>(
             wanted = wanted && !is_ghost(member[i]);
         }
         if wanted {
-            let capacity = capacity_of::<C>(C::wide(velocity[i * 4usize + 3usize]), capacities[material[i] as usize]);
+            let mass = C::wide(velocity[i * 4usize + 3usize]);
+            let capacity = capacity_of::<C>(position[i * 4usize + 3usize], mass, capacities[material[i] as usize], kind);
             amounts.insert(0usize, content::<C>(capacity, potential[i]));
         }
     }

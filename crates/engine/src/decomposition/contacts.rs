@@ -1,6 +1,7 @@
 //! Histories of contacts across borders, which both owners report.
 
 use crate::state::{Column, Sections, State};
+use std::borrow::Cow;
 
 /// Sections for contacts between grains: their ids, and the histories of the first and of the second grain.
 const OF_GRAINS: [&str; 3] = ["contacts/pair", "contacts/history", "contacts/of_second"];
@@ -43,6 +44,20 @@ pub fn merged_contacts(reported: Vec<State>) -> State {
     all
 }
 
+/// The contacts in these states, so that each grain gets the history that its owner reported. On a CPU the histories of the two grains of a contact are
+/// exactly opposite, and the states are these; on a GPU they differ by rounding, and the states are merged.
+pub fn each_by_its_owner(held: &[State]) -> Cow<'_, [State]> {
+    let [_, _, of_second] = OF_GRAINS;
+    if held.len() < 2 || held.iter().all(|state| state.get(of_second).is_none()) {
+        return Cow::Borrowed(held);
+    }
+    let is_of_contacts = |name: &str| ["contacts/", "walls/"].iter().any(|table| name.starts_with(table));
+    let contacts = held.iter().map(|state| State {
+        sections: state.sections.iter().filter(|(name, _)| is_of_contacts(name)).cloned().collect(),
+    });
+    Cow::Owned(vec![merged_contacts(contacts.collect())])
+}
+
 /// Appends a column to the one of this name.
 fn append(to: &mut State, name: &str, column: Column) {
     let known = to.sections.iter_mut().find(|(known, _)| known == name);
@@ -77,5 +92,23 @@ mod tests {
         let there = reported(&[4, 3, 3, 2], &[43.0, 32.0], &[34.0, -32.0]);
         let all = merged_contacts(vec![here, there]);
         assert_eq!(all, reported(&[1, 2, 2, 3, 4, 3], &[12.0, 23.0, 43.0], &[21.0, 32.0, 34.0]));
+    }
+
+    #[test]
+    fn a_grain_that_migrates_brings_the_history_of_its_own_domain() {
+        // Grain 2 comes from there to grain 1; each domain knows the history of the other grain by its opposite only.
+        let mut here = reported(&[1, 2], &[12.0], &[-12.0]);
+        here.put("walls/touching", Column::U32(vec![1, 0]));
+        let mut there = reported(&[2, 1], &[21.5], &[-21.5]);
+        there.put("grains/id", Column::U32(vec![2]));
+        there.put("walls/touching", Column::U32(vec![2, 0]));
+        let held = [here, there];
+        let all = each_by_its_owner(&held);
+        let mut expected = State::default();
+        expected.put("walls/touching", Column::U32(vec![1, 0, 2, 0]));
+        expected.sections.extend(reported(&[1, 2], &[12.0], &[21.5]).sections);
+        assert_eq!(*all, [expected]);
+        // Without other domains, and where histories are exactly opposite, nothing is merged.
+        assert!(matches!(each_by_its_owner(&held[..1]), Cow::Borrowed(_)));
     }
 }

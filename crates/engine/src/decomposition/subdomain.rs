@@ -12,6 +12,7 @@ use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange
 use crate::local_domain::LocalDomain;
 use domain_step::DomainStep;
 
+use super::contacts::each_by_its_owner;
 use super::fluids::FluidSubdomain;
 use super::gpu::PeerExchange;
 use super::load_balancing::LoadSample;
@@ -265,7 +266,7 @@ impl Subdomain {
         simulation.populations.forget_contacts();
         simulation.populations.list_from_references(listed_at);
         simulation.populations.refuse_torn_bonds()?;
-        for contacts in held {
+        for contacts in each_by_its_owner(held).as_ref() {
             simulation.populations.restore_contact_histories(contacts, false)?;
         }
         let places_of = places_by_id(&simulation.populations.grains.fields.id);
@@ -357,7 +358,7 @@ fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
     known.sort_unstable();
     let is_of = |id: &u32| known.binary_search(id).is_ok();
     for (names, columns) in [
-        ("contacts/pair", &["contacts/history"][..]),
+        ("contacts/pair", &["contacts/history", "contacts/of_second"][..]),
         ("bonds/ends", &["bonds/record"]),
         ("walls/touching", &["walls/history", "walls/touches"]),
     ] {
@@ -378,5 +379,25 @@ fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
             let picked = chosen.iter().flat_map(|&k| &numbers[each * k..][..each]).copied().collect();
             to.sections.push((name.to_owned(), Column::F64(picked)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::Sections;
+
+    #[test]
+    fn contacts_migrate_with_the_histories_of_both_grains() {
+        let mut contacts = State::default();
+        contacts.put("contacts/pair", Column::U32(vec![1, 2, 3, 4]));
+        contacts.put("contacts/history", Column::F64(vec![12.0, 34.0]));
+        contacts.put("contacts/of_second", Column::F64(vec![-12.5, -34.5]));
+        let mut picked = State::default();
+        pick_contacts(&contacts, &[4], &mut picked);
+        let column = |name: &str| picked.get(name).cloned();
+        assert_eq!(column("contacts/pair"), Some(Column::U32(vec![3, 4])));
+        assert_eq!(column("contacts/history"), Some(Column::F64(vec![34.0])));
+        assert_eq!(column("contacts/of_second"), Some(Column::F64(vec![-34.5])));
     }
 }

@@ -2,6 +2,16 @@
 //!
 //! Stresses and strains are positive in compression, as in soil mechanics: a pressure is a third of a trace, and at rest div σ = ρ g.
 //! `docs/reference/probes.md` has the formulas with their sources.
+//!
+//! ```
+//! use glam::{DMat3, DVec3};
+//! use seixo_analysis::{deviatoric, pressure};
+//!
+//! // A triaxial test: 100 kPa on all sides, and 240 kPa more along z.
+//! let stress = DMat3::from_diagonal(DVec3::new(100e3, 100e3, 340e3));
+//! assert!((pressure(&stress) - 180e3).abs() < 1e-6);
+//! assert!((deviatoric(&stress) - 240e3).abs() < 1e-6);
+//! ```
 
 mod ball;
 mod center;

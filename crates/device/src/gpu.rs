@@ -2,6 +2,17 @@
 //!
 //! Memory consists of [`Buffer`]s. Kernels are launched on [`Gpu::client`] one after another. The module also has the primitives that CubeCL lacks:
 //! scan, sort, reductions, compaction and gather. Their results are bitwise reproducible.
+//!
+//! ```no_run
+//! use seixo_device::gpu::{Buffer, Gpu};
+//!
+//! let gpu = Gpu::open(None)?;
+//! let counts: Buffer<u32> = gpu.upload(&[1, 2, 4], "counts")?;
+//! let sums: Buffer<u32> = gpu.buffer(4, "sums")?;
+//! gpu.exclusive_scan(&counts, 3, &sums)?;
+//! assert_eq!(gpu.download(&sums)?, [0, 1, 3, 7]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod adapter;
 mod bins;

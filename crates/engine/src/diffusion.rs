@@ -13,6 +13,7 @@ use seixo_sweeps::layout::RECORD;
 pub(crate) const MAX_PER_STEP: f64 = 1.0;
 
 /// Data of the diffusion of one scalar, beside its values.
+#[derive(Clone)]
 pub(crate) struct Diffusion {
     pub scalar: GrainScalar,
     /// Kind of the sweep, which says how contacts conduct and what grains hold.
@@ -95,21 +96,10 @@ impl Diffusion {
 
     /// Data for a subdomain, with an empty ledger.
     pub fn of_domain(&self) -> Diffusion {
-        Diffusion {
-            scalar: self.scalar,
-            kind: self.kind,
-            coefficients: self.coefficients.clone(),
-            capacities: self.capacities.clone(),
-            walls: self.walls.clone(),
-            given: vec![0.0; self.given.len()],
-            inserted: 0.0,
-            left: 0.0,
-            initial: 0.0,
-            next: Vec::new(),
-            conductance: Vec::new(),
-            shares: Vec::new(),
-            flows: Vec::new(),
-        }
+        let mut share = self.clone();
+        (share.inserted, share.initial) = (0.0, 0.0);
+        share.forget();
+        share
     }
 
     /// The ledger as a section of a checkpoint.

@@ -123,7 +123,7 @@ impl std::fmt::Display for StepError {
                 time_step,
             } => write!(
                 f,
-                "shares its film faster than the time step can follow: Σ H Δt / A is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, or a smaller film_exchange"
+                "shares its film faster than the time step can follow: λ Δt Σ A_j/(A_i + A_j) is {share:.3}, the limit is 1. Use run.time_step below {time_step:.3e} s, or a smaller film_exchange"
             )?,
             StepErrorCause::TooCompressed { excess } => write!(
                 f,

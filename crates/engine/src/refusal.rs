@@ -38,6 +38,16 @@ pub enum WorldError {
         /// Remedy instead of a scene near the origin, if there is one.
         instead: &'static str,
     },
+    /// A name that the world does not have.
+    #[error("no {what} is named `{name}`; known are: {known}")]
+    UnknownName {
+        /// What it should name.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
     /// A scalar of grains with too few digits.
     #[error("in f32 {} has too few digits for what a step adds to it; use --precision mixed or f64", scalar.noun())]
     ScalarInSingle {

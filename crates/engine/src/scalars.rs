@@ -66,7 +66,7 @@ const TABLE: [Row; 2] = [
         ledger_section: "film/ledger",
         default: 0.0,
         range: 0.0..=1e12,
-        must: "zero or positive, in meters, as films share their liquid",
+        must: "zero or positive",
     },
 ];
 

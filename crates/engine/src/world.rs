@@ -17,6 +17,7 @@
 
 mod body;
 mod bond;
+mod builder;
 mod conduction;
 mod fluid;
 mod joint;
@@ -32,6 +33,7 @@ use crate::ranks::Ranks;
 use crate::scalars::{GrainScalar, GrainScalars};
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
+pub use builder::WorldBuilder;
 pub(crate) use conduction::check_conduction;
 pub use conduction::{Conduction, Thermal};
 pub(crate) use fluid::check_fluids;

@@ -5,6 +5,18 @@
 //! when the grains return.
 //!
 //! Conventions: vectors point from the first grain i to the second grain j. A positive axial force is tension.
+//!
+//! ```
+//! use seixo_laws::bond::{deformed, rotation_since};
+//! use seixo_laws::{Quaternion, Vector3};
+//! let unturned = Quaternion { w: 1.0, x: 0.0, y: 0.0, z: 0.0 };
+//! let quarter = Quaternion { w: 0.5f64.sqrt(), x: 0.0, y: 0.0, z: 0.5f64.sqrt() };
+//! let (rest, now) = (Vector3 { x: 2.0, y: 0.0, z: 0.0 }, Vector3 { x: 0.0, y: 2.0, z: 0.0 });
+//! let rotation = rotation_since::<f64>(&quarter, &quarter, &unturned);
+//! let shape = deformed::<f64, f64>(&now, &quarter, &rotation, &rest, 0.5);
+//! // A quarter turn of both grains and of the line between them deforms nothing.
+//! assert!(shape.stretch.abs() < 1e-12 && shape.gap.length() < 1e-12 && shape.bow.length() < 1e-12);
+//! ```
 
 pub mod beam;
 pub mod point;

@@ -1,6 +1,19 @@
 //! Contact of two grains, or of a grain and a wall: normal and tangential force with history \[PUC-Rio 2009, § 5.3; ME964 2011\].
 //!
 //! Conventions: the normal points from j to i, and the force is that on i. The normal velocity is negative during approach.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::contact::{ContactPair, NormalLaw, PairOfMaterials, RelativeMotion, TangentialLaw, derive, frictional_contact, no_response};
+//! let pair = PairOfMaterials { stiffness: 1e4, tangential_stiffness: 1e4, friction: 0.5, ..PairOfMaterials::default() };
+//! let coefficients = derive(NormalLaw::Linear, TangentialLaw::Linear, &pair).coefficients;
+//! let touch = ContactPair { overlap: 1e-6, contact_radius: 1e-4, effective_mass: 1e-3 };
+//! let normal = Vector3 { x: 0.0, y: 0.0, z: 1.0 };
+//! let sliding = RelativeMotion { velocity: Vector3 { x: 1.0, y: 0.0, z: 0.0 }, twist: 0.0 };
+//! let found = frictional_contact::<f64>(&touch, &normal, &sliding, &no_response::<f64>().history, &coefficients, 1e-3);
+//! // Coulomb's law: friction on a sliding grain is μ times the normal force, against the motion.
+//! assert!(found.normal > 0.0 && (found.tangential.x / found.normal + 0.5).abs() < 1e-12);
+//! ```
 
 pub mod cohesion;
 pub mod extended;

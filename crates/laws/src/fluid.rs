@@ -15,6 +15,19 @@
 //! - Surface tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 //!
 //! The coupling of fluids and grains smaller than fluid particles is in [`suspension`], and particle shifting is in [`shifting`].
+//!
+//! ```
+//! use seixo_laws::{Vector3, fluid::{FluidParticle, Medium, Separation, Smoothing, Space, exchange}};
+//! let (still, smoother) = (Vector3::<f64>::zero(), Smoothing::Wendland.smoother(0.3, Space::Volume));
+//! let medium = Medium { viscosity: 0.0, artificial_viscosity: 0.0, diffusion: 0.0, rest_density: 1e3, pull: 0.0, push: 0.0, share_of_wall: 0.0 };
+//! let particle = FluidParticle { volume: 1e-3, velocity: still, surface_velocity: still, viscous_velocity: still, pressure: 500.0 };
+//! let force = |x: f64| {
+//!     let apart = Separation::by(&Vector3 { x, y: 0.0, z: 0.0 }, &smoother);
+//!     exchange::<f64>(&apart, &particle, &particle, &medium, &still, &smoother, Smoothing::Wendland, None, false).force.x
+//! };
+//! // Pressure drives two particles apart with opposite forces. Beyond the support there is no force.
+//! assert!(force(0.1) > 0.0 && force(-0.1) == -force(0.1) && force(0.4) == 0.0);
+//! ```
 
 pub mod cubic_spline;
 pub mod dfsph;

@@ -3,6 +3,15 @@
 //! Two half-spaces of conductivities k_i and k_j in contact over a disk of radius a have the thermal resistance 1/(4 k_i a) + 1/(4 k_j a)
 //! \[Batchelor 1977; Vargas 2001\]. So the heat flow is Q = H (T_j − T_i) with H = 4 k_i k_j / (k_i + k_j) a, which is 2 k a for equal
 //! conductivities. A grain has one temperature. How it changes is in [`crate::diffusion`].
+//!
+//! ```
+//! use seixo_laws::heat::{conductance, contact_conductivity, real_contact_radius};
+//! let [alike, perfect] = [1.1, 1e12].map(|other| conductance::<f64>(contact_conductivity(1.1, other), 3e-5));
+//! // Two sides resist in series. A perfect conductor on one side leaves half of the resistance.
+//! assert!((perfect / alike - 2.0).abs() < 1e-9);
+//! // Grains that are a thousand times too soft touch over a radius that is ten times too large.
+//! assert!((real_contact_radius(1e7, 1e10) - 0.1).abs() < 1e-12);
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

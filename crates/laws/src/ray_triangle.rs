@@ -2,6 +2,16 @@
 //!
 //! Coordinates are units of a lattice, from 1 to 2²⁰. Across the lines, corners have odd coordinates and lines have even ones. So a line may meet an
 //! edge but never a corner. No product here exceeds 2⁶¹.
+//!
+//! ```
+//! use seixo_laws::ray_triangle::{Corner, crossing, winding_increment};
+//! let corner = |u: i64, v: i64, w: i64| Corner { u, v, w };
+//! let (a, b, c) = (corner(1, 1, 1), corner(11, 1, 11), corner(1, 11, 1));
+//! // The triangle lies in the plane w = u. The second line passes beside it.
+//! assert_eq!((crossing(&a, &b, &c, 4, 2), crossing(&a, &b, &c, 8, 8)), (4, 0));
+//! // Seen from its other side, an exit is an entry.
+//! assert_eq!((winding_increment(&a, &b, &c, 4, 2), winding_increment(&a, &c, &b, 4, 2)), (-1, 1));
+//! ```
 
 use cubecl::prelude::*;
 

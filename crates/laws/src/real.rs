@@ -1,4 +1,14 @@
 //! The scalar of all laws and sweeps.
+//!
+//! ```
+//! use seixo_laws::{Real, cube_root, larger};
+//! // A cube of 27 m³ has edges of 3 m.
+//! assert!((cube_root::<f64>(27.0) - 3.0).abs() < 1e-12);
+//! // Half of the roundoff is lost when it is added to 1.
+//! assert!(1.0 + f64::roundoff() > 1.0 && 1.0 + 0.5 * f64::roundoff() == 1.0);
+//! // A first number that is NaN is not taken.
+//! assert_eq!(larger::<f64>(f64::NAN, 2.0), 2.0);
+//! ```
 
 use cubecl::prelude::*;
 

@@ -1,4 +1,14 @@
 //! Vectors of three numbers.
+//!
+//! ```
+//! use seixo_laws::{Vector3, between};
+//! let (u, v) = (Vector3::<f64> { x: 1.0, y: 2.0, z: 3.0 }, Vector3::<f64> { x: -4.0, y: 0.0, z: 5.0 });
+//! // The vector product is perpendicular to both vectors.
+//! assert!(u.cross(&v).dot(&u).abs() < 1e-12 && u.cross(&v).dot(&v).abs() < 1e-12);
+//! // Far from the origin a short distance keeps its digits, as it is rounded after the subtraction.
+//! let (a, b) = (Vector3 { x: 1e6, y: 0.0, z: 0.0 }, Vector3 { x: 1e6 + 1e-3, y: 0.0, z: 0.0 });
+//! assert!((between::<f64, f32>(&a, &b).x - 1e-3).abs() < 1e-8);
+//! ```
 
 use crate::real::{Coordinate, Real};
 use cubecl::prelude::*;

@@ -2,6 +2,18 @@
 //!
 //! The effective radius at a curved wall is that of the grain, R* = R, as at a plane. This convention of the field is good if the radius of curvature
 //! of the wall is large compared with R.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::wall::{nearest_on_triangle, velocity_of_point};
+//! let at = |x: f64, y: f64, z: f64| Vector3 { x, y, z };
+//! let (a, b, c) = (at(0.0, 0.0, 0.0), at(1.0, 0.0, 0.0), at(0.0, 1.0, 0.0));
+//! // Above the face the nearest point is the foot of the perpendicular. Beyond a corner it is the corner.
+//! assert!(nearest_on_triangle::<f64>(&at(0.25, 0.25, 2.0), &a, &b, &c).minus(&at(0.25, 0.25, 0.0)).length() < 1e-12);
+//! assert_eq!(nearest_on_triangle::<f64>(&at(9.0, -1.0, 0.0), &a, &b, &c), b);
+//! // The lowest point of a rolling wheel of radius 0.5 is at rest.
+//! assert!(velocity_of_point::<f64>(&at(1.0, 0.0, 0.0), &at(0.0, 2.0, 0.0), &at(0.0, 0.0, -0.5)).length() < 1e-12);
+//! ```
 
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;

@@ -3,6 +3,17 @@
 //! The worn volume is V = K ∫ F_n |v_t| dt / H. F_n is the normal force on the wall, |v_t| the sliding speed, H the hardness of the wall, and K a
 //! coefficient from experiments. K includes factors such as Archard's 1/3 for hemispherical asperities. A step adds up only the work of sliding ∫ F_n
 //! |v_t| dt. The factor K/H is applied at output.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::wear::sliding_power;
+//! let at = |x: f64, z: f64| Vector3 { x, y: 0.0, z };
+//! let power = |force: f64, velocity: Vector3<f64>| sliding_power::<f64>(&at(0.0, force), &velocity, &at(0.0, 1.0));
+//! // Twice the speed of sliding does twice the work.
+//! assert!((power(3.0, at(4.0, 0.0)) - 2.0 * power(3.0, at(2.0, 0.0))).abs() < 1e-12 && power(3.0, at(2.0, 0.0)) > 0.0);
+//! // An impact along the normal wears nothing, and neither does a contact in tension.
+//! assert!(power(3.0, at(0.0, -2.0)) == 0.0 && power(-3.0, at(2.0, 0.0)) == 0.0);
+//! ```
 
 use crate::real::{Real, larger};
 use crate::vector::Vector3;

@@ -1,8 +1,17 @@
 //! Liquid films: whether a scene has them, and what they lack.
 
-use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, scalars::refuse_what_shows, schema::SceneFile};
+use crate::{
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
+    scalars::{refuse_bodies, refuse_what_shows},
+    schema::SceneFile,
+};
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::World;
+use std::collections::BTreeSet;
+
+/// Thickness over radius up to which a film counts as thin.
+const THIN: f64 = 0.1;
 
 /// Reports films that no contact shares, and rates of exchange without films. Without films, the world has no rates either, so films cost nothing.
 pub(crate) fn check_films(file: &SceneFile, world: &mut World, findings: &mut CheckState) {
@@ -26,12 +35,45 @@ pub(crate) fn check_films(file: &SceneFile, world: &mut World, findings: &mut Ch
         );
         return;
     }
-    if !world.has_films() {
+    refuse_bodies(file, GrainScalar::FilmThickness, findings);
+    let pairs = pairs_of_grains(file, world);
+    let (sharing, others): (Vec<[usize; 2]>, Vec<[usize; 2]>) = pairs.into_iter().partition(|&[a, b]| {
+        let interaction = world.interaction(a as u32, b as u32);
+        interaction.is_some_and(|interaction| interaction.film_exchange.is_some())
+    });
+    if sharing.is_empty() {
         let path = wet.map_or("grains".to_owned(), |(name, _)| format!("grains.{name}.film_thickness"));
-        let complaint = UnlocatedDiagnostic::new(format!("{path}: no contact shares the liquid of films"));
+        let complaint = UnlocatedDiagnostic::new(format!("{path}: no contact of grains shares the liquid of films"));
         findings.add(
             &path,
             complaint.remedy("add film_exchange = \"5 1/s\" to an [interaction.*] of these grains"),
         );
+        return;
     }
+    for pair in others {
+        let [a, b] = pair.map(|material| &world.materials[material].name);
+        findings.notices.push(format!(
+            "grains of {a} and {b} share no liquid, as interaction.{a}-{b} has no `film_exchange`"
+        ));
+    }
+    let grains = &world.grains;
+    let is_thick = |&k: &usize| grains.scalars[GrainScalar::FilmThickness][k] > THIN * grains.radius[k];
+    if let Some(k) = (0..grains.len().min(grains.scalars[GrainScalar::FilmThickness].len())).find(is_thick) {
+        findings.notices.push(format!(
+            "grain {}: its film of {:.3e} m is thick beside its radius of {:.3e} m; a film changes neither radius nor mass, so it should be thin",
+            grains.id[k],
+            grains.scalars[GrainScalar::FilmThickness][k],
+            grains.radius[k]
+        ));
+    }
+}
+
+/// Pairs of materials of which grains are made, now or later.
+fn pairs_of_grains(file: &SceneFile, world: &World) -> Vec<[usize; 2]> {
+    let named = |name: &str| world.materials.iter().position(|material| material.name == name);
+    let of_sections = file.grains.values().filter_map(|section| named(section.material.as_deref()?));
+    let present = world.grains.material.iter().map(|&material| material as usize);
+    let materials: BTreeSet<usize> = present.chain(of_sections).collect();
+    let from = |a: usize| materials.range(a..).map(move |&b| [a, b]);
+    materials.iter().flat_map(|&a| from(a)).collect()
 }

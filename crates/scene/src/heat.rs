@@ -1,6 +1,11 @@
 //! Heat conduction: whether a scene has it, and which keys it lacks.
 
-use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, scalars::refuse_what_shows, schema::SceneFile};
+use crate::{
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
+    scalars::{refuse_bodies, refuse_what_shows},
+    schema::SceneFile,
+};
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Thermal, World};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
@@ -16,6 +21,7 @@ pub(crate) fn conduction(
         refuse_what_asks_for_heat(file, findings);
         return None;
     }
+    refuse_bodies(file, GrainScalar::Temperature, findings);
     refuse_grains_without(file, world, findings);
     let holds_grains: BTreeSet<&str> = world
         .grains

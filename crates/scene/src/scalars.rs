@@ -11,7 +11,23 @@ use seixo_files::vtk::Field;
 /// Keys of probes that show a scalar, with whether a section has them.
 pub(crate) type ProbeKeys = fn(&ProbeSection) -> Vec<(&'static str, bool)>;
 
-/// Refuses output and probes of a scalar that no grain has, and these other keys.
+/// Refuses clumps and held grains in a scene whose grains carry a scalar.
+pub(crate) fn refuse_bodies(file: &SceneFile, scalar: GrainScalar, findings: &mut CheckState) {
+    for (name, section) in &file.grains {
+        let (key, what, instead) = match (section.shape.is_some(), section.motion.is_some(), section.fixed) {
+            (true, ..) => ("shape", "clumps", "plain grains"),
+            (_, true, _) => ("motion", "held grains", "a wall"),
+            (.., true) => ("fixed", "held grains", "a wall"),
+            _ => continue,
+        };
+        let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {what} do not go with {}", scalar.amount()));
+        let remedy = format!("use {instead}, or leave `{}` out of the whole scene", scalar.name());
+        findings.add(&format!("grains.{name}.{key}"), complaint.remedy(remedy));
+    }
+}
+
+/// Refuses output and probes of a scalar that no grain has, and these other keys. Does nothing if there are errors already: a file that was refused may
+/// have the scalar.
 pub(crate) fn refuse_what_shows(
     file: &SceneFile,
     scalar: GrainScalar,
@@ -20,6 +36,9 @@ pub(crate) fn refuse_what_shows(
     remedy: &str,
     findings: &mut CheckState,
 ) {
+    if !findings.is_sound() {
+        return;
+    }
     let is_shown = file.output.fields.iter().flatten().any(|field| field.0 == Field::Scalar(scalar));
     let probes = file.probe.iter().filter_map(|(name, section)| {
         let asked = keys(section).into_iter().find(|(_, is_given)| *is_given);

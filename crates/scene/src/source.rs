@@ -210,7 +210,7 @@ impl Source {
             WorldError::Threads(_) => ("run.threads".to_owned(), reported()),
             WorldError::Bond { name, what } => (key_named(root, &format!("bonds.{name}"), what), reported()),
             WorldError::BondStep { .. } | WorldError::TimeStep { .. } => ("run.time_step".to_owned(), reported()),
-            WorldError::NoGrains => ("grains".to_owned(), reported()),
+            WorldError::NoGrains | WorldError::UnknownName { .. } => ("grains".to_owned(), reported()),
             WorldError::DuplicateId { id } => (of_grain(id, "file"), reported()),
             WorldError::Grain {
                 id,

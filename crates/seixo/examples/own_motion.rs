@@ -7,65 +7,47 @@
 
 use seixo::engine::SurroundingsChange;
 use seixo::engine::state::Ledger;
-use seixo::engine::world::{Interaction, Material, Settings, Wall, WallMotion, WallShape};
+use seixo::engine::world::{Interaction, Settings, WallMotion, WallShape};
 use seixo::laws::contact::TangentialLaw;
 use seixo::{Simulation, World, WorldError};
 
 /// Radius of all grains \[m\].
 const RADIUS: f64 = 5e-3;
-/// Index of the group that is the paddle.
+/// Index of the group that is the paddle: the first that the world names.
 const PADDLE: u32 = 0;
-/// Index of the group of the other grains.
-const LOOSE: u32 = 1;
 /// Power of the motor \[W\].
 const POWER: f64 = 0.02;
 /// Speed of the paddle without resistance \[m/s\].
 const TOP_SPEED: f64 = 0.3;
 
 /// A row of grains, which becomes the paddle, and four rows of loose grains, all on a floor.
-fn world() -> World {
-    let glass = Material {
-        name: "glass".into(),
-        density: 2500.0,
-        youngs_modulus: 1e7,
-        poisson_ratio: 0.2,
-    };
+fn world() -> Result<World, WorldError> {
     let rough = Interaction {
         tangential: TangentialLaw::Mindlin,
         restitution: 0.6,
         friction: 0.4,
         ..Interaction::default()
     };
-    let floor = Wall {
-        name: "floor".into(),
-        material: 0,
-        shape: WallShape::Plane {
-            point: [0.0; 3],
-            normal: [0.0, 0.0, 1.0],
-        },
-        motion: WallMotion::default(),
-        specific_wear_rate: 0.0,
+    let floor = WallShape::Plane {
+        point: [0.0; 3],
+        normal: [0.0, 0.0, 1.0],
     };
-    let mut world = World {
-        gravity: [0.0, 0.0, -9.81],
-        materials: vec![glass],
-        interactions: vec![Some(rough)],
-        groups: vec!["paddle".into(), "loose".into()],
-        walls: vec![floor],
-        ..World::default()
-    };
-    // A group that gets a motion during the run must be announced.
-    world.later.constrained_groups = vec![PADDLE];
+    let mut world = World::builder()
+        .gravity([0.0, 0.0, -9.81])
+        .material("glass", 2500.0, 1e7, 0.2)
+        .interaction("glass", "glass", rough)
+        .wall("floor", "glass", floor)
+        // A group that gets a motion during the run must be announced.
+        .constrained_group("paddle");
     for k in 0..8_u32 {
-        let center = [0.0, 2.0 * RADIUS * f64::from(k), RADIUS];
-        world.grains.push(k, center, [0.0; 3], [0.0; 3], RADIUS, 0, PADDLE);
+        world = world.grain("paddle", "glass", [0.0, 2.0 * RADIUS * f64::from(k), RADIUS], RADIUS);
     }
     for k in 0..24_u32 {
         let (row, column) = (f64::from(k / 6), f64::from(k % 6));
         let center = [2.2 * RADIUS * (row + 1.0), RADIUS * (1.5 + 2.2 * column), RADIUS];
-        world.grains.push(8 + k, center, [0.0; 3], [0.0; 3], RADIUS, 0, LOOSE);
+        world = world.grain("loose", "glass", center, RADIUS);
     }
-    world
+    world.build()
 }
 
 /// Gives the paddle a velocity along x \[m/s\], from its current position on.
@@ -99,7 +81,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         threads: 1,
         ..Settings::default()
     };
-    let mut simulation = Simulation::new(world(), settings)?;
+    let mut simulation = Simulation::new(world()?, settings)?;
     let dt = simulation.time_step().value;
     let mut speed = TOP_SPEED;
     drive(&mut simulation, speed)?;

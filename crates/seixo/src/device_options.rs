@@ -1,4 +1,16 @@
 //! Command-line options for device, precision and decomposition.
+//!
+//! ```
+//! use seixo::device_options::DeviceArguments;
+//! use seixo::engine::world::{Precision, Settings};
+//!
+//! let arguments = DeviceArguments { device: Some("cpu".parse()?), precision: Some("f64".into()) };
+//! assert_eq!(arguments.overrides()[0], ("run.device".to_owned(), "cpu".to_owned()));
+//! let mut settings = Settings::default();
+//! arguments.apply(&mut settings)?;
+//! assert_eq!(settings.precision, Some(Precision::F64));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use clap::Args;
 use seixo_engine::Simulation;

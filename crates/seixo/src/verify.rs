@@ -6,6 +6,18 @@
 //! With several subdomains, a case that is too small or cannot be decomposed is reported, and counts neither as passed nor as failed.
 //!
 //! Tolerances are those of double precision. In another precision, an allowance for rounding is added to each tolerance, and the heading says so.
+//!
+//! ```
+//! use seixo::engine::world::Precision;
+//! use seixo::verify::{Bench, VerifyArguments, chosen};
+//!
+//! let arguments = VerifyArguments { cases: vec!["contact_1".into()], ..VerifyArguments::default() };
+//! let cases = chosen(&arguments)?;
+//! let VerifyArguments { place, decomposition, .. } = arguments;
+//! let report = cases[0].run(&Bench { threads: 1, place, decomposition, precision: Precision::F64 });
+//! assert!(report.passes());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod afloat;
 mod archimedes;

@@ -1,5 +1,19 @@
 //! Normal contacts of smooth grains, found through cells that are rebuilt at every step: no list, no history, no rotation (the normal-only path of
 //! \[PUC-Rio 2009\]). This is the GPU variant. Grains are not sorted in memory; the cells, numbered in rows, hold their indices.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::cells::{next_run, walk_around};
+//! // Three cells in a row along x. Grain 1 is in the first, grain 2 in the second, grain 0 in the third.
+//! let grids = [0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0];
+//! let shapes = [3, 1, 1, 1, 1, 0, 0, 0];
+//! let (cell_first, items) = ([0, 1, 2, 3], [1, 2, 0]);
+//! let middle_of_first = Vector3 { x: 0.5, y: 0.5, z: 0.5 };
+//! let mut walk = walk_around::<f64>(&middle_of_first, 1.0, &grids, &shapes, 0, true);
+//! let run = next_run(&mut walk, &cell_first, true);
+//! assert_eq!(items[run.first..run.end], [1, 2]);
+//! assert!(!walk.goes_on());
+//! ```
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;

@@ -3,6 +3,16 @@
 //! A grain of a body is in all fields, cells, lists and contacts as any other grain. Only its motion is that of its body. Every body has a row of
 //! members. Their offsets from its center are stored in the frame of its principal axes. Each grain stores the number of its member, and each member
 //! the index of its grain.
+//!
+//! ```
+//! use seixo_sweeps::bodies::{FREE, GHOST, ghost_of, is_ghost, is_owned, original_of};
+//! for member in [0, 7, FREE] {
+//!     let ghost = ghost_of(member);
+//!     assert!(is_owned(member) && is_ghost(ghost));
+//!     assert_eq!(original_of(ghost), member);
+//! }
+//! assert_eq!(ghost_of(FREE), GHOST);
+//! ```
 
 use crate::layout::{load, recall, store};
 use crate::motion::{Acceleration, MotionReport, StepParameters, acceleration, flags_of, kicked};

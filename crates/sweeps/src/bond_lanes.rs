@@ -1,5 +1,20 @@
 //! Sweep over bonds for processors with vector units. Bonds are gathered into lanes, the laws run on all lanes at once, and the results are scattered
 //! in the order of the rows.
+//!
+//! ```
+//! use seixo_sweeps::bond_lanes::bonds_of_part;
+//! use seixo_sweeps::bonds::{BondRows, BondedGrains};
+//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! // A point bond of 2 m, with parameters of 1, is stretched to 2.2 m. It pulls both grains with equal forces.
+//! let (position, orientation) = (&[0.0, 0.0, 0.0, 1.0, 2.2, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+//! let (velocity, spin, bond_parameters, sides) = (&[1.0; 8], &[0.0; 8], &[1.0; 16], &PeriodicBoundaries::open());
+//! let grains = BondedGrains { position, velocity, spin, orientation, bond_parameters, sides };
+//! let rows = BondRows { first: 0, end: 2, row: &[0, 1, 1], partner: &[1], is_once: true };
+//! let mut record = [2.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+//! let mut force = [0.0; 8];
+//! bonds_of_part::<OPEN, true>(&grains, &rows, &mut record, &mut force, &mut [0.0; 8]);
+//! assert!(force[0] > 0.0 && force[4] == -force[0]);
+//! ```
 
 use crate::bonds::{
     BOND, BOND_REFERENCE, BROKEN, BondEnd, BondPowerSums, BondRows, BondedGrains, ENERGY, FIRST, KIND, bond_parameters_at, moves_of,

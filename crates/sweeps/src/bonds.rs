@@ -2,6 +2,15 @@
 //!
 //! Bonds are in rows of grains, as contacts are. Inside a part a bond is in one row. Across parts and in decomposition-invariant runs it is in the
 //! rows of both grains. Each row evaluates the first and the second grain in the same order, so both rows get the same bits.
+//!
+//! ```
+//! use seixo_sweeps::bonds::{bond_parameters_at, row_of};
+//! // Two rows of the table. The last number of a row is padding.
+//! let table: Vec<f64> = (0..32).map(f64::from).collect();
+//! let second = bond_parameters_at::<f64>(&table, 1);
+//! assert_eq!(second.law, 16.0);
+//! assert_eq!(row_of(&second)[..15], table[16..31]);
+//! ```
 
 use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
 use crate::layout::{load, store};

@@ -2,6 +2,16 @@
 //!
 //! A box is compared with the spheres in the cells that it overlaps, not with other boxes. This gives fewer candidates, the cells exist already, and
 //! periodic images are treated as for lists.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::bounding_boxes::Bounds;
+//! let center = Vector3 { x: 1.0, y: 2.0, z: 3.0 };
+//! let sphere = Bounds::around(&center, 0.5);
+//! assert_eq!((sphere.low, sphere.high), ([0.5, 1.5, 2.5], [1.5, 2.5, 3.5]));
+//! assert_eq!(Bounds::NOTHING.with(&sphere), sphere);
+//! assert!(!Bounds::NOTHING.overlaps(&sphere));
+//! ```
 
 use crate::bodies::FREE;
 use crate::cells::{GRID, next_run, span_between, walk_through};

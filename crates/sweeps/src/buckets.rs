@@ -2,6 +2,18 @@
 //!
 //! The record of a table in `grids` is that of a grid. Its record in `shapes` is: cells x y z up to the farthest grain, buckets, padding, first
 //! bucket, padding. Cells are counted from the lowest corner of all grains, so no index is negative.
+//!
+//! ```
+//! use seixo_sweeps::buckets::{bucket_of, bucket_of_grain};
+//! // A table of 64 buckets. The first of them is bucket 100.
+//! let grids = [0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0];
+//! let shapes = [9, 9, 9, 64, 0, 100, 0, 0];
+//! // This grain is in the cell 1 2 0.
+//! let position = [1.5, 2.5, 0.5, 0.5];
+//! let bucket = bucket_of_grain::<f64>(0, &position, &grids, &shapes, 1);
+//! assert_eq!(bucket, bucket_of(&shapes, 0, 1, 2, 0));
+//! assert!((100..164).contains(&bucket));
+//! ```
 
 use crate::cells::{cells_around, class_of};
 use crate::layout::load;

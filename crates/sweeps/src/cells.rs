@@ -2,6 +2,15 @@
 //!
 //! Cells are numbered in blocks of 8 × 8 × 8, so that grains sorted by cell have their neighbors close in memory. Alternatively they are numbered in
 //! rows, so that adjacent GPU threads visit the same number of runs.
+//!
+//! ```
+//! use seixo_sweeps::cells::cell_number;
+//! // 16 × 8 × 8 cells, which are 2 × 1 × 1 blocks. Cell 8 0 0 is the first of the second block.
+//! let shapes = [16, 8, 8, 2, 1, 0, 0, 0];
+//! assert_eq!(cell_number(&shapes, 0, 8, 0, 0, false), 512);
+//! // Numbered in rows, it follows cell 7 0 0.
+//! assert_eq!(cell_number(&shapes, 0, 8, 0, 0, true), 8);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};

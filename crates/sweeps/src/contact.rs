@@ -1,4 +1,18 @@
 //! Contacts between grains.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
+//! use seixo_sweeps::contact::stored_between;
+//! let materials = PairOfMaterials { stiffness: 100.0, ..PairOfMaterials::default() };
+//! let laws = derive(NormalLaw::Linear, TangentialLaw::None, &materials).coefficients;
+//! let energy = |distance: f64| {
+//!     let apart = Vector3 { x: distance, y: 0.0, z: 0.0 };
+//!     stored_between::<f64, f64>(&apart, 1.0, 1.0, &Vector3::zero(), &laws).normal
+//! };
+//! // ½ k δ² with an overlap of half a meter, and nothing without overlap.
+//! assert_eq!([energy(1.5), energy(2.0)], [12.5, 0.0]);
+//! ```
 
 use crate::cells::{next_run, walk_around};
 use crate::layout::{add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, sign_of_second};

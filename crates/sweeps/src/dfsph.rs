@@ -6,6 +6,17 @@
 //! - `moving`: velocity x y z and padding for fluid, or acceleration x y z and the pressure that causes it;
 //! - `walls`: surface velocities of walls, read if walls move;
 //! - `solving`: extrapolated pressure, pressure of the last iteration, source, pressure step.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::dfsph::pressure_corrected;
+//! let along_x = |x: f64| Vector3 { x, y: 0.0, z: 0.0 };
+//! let (before, mass) = (along_x(1.0), 2.0);
+//! let after = pressure_corrected::<f64, f64>(&along_x(0.5), &Vector3::zero(), &before, &before, 1.0, mass, 1.0);
+//! // Pressures take as much energy as the motion loses.
+//! let lost = 0.5 * mass * (before.dot(&before) - after.velocity.dot(&after.velocity));
+//! assert_eq!(after.projected, lost);
+//! ```
 
 use crate::fluid::{FluidKernelConfig, going, kind_of, medium_at, medium_of, parcel, rest_density_at};
 use crate::layout::load;

@@ -1,4 +1,14 @@
 //! Block of a subdomain, and the test whether a particle is in it.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::domain::{Block, is_in_block};
+//! let at = |x: f64| Vector3 { x, y: 0.5, z: 0.5 };
+//! let (high, length) = (Vector3 { x: 1.0, y: 1.0, z: 1.0 }, Vector3 { x: 4.0, y: 0.0, z: 0.0 });
+//! let block = Block { low: Vector3::zero(), high, length };
+//! // The lower plane, the upper plane, and a point with an image 4 m below.
+//! assert_eq!([0.0, 1.0, 4.5].map(|x| is_in_block::<f64>(&at(x), &block)), [true, false, true]);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};

@@ -1,5 +1,14 @@
 //! Entries of GPU rows: their indices, and their contact histories, which are interleaved in the same way. A history has 3 numbers (spring force), 4
 //! (with the contact radius, if a law needs it) or 10 (extended contact).
+//!
+//! ```
+//! use seixo_sweeps::entries::{TILE, first_entry, history_at};
+//! // Two tiles. The rows of the first have five entries each.
+//! let tile_first = [0, 160];
+//! assert_eq!([0, 1, 32, 35].map(|i| first_entry(i, &tile_first)), [0, 1, 160, 163]);
+//! // The numbers of one history are as far apart as the entries of one row.
+//! assert_eq!(history_at(163, 1, 3) - history_at(163, 0, 3), TILE);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::contact::ExtendedHistory;

@@ -1,4 +1,14 @@
 //! Contact sweep of a CPU for extended contacts: pair by pair, in the order of the list.
+//!
+//! ```
+//! use seixo_sweeps::extended_contact::blank;
+//! use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, extended_history_at};
+//! // The history of a new contact is a record of zeros.
+//! let (contact_history, extended_history) = blank::<f64>();
+//! let stored = extended_history_at::<f64>(&[0.0; EXTENDED_HISTORY_STRIDE], 0);
+//! assert_eq!(contact_history.force.length(), 0.0);
+//! assert_eq!((extended_history.rolling, extended_history.holds), (stored.rolling, stored.holds));
+//! ```
 
 use crate::contact::PowerSums;
 use crate::layout::{

@@ -7,6 +7,15 @@
 //! - `drag`: viscous velocity x y z and padding;
 //! - `rate`: force x y z and density rate;
 //! - `motion`, if walls move: surface velocity x y z, and 1 if the surface of a wall at rest moves, else 0. For fluid, the velocity of its particles.
+//!
+//! ```
+//! use seixo_sweeps::fluid::{OPEN_BOUNDARY, OUTLET, SUSPENDED, WALL, is_outward, is_passing, is_suspended};
+//! // Particles of wall 3, of a grain in suspension, of an inlet and of an outlet.
+//! let kinds = [WALL | 3, WALL | SUSPENDED, WALL | OPEN_BOUNDARY, WALL | OPEN_BOUNDARY | OUTLET];
+//! assert_eq!(kinds.map(is_suspended), [false, true, false, false]);
+//! assert_eq!(kinds.map(is_passing), [false, false, true, true]);
+//! assert_eq!(kinds.map(is_outward), [false, false, false, true]);
+//! ```
 
 use crate::layout::load;
 use crate::motion::{StepParameters, flags_of};

@@ -1,6 +1,21 @@
 //! Sweep over fluids for processors with vector units. The partners of a particle are gathered into lanes, and the laws run on all lanes at once. A
 //! pair inside a part is computed once, a pair across parts by both. Sums go over lanes, then over entries, always in the same order. If all pairs
 //! are in both rows, sums go over entries only.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::fluid::{Smoothing, Space};
+//! use seixo_sweeps::fluid_lanes::{FlowRows, FlowView, INVISCID, flow_of_part};
+//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! // Two particles at rest with a pressure of 7 Pa repel each other with equal forces.
+//! let (position, flow) = (&[0.0, 0.0, 0.0, 0.1, 0.5, 0.0, 0.0, 0.1], &[0.0, 0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 7.0]);
+//! let (gravity, smoother, sides) = (Vector3::zero(), Smoothing::Wendland.smoother(1.0, Space::Volume), &PeriodicBoundaries::open());
+//! let view = FlowView { position, flow, motion: &[], kind: &[0, 0], media: &[0.0; 11], gravity, smoother, sides };
+//! let rows = FlowRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
+//! let mut rate = [0.0; 8];
+//! flow_of_part::<OPEN, false, false, false, INVISCID, false>(&view, &rows, &mut rate);
+//! assert!(rate[0] < 0.0 && rate[4] == -rate[0]);
+//! ```
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::layout::{RECORD, load};

@@ -1,4 +1,16 @@
 //! Motion of grains by Gear's method: correction by the force of the step before, then prediction.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::gear::{POSITION_DERIVATIVES, gear_translation};
+//! // Under a constant acceleration of 2 m/s² the series is exact: x = v t + ½ a t².
+//! let along_x = |x: f64| Vector3 { x, y: 0.0, z: 0.0 };
+//! let mut derivatives = [0.0; POSITION_DERIVATIVES];
+//! derivatives[0] = 2.0;
+//! let (start, velocity, rate) = (along_x(0.0), along_x(1.0), along_x(2.0));
+//! let after = gear_translation::<f64>(0, &start, &velocity, &rate, &mut derivatives, 19.0 / 90.0, 0.5);
+//! assert_eq!((after.position.x, after.velocity.x), (0.75, 2.0));
+//! ```
 
 use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
 use crate::layout::{load, recall, store};

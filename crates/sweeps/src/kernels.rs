@@ -2,6 +2,14 @@
 //!
 //! A step never waits for the host. Every kernel of a step first checks whether an earlier step raised a halt, because the skin was exceeded or an
 //! error occurred. Then it does nothing. So the state stays as it was until the host, which reads the flags later, handles them.
+//!
+//! ```
+//! use seixo_sweeps::kernels::{DONE, FLAGS, HALTED, KINDS};
+//! use seixo_sweeps::motion::TOO_COMPRESSED;
+//! // Every flag of the motion has a word in the flag buffer. The words that control steps come after these.
+//! assert!(TOO_COMPRESSED < 1u32 << KINDS);
+//! assert_eq!([HALTED, DONE, FLAGS], [KINDS, KINDS + 2, KINDS + 4]);
+//! ```
 
 pub mod assembly;
 pub mod bins;

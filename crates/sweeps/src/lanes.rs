@@ -2,6 +2,21 @@
 //!
 //! Pairs that may touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
 //! in one row is computed once. The bits are the same for any number of threads and any width of the vector unit.
+//!
+//! ```
+//! use seixo_sweeps::lanes::contacts_of_part;
+//! use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+//! use seixo_sweeps::{periodic::{OPEN, PeriodicBoundaries}, shortlist::Shortlist};
+//! // Two grains overlap, with a linear spring of 1000 N/m. They repel each other with equal forces.
+//! let (position, velocity, spin) = (&[0.0, 0.0, 0.0, 1.0, 1.9, 0.0, 0.0, 1.0], &[1.0; 8], &[0.0; 8]);
+//! let (sides, table): (_, &[f64; 20]) = (&PeriodicBoundaries::open(), &std::array::from_fn(|k| if k == 0 { 1e3 } else { 0.0 }));
+//! let grains = GrainsView { position, velocity, spin, material: &[0, 0], materials: 1, table, is_uniform: true, sides };
+//! let rows = PartRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
+//! let (mut force, shortlist) = ([0.0; 8], Shortlist { entry: &mut [0], grain: &mut [0], count: &mut [0, 0] });
+//! let out = PartOut { history: &mut [0.0; 4], force: &mut force, torque: &mut [0.0; 8] };
+//! contacts_of_part::<f64, OPEN>(&grains, &rows, shortlist, Some(0.1), Limits { dt: 1e-3, overlap: 0.5 }, out);
+//! assert!(force[0] < 0.0 && force[4] == -force[0]);
+//! ```
 
 #![allow(
     unsafe_code,

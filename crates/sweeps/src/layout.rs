@@ -9,6 +9,17 @@
 //! - `torque`: x y z and padding;
 //! - `history` of a contact: tangential spring force x y z and contact radius. For extended contacts also rolling torque x y z, twisting torque,
 //!   largest overlap, whether the contact holds, and padding.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::layout::{RECORD, load, store};
+//! // The force on the second of two grains.
+//! let push = Vector3 { x: 1.0, y: 2.0, z: 3.0 };
+//! let mut force = [0.0; 2 * RECORD];
+//! store::<f64>(&mut force, RECORD, &push);
+//! assert_eq!(force, [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]);
+//! assert_eq!(load::<f64>(&force, RECORD), push);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedCoefficients, ExtendedHistory};

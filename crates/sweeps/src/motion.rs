@@ -1,4 +1,18 @@
 //! Motion of grains over one time step.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, flags_of};
+//! let (zero, corner) = (Vector3::zero(), Vector3 { x: 1.0, y: 1.0, z: 1.0 });
+//! let stepping = StepParameters::<f64, f64> {
+//!     dt: 1e-3, reads_ahead: 5e-4, velocity_lead: 5e-4, lag: 0.0, gravity: zero, local_damping: 0.0, skin_exceeded_square: 0.01,
+//!     stride_square: 1.0, domain_min: zero, domain_max: corner, sides: Default::default(),
+//! };
+//! // A grain at a corner of the domain, one beyond it that is far from its reference, and one with a position that is NaN.
+//! assert_eq!(flags_of::<f64, f64>(&corner, 0.0, 0.0, &stepping), 0);
+//! assert_eq!(flags_of::<f64, f64>(&corner.times(2.0), 0.0, 0.04, &stepping), SKIN_EXCEEDED | LEFT_DOMAIN);
+//! assert_eq!(flags_of::<f64, f64>(&zero.times(f64::NAN), 0.0, f64::NAN, &stepping), NOT_FINITE);
+//! ```
 
 use crate::layout::{load, recall, store};
 use crate::periodic::PeriodicBoundaries;

@@ -12,6 +12,18 @@
 //! - `dense`: volume, pressure, density error, energy of springs;
 //! - `container`: see [`CONTAINER_ELEMENT`];
 //! - `media` is the table of [`crate::fluid`], and `fluid_parameters` that of [`MULLER_PARAMETERS`].
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::layout::SPHERE;
+//! use seixo_sweeps::muller::{CONTAINER_ELEMENT, container_surface_point};
+//! // A hollow sphere of radius 2 m with the fluid inside. Its surface is 1 m away from this point, and its normal points inward.
+//! let mut container = [0.0; CONTAINER_ELEMENT];
+//! (container[6], container[9], container[10]) = (2.0, f64::from(SPHERE), -1.0);
+//! let inside = Vector3 { x: 1.0, y: 0.0, z: 0.0 };
+//! let surface = container_surface_point::<f64>(&inside, &container, 0);
+//! assert_eq!((surface.distance, surface.normal.x), (1.0, -1.0));
+//! ```
 
 use crate::fluid::{FluidKernelConfig, WALL, kind_of, mass_at, pressure_at, rest_density_at};
 use crate::layout::{FRUSTUM, SPHERE, load};

@@ -1,4 +1,18 @@
 //! Neighbors of a grain. All search structures give the same neighbors, each once.
+//!
+//! ```
+//! use seixo_sweeps::layout::load;
+//! use seixo_sweeps::neighbors::{NeighborQuery, RowPlan, SearchStructure, is_listed};
+//! let positions = [0.0, 0.0, 0.0, 1.0, 2.1, 0.0, 0.0, 1.0, 5.0, 0.0, 0.0, 1.0];
+//! let plan = RowPlan { lookup: SearchStructure::All, stride: 1, once: true, fill: true, sides: 0 };
+//! let lists = |place: usize, other: usize| {
+//!     let position = load::<f64>(&positions, 4 * place);
+//!     let query = NeighborQuery::<f64> { place, position, radius: 1.0, skin: 0.2, part_first: 0, part_end: 3 };
+//!     is_listed::<f64>(&query, &positions, other, plan)
+//! };
+//! // A pair inside a part is listed once, and not at all if its grains are farther apart than the skin.
+//! assert_eq!([lists(0, 1), lists(1, 0), lists(0, 2)], [true, false, false]);
+//! ```
 
 use crate::buckets::{bucket_of, is_in_cell};
 use crate::cells::{Span, cell_number, cells_around, next_run, walk_around};

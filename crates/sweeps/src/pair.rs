@@ -1,4 +1,16 @@
 //! Contact of two grains: from their states to forces.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::pair::{Pair, contact_geometry, depth_of};
+//! let (apart, velocity) = (Vector3 { x: 1.5, y: 0.0, z: 0.0 }, Vector3::zero());
+//! let depth = depth_of::<f64>(&apart, 2.0);
+//! let pair = Pair { apart, depth, velocity, radius_i: 1.0, radius_j: 1.0, mass_i: 2.0, mass_j: 2.0 };
+//! let contact = contact_geometry::<f64>(&pair).contact_pair;
+//! // R_i + R_j − |x_i − x_j|, and m_i m_j / (m_i + m_j).
+//! assert!((contact.overlap - 0.5).abs() < 1e-14);
+//! assert!((contact.effective_mass - 1.0).abs() < 1e-14);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::contact::{

@@ -1,4 +1,14 @@
 //! Input and output of a sweep over the contacts of a part.
+//!
+//! ```
+//! use seixo_sweeps::part::PartRows;
+//! // A chain of three grains. Each pair is in the row of its first member.
+//! let rows = PartRows { first: 0, end: 3, row: &[0, 1, 2, 2], neighbors: &[1, 2], is_once: true };
+//! let partners = |i: usize| &rows.neighbors[rows.row[i] as usize..rows.row[i + 1] as usize];
+//! assert_eq!(partners(0), [1]);
+//! assert_eq!(partners(1), [2]);
+//! assert!(partners(2).is_empty());
+//! ```
 
 use crate::layout::RECORD;
 use crate::periodic::{OPEN, PeriodicBoundaries, nearest_image};

@@ -2,6 +2,18 @@
 //!
 //! With Lees–Edwards boundaries \[Lees 1972\] the images above and below the domain slide past it, so that the domain is sheared. An image above is
 //! displaced by `offset` and faster by `slide`, and an image below is displaced and slowed by the same amounts.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::periodic::{PERIODIC, PeriodicBoundaries, nearest_image, wrap};
+//! let (low, length) = (Vector3::zero(), Vector3 { x: 10.0, y: 10.0, z: 10.0 });
+//! let sides = PeriodicBoundaries::<f64, f64> { low, length, ..PeriodicBoundaries::open() };
+//! let at = |x: f64| Vector3 { x, y: 5.0, z: 5.0 };
+//! // Grains at 9.5 m and at 0.5 m are 1 m apart.
+//! let apart = at(9.5).minus(&at(0.5));
+//! assert_eq!(nearest_image::<f64, f64>(&apart, &sides, PERIODIC).apart.length(), 1.0);
+//! assert_eq!(wrap::<f64, f64>(&at(10.5), &sides).position, at(0.5));
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector};

@@ -1,4 +1,19 @@
 //! Normal contacts of smooth grains in rows of neighbors, as stored on the CPU: for search structures that only build lists.
+//!
+//! ```
+//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! use seixo_sweeps::rows::normal_contacts_in_row;
+//! // Two grains overlap, with a linear spring of 1000 N/m. Each has one contact, and their forces are opposite.
+//! let (position, velocity) = ([0.0, 0.0, 0.0, 1.0, 1.9, 0.0, 0.0, 1.0], [1.0; 8]);
+//! let table: [f64; 20] = std::array::from_fn(|k| if k == 0 { 1e3 } else { 0.0 });
+//! let (neighbors, material, sides) = ([1, 0], [0, 0], PeriodicBoundaries::open());
+//! let mut force = [0.0; 8];
+//! for i in 0..2 {
+//!     normal_contacts_in_row::<f64, f64>(
+//!         i, i, i, i + 1, &neighbors, &position, &velocity, &material, 1, &table, 0.5, &mut force, &sides, OPEN);
+//! }
+//! assert!(force[0] < 0.0 && force[4] == -force[0] && force[3] == 1.0);
+//! ```
 
 use crate::contact::PowerSums;
 use crate::layout::{add, coefficients, load};

@@ -2,6 +2,21 @@
 //!
 //! Records are those of [`crate::fluid`]. For fluid, `flow` is its velocity and pressure, and `motion` the velocity of its particles. The rows of
 //! particles list all neighbors, with `stride` numbers from one entry to the next.
+//!
+//! ```
+//! use seixo_laws::fluid::{Smoothing, Space, shifting::shifting};
+//! use seixo_sweeps::fluid::{FluidKernelConfig, Solver};
+//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! use seixo_sweeps::shifting::drift_of;
+//! let (smoothing, sides) = (Smoothing::Wendland, PeriodicBoundaries::open());
+//! let plan = FluidKernelConfig { solver: Solver::WeaklyCompressible, smoothing, sides: OPEN, mixed: false, bounded: false, moving: false,
+//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: false, shifting: true };
+//! let (strength, smoother) = (shifting(smoothing, Space::Volume, 0.3, 0.1, 1.0), smoothing.smoother(0.3, Space::Volume));
+//! let position = [0.0, 0.0, 0.0, 1e-3, 0.1, 0.0, 0.0, 1e-3];
+//! // Two particles drift away from each other, at the same speed.
+//! let drift = [0, 1].map(|i| drift_of::<f64, f64>(i, i, 1, &[1, 0], &position, &strength, &smoother, &sides, 1, plan));
+//! assert!(drift[0].x < 0.0 && drift[0] == drift[1].times(-1.0));
+//! ```
 
 use crate::fluid::FluidKernelConfig;
 use crate::layout::load;

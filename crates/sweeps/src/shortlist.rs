@@ -3,6 +3,14 @@
 //! A list includes the skin so that it lasts, and most of its pairs do not touch. The shortlist holds the pairs nearer than a small margin. Only
 //! these are evaluated until grains have moved so far that another pair could touch (dynamic pruning \[Abraham 2015\]). Omitted pairs do not touch.
 //! So the shortlist and the time of its rebuild change only the run time, not the result.
+//!
+//! ```
+//! use seixo_sweeps::shortlist::Shortlist;
+//! // Room for four pairs. Two of them are inside the part, one is across its border.
+//! let shortlist = Shortlist { entry: &mut [7, 9, 0, 8], grain: &mut [2, 3, 0, 2], count: &mut [2, 1] };
+//! assert_eq!(shortlist.inside().0, [7, 9]);
+//! assert_eq!(shortlist.across().0, [8]);
+//! ```
 
 use crate::part::{GrainsView, PartRows, apart, record};
 use crate::simd::prefetch;

@@ -1,4 +1,18 @@
 //! Vector units of processors: functions compiled for the widest available unit, and operations that compilers do not vectorize well.
+//!
+//! ```
+//! use seixo_sweeps::simd::{InLanes, LANES, Lane, SimdLevel, on_best_simd};
+//! struct Roots(Lane);
+//! impl InLanes for Roots {
+//!     #[inline(always)]
+//!     fn resolve<U: SimdLevel>(&mut self, unit: U) {
+//!         self.0 = unit.inverse_roots(&self.0);
+//!     }
+//! }
+//! let mut roots = Roots([4.0; LANES]);
+//! on_best_simd(&mut roots);
+//! assert!(roots.0.iter().all(|root| (root - 0.5).abs() < 1e-15));
+//! ```
 
 #![allow(
     unsafe_code,

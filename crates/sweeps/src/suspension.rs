@@ -8,6 +8,21 @@
 //! - `flow`: the force on the grain over Σ V W of the surrounding fluid x y z, and the power that the fluid loses by it.
 //!
 //! `rate` holds the forces on the fluid without those of grains.
+//!
+//! ```
+//! use seixo_laws::fluid::{Smoothing, Space};
+//! use seixo_sweeps::fluid::{FluidKernelConfig, Solver};
+//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! use seixo_sweeps::suspension::borne_by;
+//! let (smoothing, sides) = (Smoothing::Wendland, PeriodicBoundaries::open());
+//! let plan = FluidKernelConfig { solver: Solver::WeaklyCompressible, smoothing, sides: OPEN, mixed: false, bounded: true, moving: false,
+//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: true, shifting: false };
+//! let smoother = smoothing.smoother(0.3, Space::Volume);
+//! // Only one fluid particle is near the grain, on which the fluid acts with 3 N. So it gets the whole reaction.
+//! let (position, pull) = ([0.0, 0.0, 0.0, 1e-3, 0.1, 0.0, 0.0, -1e-6], 3.0 / (1e-3 * smoother.value(0.1, smoothing)));
+//! let force = borne_by::<f64, f64>(0, 0, 1, &[1], &position, &[0.0, 0.0, 0.0, 0.0, pull, 0.0, 0.0, 0.0], &smoother, &sides, 1, plan);
+//! assert!((force.x + 3.0).abs() < 1e-12);
+//! ```
 
 use crate::fluid::{FluidKernelConfig, is_suspended, kind_of, medium_at};
 use crate::layout::load;

@@ -2,6 +2,16 @@
 //!
 //! Entry s of grain i is at index `first[i / 32] + 32 s + i % 32`, and every grain lists all its neighbors. The highest bit of an entry is set if the
 //! pair was in contact at the last step. Only then its history counts. So entries without contact need neither a read nor a reset of the history.
+//!
+//! ```
+//! use seixo_sweeps::tiles::{if_uniform, no_load};
+//! // With one material for all grains, one read serves all.
+//! assert_eq!([0, 5, 40].map(|i| if_uniform(i, true)), [0, 0, 0]);
+//! assert_eq!([0, 5, 40].map(|i| if_uniform(i, false)), [0, 5, 40]);
+//! // Without contacts no overlap exceeds its limit.
+//! let load = no_load::<f64>();
+//! assert!(load.contacts == 0.0 && load.excess < 0.0);
+//! ```
 
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
 use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};

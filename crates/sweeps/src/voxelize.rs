@@ -2,6 +2,16 @@
 //!
 //! Lengths are integer units of a lattice, see [`seixo_laws::ray_triangle`]. 16 × 16 lines pass through every cube, 2 `half_gap` apart and `half_gap`
 //! away from its sides. So a cube is 32 `half_gap` wide. One more line passes through its middle.
+//!
+//! ```
+//! use seixo_sweeps::voxelize::cast_rays;
+//! // A column of two cubes, each 64 units wide. A triangle above the middle of the lower cube faces downward: the upper cube is inside.
+//! let corners = [1, 1, 33, 1, 201, 33, 201, 1, 33];
+//! let (mut touched, mut windings) = ([0, 0], [0, 0]);
+//! cast_rays(0, 1, 2, 2, &[0, 1], &[0], &corners, 0, &mut touched, &mut windings);
+//! assert_eq!(touched, [1, 0]);
+//! assert_eq!(windings, [0, 1]);
+//! ```
 
 use cubecl::prelude::*;
 use seixo_laws::ray_triangle::{Corner, crossing, winding_increment};

@@ -4,6 +4,18 @@
 //! infinite plane has one nearest point. Elements meet along edges, at corners, or at the rim of a cylinder and its cap. There, a point is a contact
 //! only if it is the nearest point of every element that contains it. This counts faces, edges and corners once. A ball that rolls over coplanar
 //! triangles has one contact at a time.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_sweeps::layout::{ELEMENT, TRIANGLE};
+//! use seixo_sweeps::wall::nearest_on_element;
+//! // A triangle with the corners 0 0 0, 1 0 0 and 0 1 0. One center is above its face, the other is beside a corner.
+//! let mut elements = [0.0; ELEMENT];
+//! (elements[3], elements[7], elements[9]) = (1.0, 1.0, f64::from(TRIANGLE));
+//! let nearest = |x: f64, y: f64, z: f64| nearest_on_element::<f64>(&Vector3 { x, y, z }, &elements, 0);
+//! assert_eq!(nearest(0.25, 0.25, 3.0), Vector3 { x: 0.25, y: 0.25, z: 0.0 });
+//! assert_eq!(nearest(-1.0, -2.0, 3.0), Vector3::zero());
+//! ```
 
 use crate::cells::{cell_index, cell_number};
 use crate::contact::{PowerSums, Stored};

@@ -1,4 +1,15 @@
 //! Wall poses: elements and records of walls at the pose of a step, and their motion by servos.
+//!
+//! ```
+//! use seixo_sweeps::wall_pose::{SERVO, steer};
+//! // A servo along z with a target load of 10 N. Without load it moves at its limit of 0.1 m/s. At the target load it stands still.
+//! let mut servo = [0.0; SERVO];
+//! servo[2..6].copy_from_slice(&[1.0, 10.0, 0.5, 0.1]);
+//! steer::<f64>(0, 0.0, 0.0, 1.0, 2.0, &mut servo);
+//! assert_eq!((servo[7], servo[8]), (0.2, 0.1));
+//! steer::<f64>(0, 10.0, 1.0, 1.0, 2.0, &mut servo);
+//! assert_eq!((servo[7], servo[8]), (0.2, 0.0));
+//! ```
 
 use crate::layout::{TRIANGLE, load, store};
 use cubecl::prelude::*;

@@ -1,4 +1,16 @@
 //! Wear of walls: the work of sliding of every wall contact.
+//!
+//! ```
+//! use seixo_sweeps::layout::{ELEMENT, PLANE, WALL};
+//! use seixo_sweeps::wear::wear_of;
+//! // A grain that presses on a plane with 5 N slides by 1 m: a work of 5 J.
+//! let (mut plane, wall) = ([0.0; ELEMENT], [0.0; WALL]);
+//! (plane[5], plane[9]) = (1.0, f64::from(PLANE));
+//! let contact = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 5.0, 1.0];
+//! let (position, velocity, mut work) = ([0.0, 0.0, 1.0, 1.0], [2.0, 0.0, 0.0, 1.0], [0.0]);
+//! wear_of::<f64, f64>(0, 0, 1, &[0], 0, &plane, &wall, &contact, &mut work, &position, &velocity, &[], 0.5, false);
+//! assert_eq!(work, [5.0]);
+//! ```
 
 use crate::layout::load;
 use crate::wall::{contact_velocity, normal_at, velocity_of_surface};

@@ -1,4 +1,20 @@
 //! Transport of messages between domains: threads of one process ([`Channels`]), or MPI ranks (`Mpi`, with the cargo feature `mpi`).
+//!
+//! ```
+//! use seixo_transport::{Channels, Transport};
+//!
+//! let spawned = Channels::all(2).into_iter().map(|mut domain| {
+//!     std::thread::spawn(move || {
+//!         let rank = domain.rank() as u8;
+//!         let gathered = domain.gather(vec![rank]);
+//!         domain.finish().and(gathered)
+//!     })
+//! });
+//! for thread in spawned.collect::<Vec<_>>() {
+//!     assert_eq!(thread.join().unwrap()?, [[0], [1]]);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod launch;
 #[cfg(feature = "mpi")]

@@ -1,5 +1,14 @@
 //! Point bond: a spring and a dashpot between a material point of each grain, which rotates with its grain \[PUC-Rio n.d., § 8.2.3\]. It holds the
 //! two points together and lets the grains rotate about them.
+//!
+//! ```
+//! use seixo_laws::bond::point::arm;
+//! let (length, radius_i, radius_j) = (3.5, 1.0, 2.0);
+//! let [from_i, from_j] = [arm::<f64>(length, radius_i, radius_j), arm::<f64>(length, radius_j, radius_i)];
+//! // Both grains agree on one contact point. It is as far from one surface as from the other.
+//! assert!((from_i + from_j - length).abs() < 1e-12);
+//! assert!(((from_i - radius_i) - (from_j - radius_j)).abs() < 1e-12);
+//! ```
 
 use super::{BondDeformation, BondForces, BondGeometry, BondMotion, BondParameters};
 use crate::real::Real;

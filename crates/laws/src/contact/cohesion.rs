@@ -6,6 +6,19 @@
 //! | `dmt` | 4π γ R* \[Derjaguin 1975\] | in contact |
 //! | `jkr` | replaces Hertz: δ = a²/R* − √(4πγ a/E*), F = 4 E* a³/(3 R*) − √(16πγ E* a³), γ the surface energy of each body \[Johnson 1971\] | from first contact to rupture of the neck |
 //! | `capillary` | 4π R* σ cos θ (1 − S/√(S² + V/(π R*))), S the gap \[Rabinovich 2005, eqs. 19–20\] | from first contact to S = (1 + θ/2) V^{1/3} \[Lian 1993\] |
+//!
+//! ```
+//! use seixo_laws::contact::cohesion::cohesive_force;
+//! use seixo_laws::contact::{Cohesion, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+//! let adhesive = Some(Cohesion::Jkr { surface_energy: 0.05 });
+//! for effective_modulus in [1e7, 1e9] {
+//!     let pair = PairOfMaterials { effective_modulus, adhesive, ..PairOfMaterials::default() };
+//!     let laws = derive(NormalLaw::Hertz, TangentialLaw::None, &pair);
+//!     let touching = cohesive_force::<f64>(0.0, 0.0, 0.0, 1e-3, &laws.coefficients, &laws.extended_coefficients);
+//!     // Without overlap, bodies of any stiffness attract each other with 8/9 of the pull-off force 3π γ R*.
+//!     assert!((touching.pull / (3.0 * std::f64::consts::PI * 0.05 * 1e-3) - 8.0 / 9.0).abs() < 1e-9);
+//! }
+//! ```
 
 use super::{Coefficients, ExtendedCoefficients};
 use crate::real::{Real, cube_root, larger, smaller};

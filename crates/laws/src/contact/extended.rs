@@ -1,6 +1,19 @@
 //! Extended contact: a contact with cohesion, plastic flow, rolling resistance or twisting resistance beside friction.
 //!
 //! A scene without any of these never runs this code: see [`super::frictional_contact()`].
+//!
+//! ```
+//! use seixo_laws::contact::{ContactPair, NormalLaw, PairOfMaterials, TangentialLaw, derive, no_response};
+//! use seixo_laws::{Vector3, contact::extended::{ExtendedHistory, ExtendedPair, stored_in_joint}};
+//! let pair = PairOfMaterials { stiffness: 1e4, restitution: 0.5, ..PairOfMaterials::default() };
+//! let laws = derive(NormalLaw::Hysteretic, TangentialLaw::None, &pair);
+//! let contact = ContactPair { overlap: 1e-4, contact_radius: 1e-3, effective_mass: 1e-6 };
+//! let close = ExtendedPair { contact, effective_radius: 1e-2, reach: 4e-2, inertia: 1e-9 };
+//! let history = ExtendedHistory { rolling: Vector3::zero(), twisting: 0.0, largest_overlap: 1e-4, holds: 1.0 };
+//! let stored = stored_in_joint::<f64>(&close, &no_response::<f64>().history, &history, &laws.coefficients, &laws.extended_coefficients);
+//! // Of the work ½ k δ² of loading only the share e² is stored, and so comes back. Plastic flow took the rest.
+//! assert!((stored.normal / (0.5 * 1e4 * 1e-8) - 0.25).abs() < 1e-12);
+//! ```
 
 use super::rolling::RotationResistance;
 use super::twisting::ContactDisk;

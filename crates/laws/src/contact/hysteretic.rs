@@ -1,5 +1,16 @@
 //! Elastic–plastic contact: loading along k₁ δ, unloading and reloading along k₂ (δ − δ₀) with k₂ = k₁/e². So the restitution e is the same at every
 //! speed \[Walton 1986\]. The contact history holds the largest overlap.
+//!
+//! ```
+//! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive, hysteretic};
+//! let pair = PairOfMaterials { stiffness: 1e4, restitution: 0.6, ..PairOfMaterials::default() };
+//! let laws = derive(NormalLaw::Hysteretic, TangentialLaw::None, &pair);
+//! let force = |overlap: f64, largest: f64| hysteretic::elastic::<f64>(overlap, largest, &laws.coefficients, &laws.extended_coefficients);
+//! // At the same overlap an unloading contact pushes less than a loading one, so a cycle takes energy.
+//! assert!(force(0.9e-5, 1e-5) < force(0.9e-5, 0.0));
+//! // A part of the overlap is permanent: the force is zero before the overlap is.
+//! assert_eq!(force(0.6e-5, 1e-5), 0.0);
+//! ```
 
 use super::{Coefficients, ExtendedCoefficients, PairOfMaterials};
 use crate::real::{Real, larger, smaller};

@@ -1,4 +1,14 @@
 //! Linear law: spring and dashpot, F_n = k_n δ − γ_n v_n \[ME964 2011\], limited to repulsion, and a tangential spring of constant stiffness.
+//!
+//! ```
+//! use seixo_laws::contact::{PairOfMaterials, linear};
+//! let pair = PairOfMaterials { stiffness: 1e4, ..PairOfMaterials::default() };
+//! let (stiffness, damping) = linear::normal_parameters(&pair, 1.0);
+//! let mass: f64 = 0.02;
+//! let dashpot = damping * mass.sqrt();
+//! // The damping ratio 1 is critical: the equation m δ″ + γ δ′ + k δ = 0 has a double root.
+//! assert!((dashpot * dashpot / (4.0 * mass * stiffness) - 1.0).abs() < 1e-12);
+//! ```
 
 use super::{Coefficients, ContactPair, NormalSpring, PairOfMaterials};
 use crate::real::Real;

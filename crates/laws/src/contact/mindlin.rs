@@ -4,6 +4,19 @@
 //! Some codes use one of two other methods for a contact radius that changes. `mindlin_force` leaves the stored force as it is (LAMMPS'
 //! `mindlin/force`). `mindlin_displacement` stores the displacement, F = k_t ξ, so that the force follows the radius both ways (LAMMPS' `mindlin`,
 //! LIGGGHTS' `tangential history`). Both can gain energy over a cycle.
+//!
+//! ```
+//! use seixo_laws::contact::{PairOfMaterials, mindlin};
+//! let (young, poisson): (f64, f64) = (1e7, 0.3);
+//! let pair = PairOfMaterials {
+//!     effective_modulus: young / (2.0 * (1.0 - poisson * poisson)),
+//!     effective_shear_modulus: young / (4.0 * (1.0 + poisson) * (2.0 - poisson)),
+//!     ..PairOfMaterials::default()
+//! };
+//! let ratio = mindlin::parameter(&pair) / (2.0 * pair.effective_modulus);
+//! // For equal materials the tangential stiffness over the normal one is 2 (1 − ν)/(2 − ν), at any contact radius.
+//! assert!((ratio - 2.0 * (1.0 - poisson) / (2.0 - poisson)).abs() < 1e-12);
+//! ```
 
 use super::{Coefficients, PairOfMaterials};
 use crate::real::{Real, larger, smaller};

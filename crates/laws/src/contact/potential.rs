@@ -1,5 +1,14 @@
 //! Potential law: a continuous repulsive potential of the distance r of the centers, U = ε [(σ/r)¹² − 2 (σ/r)⁶ + 1] for r < σ. σ is the distance at
 //! which the two surfaces just touch \[Weeks 1971\]. The force is continuous and conservative.
+//!
+//! ```
+//! use seixo_laws::contact::potential::{elastic, energy};
+//! let (reach, depth, step) = (2.0, 3.0, 1e-5);
+//! let slope = (energy::<f64>(0.2 + step, reach, depth) - energy::<f64>(0.2 - step, reach, depth)) / (2.0 * step);
+//! // The force is the slope of the energy, and both begin at zero.
+//! assert!((slope / elastic::<f64>(0.2, reach, depth) - 1.0).abs() < 1e-7);
+//! assert!(elastic::<f64>(0.0, reach, depth).abs() < 1e-12 && energy::<f64>(0.0, reach, depth).abs() < 1e-12);
+//! ```
 
 use super::PairOfMaterials;
 use crate::real::Real;

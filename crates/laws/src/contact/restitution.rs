@@ -1,4 +1,15 @@
 //! Damping ratio from a coefficient of restitution, by integration of the collision.
+//!
+//! ```
+//! use seixo_laws::contact::restitution::{Spring, damping_ratio, restitution};
+//! use std::f64::consts::PI;
+//! // Without damping a grain leaves as fast as it came.
+//! assert!((restitution(Spring::Hertz, 0.0) - 1.0).abs() < 1e-6);
+//! // A linear contact lasts half a period of the oscillator, in which a weak damping leaves exp(−πζ).
+//! assert!((restitution(Spring::Hooke, 0.01) - (-0.01 * PI).exp()).abs() < 1e-3);
+//! // The damping ratio for a restitution gives that restitution.
+//! assert!((restitution(Spring::Hertz, damping_ratio(Spring::Hertz, 0.7)) - 0.7).abs() < 1e-6);
+//! ```
 
 /// The spring of a normal law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

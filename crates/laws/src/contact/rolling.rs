@@ -5,6 +5,19 @@
 //!   \[Jiang 2005\]).
 //!
 //! F_n is the load on the surfaces including attraction, as for friction.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::contact::rolling::{RotationResistance, constant};
+//! let torque = |spin: f64| {
+//!     let (velocity, stored) = (Vector3 { x: spin, y: 0.0, z: 0.0 }, Vector3::zero());
+//!     let turning = RotationResistance { velocity, stored, load: 2.0, arm: 1e-3, normal_stiffness: 1e4, inertia: 1e-7 };
+//!     constant::<f64>(&turning, 1e-5).force.x
+//! };
+//! // As friction of solids, the torque opposes the motion and does not depend on its rate. A grain at rest feels none.
+//! assert!((torque(10.0) + 2e-3).abs() < 1e-12 && (torque(-20.0) - 2e-3).abs() < 1e-12);
+//! assert_eq!(torque(0.0), 0.0);
+//! ```
 
 use super::{ExtendedCoefficients, SliderResponse, restrain};
 use crate::real::{Real, larger, smaller};

@@ -3,6 +3,18 @@
 //! - `constant` and `elastic_plastic`: as for rolling, with a coefficient of their own.
 //! - `marshall`: friction on a contact disk of radius a, with a spring k = ½ k_t a², a dashpot ½ c_t a² and a limit 2/3 a μ F_n
 //!   \[Marshall 2009, eqs. 31 and 33\].
+//!
+//! ```
+//! use seixo_laws::contact::twisting::stiffness_of_disk;
+//! let (radius, stiffness) = (0.3, 100.0);
+//! let step = radius / 1000.0;
+//! let ring = |k: u32| {
+//!     let r = (f64::from(k) + 0.5) * step;
+//!     stiffness * (2.0 * r * step / (radius * radius)) * r * r
+//! };
+//! // Each ring of the disk has a share of the tangential stiffness by its area, and its radius as lever arm.
+//! assert!(((0..1000).map(ring).sum::<f64>() / stiffness_of_disk::<f64>(radius, stiffness) - 1.0).abs() < 1e-5);
+//! ```
 
 use super::rolling::{RotationResistance, constant, elastic_plastic};
 use super::{ExtendedCoefficients, SliderResponse, restrain};

@@ -1,4 +1,15 @@
 //! The cubic spline \[Monaghan 1985\]: with s = r/h = 2q, w = 1 − 3/2 s² + 3/4 s³ for s < 1, ¼ (2 − s)³ above.
+//!
+//! ```
+//! use seixo_laws::fluid::cubic_spline::value;
+//! // The sum over points that are H/2 apart on a line.
+//! let sum = |place: f64| {
+//!     let shares = (-3..=3).map(|k| value::<f64>((0.5 * (place - f64::from(k)).abs()).min(1.0)));
+//!     shares.sum::<f64>()
+//! };
+//! // Such splines are a partition of unity: the sum is the same at every place.
+//! assert!((sum(0.0) - 1.5).abs() < 1e-12 && (sum(0.3) - 1.5).abs() < 1e-12);
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

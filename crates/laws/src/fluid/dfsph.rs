@@ -12,6 +12,18 @@
 //! The solver finds pressures p ≥ 0 with c + Δt² D(a) ≤ 0, one of the two with equality. c is the density error that the step would reach without
 //! pressures. So no pressure is negative, and pressure is zero where the density stays below the rest density. Each iteration adds ω/(Δt² A_i) times
 //! the remaining density error, as in the papers but for the relaxation ω, and clips negative pressures to zero as in \[Ihmsen 2014\].
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::fluid::{Smoothing, Space, dfsph};
+//! let smoother = Smoothing::Wendland.smoother(0.3, Space::Volume);
+//! let (apart, across) = (Vector3 { x: 0.1, y: 0.0, z: 0.0 }, Vector3 { x: 0.0, y: 1.0, z: 0.0 });
+//! let rate = |parting: Vector3<f64>| dfsph::divergence_term::<f64>(&apart, &parting, 1e-3, &smoother, Smoothing::Wendland);
+//! // Particles that part lower the density. A motion across the line between them does not change it.
+//! assert!(rate(apart) < 0.0 && rate(apart.times(-1.0)) > 0.0 && rate(across) == 0.0);
+//! // Pressure never pulls: it is zero where the density stays below the rest density.
+//! assert_eq!(dfsph::corrected::<f64>(0.0, 0.0, -0.1, 1e3, 0.0, 0.01, 0.9).pressure, 0.0);
+//! ```
 
 use super::{Smoother, Smoothing};
 use crate::real::{Real, larger, smaller};

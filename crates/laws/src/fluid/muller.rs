@@ -9,6 +9,19 @@
 //!
 //! On a regular lattice Σ_j V_j ∇W vanishes, and so does the contribution of p_i: 2.11 is half of −∇p. So fluid at rest has dp/dz = −2ρg, and the
 //! speed of sound is √(k/2).
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::fluid::muller::{Functions, Particle, pair_force};
+//! let functions = Functions::new(0.3);
+//! let along = |x: f64| Vector3 { x, y: 0.0, z: 0.0 };
+//! let i = Particle { volume: 1e-3, pressure: 100.0, viscosity: 0.5, velocity: along(1.0) };
+//! let j = Particle { volume: 2e-3, velocity: along(-1.0), ..i };
+//! let on_i = pair_force::<f64>(&along(0.1), 0.01, &i, &j, &functions);
+//! let on_j = pair_force::<f64>(&along(-0.1), 0.01, &j, &i, &functions);
+//! // Also between unequal particles the forces are opposite. Pressure repels, and viscosity opposes the relative motion.
+//! assert!(on_i.pressure.x == -on_j.pressure.x && on_i.pressure.x > 0.0 && on_i.viscous.x == -on_j.viscous.x && on_i.viscous.x < 0.0);
+//! ```
 
 use super::{Smoothing, Space, poly6, spiky, viscosity};
 use crate::real::{Real, larger, smaller};

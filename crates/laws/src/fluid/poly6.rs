@@ -1,4 +1,14 @@
 //! Müller's function for density (\[Silva 2010, eq. 2.18\], after \[Müller 2003\]): w = (1 − q²)³.
+//!
+//! ```
+//! use seixo_laws::fluid::poly6::value;
+//! let moment = |power: i32| {
+//!     let shares = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0).map(|q: f64| q.powi(power) * value::<f64>(q));
+//!     shares.sum::<f64>()
+//! };
+//! // In space the mean of r², weighted by this function, is 3/11 H².
+//! assert!((moment(4) / moment(2) - 3.0 / 11.0).abs() < 1e-6);
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

@@ -14,6 +14,19 @@
 //!
 //! m_i (dv/dt)_i += ½ Σ_j ρ V_i V_j ((δu_i + δu_j)·∇W) (v_j − v_i), which is ρ V (δu·∇)v (\[Oger 2016\], with the mass of each particle constant).
 //! Without this term, shifted particles carry momentum across the flow, as viscosity does.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::fluid::shifting::{bounded, drift_by, shifting};
+//! use seixo_laws::fluid::{Separation, Smoothing, Space};
+//! let (smoothing, space) = (Smoothing::Wendland, Space::Volume);
+//! let (rule, smoother) = (shifting(smoothing, space, 0.3, 0.1, 2.0), smoothing.smoother(0.3, space));
+//! let along = |x: f64| Vector3 { x, y: 0.0, z: 0.0 };
+//! let drift = |x: f64| drift_by::<f64>(&Separation::by(&along(x), &smoother), 1e-6, &rule, &smoother, smoothing);
+//! // Two particles drift apart with opposite velocities, at most with half of the largest expected speed.
+//! assert!(drift(0.1).x > 0.0 && drift(0.1).x == -drift(-0.1).x);
+//! assert!((bounded::<f64>(&along(50.0), &rule).length() - 1.0).abs() < 1e-12);
+//! ```
 
 use super::{Separation, Smoother, Smoothing, Space};
 use crate::real::Real;

@@ -1,4 +1,17 @@
 //! Smoothing functions W = σ w(q) with q = r/H, zero beyond the support H, and their derivatives.
+//!
+//! ```
+//! use seixo_laws::fluid::{Smoothing, Space};
+//! let (support, smoothing) = (0.3, Smoothing::Wendland);
+//! let smoother = smoothing.smoother(support, Space::Volume);
+//! let step = support / 1000.0;
+//! let shell = |k: u32| {
+//!     let r = (f64::from(k) + 0.5) * step;
+//!     4.0 * std::f64::consts::PI * r * r * step * smoother.value(r, smoothing)
+//! };
+//! // The integral over space is one, and the function is zero beyond its support.
+//! assert!(((0..1000).map(shell).sum::<f64>() - 1.0).abs() < 1e-6 && smoother.value(2.0 * support, smoothing) == 0.0);
+//! ```
 
 use super::{cubic_spline, poly6, spiky, viscosity, wendland};
 use crate::real::{Real, smaller};

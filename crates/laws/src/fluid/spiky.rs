@@ -1,5 +1,13 @@
 //! Müller's function for pressure (\[Silva 2010, eqs. 2.19 and 2.20\], after \[Desbrun 1996\]): w = (1 − q)³. Its derivative does not vanish at
 //! q = 0.
+//!
+//! ```
+//! use seixo_laws::fluid::{poly6, spiky};
+//! let q = 1e-4;
+//! // At zero distance the slope is −3, so close particles repel each other. The function for density is flat there.
+//! assert!((q * spiky::slope::<f64>(q) + 3.0).abs() < 1e-2);
+//! assert!((q * poly6::slope::<f64>(q)).abs() < 1e-2);
+//! ```
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;

@@ -7,6 +7,19 @@
 //! Both act on the particle, and their opposite acts on the sphere. \[Silva 2010\] prints the signs for vectors from i to j. With the signs here,
 //! overlap repels and damping opposes the motion. Along n the sum of both never attracts, as between grains. \[Silva 2010\] does not specify the
 //! force of a pair that separates.
+//!
+//! ```
+//! use seixo_laws::Vector3;
+//! use seixo_laws::fluid::spring::{overlap, spring_and_damper};
+//! let along = |x: f64| Vector3 { x, y: 0.0, z: 0.0 };
+//! let depth = overlap::<f64>(0.02 * 0.02, 0.03);
+//! let respond = |speed: f64| spring_and_damper::<f64>(&along(0.02), &along(speed), depth, 500.0, 2.0, 1e-18);
+//! // Overlap repels and damping resists the approach. A particle that leaves fast is not attracted.
+//! assert!(respond(-1.0).force.x > respond(0.0).force.x && respond(0.0).force.x > 0.0);
+//! assert!(respond(10.0).force.x.abs() < 1e-9);
+//! // The damper takes energy from either motion.
+//! assert!(respond(-1.0).taken > 0.0 && respond(1.0).taken > 0.0);
+//! ```
 
 use crate::contact::restitution::{Spring, damping_ratio};
 use crate::real::{Real, larger};

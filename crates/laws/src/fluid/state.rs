@@ -1,4 +1,16 @@
 //! Equations of state: pressure as a function of density.
+//!
+//! ```
+//! use seixo_laws::fluid::state::{StateLaw, pressure};
+//! let (rest_density, sound_speed) = (1000.0, 30.0);
+//! let stiffness = rest_density * sound_speed * sound_speed;
+//! for (law, _) in StateLaw::ALL {
+//!     let slope = pressure::<f64>(1e-6, stiffness, law) / (1e-6 * rest_density);
+//!     // Small changes of density travel at the speed of sound: dp/dρ = c². At the rest density there is no pressure.
+//!     assert!((slope / (sound_speed * sound_speed) - 1.0).abs() < 1e-5);
+//!     assert_eq!(pressure::<f64>(0.0, stiffness, law), 0.0);
+//! }
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

@@ -19,6 +19,18 @@
 //! The grain exerts f on the fluid, and so do the others: E = ρ (a − g) + φ f/V if they are alike. So buoyancy is V E − φ f, and
 //!
 //! f = (V E + f_d)/(1 + φ).
+//!
+//! ```
+//! use seixo_laws::fluid::suspension::{hindrance, resistance};
+//! use std::f64::consts::PI;
+//! let (density, viscosity, diameter) = (1000.0, 1e-3, 1e-4);
+//! let slow = resistance::<f64>(1e-9, density, viscosity, diameter, PI);
+//! // A slow grain meets Stokes' drag.
+//! assert!((slow / (3.0 * PI * viscosity * diameter) - 1.0).abs() < 1e-4);
+//! // A single grain is not hindered. The more grains there are, the more drag each of them has.
+//! assert!((hindrance::<f64>(0.0, 1.0) - 1.0).abs() < 1e-12);
+//! assert!(hindrance::<f64>(0.1, 1.0) > 1.0 && hindrance::<f64>(0.3, 1.0) > hindrance::<f64>(0.1, 1.0));
+//! ```
 
 use super::{Smoothing, Space};
 use crate::real::{Real, cube_root, larger};

@@ -17,6 +17,18 @@
 //! The tension of a drop differs from γ. In its surface layer attraction and repulsion do not balance, and the pressure falls until they do. As the
 //! pressure is smoothed over H, it also acts along the surface. So the tension of drops is [`layer`] times γ. With supports so long that sums become
 //! integrals, the factor would be 1.5.
+//!
+//! ```
+//! use seixo_laws::fluid::Space;
+//! use seixo_laws::fluid::tension::{slope, strengths};
+//! let [pull, push] = strengths(0.072, 0.3, 0.1, Space::Volume);
+//! // Particles repel each other at short range and attract at long range, up to the support.
+//! assert!(slope::<f64>(0.2, pull, push) < 0.0 && slope::<f64>(0.8, pull, push) > 0.0);
+//! assert_eq!(slope::<f64>(1.0, pull, push), 0.0);
+//! // Evenly spread in space, both balance: there is no own pressure.
+//! let places = (0..1000).map(|k| (f64::from(k) + 0.5) / 1000.0);
+//! assert!(places.map(|q: f64| q.powi(4) * slope::<f64>(q, pull, push)).sum::<f64>().abs() < 1e-9 * pull);
+//! ```
 
 use super::Space;
 use crate::real::Real;

@@ -1,4 +1,13 @@
 //! Müller's function for viscosity \[Silva 2010, eq. 2.22\]: w = −q³/2 + q² + 1/(2q) − 1, whose Laplacian is positive everywhere.
+//!
+//! ```
+//! use seixo_laws::fluid::viscosity::{laplacian, slope, value};
+//! let (q, step) = (0.5, 1e-4);
+//! let second = (value::<f64>(q + step) - 2.0 * value::<f64>(q) + value::<f64>(q - step)) / (step * step);
+//! // In space the Laplacian is w″ + 2w′/q. It is positive up to the support, so viscosity never adds energy.
+//! assert!((second + 2.0 * slope::<f64>(q) - laplacian::<f64>(q)).abs() < 1e-5);
+//! assert!(laplacian::<f64>(0.999) > 0.0 && laplacian::<f64>(1.0) == 0.0);
+//! ```
 
 use crate::real::{Real, larger};
 use cubecl::prelude::*;

@@ -1,4 +1,12 @@
 //! Wendland's C2 function \[Wendland 1995; Dehnen 2012, table 1\]: w = (1 − q)⁴ (1 + 4q).
+//!
+//! ```
+//! use seixo_laws::fluid::wendland::{slope, value};
+//! // The function and its slope end at the support without a jump.
+//! assert!(value::<f64>(1.0) == 0.0 && slope::<f64>(1.0) == 0.0);
+//! // Close to the support, half of the distance to it leaves a sixteenth of the value.
+//! assert!((value::<f64>(1.0 - 1e-4) / value::<f64>(1.0 - 0.5e-4) - 16.0).abs() < 1e-2);
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

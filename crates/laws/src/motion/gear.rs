@@ -2,6 +2,16 @@
 //!
 //! A Taylor series predicts a coordinate and its four derivatives. The force there gives the correct second derivative. All five values are corrected
 //! by a share of its error.
+//!
+//! ```
+//! use seixo_laws::motion::gear::{TaylorSeries, corrected, predicted};
+//! // The motion x = t⁴.
+//! let at = |t: f64| TaylorSeries { value: t.powi(4), first: 4.0 * t.powi(3), second: 12.0 * t * t, third: 24.0 * t, fourth: 24.0 };
+//! let next = predicted::<f64>(&at(1.0), 2.0);
+//! // A polynomial of fourth order is predicted without error, and so the force corrects nothing.
+//! assert!((next.value - 81.0).abs() < 1e-12 && (next.first - 108.0).abs() < 1e-12);
+//! assert_eq!(corrected::<f64>(&next, next.second, 19.0 / 90.0, 2.0), next);
+//! ```
 
 use crate::real::Real;
 use cubecl::prelude::*;

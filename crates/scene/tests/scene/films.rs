@@ -41,7 +41,7 @@ fn what_films_lack_is_reported() {
     };
     let message = refused(&without("film_exchange")).plain();
     assert!(
-        message.contains("grains.bed.film_thickness: no contact shares the liquid of films"),
+        message.contains("grains.bed.film_thickness: no contact of grains shares the liquid of films"),
         "{message}"
     );
     let message = refused(&without("film_thickness")).plain();
@@ -61,4 +61,50 @@ fn what_films_lack_is_reported() {
         scene.notices
     );
     assert!(scene.world.scalars().is_empty());
+}
+
+#[test]
+fn bodies_and_held_grains_are_refused_where_they_are_written() {
+    let plate = |key: &str| {
+        let section = format!("[grains.plate]\nmaterial = \"glass\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"\n{key}\n[wall.floor]");
+        refused(&wet().replace("[wall.floor]", &section)).plain()
+    };
+    let held = plate("fixed = true");
+    assert!(
+        held.contains("grains.plate: held grains do not go with liquid films") && held.contains("a wall"),
+        "{held}"
+    );
+    let moved = plate("motion = { translate = [0, 0, \"1 mm/s\"] }");
+    assert!(moved.contains("grains.plate: held grains do not go with liquid films"), "{moved}");
+}
+
+#[test]
+fn films_that_cannot_be_shared_or_are_thick_are_noted() {
+    let other = "[material.stone]\ndensity = 2500\nyoungs_modulus = 1e9\npoisson_ratio = 0.2\n[interaction.glass-stone]\nrestitution = 0.5\nfriction = 0.3\n[interaction.stone-stone]\nrestitution = 0.5\nfriction = 0.3\n[grains.other]\nmaterial = \"stone\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"\n[wall.floor]";
+    let notices = |text: &str| {
+        load_text(text, Path::new("scene.toml"), &[])
+            .unwrap_or_else(|found| panic!("{found}"))
+            .notices
+            .join("\n")
+    };
+    let found = notices(&wet().replace("[wall.floor]", other));
+    assert!(
+        found.contains("grains of glass and stone share no liquid") && found.contains("grains of stone and stone"),
+        "{found}"
+    );
+    let found = notices(&wet().replace("\"20 um\"", "\"0.5 mm\""));
+    assert!(found.contains("grain 0: its film of 5.000e-4 m is thick"), "{found}");
+    assert!(!notices(&wet()).contains("liquid"), "{}", notices(&wet()));
+    // Walls take no liquid.
+    let only_walls = other
+        .replace(
+            "[grains.other]\nmaterial = \"stone\"\nat = [[0, 0, \"9 mm\"]]\nradius = \"1 mm\"\n",
+            "",
+        )
+        .replace("[interaction.glass-stone]", "[interaction.glass-stone]\nfilm_exchange = 5");
+    let text = wet()
+        .replace("film_exchange = \"5 1/s\"\n", "")
+        .replace("[wall.floor]", &only_walls);
+    let message = refused(&text).plain();
+    assert!(message.contains("no contact of grains shares the liquid of films"), "{message}");
 }

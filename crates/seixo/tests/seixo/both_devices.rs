@@ -474,7 +474,7 @@ fn one_step_gives_the_same_forces_in_every_example() {
         let Scene { world, settings, .. } = scene;
         assert!(contacts > 0 || !world.bonds.is_empty(), "{name}: nothing touches anything");
         most_contacts = contacts.max(most_contacts);
-        let digits = 3 - usize::from(world.conduction.is_some() || !world.bonds.is_empty());
+        let digits = 3 - usize::from(!world.scalars().is_empty() || !world.bonds.is_empty());
         for precision in [Precision::F64, Precision::Mixed, Precision::F32].into_iter().take(digits) {
             let single = (precision == Precision::F32).then(|| rounded(&state));
             let state = single.as_ref().unwrap_or(&state);

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_grain_that_migrates_brings_the_history_of_its_own_domain() {
-        // Grain 2 comes from there to grain 1; each domain knows the history of the other grain by its opposite only.
+        // Grain 2 comes from there to grain 1; each domain stores the history of the other grain as the opposite of its own.
         let mut here = reported(&[1, 2], &[12.0], &[-12.0]);
         here.put("walls/touching", Column::U32(vec![1, 0]));
         let mut there = reported(&[2, 1], &[21.5], &[-21.5]);

@@ -22,7 +22,9 @@ fn snapshot(count: u32) -> GrainSnapshot {
         snapshot.group.push(id % 3);
         snapshot.coordination.push(id % 13);
         snapshot.pressure.push(x * 1e3);
-        snapshot.scalars[GrainScalar::Temperature].push(300.0 + x);
+        for scalar in GrainScalar::ALL {
+            snapshot.scalars[scalar].push(300.0 + x);
+        }
         snapshot.fragment.push(id / 2 * 6);
     }
     snapshot
@@ -52,7 +54,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::all()

@@ -16,8 +16,6 @@ pub(crate) const MAX_PER_STEP: f64 = 1.0;
 #[derive(Clone)]
 pub(crate) struct Diffusion {
     pub scalar: GrainScalar,
-    /// Kind of the sweep, which says how contacts conduct and what grains hold.
-    pub kind: u32,
     /// Coefficient of contacts, by pair of materials.
     pub coefficients: Vec<f64>,
     /// Specific capacities, by material.
@@ -53,7 +51,7 @@ impl Diffusion {
             Diffusion {
                 capacities: capacities.collect(),
                 walls: conduction.walls.iter().map(|temperature| temperature.unwrap_or(-1.0)).collect(),
-                ..Diffusion::new(world, GrainScalar::Temperature, HEAT, |a, b| world.contact_conductivity(a, b))
+                ..Diffusion::new(world, GrainScalar::Temperature, |a, b| world.contact_conductivity(a, b))
             }
         });
         let film = world.has_films().then(|| {
@@ -64,18 +62,17 @@ impl Diffusion {
             };
             Diffusion {
                 capacities: vec![SPHERE; world.materials.len()],
-                ..Diffusion::new(world, GrainScalar::FilmThickness, FILM, |a, b| SPHERE * rate(a, b).unwrap_or(0.0))
+                ..Diffusion::new(world, GrainScalar::FilmThickness, |a, b| SPHERE * rate(a, b).unwrap_or(0.0))
             }
         });
         heat.into_iter().chain(film).collect()
     }
 
     /// A diffusion with these coefficients of contacts between two materials; nothing flows through walls.
-    fn new(world: &World, scalar: GrainScalar, kind: u32, coefficient: impl Fn(usize, usize) -> f64) -> Diffusion {
+    fn new(world: &World, scalar: GrainScalar, coefficient: impl Fn(usize, usize) -> f64) -> Diffusion {
         let materials = 0..world.materials.len();
         Diffusion {
             scalar,
-            kind,
             coefficients: materials
                 .clone()
                 .flat_map(|a| materials.clone().map(move |b| (a, b)))
@@ -91,6 +88,14 @@ impl Diffusion {
             conductance: Vec::new(),
             shares: Vec::new(),
             flows: Vec::new(),
+        }
+    }
+
+    /// Kind of the sweep, which says how contacts conduct and what grains hold.
+    pub fn kind(&self) -> u32 {
+        match self.scalar {
+            GrainScalar::Temperature => HEAT,
+            GrainScalar::FilmThickness => FILM,
         }
     }
 
@@ -146,7 +151,7 @@ impl Diffusion {
     /// Capacity of grain i.
     pub fn capacity_of(&self, fields: &Fields, i: usize) -> f64 {
         let [radius, mass] = [fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3]];
-        capacity_of::<f64>(radius, mass, self.capacities[fields.material[i] as usize], self.kind)
+        capacity_of::<f64>(radius, mass, self.capacities[fields.material[i] as usize], self.kind())
     }
 
     /// Amount in grain i.

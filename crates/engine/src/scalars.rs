@@ -43,7 +43,7 @@ struct Row {
 }
 
 /// The table, in the order of [`GrainScalar`].
-const TABLE: [Row; 2] = [
+const TABLE: &[Row; 2] = &[
     Row {
         scalar: GrainScalar::Temperature,
         name: "temperature",
@@ -84,13 +84,17 @@ impl GrainScalar {
     };
 
     fn row(self) -> &'static Row {
-        static ROWS: [Row; TABLE.len()] = TABLE;
-        &ROWS[self as usize]
+        &TABLE[self as usize]
     }
 
     /// Name in scenes, files, checkpoints and frames.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// The name as a list of one, for tables of columns with several names.
+    pub fn names(self) -> &'static [&'static str] {
+        std::slice::from_ref(&self.row().name)
     }
 
     /// What a value of it is, such as "a temperature".

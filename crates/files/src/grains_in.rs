@@ -134,14 +134,11 @@ const SCALARS: usize = 16;
 
 /// All columns that a file may have.
 fn known_columns() -> Vec<Known> {
-    let scalars = GrainScalar::ALL.into_iter().map(|scalar| match scalar {
-        GrainScalar::Temperature => Known {
-            names: &["temperature"],
-            quantity: Quantity::Temperature,
-        },
-        GrainScalar::FilmThickness => Known {
-            names: &["film_thickness"],
-            quantity: Quantity::Length,
+    let scalars = GrainScalar::ALL.into_iter().map(|scalar| Known {
+        names: scalar.names(),
+        quantity: match scalar {
+            GrainScalar::Temperature => Quantity::Temperature,
+            GrainScalar::FilmThickness => Quantity::Length,
         },
     });
     KNOWN.into_iter().chain(scalars).collect()

@@ -3,12 +3,11 @@
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
-    scalars::{refuse_bodies, refuse_what_shows},
+    scalars::{materials_of_grains, refuse_bodies, refuse_what_shows},
     schema::SceneFile,
 };
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::World;
-use std::collections::BTreeSet;
 
 /// Thickness over radius up to which a film counts as thin.
 const THIN: f64 = 0.1;
@@ -36,9 +35,11 @@ pub(crate) fn check_films(file: &SceneFile, world: &mut World, findings: &mut Ch
         return;
     }
     refuse_bodies(file, GrainScalar::FilmThickness, findings);
-    let pairs = pairs_of_grains(file, world);
-    let (sharing, others): (Vec<[usize; 2]>, Vec<[usize; 2]>) = pairs.into_iter().partition(|&[a, b]| {
-        let interaction = world.interaction(a as u32, b as u32);
+    let materials = materials_of_grains(file, world);
+    let from = |a: u32| materials.range(a..).map(move |&b| [a, b]);
+    let pairs = materials.iter().flat_map(|&a| from(a));
+    let (sharing, others): (Vec<[u32; 2]>, Vec<[u32; 2]>) = pairs.partition(|&[a, b]| {
+        let interaction = world.interaction(a, b);
         interaction.is_some_and(|interaction| interaction.film_exchange.is_some())
     });
     if sharing.is_empty() {
@@ -51,7 +52,7 @@ pub(crate) fn check_films(file: &SceneFile, world: &mut World, findings: &mut Ch
         return;
     }
     for pair in others {
-        let [a, b] = pair.map(|material| &world.materials[material].name);
+        let [a, b] = pair.map(|material| &world.materials[material as usize].name);
         findings.notices.push(format!(
             "grains of {a} and {b} share no liquid, as interaction.{a}-{b} has no `film_exchange`"
         ));
@@ -66,14 +67,4 @@ pub(crate) fn check_films(file: &SceneFile, world: &mut World, findings: &mut Ch
             grains.radius[k]
         ));
     }
-}
-
-/// Pairs of materials of which grains are made, now or later.
-fn pairs_of_grains(file: &SceneFile, world: &World) -> Vec<[usize; 2]> {
-    let named = |name: &str| world.materials.iter().position(|material| material.name == name);
-    let of_sections = file.grains.values().filter_map(|section| named(section.material.as_deref()?));
-    let present = world.grains.material.iter().map(|&material| material as usize);
-    let materials: BTreeSet<usize> = present.chain(of_sections).collect();
-    let from = |a: usize| materials.range(a..).map(move |&b| [a, b]);
-    materials.iter().flat_map(|&a| from(a)).collect()
 }

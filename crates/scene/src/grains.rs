@@ -74,7 +74,7 @@ pub(crate) fn gather(
     let gravity = si(&file.world.gravity);
     let across = file.fluid.values().find_map(|section| section.plane).map(|plane| plane.0.across());
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
-    let are_wet = file.grains.values().any(|section| section.film_thickness.is_some());
+    let of_sections: Vec<StartScalars> = file.grains.values().map(GrainsSection::scalars).collect();
     for (name, section) in &mut file.grains {
         let shape = section.shape.clone();
         let around = Surroundings {
@@ -119,11 +119,11 @@ pub(crate) fn gather(
     let mut free = (0_u32..).filter(|id| !claimed.contains_key(id));
     // What some grains have, all need.
     let is_given = |scalar: &GrainScalar| {
-        let mut all = sections.iter().flat_map(|section| &section.loose);
-        all.any(|grain| grain.scalars[*scalar].is_some())
+        let loose = sections.iter().flat_map(|section| &section.loose);
+        let mut all = loose.map(|grain| &grain.scalars).chain(&of_sections);
+        all.any(|scalars| scalars[*scalar].is_some())
     };
-    let is_carried = |scalar: &GrainScalar| is_given(scalar) || are_wet && *scalar == GrainScalar::FilmThickness;
-    let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_carried).collect();
+    let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
     let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {

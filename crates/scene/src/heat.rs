@@ -3,12 +3,12 @@
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
-    scalars::{refuse_bodies, refuse_what_shows},
+    scalars::{materials_of_grains, refuse_bodies, refuse_what_shows},
     schema::SceneFile,
 };
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Thermal, World};
-use std::{collections::BTreeMap, collections::BTreeSet, ops::Range};
+use std::{collections::BTreeMap, ops::Range};
 
 /// Settings of heat conduction; `None` if no grain has a temperature.
 pub(crate) fn conduction(
@@ -23,20 +23,14 @@ pub(crate) fn conduction(
     }
     refuse_bodies(file, GrainScalar::Temperature, findings);
     refuse_grains_without(file, world, findings);
-    let holds_grains: BTreeSet<&str> = world
-        .grains
-        .material
-        .iter()
-        .map(|&index| world.materials[index as usize].name.as_str())
-        .chain(file.grains.values().filter_map(|section| section.material.as_deref()))
-        .collect();
-    for (name, section) in &file.material {
+    let holds_grains = materials_of_grains(file, world);
+    for (index, (name, section)) in file.material.iter().enumerate() {
         let needed = [
             ("thermal_conductivity", "1.1 W/m/K", section.thermal_conductivity.is_none()),
             ("specific_heat_capacity", "800 J/kg/K", section.specific_heat_capacity.is_none()),
         ];
         for (key, example, is_missing) in needed {
-            if is_missing && holds_grains.contains(name.as_str()) {
+            if is_missing && holds_grains.contains(&(index as u32)) {
                 let complaint = UnlocatedDiagnostic::new(format!("material.{name}: `{key}` is missing, as its grains have temperatures"));
                 findings.add(
                     &format!("material.{name}"),

@@ -6,10 +6,20 @@ use crate::{
     schema::{ProbeSection, SceneFile},
 };
 use seixo_engine::state::GrainScalar;
+use seixo_engine::world::World;
 use seixo_files::vtk::Field;
+use std::collections::BTreeSet;
 
 /// Keys of probes that show a scalar, with whether a section has them.
 pub(crate) type ProbeKeys = fn(&ProbeSection) -> Vec<(&'static str, bool)>;
+
+/// Indices of the materials of which grains are made, now or later.
+pub(crate) fn materials_of_grains(file: &SceneFile, world: &World) -> BTreeSet<u32> {
+    let of_sections = file.grains.values().filter_map(|section| section.material.as_deref());
+    let named = |name: &str| world.materials.iter().zip(0..).find(|(material, _)| material.name == name);
+    let later = of_sections.filter_map(|name| named(name).map(|(_, index)| index));
+    world.grains.material.iter().copied().chain(later).collect()
+}
 
 /// Refuses clumps and held grains in a scene whose grains carry a scalar.
 pub(crate) fn refuse_bodies(file: &SceneFile, scalar: GrainScalar, findings: &mut CheckState) {

@@ -54,9 +54,11 @@ pub fn no_flow<C: Real>() -> DiffusiveFlow<C> {
 #[cube]
 #[inline(always)]
 pub fn capacity_of<C: Real>(radius: C, mass: C, specific_capacity: C, #[comptime] kind: u32) -> C {
-    let mut capacity = heat_capacity::<C>(mass, specific_capacity);
+    let mut capacity = C::new(0.0);
     if comptime!(kind == FILM) {
         capacity = film_area::<C>(specific_capacity, radius);
+    } else {
+        capacity = heat_capacity::<C>(mass, specific_capacity);
     }
     capacity
 }
@@ -76,20 +78,21 @@ pub fn flow_between<C: Coordinate<R>, R: Real>(
     let mut between = no_flow::<C>();
     let depth = depth_of::<C>(apart, reach_i + reach_j);
     if depth > C::new(0.0) {
-        let pair = Pair::<R> {
-            apart: near_vector::<C, R>(apart),
-            depth: C::near(depth),
-            velocity: Vector3::<R>::zero(),
-            radius_i: C::near(reach_i),
-            radius_j: C::near(reach_j),
-            // The contact radius does not depend on masses.
-            mass_i: R::new(1.0),
-            mass_j: R::new(1.0),
-        };
-        let radius = contact_geometry::<R>(&pair).contact_pair.contact_radius;
-        between.conductance = C::wide(conductance::<R>(coefficient, radius));
         if comptime!(kind == FILM) {
             between.conductance = film_conductance::<C>(C::wide(coefficient), reach_i, reach_j);
+        } else {
+            let pair = Pair::<R> {
+                apart: near_vector::<C, R>(apart),
+                depth: C::near(depth),
+                velocity: Vector3::<R>::zero(),
+                radius_i: C::near(reach_i),
+                radius_j: C::near(reach_j),
+                // The contact radius does not depend on masses.
+                mass_i: R::new(1.0),
+                mass_j: R::new(1.0),
+            };
+            let radius = contact_geometry::<R>(&pair).contact_pair.contact_radius;
+            between.conductance = C::wide(conductance::<R>(coefficient, radius));
         }
         between.flow = flow::<C>(between.conductance, potential_i, potential_j);
     }

@@ -46,7 +46,7 @@ impl<C: Number, R: Number> GpuDiffusion<C, R> {
             walls: upload(&host.walls)?,
             flows: gpu.buffer(RECORD, "scalars of walls")?,
             has_walls: host.walls.iter().any(|&of_wall| of_wall >= 0.0),
-            kind: host.kind,
+            kind: host.kind(),
         })
     }
 

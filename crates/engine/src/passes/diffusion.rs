@@ -67,7 +67,7 @@ impl Populations {
             rows: (&self.grains.pairs.row, &self.grains.pairs.neighbors),
             is_once,
             dt: self.context.stepping.dt,
-            kind: diffusion.kind,
+            kind: diffusion.kind(),
         };
         let walls = WallDiffusionView {
             rows: (&self.walls.row, &self.walls.list),

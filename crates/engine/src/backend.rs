@@ -13,6 +13,8 @@ pub(crate) struct Backend {
     pub fluids: Option<Box<dyn FluidGpuBackend>>,
     /// Whether fields and ledger contain the current state.
     pub is_current: bool,
+    /// Whether a GPU takes a batch of steps already.
+    pub is_batch_queued: bool,
 }
 
 impl Default for Backend {
@@ -22,6 +24,7 @@ impl Default for Backend {
             grains: None,
             fluids: None,
             is_current: true,
+            is_batch_queued: false,
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) mod search_tests;
 
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
+use crate::program::GrainLaunch;
 use crate::world::Vec3;
 use assembly::Contacts;
 use bins::BinnedGrains;
@@ -54,7 +55,7 @@ use tables::Tables;
 
 pub(crate) use bodies::CoupledBodies;
 pub(crate) use domain::{DomainBackend, HaltFlags};
-pub(crate) use flow::{FluidGpuBackend, GpuFluid};
+pub(crate) use flow::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
 pub(crate) use halo_exchange::{HaloExchange, HaloMessage};
 pub(crate) use search_benchmark::tables_on;
 pub(crate) use step::{OPEN_BOUNDARIES, PASSES, lists_out_of_date};
@@ -95,22 +96,22 @@ fn doubles<N: Number>(values: &[N]) -> Vec<f64> {
 
 /// A simulation whose grains are on a GPU, independent of its precision.
 pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
-    /// Takes up to `steps` steps, and returns the flags. It takes fewer if a flag was raised that the host must turn into an error.
-    fn advance(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError>;
-    /// Queues the first of `steps` steps. The next call of `advance` must be for the same steps.
-    fn queue_steps(&mut self, host: &Populations, steps: u64) -> Result<(), GpuError>;
     /// Number of steps that are best queued at once, at most `most`.
     fn batch(&self, host: &Populations, most: u64) -> u64;
-    /// Prepares a batch of this many steps, which are then queued one by one.
+    /// Prepares a batch of this many steps, whose launches are then queued one by one.
     fn open(&mut self, host: &Populations, batch: u64);
-    /// Queues the step that is `ahead` steps after the host's clock.
-    fn queue(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError>;
-    /// Waits for the queued steps.
-    fn close(&mut self, host: &mut Populations) -> Result<FinishedSteps, GpuError>;
+    /// Queues some work of the step that is `ahead` steps after the host's clock.
+    fn launch(&mut self, launch: GrainLaunch, host: &Populations, ahead: u32) -> Result<(), GpuError>;
+    /// The host did other work while queued steps ran: their time in the profile starts now.
+    fn restart_clock(&mut self);
+    /// Waits for the queued steps. If the halo is sent `by_messages`, these are part of the result.
+    fn close(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError>;
+    /// Advances the servos to the host's clock, if the host does that. It has the loads on walls of the last step.
+    fn advance_servos(&self, host: &mut Populations);
     /// Rebuilds the neighbor lists if these flags or the walls require it.
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
-    /// The [`BodyFlags`] that fluids on the same GPU share with the grains, in the type of coordinates. `None` without bodies.
-    fn of_bodies(&self) -> Option<Box<dyn Any>>;
+    /// What fluids on the same GPU share with the grains: [`SharedWithFluids`], in the type of coordinates.
+    fn shared_with_fluids(&self) -> Box<dyn Any>;
     /// Computes the forces at the current positions, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
     /// Queues a copy of the data for previews.
@@ -130,7 +131,7 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
 }
 
 /// Result of queued steps that have finished.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub(crate) struct FinishedSteps {
     /// Flags that the steps raised.
     pub raised: u32,
@@ -138,12 +139,15 @@ pub(crate) struct FinishedSteps {
     pub taken: u64,
     /// Whether the flags require an action of the host other than a rebuild of the lists.
     pub needs_host: bool,
+    /// Own particles that are ghosts elsewhere: one message for each neighbor subdomain, in their order. Empty if GPUs copy between each other.
+    pub messages: Vec<Vec<u8>>,
 }
 
-/// Bodies on a GPU, and the flags of the grains that they carry.
-pub(crate) struct BodyFlags<C> {
-    pub bodies: Arc<CoupledBodies<C>>,
+/// What grains share with fluids on the same GPU, so that both halt at the same step.
+pub(crate) struct SharedWithFluids<C> {
     pub flags: Arc<Buffer<u32>>,
+    /// Rigid bodies, if there are any.
+    pub bodies: Option<Arc<CoupledBodies<C>>>,
 }
 
 /// A pair by its indices, with the contact history of each of the two grains. The two histories are opposite except for rounding.

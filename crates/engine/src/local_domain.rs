@@ -2,6 +2,7 @@
 
 use crate::backend::Backend;
 use crate::events::{OverlapCheck, stopped};
+use crate::exchange::HaltReason;
 use crate::fields::Fields;
 use crate::gpu::{GpuBackend, GpuGrains};
 use crate::guard::{StepError, StepErrorCause};
@@ -15,8 +16,15 @@ use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, WALL_CONTACT, history_stride};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
 
-mod coupled_step;
 mod fluids;
+mod heterogeneous;
+mod one_gpu;
+mod queued_steps;
+
+use one_gpu::OneGpu;
+pub(crate) use one_gpu::fatal_for_fluids;
+use queued_steps::queue_batch;
+pub(crate) use queued_steps::{GpuExecutor, advance_on_gpu, compute_present_forces};
 
 /// One domain with its backend.
 pub(crate) struct LocalDomain {
@@ -73,6 +81,11 @@ impl LocalDomain {
         Ok(())
     }
 
+    /// Whether a GPU steps the grains, or the fluids.
+    pub(crate) fn is_on_gpu(&self) -> bool {
+        self.populations.grains_on_gpu() || self.populations.fluids_on_gpu()
+    }
+
     /// Like [`crate::Simulation::advance`], on the GPU.
     pub(crate) fn advance_by_backend(&mut self, steps: u64) -> Result<(), StepError> {
         if steps == 0 {
@@ -81,27 +94,7 @@ impl LocalDomain {
         if self.populations.context.is_heterogeneous() {
             return self.advance_heterogeneous(steps);
         }
-        if self.populations.grains_on_gpu() && self.populations.gpu_fluids_couple_bodies() {
-            return self.advance_together(steps);
-        }
-        let end = self.populations.context.steps + steps;
-        if !self.populations.grains_on_gpu() {
-            self.backend.is_current = false;
-            self.populations.pass_time(steps);
-            return self.advance_fluids_on_gpu(steps);
-        }
-        loop {
-            self.backend.is_current = false;
-            let left = end - self.populations.context.steps;
-            match self.with_gpu_backend(|remote, host| remote.advance(host, left))? {
-                0 => return self.advance_fluids_on_gpu(steps),
-                raised => self.handle_grain_flags(raised)?,
-            }
-            if !self.populations.grains_on_gpu() {
-                self.populations.pass_time(end - self.populations.context.steps);
-                return self.advance_fluids_on_gpu(steps);
-            }
-        }
+        advance_on_gpu(&mut OneGpu::of(self), steps)
     }
 
     /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
@@ -113,10 +106,12 @@ impl LocalDomain {
 
     /// Starts `steps` steps on a GPU, which must be taken next.
     pub(crate) fn queue_steps(&mut self, steps: u64) -> Result<(), StepError> {
-        if steps == 0 || !self.populations.grains_on_gpu() || self.populations.gpu_fluids_couple_bodies() {
+        if steps == 0 || !self.is_on_gpu() || self.populations.context.is_heterogeneous() {
             return Ok(());
         }
-        self.with_gpu_backend(|remote, host| remote.queue_steps(host, steps))
+        queue_batch(&mut OneGpu::of(self), steps)?;
+        self.backend.is_batch_queued = true;
+        Ok(())
     }
 
     /// Calls `visit` for each pair of grains in contact, with their indices and both contact histories.
@@ -143,6 +138,16 @@ impl LocalDomain {
         let remote = self.backend.grains.as_mut().expect("the grains are on a GPU");
         let result = run(remote.as_mut(), &mut self.populations);
         result.map_err(|error| self.populations.failed(error.to_string()))
+    }
+
+    /// Converts the reason of a GPU that is without others to an error.
+    fn stopped_by(&self, halt: HaltReason) -> StepError {
+        match halt {
+            HaltReason::Stopped(error) => *error,
+            HaltReason::Lost(why) => self.populations.failed(why),
+            HaltReason::Refused(refusal) => self.populations.failed(refusal.to_string()),
+            HaltReason::Elsewhere => self.populations.failed("another domain stopped".to_owned()),
+        }
     }
 
     /// Converts flags of the GPU to an error.

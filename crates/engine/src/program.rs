@@ -5,6 +5,7 @@
 
 mod lists;
 mod placements;
+mod queued;
 
 use crate::flow::{Constraint, NoHalo};
 use crate::guard::StepError;
@@ -14,6 +15,7 @@ use crate::populations::Populations;
 use lists::of_fluids;
 pub(crate) use lists::{GRAIN_FORCES, GRAIN_MOTION};
 pub use placements::{Placement, PlacementLimit, PlacementRow, placement_limits, placements};
+pub(crate) use queued::{FluidLaunch, GrainLaunch, INCOMPRESSIBLE_ALONE, Moment, QueuedLists, QueuedWork, Work};
 
 /// What a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,17 +56,21 @@ pub struct PassLine {
     pub profile: &'static str,
     /// Whether it exchanges data between domains.
     pub exchanges: bool,
+    /// What does it on a GPU, where one launch may do several passes.
+    pub on_gpu: &'static str,
 }
 
 impl Populations {
     /// The passes of a step that are needed now, in order.
     pub(crate) fn program(&self) -> Vec<PassLine> {
         let needed = self.passes().filter(|listed| (listed.when)(self));
+        let queued = QueuedLists::of(self.flows().then(|| self.solver_of_fluids()));
         let line = |listed: &ListedPass| PassLine {
             name: listed.name,
             population: listed.population,
             profile: PASSES_OF_CPU[listed.pass as usize],
             exchanges: matches!(listed.action, Action::Exchange(_) | Action::Solve(_)),
+            on_gpu: queued.work_for(listed.name).unwrap_or_default(),
         };
         needed.map(line).collect()
     }

@@ -234,12 +234,17 @@ impl Halo for NeighborSubdomains<'_> {
     }
 
     fn sum(&mut self, own: IterationError) -> Result<IterationError, HaltReason> {
-        let mut sum = IterationError::default();
-        for reported in self.transport.gather(own.bytes())? {
-            sum = sum.plus(&IterationError::read(&reported).ok_or(DecodeError)?);
-        }
-        Ok(sum)
+        sum_of_errors(own, self.transport)
     }
+}
+
+/// The sum of the remaining errors of all subdomains.
+fn sum_of_errors(own: IterationError, transport: &mut dyn Transport) -> Result<IterationError, HaltReason> {
+    let mut sum = IterationError::default();
+    for reported in transport.gather(own.bytes())? {
+        sum = sum.plus(&IterationError::read(&reported).ok_or(DecodeError)?);
+    }
+    Ok(sum)
 }
 
 /// As [`exchange_columns()`], of a domain.

@@ -2,9 +2,10 @@
 
 use super::load_balancing::LoadSample;
 use super::partition::Partition;
-use super::subdomain::{StepStatus, Subdomain, agree, halt, step_status, through};
+use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
+use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
 use crate::world::Precision;
@@ -104,11 +105,6 @@ impl Subdomain {
         }
     }
 
-    /// Whether its grains, or its fluids, are on a GPU.
-    pub(super) fn is_on_gpu(&self) -> bool {
-        self.local.populations.grains_on_gpu() || self.local.populations.fluids_on_gpu()
-    }
-
     /// Runs some work on the GPU.
     pub(super) fn on_gpu<T>(
         &mut self,
@@ -120,59 +116,8 @@ impl Subdomain {
         }
     }
 
-    /// Takes steps on the GPU, in batches that need nothing from the host.
-    pub(super) fn advance_on_gpu(&mut self, steps: u64) -> Result<(), HaltReason> {
-        match self
-            .peer_exchange
-            .clone()
-            .filter(|peer_exchange| peer_exchange.halts.is_some() && self.local.populations.grains_on_gpu())
-        {
-            Some(peer_exchange) => {
-                let mut left = steps;
-                while left > 0 {
-                    left -= self.run_batch(&peer_exchange, left)?;
-                }
-                Ok(())
-            }
-            None => (0..steps).try_for_each(|_| self.step_on_gpu()),
-        }
-    }
-
-    /// Queues a batch of at most `most` steps of grains, and waits for it; returns how many were taken until a subdomain halted.
-    fn run_batch(&mut self, peer_exchange: &PeerExchange, most: u64) -> Result<u64, HaltReason> {
-        let Some(halts) = &peer_exchange.halts else { return Ok(0) };
-        let wished = self.on_gpu(|remote, host| Ok(remote.batch(host, most)))?;
-        let batch = self.least(wished)?;
-        self.on_gpu(|remote, host| {
-            remote.open(host, batch);
-            Ok(())
-        })?;
-        let rank = self.rank;
-        for ahead in 0..batch as u32 {
-            let all_domains_reported = self.on_gpu(|remote, host| {
-                remote.queue_and_pack_halo(host, ahead)?;
-                Ok(remote.send_halt(halts, rank, ahead)?)
-            })?;
-            if all_domains_reported {
-                self.transport().gather(Vec::new())?;
-            }
-            self.on_gpu(|remote, _| {
-                remote.receive_halts(halts, rank, ahead);
-                Ok(())
-            })?;
-            self.exchange_halo()?;
-        }
-        let closed = self.on_gpu(|remote, host| Ok(remote.close(host)?))?;
-        match self.agree_on_gpu(closed.needs_host, closed.raised)? {
-            StepStatus::ListsOutOfDate => self.migrate_on_gpu(closed.raised)?,
-            StepStatus::BodiesLeft => self.migrate()?,
-            StepStatus::Fine | StepStatus::Failed => {}
-        }
-        Ok(closed.taken)
-    }
-
     /// The smallest of the values of all subdomains.
-    fn least(&mut self, wished: u64) -> Result<u64, HaltReason> {
+    pub(super) fn least(&mut self, wished: u64) -> Result<u64, HaltReason> {
         let all = self.transport().gather(wished.to_le_bytes().to_vec())?;
         let numbers: Result<Vec<u64>, DecodeError> = all
             .iter()
@@ -182,7 +127,7 @@ impl Subdomain {
     }
 
     /// The step status of all subdomains after steps that raised these flags here; an error if the run cannot continue.
-    fn agree_on_gpu(&mut self, needs_host: bool, raised: u32) -> Result<StepStatus, HaltReason> {
+    pub(super) fn agree_on_gpu(&mut self, needs_host: bool, raised: u32) -> Result<StepStatus, HaltReason> {
         let populations = &self.local.populations;
         let own = match (needs_host, lists_out_of_date(populations, raised)) {
             (true, _) if populations.loses_grains_and_bodies(raised) => StepStatus::BodiesLeft,
@@ -197,59 +142,48 @@ impl Subdomain {
         }
     }
 
-    /// One step of grains and fluids that are on the GPU.
-    fn step_on_gpu(&mut self) -> Result<(), HaltReason> {
-        // Fluids come first, as their loads act on the bodies that grains then move.
-        self.begin_fluid_step_on_gpu()?;
-        let bodies_left = if self.local.populations.grains_on_gpu() {
-            self.step_grains_on_gpu()?
-        } else {
-            self.local.populations.pass_time(1);
-            false
-        };
-        self.finish_fluid_step_on_gpu()?;
-        if bodies_left { self.migrate() } else { Ok(()) }
+    /// The halo exchange of grains on GPUs that halt at the same step without their hosts, if there is one.
+    pub(super) fn queued_exchange(&self) -> Option<Arc<PeerExchange>> {
+        let queues = |peer_exchange: &&Arc<PeerExchange>| peer_exchange.halts.is_some() && self.local.populations.grains_on_gpu();
+        self.peer_exchange.as_ref().filter(queues).cloned()
     }
 
-    /// A step of grains and bodies; returns whether bodies left the world, which the host must remove.
-    fn step_grains_on_gpu(&mut self) -> Result<bool, HaltReason> {
-        let by_messages = self.peer_exchange.is_none();
-        self.on_gpu(|remote, host| Ok(remote.step_grains(host)?))?;
-        if self.local.populations.has_loose_bodies() {
-            let own = self.on_gpu(|remote, host| Ok(remote.body_forces(host)?))?;
-            let all = self.transport().gather(own)?;
-            self.on_gpu(|remote, host| remote.take_body_forces(host, &all))?;
+    /// Queues the halo exchange of a step whose flags the host will read later.
+    pub(super) fn queue_halo_exchange(&mut self, ahead: u32) -> Result<(), HaltReason> {
+        let Some(peer_exchange) = self.queued_exchange() else {
+            return Ok(());
+        };
+        let Some(halts) = &peer_exchange.halts else { return Ok(()) };
+        let rank = self.rank;
+        let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(halts, rank, ahead)?))?;
+        if all_domains_reported {
+            self.transport().gather(Vec::new())?;
         }
-        let stepped = self.on_gpu(|remote, host| Ok(remote.move_bodies_and_pack_halo(host, by_messages)?))?;
-        self.advance_servos_on_gpu()?;
-        match self.agree_on_gpu(stepped.needs_host, stepped.raised)? {
-            StepStatus::ListsOutOfDate => {
-                if self.local.populations.is_bonded() && self.local.populations.context.domain.is_some() {
-                    // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
-                    self.follow_on_gpu(stepped.messages)?;
-                }
-                self.migrate_on_gpu(stepped.raised)?;
-                Ok(false)
-            }
-            all => {
-                if by_messages {
-                    self.follow_on_gpu(stepped.messages)?;
-                } else {
-                    self.exchange_halo()?;
-                }
-                Ok(all == StepStatus::BodiesLeft)
-            }
+        self.on_gpu(|remote, _| {
+            remote.receive_halts(halts, rank, ahead);
+            Ok(())
+        })?;
+        self.exchange_halo()
+    }
+
+    /// Sums the forces on the grains of free bodies over all subdomains.
+    pub(super) fn reduce_body_forces_on_gpu(&mut self) -> Result<(), HaltReason> {
+        if !(self.local.populations.grains_on_gpu() && self.local.populations.has_loose_bodies()) {
+            return Ok(());
         }
+        let own = self.on_gpu(|remote, host| Ok(remote.body_forces(host)?))?;
+        let all = self.transport().gather(own)?;
+        self.on_gpu(|remote, host| remote.take_body_forces(host, &all))
     }
 
     /// Updates ghosts, with these messages to the other subdomains.
-    fn follow_on_gpu(&mut self, messages: Vec<Vec<u8>>) -> Result<(), HaltReason> {
+    pub(super) fn follow_on_gpu(&mut self, messages: Vec<Vec<u8>>) -> Result<(), HaltReason> {
         let reported = self.exchange(messages)?;
         self.on_gpu(|remote, _| remote.follow(&reported))
     }
 
     /// Runs the halo exchange between GPUs.
-    fn exchange_halo(&mut self) -> Result<(), HaltReason> {
+    pub(super) fn exchange_halo(&mut self) -> Result<(), HaltReason> {
         let (Some(peer_exchange), Some(remote)) = (self.peer_exchange.as_deref(), self.local.backend.grains.as_deref()) else {
             return Err(HaltReason::Lost("a domain lost its GPU".to_owned()));
         };
@@ -259,7 +193,7 @@ impl Subdomain {
     }
 
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists, after a step that raised these flags.
-    fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
+    pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
         let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
         let partners = self.balance(&LoadSample::of(grains, &places))?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
@@ -277,25 +211,15 @@ impl Subdomain {
 
     /// Downloads grains and fluids for observation, if all subdomains can.
     pub fn observe(&mut self) -> Result<(), HaltReason> {
-        if !self.is_on_gpu() {
+        if !self.local.is_on_gpu() {
             return Ok(());
         }
         // Steps were taken since the last observation.
         self.local.backend.is_current = false;
-        self.uncounted(Subdomain::present_fluid_forces)?;
+        self.uncounted(|domain| compute_present_forces(&mut QueuedDomainStep::of(domain)))?;
         let observed = self.local.observe();
         match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
             StepStatus::Failed => Err(halt(observed.err())),
-            _ => Ok(()),
-        }
-    }
-
-    /// Computes the present forces of fluids on the GPU, if there are any, for an observation.
-    fn present_fluid_forces(&mut self) -> Result<(), HaltReason> {
-        match &self.fluids {
-            Some(fluids) if self.local.populations.fluids_on_gpu() => {
-                fluids.present_forces_on_gpu(&mut self.local, through(&mut self.transport))
-            }
             _ => Ok(()),
         }
     }

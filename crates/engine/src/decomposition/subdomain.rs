@@ -6,11 +6,13 @@
 mod body_forces;
 mod domain_step;
 mod ghosts;
+mod queued_step;
 mod servos;
 
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange, from_bytes, read, to_bytes};
-use crate::local_domain::LocalDomain;
+use crate::local_domain::{LocalDomain, advance_on_gpu};
 use domain_step::DomainStep;
+pub(super) use queued_step::QueuedDomainStep;
 
 use super::contacts::each_by_its_owner;
 use super::fluids::FluidSubdomain;
@@ -97,8 +99,8 @@ impl Subdomain {
 
     /// Takes steps, or as many as all subdomains can take.
     pub fn advance(&mut self, steps: u64) -> Result<(), HaltReason> {
-        if self.is_on_gpu() {
-            return self.advance_on_gpu(steps);
+        if self.local.is_on_gpu() {
+            return advance_on_gpu(&mut QueuedDomainStep::of(self), steps);
         }
         let device = self.local.populations.context.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))
@@ -107,24 +109,6 @@ impl Subdomain {
     fn step(&mut self) -> Result<(), HaltReason> {
         let passes = self.local.populations.passes();
         execute(&mut DomainStep::of(self), passes)
-    }
-
-    /// First part of a step of fluids on a GPU, if there are any.
-    pub(super) fn begin_fluid_step_on_gpu(&mut self) -> Result<(), HaltReason> {
-        match &self.fluids {
-            Some(fluids) => fluids.begin_step_on_gpu(&mut self.local, through(&mut self.transport)),
-            None => Ok(()),
-        }
-    }
-
-    /// Second part of a step of fluids on a GPU, if there are any.
-    pub(super) fn finish_fluid_step_on_gpu(&mut self) -> Result<(), HaltReason> {
-        if let Some(fluids) = &mut self.fluids {
-            self.migrated += fluids.finish_step_on_gpu(&mut self.local, through(&mut self.transport))?;
-            let bytes = std::mem::take(&mut fluids.halo_message);
-            self.counted().bytes += bytes;
-        }
-        Ok(())
     }
 
     /// The step status of all subdomains, and the square of the largest displacement of a grain in a step \[m²\].
@@ -153,7 +137,7 @@ impl Subdomain {
 
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists; on the host, also if a GPU steps the grains.
     pub(super) fn migrate(&mut self) -> Result<(), HaltReason> {
-        let on_gpu = self.local.backend.gpu.clone().filter(|_| self.is_on_gpu());
+        let on_gpu = self.local.backend.gpu.clone().filter(|_| self.local.is_on_gpu());
         self.observe()?;
         let mut contacts = State::default();
         self.local

@@ -10,22 +10,21 @@ mod halo;
 mod halt_flags;
 mod migration;
 
-use super::halo_exchange::{HaloExchange, HaloSource};
+use super::halo_exchange::HaloExchange;
 use super::index_map::{invert_order, sampled};
 use super::neighbor_lists::make_room;
 use super::{GpuGrains, Number, numbers};
-use crate::exchange::{HaltReason, SharedParticles, append_message, enclose, next_message};
+use crate::exchange::{HaltReason, SharedParticles, append_message, next_message};
 use crate::populations::Populations;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
-use migration::{MigrationBuffer, enclose_all, widths_of};
+use migration::{MigrationBuffer, widths_of};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
 use seixo_sweeps::domain::Block;
-use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::domain::{keep_too, mark_ghosts_removed, mark_removed};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::LEFT_DOMAIN;
@@ -57,37 +56,18 @@ pub(super) struct DomainState<C, R> {
     body_forces: Option<MemberForces<R>>,
 }
 
-/// Result of a step of a subdomain.
-pub(crate) struct DomainStep {
-    /// Flags that the step raised.
-    pub raised: u32,
-    /// Whether the flags require an action of the host.
-    pub needs_host: bool,
-    /// Positions of the owned grains that are ghosts elsewhere: one message for each neighbor subdomain, in their order. Empty if GPUs copy between
-    /// each other.
-    pub messages: Vec<Vec<u8>>,
-}
-
 /// The grains of a subdomain on a GPU, independent of its precision. Messages go to the neighbor subdomains and come from them, in their order.
 pub(crate) trait DomainBackend: HaloExchange {
     /// Takes over the shared grains, by their indices before the grains were uploaded.
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
-    /// First part of a step: forces, and motion of the grains that move by themselves.
-    fn step_grains(&mut self, host: &mut Populations) -> Result<(), GpuError>;
     /// A message with the forces on the grains of free bodies that are here.
     fn body_forces(&self, host: &mut Populations) -> Result<Vec<u8>, GpuError>;
     /// Takes the forces on free bodies from the messages of all domains.
     fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Second part of a step: moves the bodies, and packs the halo. Returns messages if `by_messages`; otherwise peers copy the packed halo.
-    fn move_bodies_and_pack_halo(&mut self, host: &mut Populations, by_messages: bool) -> Result<DomainStep, GpuError>;
-    /// Queues the step that is `ahead` steps after the host's clock, in a batch that was opened. Peers copy the packed halo.
-    fn queue_and_pack_halo(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError>;
     /// Sends to the other subdomains whether this one halts after that step. Returns whether all must have sent before any receives.
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError>;
     /// Receives whether any subdomain halts after that step.
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32);
-    /// Advances the servos to the host's clock. The host has the sum of the wall loads of all subdomains.
-    fn advance_servos_to(&self, host: &mut Populations);
     /// Updates the ghosts from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Prepares for migration after a step that raised these flags. Returns the number of owned grains, and the positions of some of them \[m\].
@@ -213,11 +193,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         Ok(())
     }
 
-    fn step_grains(&mut self, host: &mut Populations) -> Result<(), GpuError> {
-        self.set_out(host, 1);
-        self.forces_and_grains(host, 0)
-    }
-
     fn body_forces(&self, host: &mut Populations) -> Result<Vec<u8>, GpuError> {
         self.local_member_forces(host)
     }
@@ -226,58 +201,12 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         Ok(self.take_member_forces(host, messages)?)
     }
 
-    fn move_bodies_and_pack_halo(&mut self, host: &mut Populations, by_messages: bool) -> Result<DomainStep, GpuError> {
-        self.finish_step(host, 0);
-        self.show();
-        let mut copies = self.gpu.copies();
-        let flags = copies.add(&self.flags, 0..FLAGS);
-        let (numbers, widths) = (self.numbers_of_motion(), widths_of(&self.changing()));
-        let sides = &self.border.as_ref().expect("a domain has a border").sides;
-        let reported: Vec<_> = sides
-            .iter()
-            .filter(|_| by_messages)
-            .map(|side| {
-                let packed = &side.packed[self.now];
-                let coordinates = copies.add(&packed.coordinates, 0..RECORD * side.shown);
-                let motions = copies.add(&packed.motions, 0..numbers * side.shown);
-                (coordinates, motions, side.belongings.ask(&mut copies, side.shown, &widths))
-            })
-            .collect();
-        let wall_contacts = self.request_wall_contacts(host, &mut copies);
-        // One copy, and so one wait for all.
-        let arrived = copies.wait()?;
-        let raised = self.count_queued(host, &arrived.take(flags))?;
-        Self::receive_wall_contacts(host, &arrived, wall_contacts);
-        let messages = reported.into_iter().map(|(coordinates, motions, belongings)| {
-            let mut message = Vec::new();
-            enclose(&mut message, &arrived.take(coordinates));
-            enclose(&mut message, &arrived.take(motions));
-            enclose_all(&mut message, &arrived, belongings);
-            message
-        });
-        Ok(DomainStep {
-            raised,
-            needs_host: self.needs_host(host, raised),
-            messages: messages.collect(),
-        })
-    }
-
-    fn queue_and_pack_halo(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
-        self.step(host, ahead)?;
-        self.show();
-        Ok(())
-    }
-
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
         self.send_halt_flag(halts, rank, ahead)
     }
 
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) {
         self.receive_halt_flag(halts, rank, ahead);
-    }
-
-    fn advance_servos_to(&self, host: &mut Populations) {
-        self.advance_servos(host);
     }
 
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

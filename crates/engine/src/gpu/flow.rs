@@ -12,17 +12,20 @@ mod suspension;
 
 use super::neighbor_lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
-use super::{Cells, FinishedSteps, Number, Rows, done_by_sides, doubles, numbers, room_for_cubes, stepping};
+use super::{Cells, FinishedSteps, Number, Rows, SharedWithFluids, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
-use crate::flow::{Flow, FlowEnergies};
+use crate::exchange::HaltReason;
+use crate::flow::{Constraint, Flow, FlowEnergies};
 use crate::preview::{ColorScalar, PendingPreview};
+use crate::program::{FluidLaunch, Moment};
 use crate::state::Profile;
 use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use body_boundary::GpuBodyBoundaries;
 use boundary::WallParticleMotion;
 use dfsph::GpuPressureSolver;
-use domain::{FlowDomainState, FluidDomainBackend};
+use domain::FlowDomainState;
+pub(crate) use domain::{FluidColumn, FluidDomainBackend, FluidNeighbors, NoNeighbors};
 use muller::GpuMuller;
 use open_boundaries::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
@@ -37,41 +40,38 @@ use seixo_sweeps::layout::{RECORD, load, store};
 use seixo_sweeps::periodic::OPEN;
 use std::any::Any;
 use std::mem::swap;
+use std::sync::Arc;
 use std::time::Instant;
 use suspension::GpuSuspension;
 
 /// Fluids on a GPU, independent of their precision.
 pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
-    /// Takes up to `steps` steps, to the host's clock. It takes fewer if a flag was raised that requires an action of the host.
-    fn advance(
-        &mut self,
-        host: &mut Flow,
-        surroundings: &Surroundings,
-        steps: u64,
-        profile: &mut Profile,
-    ) -> Result<FinishedSteps, GpuError>;
     /// Number of steps that are best queued at once, at most `most`.
     fn batch(&self, most: u64) -> u64;
-    /// Prepares a batch of this many steps from the step `first` on, which are then queued one by one. Not for incompressible fluids, whose steps
-    /// wait for the host.
-    fn open(&mut self, host: &Flow, surroundings: &Surroundings, first: u64, batch: u64);
-    /// Queues the step that is `ahead` steps after the first.
-    fn queue(&mut self, host: &Flow, ahead: u32);
-    /// Waits for the queued steps. If bodies are not on this GPU, it also downloads the loads on them.
-    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError>;
+    /// Prepares a batch of this many steps from the host's clock on, whose launches are then queued one by one. For incompressible fluids the clock is
+    /// at the end of the step, as they follow what moved already.
+    fn open(&mut self, host: &Flow, surroundings: &Surroundings, batch: u64);
+    /// Prepares the computation of present forces, whose launches are then queued.
+    fn open_present(&mut self, surroundings: &Surroundings);
+    /// Queues some work.
+    fn launch(&mut self, launch: FluidLaunch, host: &Flow, moment: Moment);
+    /// Solves for the pressures that satisfy a constraint, together with the `others`, and applies them. It waits for the GPU several times.
+    fn solve(&mut self, host: &mut Flow, constraint: Constraint, others: &mut dyn FluidNeighbors) -> Result<(), HaltReason>;
+    /// The host did other work while queued steps ran: their time in the profile starts now.
+    fn restart_clock(&mut self);
+    /// Waits for the queued steps. If bodies are not on this GPU, it also downloads the loads on them. If the halo is sent `by_messages`, these are
+    /// part of the result.
+    fn close(&mut self, host: &mut Flow, profile: &mut Profile, by_messages: bool) -> Result<FinishedSteps, GpuError>;
     /// Rebuilds the neighbor lists if these flags require it.
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
-    /// Takes a step of incompressible fluids, with walls and bodies at their last update. It waits for the GPU several times; meanwhile all other
-    /// work may go on.
-    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError>;
-    /// Updates the poses of walls to the host's clock.
-    fn update_walls(&self, surroundings: &Surroundings);
-    /// Submits the queued steps to the GPU, see [`Gpu::set_off`].
-    fn set_off(&self, ahead: u32);
+    /// Ends a step that went on after it was closed: the host gets the loads on bodies, if these are not on this GPU.
+    fn finish(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<(), GpuError>;
     /// Updates the motion of bodies that are not on this GPU.
     fn update_bodies(&self, bodies: &Bodies);
-    /// Computes the forces at the current positions, and brings fields and ledger of the host up to date.
-    fn observe(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<(), GpuError>;
+    /// Brings fields and ledger of the host up to date. The present forces were computed, unless the fluid is incompressible.
+    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError>;
+    /// Whether the forces at the current positions are to be computed before an observation.
+    fn needs_present_forces(&self) -> bool;
     /// Queues a copy of the data of fluid particles for previews.
     fn preview(&self, host: &Flow, origin: Vec3, shade: ColorScalar) -> PendingPreview;
     /// Numbers of neighbors of all fluid particles: those within the support, and those in their lists.
@@ -129,6 +129,8 @@ pub(crate) struct GpuFluid<C, R> {
     /// Present in decomposition-invariant runs.
     border: Option<FlowDomainState<C, R>>,
     flags: Buffer<u32>,
+    /// Flags of the grains on the same GPU: a step that halts for one halts for both. None in a subdomain, which waits for all others after each step.
+    flags_of_grains: Option<Arc<Buffer<u32>>>,
     power: Buffer<C>,
     /// Buffers of the pressure iteration; nearly empty unless fluids are incompressible.
     projecting: GpuPressureSolver<R>,
@@ -169,13 +171,15 @@ fn smoother<N: Number>(host: &Flow) -> SmootherLaunch<N> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
-    /// Uploads the current state of the host's fluids. Bodies may already be on the GPU.
+    /// Uploads the current state of the host's fluids. Grains may already be on the GPU, and share this with it.
     pub fn import_host_state(
         gpu: Gpu,
         host: &mut Flow,
         surroundings: &Surroundings,
-        of_bodies: Option<Box<dyn Any>>,
+        shared: Option<Box<dyn Any>>,
     ) -> Result<GpuFluid<C, R>, GpuError> {
+        let shared = shared.and_then(|shared| shared.downcast::<SharedWithFluids<C>>().ok());
+        let (flags_of_grains, bodies) = shared.map_or((None, None), |shared| (Some(shared.flags), shared.bodies));
         let fields = &host.fields;
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
@@ -232,7 +236,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             bounding: 0,
             carriage: WallParticleMotion::new(&gpu, host, surroundings)?,
             nothing: gpu.zeros(1, "walls")?,
-            body_boundaries: GpuBodyBoundaries::new(&gpu, host, surroundings, of_bodies)?,
+            body_boundaries: GpuBodyBoundaries::new(&gpu, host, surroundings, bodies)?,
             suspension: GpuSuspension::new(&gpu, host)?,
             muller: host
                 .muller
@@ -241,8 +245,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 .transpose()?,
             border: FlowDomainState::new(&gpu, host, surroundings)?,
             flags: gpu.zeros(FLAGS, "flags")?,
+            flags_of_grains: flags_of_grains.filter(|_| !surroundings.grains.has_ghosts),
             power: gpu.zeros(2 * RECORD * room_for_cubes(n), "the ledger")?,
-            projecting: GpuPressureSolver::new(&gpu, if host.is_incompressible() { n } else { 1 }, surroundings.context.leaving())?,
+            projecting: GpuPressureSolver::new(&gpu, if host.is_incompressible() { n } else { 1 }, host.decomposition_invariant)?,
             ledger: FlowEnergies::default(),
             is_led: true,
             has_present_forces: false,
@@ -429,24 +434,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         smoother(host)
     }
 
-    /// Queues one step or, without `advance`, the computation of the present forces. Outlet particles are relaxed towards the fluid if the step
-    /// `leads`.
-    fn step(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
-        if self.muller.is_some() {
-            return self.step_muller(host, parity, advance);
-        }
-        self.place_boundaries(host, parity, advance);
-        self.wall_and_fluid_forces(host, parity, advance, leads);
+    /// Whether there are several subdomains.
+    fn is_decomposed(&self) -> bool {
+        self.border.as_ref().is_some_and(|border| border.is_decomposed)
     }
 
-    /// As [`GpuFluid::step`], after all boundaries have been placed.
+    /// Computes forces and, if particles are to `advance`, moves weakly compressible fluid.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    fn wall_and_fluid_forces(&mut self, host: &Flow, parity: u32, advance: bool, leads: bool) {
-        self.wall_particle_pressures_on_gpu(host, parity, leads);
-        self.shift(host);
+    fn forces(&mut self, host: &Flow, parity: u32, advance: bool) {
         // Small blocks use the registers better. Without `advance` powers are stored, which requires the block size of the ledger.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and threads beyond n do nothing. Rows are interleaved in tiles, and the list has room for their sizes, which

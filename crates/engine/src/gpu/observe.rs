@@ -1,8 +1,9 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
-use super::{BodyFlags, FinishedSteps, GpuBackend, GpuGrains, Number, PairHistory, raised, stepping};
+use super::{FinishedSteps, GpuBackend, GpuGrains, Number, PairHistory, SharedWithFluids, raised, stepping};
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
+use crate::program::GrainLaunch;
 use crate::state::Ledger;
 use crate::world::Vec3;
 use seixo_device::gpu::{Gpu, GpuError, units};
@@ -218,14 +219,6 @@ fn held<C: Number>(of_grains: &[C], of_walls: &[C]) -> Ledger {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
-    fn advance(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError> {
-        self.steps(host, steps)
-    }
-
-    fn queue_steps(&mut self, host: &Populations, steps: u64) -> Result<(), GpuError> {
-        self.queue_batch(host, steps)
-    }
-
     fn batch(&self, host: &Populations, most: u64) -> u64 {
         self.steps_at_once(host, most)
     }
@@ -234,30 +227,38 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         self.set_out(host, batch);
     }
 
-    fn queue(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
-        self.step(host, ahead)
+    fn launch(&mut self, launch: GrainLaunch, host: &Populations, ahead: u32) -> Result<(), GpuError> {
+        match launch {
+            GrainLaunch::ForcesAndMotion => self.forces_and_motion_of_grains(host, ahead),
+            GrainLaunch::Bodies => {
+                self.finish_step(host, ahead);
+                self.show();
+                Ok(())
+            }
+        }
     }
 
-    fn close(&mut self, host: &mut Populations) -> Result<FinishedSteps, GpuError> {
-        let before = host.context.steps;
-        let raised = self.collect_steps(host)?;
-        Ok(FinishedSteps {
-            raised,
-            taken: host.context.steps - before,
-            needs_host: self.needs_host(host, raised),
-        })
+    fn restart_clock(&mut self) {
+        self.restart_clock_of_steps();
+    }
+
+    fn close(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError> {
+        self.collect_steps(host, by_messages)
+    }
+
+    fn advance_servos(&self, host: &mut Populations) {
+        self.advance_servos_of(host);
     }
 
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
         self.rebuild_lists_if_flagged(host, raised)
     }
 
-    fn of_bodies(&self) -> Option<Box<dyn Any>> {
-        let carriers = self.carriers.as_ref()?;
-        Some(Box::new(BodyFlags {
-            bodies: carriers.coupled.clone(),
+    fn shared_with_fluids(&self) -> Box<dyn Any> {
+        Box::new(SharedWithFluids {
             flags: self.flags.clone(),
-        }))
+            bodies: self.carriers.as_ref().map(|carriers| carriers.coupled.clone()),
+        })
     }
 
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError> {

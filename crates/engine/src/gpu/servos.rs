@@ -3,7 +3,7 @@
 
 use super::{GpuGrains, Number, doubles, numbers};
 use crate::populations::Populations;
-use seixo_device::gpu::{Arrived, Copies, GpuError, Ticket};
+use seixo_device::gpu::{Arrived, Copies, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::layout::WALL_CONTACT;
 
@@ -35,8 +35,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Advances the servos to the host's clock, with the loads of the step before.
-    pub(super) fn advance_servos(&self, host: &mut Populations) {
+    /// As [`super::GpuBackend::advance_servos`].
+    pub(super) fn advance_servos_of(&self, host: &mut Populations) {
         let Some(near) = self.walls.as_ref().filter(|_| servos_run_on_host(host)) else {
             return;
         };
@@ -45,15 +45,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.gpu.write(&near.servos, &numbers::<C>(host.walls.servos.iter().copied()));
     }
 
-    /// As the two functions before, in a run without decomposition.
-    pub(super) fn fetch_and_advance_servos(&self, host: &mut Populations) -> Result<(), GpuError> {
-        let mut copies = self.gpu.copies();
-        let wall_contacts = self.request_wall_contacts(host, &mut copies);
-        if wall_contacts.is_some() {
-            let arrived = copies.wait()?;
-            Self::receive_wall_contacts(host, &arrived, wall_contacts);
-            self.advance_servos(host);
-        }
-        Ok(())
+    /// Requests the servos that a GPU advanced, if it does that.
+    pub(super) fn request_servos(&self, host: &Populations, copies: &mut Copies) -> Option<Ticket<C>> {
+        let near = self
+            .walls
+            .as_ref()
+            .filter(|_| host.walls.has_servos() && !servos_run_on_host(host))?;
+        Some(copies.add(&near.servos, 0..near.servos.len()))
     }
 }

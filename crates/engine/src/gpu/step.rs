@@ -1,7 +1,7 @@
-//! A time step on the GPU. Each line of [`GpuGrains::step`] is one pass.
+//! A time step of grains on the GPU: the launches of [`super::GrainLaunch`], in batches.
 
 use super::servos::servos_run_on_host;
-use super::{GpuGrains, Number, doubles, numbers, raised, stepping};
+use super::{FinishedSteps, GpuGrains, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
@@ -9,7 +9,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
-use seixo_sweeps::kernels::{DONE, THREADS};
+use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
 use seixo_sweeps::layout::ELEMENT;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
 use seixo_sweeps::periodic::SHEARED;
@@ -55,15 +55,8 @@ pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Queues one step: forces at the current positions, then motion to the next positions.
-    pub(super) fn step(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
-        self.forces_and_grains(host, ahead)?;
-        self.finish_step(host, ahead);
-        Ok(())
-    }
-
     /// First part of a step: forces, and motion of the grains that move by themselves.
-    pub(super) fn forces_and_grains(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
+    pub(super) fn forces_and_motion_of_grains(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
         self.place_walls(host);
         self.wall_forces(host, parity);
@@ -89,24 +82,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
-    }
-
-    /// Takes up to `steps` steps, and rebuilds the lists whenever they are out of date. Returns early with the flags if the host must act.
-    pub(super) fn steps(&mut self, host: &mut Populations, steps: u64) -> Result<u32, GpuError> {
-        let end = host.context.steps + steps;
-        while host.context.steps < end {
-            match &mut self.queued {
-                // The host did other work while these steps ran: their time in the profile starts here.
-                Some(queued) => queued.start = Instant::now(),
-                None => self.queue_batch(host, end - host.context.steps)?,
-            }
-            let raised = self.collect_steps(host)?;
-            if self.needs_host(host, raised) {
-                return Ok(raised);
-            }
-            self.rebuild_lists_if_flagged(host, raised)?;
-        }
-        Ok(0)
     }
 
     /// Whether these flags require an action of the host.
@@ -152,36 +127,46 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         });
     }
 
-    /// Queues a batch of at most `most` steps.
-    pub(super) fn queue_batch(&mut self, host: &Populations, most: u64) -> Result<(), GpuError> {
-        let batch = self.steps_at_once(host, most);
-        self.set_out(host, batch);
-        for ahead in 0..batch as u32 {
-            self.step(host, ahead)?;
-            self.gpu.set_off(ahead);
+    /// As [`super::GpuBackend::restart_clock`].
+    pub(super) fn restart_clock_of_steps(&mut self) {
+        if let Some(queued) = &mut self.queued {
+            queued.start = Instant::now();
         }
-        Ok(())
     }
 
-    /// Waits for the queued steps, and returns the flags that they raised.
-    pub(super) fn collect_steps(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
+    /// Waits for the queued steps, and downloads what they raised, with the servos and, if the halo is sent `by_messages`, with these.
+    pub(super) fn collect_steps(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError> {
         if self.queued.is_none() {
-            return Ok(0);
+            return Ok(FinishedSteps::default());
         }
-        let flags = self.gpu.download(&self.flags)?;
-        if let Some(walls) = self.walls.as_ref().filter(|_| host.walls.has_servos() && !servos_run_on_host(host)) {
-            host.walls.servos = doubles(&self.gpu.download(&walls.servos)?);
-        }
+        // One copy, and so one wait for all.
+        let mut copies = self.gpu.copies();
+        let flags = copies.add(&self.flags, 0..FLAGS);
+        let halo = self.request_halo(&mut copies, by_messages);
+        let wall_contacts = self.request_wall_contacts(host, &mut copies);
+        let servos = self.request_servos(host, &mut copies);
+        let arrived = copies.wait()?;
+        let flags = arrived.take(flags);
+        let before = host.context.steps;
         let raised = self.count_queued(host, &flags)?;
-        if flags[DONE] > 0 {
-            self.fetch_and_advance_servos(host)?;
+        let taken = host.context.steps - before;
+        if taken > 0 {
+            Self::receive_wall_contacts(host, &arrived, wall_contacts);
         }
-        Ok(raised)
+        if let Some(servos) = servos {
+            host.walls.servos = doubles(&arrived.take(servos));
+        }
+        Ok(FinishedSteps {
+            raised,
+            taken,
+            needs_host: self.needs_host(host, raised),
+            messages: Self::halo_messages(&arrived, halo),
+        })
     }
 
     /// Counts the steps that were taken, once their flags are here, and fetches the bonds that broke in them. Returns the flags that the steps
     /// raised.
-    pub(super) fn count_queued(&mut self, host: &mut Populations, flags: &[u32]) -> Result<u32, GpuError> {
+    fn count_queued(&mut self, host: &mut Populations, flags: &[u32]) -> Result<u32, GpuError> {
         let Some(queued) = self.queued.take() else { return Ok(0) };
         if flags[SOME_BROKE] != 0 {
             self.fetch_breaks(host, host.context.steps)?;

@@ -1,5 +1,7 @@
 //! Fluids of a domain on a GPU.
 
+use super::one_gpu::OneGpu;
+use super::queued_steps::compute_present_forces;
 use crate::flow::Flow;
 use crate::gpu::{FluidGpuBackend, GpuFluid, OPEN_BOUNDARIES};
 use crate::guard::StepError;
@@ -23,10 +25,10 @@ impl LocalDomain {
             return Err(WorldError::Fluid(format!("{why}; use --device cpu")));
         }
         let precision = self.populations.context.precision();
-        let bodies = self.backend.grains.as_ref().and_then(|remote| remote.of_bodies());
+        let shared = self.backend.grains.as_ref().map(|remote| remote.shared_with_fluids());
         self.backend.is_current = false;
         if let Some((flow, surroundings, _)) = self.populations.fluids() {
-            self.backend.fluids = Some(upload(flow, gpu.clone(), precision, bodies, &surroundings)?);
+            self.backend.fluids = Some(upload(flow, gpu.clone(), precision, shared, &surroundings)?);
         }
         Ok(())
     }
@@ -54,30 +56,6 @@ impl LocalDomain {
             let start = Instant::now();
             self.update_open_boundaries()?;
             self.populations.profile.add_on_gpu(OPEN_BOUNDARIES, start, 1);
-        }
-        Ok(())
-    }
-
-    /// Advances the fluids by a number of steps on the GPU, up to the current time.
-    pub(crate) fn advance_fluids_on_gpu(&mut self, steps: u64) -> Result<(), StepError> {
-        let end = self.populations.context.steps;
-        let mut left = steps;
-        while left > 0 && self.populations.fluids_on_gpu() {
-            // No further than the next event at inlets and outlets.
-            let most = self.populations.steps_until_open_boundary_event(end - left, left);
-            // Wall poses are those of the steps until then.
-            self.populations.context.steps = end - left + most;
-            let closed = self.with_fluid_gpu_backend(|remote, flow, surroundings, profile| {
-                remote.update_bodies(surroundings.bodies);
-                remote.advance(flow, surroundings, most, profile)
-            })?;
-            left -= closed.taken;
-            self.populations.context.steps = end - left;
-            if closed.needs_host {
-                self.handle_fluid_flags(closed.raised)?;
-            }
-            self.update_open_boundaries_if_due()?;
-            self.populations.context.steps = end;
         }
         Ok(())
     }
@@ -118,12 +96,20 @@ impl LocalDomain {
         if !self.populations.fluids_on_gpu() {
             return Ok(());
         }
-        self.with_fluid_gpu_backend(|remote, flow, surroundings, _| {
+        self.with_fluid_gpu_backend(|remote, _, surroundings, _| {
             remote.update_bodies(surroundings.bodies);
-            remote.observe(flow, surroundings)
+            Ok(())
         })?;
+        self.observe_fluids_only()?;
         self.populations.apply_fluid_loads();
         Ok(())
+    }
+
+    /// As [`LocalDomain::observe_fluids`], with bodies where the GPU has them.
+    pub(crate) fn observe_fluids_only(&mut self) -> Result<(), StepError> {
+        // Among others, the present forces were computed together.
+        compute_present_forces(&mut OneGpu::of(self))?;
+        self.with_fluid_gpu_backend(|remote, flow, _, _| remote.observe(flow))
     }
 
     /// Inserts and removes fluid as far as that is due at this step, where fluids may be on a GPU.
@@ -172,21 +158,21 @@ impl LocalDomain {
     }
 }
 
-/// Uploads the particles of fluids to a GPU. `bodies` are those of grains on the same GPU, in the type of coordinates.
+/// Uploads the particles of fluids to a GPU. `shared` is what grains on the same GPU share with them.
 fn upload(
     flow: &mut Flow,
     gpu: Gpu,
     precision: Precision,
-    bodies: Option<Box<dyn Any>>,
+    shared: Option<Box<dyn Any>>,
     surroundings: &Surroundings,
 ) -> Result<Box<dyn FluidGpuBackend>, GpuError> {
     if flow.follow_bodies(surroundings) {
         flow.rebuild_lists(surroundings);
     }
     let remote: Box<dyn FluidGpuBackend> = match precision {
-        Precision::F64 => Box::new(GpuFluid::<f64, f64>::import_host_state(gpu, flow, surroundings, bodies)?),
-        Precision::Mixed => Box::new(GpuFluid::<f64, f32>::import_host_state(gpu, flow, surroundings, bodies)?),
-        Precision::F32 => Box::new(GpuFluid::<f32, f32>::import_host_state(gpu, flow, surroundings, bodies)?),
+        Precision::F64 => Box::new(GpuFluid::<f64, f64>::import_host_state(gpu, flow, surroundings, shared)?),
+        Precision::Mixed => Box::new(GpuFluid::<f64, f32>::import_host_state(gpu, flow, surroundings, shared)?),
+        Precision::F32 => Box::new(GpuFluid::<f32, f32>::import_host_state(gpu, flow, surroundings, shared)?),
     };
     flow.leave_to_gpu(&surroundings.context.device);
     Ok(remote)

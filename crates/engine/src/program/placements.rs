@@ -94,27 +94,6 @@ static LIMITS: &[PlacementLimit] = &[
         when: Populations::loses_cohesive_fluid,
     },
     PlacementLimit {
-        what: "fluids of solver = \"muller2003\"",
-        passes: (Some(Solver::Muller2003), &[]),
-        not_on: &[GpuDomains],
-        why: "velocities and densities are exchanged within a step, which domains on GPUs queue as a whole",
-        when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Muller2003,
-    },
-    PlacementLimit {
-        what: "fluids whose particles are shifted",
-        passes: (Some(Solver::WeaklyCompressible), &["particle shifting"]),
-        not_on: &[GpuDomains],
-        why: "shifted velocities are exchanged within a step, which domains on GPUs queue as a whole",
-        when: Populations::shifts_fluids,
-    },
-    PlacementLimit {
-        what: "incompressible fluids",
-        passes: (Some(Solver::Incompressible), &[]),
-        not_on: &[GpuDomains],
-        why: "each iteration of the pressures needs the ghosts and a sum over all domains",
-        when: |populations| populations.flows() && populations.solver_of_fluids() == Solver::Incompressible,
-    },
-    PlacementLimit {
         what: "a servo on a wall of a fluid",
         passes: (None, &["motion of wall particles", "rebound at walls"]),
         not_on: &[Gpu, GpuDomains, CpuAndGpu],

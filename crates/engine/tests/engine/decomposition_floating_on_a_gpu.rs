@@ -6,6 +6,7 @@ use crate::decomposition_floating::busy;
 use crate::domains_on_a_gpu::{after, started};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
+use crate::solvers::incompressible;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Domain, LeavingPolicy, Precision};
 
@@ -28,6 +29,15 @@ fn bodies_float_and_are_driven_through_all_domains() {
     }
     let [push, _] = whole.loads_of_fluids_on_bodies()[0];
     assert!(whole.rebuilds() > 1 && push.iter().any(|x| x.abs() > 1e-2), "{push:?}");
+}
+
+#[test]
+fn bodies_float_in_incompressible_fluids_of_all_domains() {
+    let world = incompressible(busy());
+    let [mut whole, mut decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 60));
+    assert_alike(&mut whole, &mut decomposed, "a raft and a rudder in an incompressible fluid");
+    let [push, _] = whole.loads_of_fluids_on_bodies()[0];
+    assert!(push.iter().any(|x| x.abs() > 1e-2), "{push:?}");
 }
 
 #[test]

@@ -177,21 +177,57 @@ fn a_particle_that_goes_wrong_stops_all_domains_with_its_word() {
 }
 
 #[test]
+fn incompressible_fluids_are_the_same_among_any_number_of_domains() {
+    let column = tank(dry(Some(1)), [32, 1, 24], [16, 1, 20], 3, None);
+    for (what, world, precision) in [
+        ("a column", column, Precision::Mixed),
+        ("a paddle", paddled(), Precision::F64),
+        ("a whirl", whirl(), Precision::Mixed),
+        ("a flow between plates", couette(), Precision::F32),
+    ] {
+        let world = incompressible(world);
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, precision, 120));
+        assert!(whole.rebuilds() > 0, "{what}: {}", whole.rebuilds());
+        assert_same(&whole, &decomposed, what);
+        assert_eq!(whole.solves_of_fluids(), decomposed.solves_of_fluids(), "{what}");
+    }
+}
+
+#[test]
+fn incompressible_fluids_leave_and_go_on_among_another_number() {
+    let mut world = wet(block(dry(None), [20, 5, 5], 0.0), 9.81, None, Vec::new());
+    world.domain = Some(Domain::open([-1.0, -1.0, -0.1], [9.0; 3], LeavingPolicy::Delete));
+    let world = incompressible(world);
+    let steps = (0.21 / started(&world, 1, Precision::Mixed).time_step().value) as u64;
+    let whole = after(&world, 1, Precision::Mixed, 2 * (steps / 2));
+    assert!((100..400).contains(&whole.fluid_particles()), "{}", whole.fluid_particles());
+    let state = after(&world, 3, Precision::Mixed, steps / 2).save().unwrap();
+    let mut again = Simulation::restore(world.clone(), among(2, Precision::Mixed), &state).unwrap();
+    again.advance(steps / 2).unwrap();
+    again.observe().unwrap();
+    assert_eq!(whole.fluid(), again.fluid());
+    assert_same_ledger(&whole, &again, "from 3 to 2 domains");
+}
+
+#[test]
+fn shifted_particles_are_the_same_among_any_number_of_domains() {
+    for (what, mut world, precision) in [
+        ("a whirl", whirl(), Precision::Mixed),
+        ("a flow between plates", couette(), Precision::F64),
+    ] {
+        world.fluids.as_mut().unwrap().particle_shifting = true;
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, precision, 200));
+        assert_same(&whole, &decomposed, what);
+        // A shift moves particles elsewhere than the flow does.
+        world.fluids.as_mut().unwrap().particle_shifting = false;
+        assert_ne!(whole.fluid(), after(&world, 2, precision, 200).fluid(), "{what}");
+    }
+}
+
+#[test]
 fn fluids_that_gpus_cannot_divide_are_refused_by_name() {
     let refusal = |world: World| Simulation::new(world, among(2, Precision::Mixed)).err().unwrap().to_string();
     // The halo of wall particles is as wide as the support, so subdomains are twice as wide as on the CPU.
     let reported = refusal(cavity());
     assert!(reported.contains("use at most 1"), "{reported}");
-    let reported = refusal(incompressible(whirl()));
-    assert!(
-        reported.contains("incompressible fluids") && reported.contains("--device cpu"),
-        "{reported}"
-    );
-    let mut shifted = whirl();
-    shifted.fluids.as_mut().unwrap().particle_shifting = true;
-    let reported = refusal(shifted);
-    assert!(
-        reported.contains("particles are shifted") && reported.contains("--device cpu"),
-        "{reported}"
-    );
 }

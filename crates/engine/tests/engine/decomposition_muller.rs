@@ -3,6 +3,7 @@
 use crate::alike::assert_same;
 use crate::bodies_in_muller::compressed_splash;
 use crate::domains::{after, among};
+use crate::domains_on_a_gpu as on_a_gpu;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus;
 use crate::vessels::splash;
@@ -51,13 +52,31 @@ fn a_checkpoint_goes_on_in_another_number_of_domains() {
 }
 
 #[test]
-fn domains_on_gpus_are_refused_with_the_reason() {
-    let refusal = Simulation::new(splash(), on_gpus::among(2, Precision::F64))
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        refusal.contains("muller2003") && refusal.contains("exchanged within a step") && refusal.contains("--device cpu"),
-        "{refusal}"
-    );
+fn any_number_of_domains_on_a_gpu_gives_the_same_bits() {
+    for ((what, world), precision) in splashes().into_iter().zip([Precision::Mixed, Precision::F64, Precision::Mixed]) {
+        let mut whole = on_a_gpu::after(&world, 1, precision, 300);
+        assert!(whole.rebuilds() > 2, "{what}: {}", whole.rebuilds());
+        for domains in [2, 3] {
+            let what = format!("{what}, {domains} domains");
+            let mut decomposed = on_a_gpu::after(&world, domains, precision, 300);
+            assert_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+            assert_eq!((whole.fluid(), whole.bodies()), (decomposed.fluid(), decomposed.bodies()), "{what}");
+            let found = decomposed.decomposition().unwrap();
+            assert_eq!(found.fluid.iter().sum::<usize>(), whole.fluid_particles(), "{what}");
+            assert!(found.migrations > 0, "{what}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn domains_on_a_gpu_go_on_in_another_number() {
+    let world = compressed_splash();
+    let mut whole = on_a_gpu::after(&world, 1, Precision::F64, 200);
+    let state = on_a_gpu::after(&world, 3, Precision::F64, 100).save().unwrap();
+    let mut again = Simulation::restore(world, on_gpus::among(2, Precision::F64), &state).unwrap();
+    again.advance(100).unwrap();
+    again.observe().unwrap();
+    assert_same(&mut whole, &mut again, "three domains, then two");
+    assert_same_ledger(&whole, &again, "three domains, then two");
 }

@@ -92,6 +92,8 @@ struct Pass {
     profile: &'static str,
     /// Whether domains exchange data.
     exchanges: bool,
+    /// What does it on a GPU.
+    on_gpu: &'static str,
 }
 
 /// Checks the scene.
@@ -191,6 +193,7 @@ fn passes(simulation: &Simulation) -> Vec<Pass> {
         population: pass.population.name(),
         profile: pass.profile,
         exchanges: pass.exchanges,
+        on_gpu: pass.on_gpu,
     });
     passes.collect()
 }
@@ -338,11 +341,12 @@ impl Findings {
         for (k, pass) in self.passes.iter().enumerate() {
             let exchanges = if pass.exchanges { ", exchanged between domains" } else { "" };
             text += &format!(
-                "  pass {:<3}   {:40} {:8} ({}{exchanges})\n",
+                "  pass {:<3}   {:40} {:8} ({}; on a GPU: {}{exchanges})\n",
                 k + 1,
                 pass.name,
                 pass.population,
-                pass.profile
+                pass.profile,
+                pass.on_gpu
             );
         }
         self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));

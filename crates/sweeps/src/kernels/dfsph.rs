@@ -1,6 +1,7 @@
 //! Incompressible fluids: the passes of their step. The host launches them one by one, depending on the convergence of the pressures.
 
 use super::{raise, store_sum};
+use crate::bodies::FREE;
 use crate::dfsph::{density_error_of, density_rate_of, pressure_acceleration_of, pressure_corrected, viscous_force_of};
 use crate::entries::{TILE, first_entry};
 use crate::fluid::{FluidKernelConfig, advanced, going, kicked, kind_of, mass_at};
@@ -161,6 +162,7 @@ pub fn pressure_accelerations<R: Real, C: Coordinate<R>>(
 }
 
 /// One iteration for the pressures of fluid particles. Each block stores its remaining density error, and the correlation of the last two changes.
+/// With `keeps`, `errors` gets these of each particle.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn correct<R: Real, C: Coordinate<R>>(
@@ -171,11 +173,13 @@ pub fn correct<R: Real, C: Coordinate<R>>(
     moving: &[R],
     solving: &mut [Record<R>],
     power: &mut [Record<C>],
+    errors: &mut [Record<R>],
     smoother: &Smoother<R>,
     stepping: &StepParameters<C, R>,
     carry: R,
     n: u32,
     #[comptime] plan: FluidKernelConfig,
+    #[comptime] keeps: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut left = Record::<R>::new(R::new(0.0));
@@ -206,6 +210,9 @@ pub fn correct<R: Real, C: Coordinate<R>>(
             solving[i] = four_numbers::<R>(next.ahead, next.pressure, own.extract(2usize), last::<R>(own));
             left.insert(0usize, next.error);
             left.insert(1usize, next.overshoot);
+        }
+        if comptime!(keeps) {
+            errors[i] = left;
         }
     }
     store_sum::<C, R>(power, left);
@@ -295,21 +302,28 @@ pub fn push_by_pressure<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Moves fluid particles by their velocities.
+/// Moves fluid particles by their velocities. If the world is `decomposition_invariant`, `owned` marks ghosts, see [`crate::bodies`]: they stay.
 #[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn drift_on<R: Real, C: Coordinate<R>>(
+    owned: &[u32],
     position: &mut [Record<C>],
     half_velocity: &[Record<C>],
     reference: &[Record<C>],
     flags: &mut [u32],
     stepping: &StepParameters<C, R>,
     n: u32,
+    #[comptime] decomposition_invariant: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let here = position[i];
         let volume = last::<C>(here);
-        if volume > C::new(0.0) {
+        let mut moves = volume > C::new(0.0);
+        if comptime!(decomposition_invariant) {
+            moves = moves && owned[i] == FREE;
+        }
+        if moves {
             let now = advanced::<C, R>(&xyz::<C>(here), &xyz::<C>(half_velocity[i]), &xyz::<C>(reference[i]), stepping);
             position[i] = record::<C>(&now.position, volume);
             raise(flags, 0u32, now.flags);

@@ -1,6 +1,7 @@
 //! Müller 2003 solver: densities, then forces, then motion.
 
 use super::{DONE, begins, is_halted, raise};
+use crate::bodies::FREE;
 use crate::entries::{TILE, first_entry};
 use crate::fluid::{FluidKernelConfig, kicked, kind_of, mass_at};
 use crate::layout::{Record, four_numbers, last, load, record, xyz};
@@ -127,7 +128,7 @@ pub fn place_container<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u
 }
 
 /// Advances particles by one step inside the `elements` records of their `container`. With `smooths`, XSPH smooths their velocities. Spheres of
-/// bodies are moved by their bodies instead.
+/// bodies are moved by their bodies instead. If the world is `decomposition_invariant`, `owned` marks ghosts, see [`crate::bodies`]: they stay.
 ///
 /// Positions and velocities of neighbors are read from buffers that no thread writes. The last number of `half_velocity` sums the energies supplied
 /// by walls, and the third of `thermal` those taken by viscosity and XSPH.
@@ -138,6 +139,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     count: &[u32],
     list: &[u32],
     kind: &[u32],
+    owned: &[u32],
     media: &[R],
     fluid_parameters: &[R],
     position: &[C],
@@ -158,11 +160,15 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     parity: u32,
     #[comptime] plan: FluidKernelConfig,
     #[comptime] smooths: bool,
+    #[comptime] decomposition_invariant: bool,
 ) {
     let i = ABSOLUTE_POS;
     let goes = begins(flags, parity, true);
     if goes && i < n as usize {
-        let flows = is_fluid::<C>(position, i, plan.bounded);
+        let mut flows = is_fluid::<C>(position, i, plan.bounded);
+        if comptime!(decomposition_invariant) {
+            flows = flows && owned[i] == FREE;
+        }
         if flows {
             let own_kind = kind_of(kind, i, plan.mixed);
             let mass = mass_at::<R>(media, own_kind);
@@ -207,7 +213,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
             new_flow[i] = record::<R>(&near_vector::<C, R>(&now.velocity), dense[i * 4usize + 1usize]);
             raise(flags, parity, now.flags);
         }
-        if comptime!(plan.bounded) {
+        if comptime!(plan.bounded || decomposition_invariant) {
             if !flows {
                 new_position[i] = record::<C>(&load::<C>(position, i * 4usize), position[i * 4usize + 3usize]);
                 new_flow[i] = record::<R>(&Vector3::<R>::zero(), R::new(0.0));

@@ -1,17 +1,17 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
-use super::FluidSubdomain;
+use super::{FluidSubdomain, sum_of_errors};
 use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
-use crate::flow::Flow;
-use crate::gpu::FluidGpuBackend;
-use crate::local_domain::LocalDomain;
+use crate::flow::{Constraint, Flow, IterationError};
+use crate::gpu::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors};
+use crate::local_domain::{LocalDomain, fatal_for_fluids};
+use crate::program::Moment;
 use crate::state::Profile;
 use crate::surroundings::Surroundings;
-use crate::world::LeavingPolicy;
 use seixo_device::gpu::Gpu;
-use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
+use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
 use seixo_transport::Transport;
 
 impl FluidSubdomain {
@@ -26,58 +26,96 @@ impl FluidSubdomain {
         on_gpu(local, |remote, _, _, _| Ok(remote.share(&shared)?))
     }
 
-    /// First part of a step on the GPU: forces and motion of fluid, and loads on bodies.
-    pub fn begin_step_on_gpu(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
-        let own = on_gpu(local, |remote, flow, surroundings, _| Ok(remote.step_fluid(flow, surroundings)?))?;
-        load_bodies_on_gpu(own, true, local, transport)
+    /// Loads bodies with the forces of fluids in all subdomains, after a step or for an observation; does nothing if no body is coupled to fluids.
+    pub fn load_bodies_on_gpu(&self, moment: Moment, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let own = on_gpu(local, |remote, _, _, _| Ok(remote.boundary_forces()?))?;
+        let Some(own) = own else { return Ok(()) };
+        let all = transport.gather(own)?;
+        on_gpu(local, |remote, flow, _, _| remote.load_bodies(flow, &all, moment.advances()))
     }
 
-    /// Computes the present forces of fluids, with the loads on bodies, for an observation.
-    pub fn present_forces_on_gpu(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
-        let own = on_gpu(
-            local,
-            |remote, flow, surroundings, _| Ok(remote.present_forces(flow, surroundings)?),
-        )?;
-        load_bodies_on_gpu(own, false, local, transport)
+    /// Exchanges a column of fluid that two subdomains have.
+    pub fn exchange_column_on_gpu(
+        &self,
+        column: FluidColumn,
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<(), HaltReason> {
+        on_gpu(local, |remote, _, _, _| {
+            NeighborGpus {
+                beside: self.cuts.beside(self.rank),
+                transport,
+            }
+            .exchange(remote, column)
+        })
     }
 
-    /// Second part of a step on the GPU, after bodies moved; returns how many particles migrated to other subdomains.
-    pub fn finish_step_on_gpu(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
-        let by_messages = self.peer_exchange.is_none();
-        let (own, messages) = on_gpu(local, |remote, flow, _, profile| {
-            Ok(remote.finish_step_and_pack_halo(flow, profile, by_messages)?)
-        })?;
-        let raised = raised_anywhere(own, transport)?;
-        let leaving = if local.populations.leaving() == LeavingPolicy::Error {
-            LEFT_DOMAIN
-        } else {
-            0
+    /// Solves for the pressures of incompressible fluids together with the other subdomains.
+    pub fn project_on_gpu(&self, constraint: Constraint, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let mut others = NeighborGpus {
+            beside: self.cuts.beside(self.rank),
+            transport,
         };
-        let fatal = NOT_FINITE | TOO_FAST | TOO_COMPRESSED | leaving;
-        if own & fatal != 0 {
-            return Err(halt(local.guard_fluids_on_gpu(own).err()));
+        on_gpu(local, |remote, flow, _, _| remote.solve(flow, constraint, &mut others))
+    }
+
+    /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. With
+    /// `takes_away`, fluid that left is removed. Returns how many particles migrated to other subdomains, and the flags that the motion raised in any.
+    pub fn follow_motion_on_gpu(
+        &mut self,
+        takes_away: bool,
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<(u64, u32), HaltReason> {
+        let by_messages = self.peer_exchange.is_none();
+        let moved = on_gpu(local, |remote, flow, _, profile| Ok(remote.close(flow, profile, by_messages)?))?;
+        let raised = raised_anywhere(moved.raised, transport)?;
+        let fatal = fatal_for_fluids(local.populations.leaving());
+        if moved.raised & fatal != 0 {
+            return Err(halt(local.guard_fluids_on_gpu(moved.raised).err()));
         }
         if raised & fatal != 0 {
             return Err(HaltReason::Elsewhere);
         }
-        if raised & (SKIN_EXCEEDED | LEFT_DOMAIN) == SKIN_EXCEEDED {
-            return self.migrate_on_gpu(local, transport);
+        let is_lost = takes_away && raised & LEFT_DOMAIN != 0;
+        if raised & SKIN_EXCEEDED != 0 && !is_lost {
+            return Ok((self.migrate_on_gpu(local, transport)?, raised));
         }
+        self.update_ghosts_on_gpu(moved.messages, local, transport)?;
+        let sent = if is_lost { self.migrate_on_host(local, transport)? } else { 0 };
+        Ok((sent, raised))
+    }
+
+    /// Ends a step that went on after its motion: updates the ghosts, and removes fluid if any `left`. Returns how many particles migrated.
+    pub fn finish_step_on_gpu(&mut self, left: bool, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+        let by_messages = self.peer_exchange.is_none();
+        let messages = on_gpu(local, |remote, flow, _, profile| {
+            remote.finish(flow, profile)?;
+            Ok(remote.pack_halo(by_messages)?)
+        })?;
+        self.update_ghosts_on_gpu(messages, local, transport)?;
+        if left { self.migrate_on_host(local, transport) } else { Ok(0) }
+    }
+
+    /// Updates the ghosts of all subdomains, by these messages or between GPUs.
+    fn update_ghosts_on_gpu(
+        &mut self,
+        messages: Vec<Vec<u8>>,
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<(), HaltReason> {
         match &self.peer_exchange {
             Some(peer_exchange) => {
-                self.halo_message = on_gpu(local, |remote, _, _, _| {
+                self.halo_message += on_gpu(local, |remote, _, _, _| {
                     peer_exchange.copy_between_peers(remote, &self.cuts, transport)
-                })?
+                })?;
+                Ok(())
             }
             None => {
                 let reported = exchange(transport, self.cuts.beside(self.rank), messages)?;
-                on_gpu(local, |remote, _, _, _| remote.follow(&reported))?;
+                on_gpu(local, |remote, _, _, _| remote.follow(&reported))
             }
         }
-        if raised & LEFT_DOMAIN != 0 {
-            return self.migrate_on_host(local, transport);
-        }
-        Ok(0)
     }
 
     /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists; returns how many it sent.
@@ -101,7 +139,6 @@ impl FluidSubdomain {
 
     /// As [`FluidSubdomain::migrate`], but on the host: removes fluid that left, adds its energy to the ledger, and uploads all particles again.
     fn migrate_on_host(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
-        self.present_forces_on_gpu(local, transport)?;
         // The other subdomains wait for this one, even after an error.
         local.observe_fluids().map_err(|stop| HaltReason::Lost(stop.to_string()))?;
         local.backend.fluids = None;
@@ -115,16 +152,22 @@ impl FluidSubdomain {
     }
 }
 
-/// Loads bodies with the forces of fluids in all subdomains, given those of this one; does nothing if no body is coupled to fluids.
-fn load_bodies_on_gpu(
-    own: Option<Vec<u8>>,
-    adds_up: bool,
-    local: &mut LocalDomain,
-    transport: &mut dyn Transport,
-) -> Result<(), HaltReason> {
-    let Some(own) = own else { return Ok(()) };
-    let all = transport.gather(own)?;
-    on_gpu(local, |remote, flow, _, _| remote.load_bodies(flow, &all, adds_up))
+/// The neighbors of a subdomain on GPUs: each has ghosts of the other's particles.
+struct NeighborGpus<'a> {
+    beside: &'a [usize],
+    transport: &'a mut dyn Transport,
+}
+
+impl FluidNeighbors for NeighborGpus<'_> {
+    fn exchange(&mut self, fluid: &dyn FluidDomainBackend, column: FluidColumn) -> Result<(), HaltReason> {
+        let messages = fluid.column_messages(column)?;
+        let reported = exchange(self.transport, self.beside, messages)?;
+        fluid.receive_column(column, &reported)
+    }
+
+    fn sum(&mut self, own: IterationError) -> Result<IterationError, HaltReason> {
+        sum_of_errors(own, self.transport)
+    }
 }
 
 /// Runs some work on the GPU with the fluids of a subdomain.

@@ -30,7 +30,7 @@ impl Subdomain {
     pub fn advance_servos_on_gpu(&mut self) -> Result<(), HaltReason> {
         self.reduce_servo_loads()?;
         self.on_gpu(|remote, host| {
-            remote.advance_servos_to(host);
+            remote.advance_servos(host);
             Ok(())
         })
     }

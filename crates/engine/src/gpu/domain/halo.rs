@@ -1,12 +1,12 @@
 //! Halo of a subdomain: the exchange of grain positions at every step.
 
-use super::migration::{MigratingColumns, unfold_all, widths_of};
-use crate::exchange::{DecodeError, HaltReason, unfold};
+use super::migration::{MigratingColumns, enclose_all, unfold_all, widths_of};
+use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::domain::{follow, show};
 use seixo_sweeps::layout::RECORD;
@@ -26,6 +26,13 @@ pub(super) struct HaloSide<C, R> {
     pub belongings: MigratingColumns<C>,
     reported: PackedHalo<C, R>,
     sent_columns: MigratingColumns<C>,
+}
+
+/// Downloads of the grains that are ghosts in another subdomain, in progress.
+pub(in crate::gpu) struct HaloReadback<C, R> {
+    coordinates: Ticket<C>,
+    motions: Ticket<R>,
+    belongings: Vec<Ticket<C>>,
 }
 
 impl<C: Number, R: Number> HaloSide<C, R> {
@@ -54,9 +61,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Packs positions and motion of the owned grains that are ghosts elsewhere.
-    pub(super) fn show(&self) {
-        let border = self.border.as_ref().expect("a domain has a border");
-        for side in border.sides.iter().filter(|side| side.shown > 0) {
+    pub(in crate::gpu) fn show(&self) {
+        for side in self.sides().iter().filter(|side| side.shown > 0) {
             let (count, dim) = units(side.shown);
             show::launch::<R, C>(
                 self.gpu.client(),
@@ -97,6 +103,37 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 .scatter(&self.gpu, &belongings, &side.ghosts, side.followed_ghosts, &self.changing());
         }
         Ok(())
+    }
+
+    /// Requests the download of the packed halo, if it is sent by messages.
+    pub(in crate::gpu) fn request_halo(&self, copies: &mut Copies, by_messages: bool) -> Vec<HaloReadback<C, R>> {
+        let (numbers, widths) = (self.numbers_of_motion(), widths_of(&self.changing()));
+        let sides = self.sides().iter().filter(|_| by_messages);
+        let readback = |side: &HaloSide<C, R>| {
+            let packed = &side.packed[self.now];
+            HaloReadback {
+                coordinates: copies.add(&packed.coordinates, 0..RECORD * side.shown),
+                motions: copies.add(&packed.motions, 0..numbers * side.shown),
+                belongings: side.belongings.ask(copies, side.shown, &widths),
+            }
+        };
+        sides.map(readback).collect()
+    }
+
+    /// The messages of the halo, once it has arrived.
+    pub(in crate::gpu) fn halo_messages(arrived: &Arrived, halo: Vec<HaloReadback<C, R>>) -> Vec<Vec<u8>> {
+        let message = |side: HaloReadback<C, R>| {
+            let mut message = Vec::new();
+            enclose(&mut message, &arrived.take(side.coordinates));
+            enclose(&mut message, &arrived.take(side.motions));
+            enclose_all(&mut message, arrived, side.belongings);
+            message
+        };
+        halo.into_iter().map(message).collect()
+    }
+
+    fn sides(&self) -> &[HaloSide<C, R>] {
+        self.border.as_ref().map_or(&[], |border| &border.sides)
     }
 
     fn side(&self, side: usize) -> &HaloSide<C, R> {

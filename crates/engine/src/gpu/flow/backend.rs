@@ -1,90 +1,60 @@
 //! Interface of fluids on a GPU to the rest of the engine.
 
-use super::{FluidGpuBackend, GpuFluid, PendingFluidSteps};
+use super::{FluidGpuBackend, FluidNeighbors, GpuFluid, PendingFluidSteps};
 use crate::bodies::Bodies;
-use crate::flow::{Flow, FlowEnergies, is_marked};
+use crate::exchange::HaltReason;
+use crate::flow::{Constraint, Flow, FlowEnergies, is_marked};
 use crate::gpu::preview::copy_for_preview;
 use crate::gpu::step::{BATCH, FLUID_LISTS, FLUIDS};
 use crate::gpu::{FinishedSteps, Number, raised, stepping};
 use crate::preview::{ColorScalar, PendingPreview};
+use crate::program::{FluidLaunch, Moment};
 use crate::state::Profile;
 use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use seixo_device::gpu::{GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::fluid::{WALL, is_suspended};
+use seixo_sweeps::fluid::{Solver, WALL, is_suspended};
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::kernels::fluid::count_near;
-use seixo_sweeps::kernels::{DONE, THREADS};
+use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
 use std::time::Instant;
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
-    /// Computes the forces at the current positions.
-    pub(super) fn compute_present_forces(&mut self, host: &Flow, surroundings: &Surroundings) {
-        self.send_poses(surroundings, surroundings.context.steps, 0);
-        self.gpu.clear(&self.flags);
-        self.step(host, 0, false, !self.is_led);
-        self.is_led = true;
-    }
-
-    /// Counts the queued steps that were taken, once their flags are here.
-    pub(super) fn count_queued(&mut self, flags: &[u32], profile: &mut Profile) -> FinishedSteps {
-        let Some(opened) = self.opened.take() else {
-            return FinishedSteps::default();
-        };
-        let taken = u64::from(flags[DONE]);
+    /// Counts the queued steps that were taken, once their flags are here. Returns the flags, and how many steps were taken.
+    fn count_queued(&mut self, flags: &[u32], profile: &mut Profile) -> (u32, u64) {
+        let Some(opened) = self.opened.take() else { return (0, 0) };
+        let is_incompressible = self.plan.solver == Solver::Incompressible;
+        let taken = if is_incompressible { 1 } else { u64::from(flags[DONE]) };
         profile.add_on_gpu(FLUIDS, opened.start, taken);
-        self.now = opened.now ^ (taken as usize & 1);
+        if is_incompressible {
+            // The step goes on.
+            self.opened = Some(PendingFluidSteps {
+                start: Instant::now(),
+                ..opened
+            });
+        } else {
+            self.now = opened.now ^ (taken as usize & 1);
+        }
         self.is_led &= taken == 0;
         self.since_rebuild += taken;
-        let raised = raised(flags);
-        FinishedSteps {
-            raised,
-            taken,
-            needs_host: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT_DOMAIN) != 0,
-        }
+        (raised(flags), taken)
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
-    fn advance(
-        &mut self,
-        host: &mut Flow,
-        surroundings: &Surroundings,
-        steps: u64,
-        profile: &mut Profile,
-    ) -> Result<FinishedSteps, GpuError> {
-        if host.is_incompressible() {
-            return self.advance_incompressible(host, surroundings, steps, profile);
-        }
-        let mut taken = 0;
-        while taken < steps {
-            let batch = self.batch(steps - taken);
-            self.open(host, surroundings, surroundings.context.steps - steps + taken, batch);
-            (0..batch as u32).for_each(|ahead| self.queue(host, ahead));
-            let closed = self.close(host, profile)?;
-            taken += closed.taken;
-            if closed.needs_host {
-                return Ok(FinishedSteps { taken, ..closed });
-            }
-            self.rebuild_if_needed(host, closed.raised, profile)?;
-        }
-        Ok(FinishedSteps {
-            taken,
-            ..FinishedSteps::default()
-        })
-    }
-
     fn batch(&self, most: u64) -> u64 {
         let lasting = self.interval.max(self.since_rebuild);
         (lasting / 2).clamp(1, BATCH as u64).min(most)
     }
 
-    fn open(&mut self, host: &Flow, surroundings: &Surroundings, first: u64, batch: u64) {
-        self.send_poses(surroundings, first, batch);
-        self.send_containers(host, surroundings, first, batch);
+    fn open(&mut self, host: &Flow, surroundings: &Surroundings, batch: u64) {
+        let now = surroundings.context.steps;
+        let ahead = if self.plan.solver == Solver::Incompressible { 0 } else { batch };
+        self.send_poses(surroundings, now, ahead);
+        self.send_containers(host, surroundings, now, batch);
         self.gpu.clear(&self.flags);
         self.opened = Some(PendingFluidSteps {
             now: self.now,
@@ -93,25 +63,86 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         });
     }
 
-    fn queue(&mut self, host: &Flow, ahead: u32) {
-        self.step(host, ahead & 1, true, ahead > 0 || !self.is_led);
-        if let Some(opened) = &mut self.opened {
-            opened.queued = ahead + 1;
+    fn open_present(&mut self, surroundings: &Surroundings) {
+        self.send_poses(surroundings, surroundings.context.steps, 0);
+        self.gpu.clear(&self.flags);
+        self.has_present_forces = true;
+    }
+
+    fn launch(&mut self, launch: FluidLaunch, host: &Flow, moment: Moment) {
+        let (parity, advance) = (moment.parity(), moment.advances());
+        let is_incompressible = self.plan.solver == Solver::Incompressible;
+        match launch {
+            FluidLaunch::Boundaries => {
+                self.place_boundaries(host, parity, advance);
+                if advance && self.is_decomposed() && !is_incompressible {
+                    // Walls had these poses already at the end of the step before, and what moved too far was listed again. The flags are cleared,
+                    // since no subdomain may halt alone within a step.
+                    self.gpu.clear(&self.flags);
+                }
+                if let (Moment::Step(ahead), Some(opened)) = (moment, &mut self.opened) {
+                    opened.queued = ahead + 1;
+                }
+            }
+            FluidLaunch::WallPressures if is_incompressible => {
+                if self.plan.viscous.is_some() {
+                    self.wall_particle_pressures_on_gpu(host, parity, false);
+                }
+            }
+            FluidLaunch::WallPressures => {
+                let leads = !self.is_led || matches!(moment, Moment::Step(ahead) if ahead > 0);
+                self.wall_particle_pressures_on_gpu(host, parity, leads);
+                self.is_led |= !advance;
+            }
+            FluidLaunch::Shifting => self.shift(host),
+            FluidLaunch::Forces => self.forces(host, parity, advance),
+            FluidLaunch::MullerDensities => self.sum_muller_densities(host, parity),
+            FluidLaunch::MullerForces => self.muller_forces(host, parity, advance),
+            FluidLaunch::MullerMotion => self.muller_motion(host, parity),
+            FluidLaunch::ViscousForces => self.viscous_forces_of(host),
+            FluidLaunch::Drift => self.drift(host),
+            FluidLaunch::BodyForces => {
+                if self.body_boundaries.is_some() {
+                    // If lists were out of date, this step has rebuilt them and goes on: so the flags are cleared.
+                    self.gpu.clear(&self.flags);
+                    self.sum_forces_on_bodies(0, true);
+                }
+            }
         }
     }
 
-    fn set_off(&self, ahead: u32) {
-        self.gpu.set_off(ahead);
+    fn solve(&mut self, host: &mut Flow, constraint: Constraint, others: &mut dyn FluidNeighbors) -> Result<(), HaltReason> {
+        self.project(host, constraint, others)
     }
 
-    fn close(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
+    fn restart_clock(&mut self) {
+        if let Some(opened) = &mut self.opened {
+            opened.start = Instant::now();
+        }
+    }
+
+    fn close(&mut self, host: &mut Flow, profile: &mut Profile, by_messages: bool) -> Result<FinishedSteps, GpuError> {
         let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
             return Ok(FinishedSteps::default());
         };
-        // After the last step, walls and bodies may be too far from their listed positions.
-        self.place_boundaries(host, queued & 1, true);
-        let flags = self.collect_flags(host)?;
-        Ok(self.count_queued(&flags, profile))
+        if !host.is_incompressible() {
+            // After the last step, walls and bodies may be too far from their listed positions.
+            self.place_boundaries(host, queued & 1, true);
+        }
+        // One copy, and so one wait for all.
+        let mut copies = self.gpu.copies();
+        let flags = copies.add(&self.flags, 0..FLAGS);
+        let load = self.request_loads(&mut copies);
+        let halo = self.request_halo(&mut copies, by_messages);
+        let arrived = copies.wait()?;
+        Self::receive_loads(host, &arrived, load);
+        let (raised, taken) = self.count_queued(&arrived.take(flags), profile);
+        Ok(FinishedSteps {
+            raised,
+            taken,
+            needs_host: raised & (NOT_FINITE | TOO_FAST | TOO_COMPRESSED | LEFT_DOMAIN) != 0,
+            messages: Self::halo_messages(&arrived, halo),
+        })
     }
 
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
@@ -123,12 +154,16 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         Ok(())
     }
 
-    fn step_alone(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
-        self.step_incompressible(host, profile)
-    }
-
-    fn update_walls(&self, surroundings: &Surroundings) {
-        self.send_poses(surroundings, surroundings.context.steps, 0);
+    fn finish(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<(), GpuError> {
+        let mut copies = self.gpu.copies();
+        if let Some(load) = self.request_loads(&mut copies) {
+            let arrived = copies.wait()?;
+            Self::receive_loads(host, &arrived, Some(load));
+        }
+        if let Some(opened) = self.opened.take() {
+            profile.add_on_gpu(FLUIDS, opened.start, 0);
+        }
+        Ok(())
     }
 
     fn update_bodies(&self, bodies: &Bodies) {
@@ -174,11 +209,13 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         self.take_kept(host);
     }
 
-    fn observe(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<(), GpuError> {
+    fn needs_present_forces(&self) -> bool {
+        self.plan.solver != Solver::Incompressible && !self.has_present_forces
+    }
+
+    fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         let is_incompressible = host.is_incompressible();
-        if !is_incompressible && !std::mem::take(&mut self.has_present_forces) {
-            self.compute_present_forces(host, surroundings);
-        }
+        self.has_present_forces = false;
         let gained_by_bodies = self.body_boundary_message(host)?;
         let [half, thermal] = self.download_common(host)?;
         if is_incompressible {

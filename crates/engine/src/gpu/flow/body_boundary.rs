@@ -1,12 +1,12 @@
 //! Rigid bodies that act on fluids on a GPU. If the bodies are on the same GPU, grains and fluids use the same records of them, and a halted step
-//! halts both. Otherwise the host uploads the motion of bodies, and downloads their loads.
+//! halts both, see [`GpuFluid::halt_with_grains`]. Otherwise the host uploads the motion of bodies, and downloads their loads.
 
 use super::GpuFluid;
 use crate::bodies::Bodies;
 use crate::flow::Flow;
-use crate::gpu::{BodyFlags, CoupledBodies, Number, doubles, numbers, stepping};
+use crate::gpu::{CoupledBodies, Number, doubles, numbers, stepping};
 use crate::surroundings::Surroundings;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::WALL;
@@ -14,7 +14,6 @@ use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::bodies::NOWHERE;
 use seixo_sweeps::kernels::body_boundary::{halt_all, index_body_boundaries, place_body_boundaries, sum_forces_on_bodies};
 use seixo_sweeps::layout::RECORD;
-use std::any::Any;
 use std::sync::Arc;
 
 /// Body boundary particles on a GPU.
@@ -34,8 +33,6 @@ pub(super) struct GpuBodyBoundaries<C> {
     pub bodies: Arc<CoupledBodies<C>>,
     /// Whether grains on this GPU use the same records of bodies.
     shares_bodies: bool,
-    /// Flags of the grains on the same GPU, which wait for fluids; none in a subdomain, which waits for all others after each step.
-    flags_of_grains: Option<Arc<Buffer<u32>>>,
     /// For each body boundary: the power that its body gains, summed over all steps, and the present one \[W\].
     power: Buffer<C>,
     ledger: f64,
@@ -47,19 +44,17 @@ impl<C: Number> GpuBodyBoundaries<C> {
         gpu: &Gpu,
         host: &Flow,
         surroundings: &Surroundings,
-        of_bodies: Option<Box<dyn Any>>,
+        shared: Option<Arc<CoupledBodies<C>>>,
     ) -> Result<Option<GpuBodyBoundaries<C>>, GpuError> {
         if host.body_boundaries.is_empty() {
             return Ok(None);
         }
         let layout = &host.body_boundaries;
-        let of_bodies = of_bodies.and_then(|shared| shared.downcast::<BodyFlags<C>>().ok());
-        let shares_bodies = of_bodies.is_some();
-        let (bodies, flags_of_grains) = match of_bodies {
-            Some(shared) => (shared.bodies, Some(shared.flags)),
-            None => (Arc::new(CoupledBodies::new(gpu, surroundings.bodies)?), None),
+        let shares_bodies = shared.is_some();
+        let bodies = match shared {
+            Some(bodies) => bodies,
+            None => Arc::new(CoupledBodies::new(gpu, surroundings.bodies)?),
         };
-        let flags_of_grains = flags_of_grains.filter(|_| !surroundings.grains.has_ghosts);
         let particles = layout.offset.len() / RECORD;
         let body: Vec<u32> = layout.body_index.iter().map(|body_index| body_index.unwrap_or(FREE)).collect();
         let rows = layout.row.windows(2).zip(&body);
@@ -76,7 +71,6 @@ impl<C: Number> GpuBodyBoundaries<C> {
             place: gpu.upload(&vec![FREE; particles], "body boundary particles")?,
             bodies,
             shares_bodies,
-            flags_of_grains,
             ledger: 0.0,
         }))
     }
@@ -112,7 +106,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     }
 
     /// Places body boundary particles according to the bodies at this step. With `watch`, the step halts if one is too far from its listed position.
-    /// Grains that wait for fluids then halt too, and fluids with grains.
     pub(super) fn place_body_boundaries(&self, host: &Flow, parity: u32, watch: bool) {
         let Some(body_boundaries) = &self.body_boundaries else { return };
         let (count, dim) = units(body_boundaries.particles);
@@ -138,7 +131,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             host.body_boundaries.across,
             watch,
         );
-        if let Some(flags) = body_boundaries.flags_of_grains.as_ref().filter(|_| watch) {
+    }
+
+    /// Halts grains on the same GPU if fluids halt at this step, and fluids if grains do.
+    pub(super) fn halt_with_grains(&self, parity: u32) {
+        if let Some(flags) = &self.flags_of_grains {
             let (count, dim) = units(1);
             halt_all::launch(self.gpu.client(), count, dim, self.flags.argument(), flags.argument(), parity);
         }
@@ -215,19 +212,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         }
     }
 
-    /// Downloads the flags, and with them the loads of bodies if these are not on this GPU.
-    pub(super) fn collect_flags(&self, host: &mut Flow) -> Result<Vec<u32>, GpuError> {
-        let mut copies = self.gpu.copies();
-        let flags = copies.add(&self.flags, 0..self.flags.len());
-        let reported = self
+    /// Requests the loads on bodies, if these are not on this GPU.
+    pub(super) fn request_loads(&self, copies: &mut Copies) -> Option<Ticket<C>> {
+        let elsewhere = self
             .body_boundaries
             .as_ref()
-            .filter(|body_boundaries| !body_boundaries.shares_bodies);
-        let load = reported.map(|body_boundaries| copies.add(&body_boundaries.bodies.load, 0..body_boundaries.bodies.load.len()));
-        let arrived = copies.wait()?;
+            .filter(|body_boundaries| !body_boundaries.shares_bodies)?;
+        let load = &elsewhere.bodies.load;
+        Some(copies.add(load, 0..load.len()))
+    }
+
+    /// Stores the loads on bodies that have arrived.
+    pub(super) fn receive_loads(host: &mut Flow, arrived: &Arrived, load: Option<Ticket<C>>) {
         if let Some(load) = load {
             host.body_boundaries.load = doubles(&arrived.take(load));
         }
-        Ok(arrived.take(flags))
     }
 }

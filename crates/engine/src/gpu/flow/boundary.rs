@@ -71,6 +71,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     pub(super) fn place_boundaries(&self, host: &Flow, parity: u32, watch: bool) {
         self.place_walls(host, parity, watch);
         self.place_body_boundaries(host, parity, watch);
+        if watch {
+            self.halt_with_grains(parity);
+        }
     }
 
     /// Places wall particles at this step. With `watch`, the step halts if one is too far from its listed position.

@@ -1,108 +1,51 @@
 //! Incompressible fluids on a GPU. The number of iterations of a step is not known in advance: the host waits for each iteration, and queues no
 //! steps.
 
-use super::super::step::{FLUID_LISTS, FLUIDS};
-use super::super::{FinishedSteps, Number, raised, room_for_cubes, stepping};
-use super::{GpuFluid, smoother};
-use crate::flow::{Constraint, Flow, FlowEnergies, iterate};
-use crate::state::Profile;
-use crate::surroundings::Surroundings;
-use crate::world::LeavingPolicy;
+use super::super::{Number, room_for_cubes, stepping};
+use super::{FluidColumn, FluidNeighbors, GpuFluid, smoother};
+use crate::exchange::HaltReason;
+use crate::flow::{Constraint, Flow, FlowEnergies, IterationError, is_marked, iterate};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::dfsph::{correct, density_errors, drift_on, pressure_accelerations, push_by_pressure, viscous_forces};
 use seixo_sweeps::layout::RECORD;
-use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_FAST};
-use std::time::Instant;
 
 /// Buffers of the pressure iteration.
 pub(super) struct GpuPressureSolver<R> {
     /// Velocities that neighbors read, later accelerations.
-    moving: Buffer<R>,
+    pub moving: Buffer<R>,
     /// See [`seixo_sweeps::dfsph`].
-    solving: Buffer<R>,
-    /// Flags after which a step stops at once.
-    fatal: u32,
+    pub solving: Buffer<R>,
+    /// Remaining error of each particle, in decomposition-invariant runs.
+    errors: Buffer<R>,
 }
 
 impl<R: Number> GpuPressureSolver<R> {
-    /// Room for n particles. The policy for leaving particles decides whether leaving is an error.
-    pub fn new(gpu: &Gpu, n: usize, leaving: LeavingPolicy) -> Result<GpuPressureSolver<R>, GpuError> {
-        let leaves = if leaving == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 };
+    /// Room for n particles; with `invariant`, also for the error of each.
+    pub fn new(gpu: &Gpu, n: usize, invariant: bool) -> Result<GpuPressureSolver<R>, GpuError> {
         Ok(GpuPressureSolver {
-            fatal: NOT_FINITE | TOO_FAST | leaves,
             moving: gpu.zeros(RECORD * n, "accelerations")?,
             solving: gpu.zeros(RECORD * n, "pressures")?,
+            errors: gpu.zeros(RECORD * if invariant { n } else { 1 }, "pressures")?,
         })
+    }
+
+    /// Makes room for n particles.
+    pub fn make_room(&mut self, gpu: &Gpu, n: usize) -> Result<(), GpuError> {
+        for column in [&mut self.moving, &mut self.solving, &mut self.errors] {
+            gpu.lengthen(column, RECORD * n, "pressures")?;
+        }
+        Ok(())
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
-    /// As [`super::FluidGpuBackend::advance`].
-    pub(super) fn advance_incompressible(
-        &mut self,
-        host: &mut Flow,
-        surroundings: &Surroundings,
-        steps: u64,
-        profile: &mut Profile,
-    ) -> Result<FinishedSteps, GpuError> {
-        for taken in 1..=steps {
-            self.send_poses(surroundings, surroundings.context.steps - steps + taken, 0);
-            let closed = self.step_incompressible(host, profile)?;
-            if closed.needs_host {
-                return Ok(FinishedSteps { taken, ..closed });
-            }
-        }
-        Ok(FinishedSteps {
-            taken: steps,
-            ..FinishedSteps::default()
-        })
-    }
-
-    /// Takes one step, with walls in the poses that were sent. Returns the flags that require an action of the host.
-    pub(super) fn step_incompressible(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<FinishedSteps, GpuError> {
-        let closed = |raised: u32| FinishedSteps {
-            raised,
-            taken: 1,
-            needs_host: raised != 0,
-        };
-        let start = Instant::now();
-        self.gpu.clear(&self.flags);
-        if self.plan.viscous.is_some() {
-            self.wall_particle_pressures_on_gpu(host, 0, false);
-        }
-        self.viscous_forces_of(host);
-        self.project(host, Constraint::Density)?;
-        self.drift(host);
-        self.place_boundaries(host, 0, true);
-        let raised = raised(&self.gpu.download(&self.flags)?);
-        profile.add_on_gpu(FLUIDS, start, 1);
-        if raised & self.projecting.fatal != 0 {
-            return Ok(closed(raised));
-        }
-        self.since_rebuild += 1;
-        if raised & SKIN_EXCEEDED != 0 {
-            let start = Instant::now();
-            self.rebuild_neighbor_lists(host)?;
-            profile.add_on_gpu(FLUID_LISTS, start, 1);
-        }
-        let start = Instant::now();
-        self.project(host, Constraint::Divergence)?;
-        if self.body_boundaries.is_some() {
-            // If lists were out of date, this step has rebuilt them and goes on: so the flags are cleared.
-            self.gpu.clear(&self.flags);
-            self.sum_forces_on_bodies(0, true);
-            self.collect_flags(host)?;
-        }
-        profile.add_on_gpu(FLUIDS, start, 0);
-        Ok(closed(raised & LEFT_DOMAIN))
-    }
-
     /// Computes the viscous forces. With them and gravity, velocities are advanced as they would be without pressures.
-    fn viscous_forces_of(&self, host: &Flow) {
+    pub(super) fn viscous_forces_of(&self, host: &Flow) {
         let (count, dim) = units(self.n);
         viscous_forces::launch::<R, C>(
             self.gpu.client(),
@@ -127,14 +70,23 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         );
     }
 
-    /// Computes the pressures that satisfy this constraint, and applies them.
-    fn project(&self, host: &mut Flow, constraint: Constraint) -> Result<(), GpuError> {
+    /// Computes the pressures that satisfy this constraint, and applies them. The order of exchanges is that of the CPU, see `Flow::project`.
+    pub(super) fn project(&self, host: &mut Flow, constraint: Constraint, others: &mut dyn FluidNeighbors) -> Result<(), HaltReason> {
+        if constraint.corrects() {
+            others.exchange(self, FluidColumn::Moving)?;
+        }
         self.density_error(host, constraint);
-        let (projection, particles) = (host.plan.projection, host.count.max(1) as f64);
-        let solved = iterate(constraint, &projection, |carry| -> Result<[f64; 2], GpuError> {
+        let projection = host.plan.projection;
+        let solved = iterate(constraint, &projection, |carry| -> Result<[f64; 2], HaltReason> {
+            others.exchange(self, FluidColumn::Pressures)?;
             self.pressure_acceleration(host);
-            let [error, overshoot] = self.correct(host, carry)?;
-            Ok([error / particles, overshoot])
+            others.exchange(self, FluidColumn::Moving)?;
+            self.correct(host, carry);
+            if self.border.is_some() {
+                return Ok(others.sum(self.remaining_errors()?)?.mean());
+            }
+            let [error, overshoot] = self.remaining_error()?;
+            Ok([error / host.count.max(1) as f64, overshoot])
         })?;
         host.projector.solves.add_iterations(constraint, &solved);
         self.push(host, constraint);
@@ -195,9 +147,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         );
     }
 
-    /// One iteration. Returns the remaining excess of density and `overshoot`, both summed over particles. `overshoot` is positive once the iterations have
-    /// overshot, see [`seixo_laws::fluid::dfsph`].
-    fn correct(&self, host: &Flow, carry: f64) -> Result<[f64; 2], GpuError> {
+    /// One iteration.
+    fn correct(&self, host: &Flow, carry: f64) {
         let (count, dim) = units(self.n);
         correct::launch::<R, C>(
             self.gpu.client(),
@@ -210,12 +161,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.projecting.moving.argument(),
             self.projecting.solving.records(),
             self.power.records(),
+            self.projecting.errors.records(),
             self.smoother(host),
             stepping::<C, R>(&host.stepping),
             R::of(carry),
             self.n as u32,
             self.plan,
+            self.border.is_some(),
         );
+    }
+
+    /// The remaining excess of density and `overshoot`, both summed over particles. `overshoot` is positive once the iterations have overshot, see
+    /// [`seixo_laws::fluid::dfsph`].
+    fn remaining_error(&self) -> Result<[f64; 2], GpuError> {
         let cubes = self.n.div_ceil(THREADS);
         debug_assert!(cubes <= room_for_cubes(self.n));
         let left = self.gpu.download_part(&self.power, 0..2 * RECORD * cubes).wait()?;
@@ -223,6 +181,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             .chunks_exact(2 * RECORD)
             .map(|cube| [cube[RECORD].double(), cube[RECORD + 1].double()]);
         Ok(noted.fold([0.0; 2], |[error, overshoot], cube| [error + cube[0], overshoot + cube[1]]))
+    }
+
+    /// The same of the own particles, as sums that are the same in any order.
+    fn remaining_errors(&self) -> Result<IterationError, GpuError> {
+        let mut copies = self.gpu.copies();
+        let errors = copies.add(&self.projecting.errors, 0..RECORD * self.n);
+        let kind = copies.add(&self.kind, 0..self.n);
+        let owned = self.border.as_ref().filter(|border| border.is_decomposed);
+        let owned = owned.map(|border| copies.add(&border.owned, 0..self.n));
+        let arrived = copies.wait()?;
+        let (errors, kind) = (arrived.take(errors), arrived.take(kind));
+        let owned = owned.map(|owned| arrived.take(owned));
+        let is_own = |i: usize| owned.as_ref().is_none_or(|owned| !is_ghost(owned[i]));
+        let mut all = IterationError::default();
+        for i in (0..self.n).filter(|&i| kind[i] & WALL == 0 && is_own(i)) {
+            all.add_iterations(errors[RECORD * i].double(), errors[RECORD * i + 1].double());
+        }
+        Ok(all)
     }
 
     /// Applies the pressures of the last iteration to fluid and walls.
@@ -253,18 +229,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     }
 
     /// Moves fluid particles with their velocities.
-    fn drift(&self, host: &Flow) {
+    pub(super) fn drift(&self, host: &Flow) {
         let (count, dim) = units(self.n);
         drift_on::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
+            self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
             self.position[self.now].records(),
             self.half_velocity.records(),
             self.reference.records(),
             self.flags.argument(),
             stepping::<C, R>(&host.stepping),
             self.n as u32,
+            self.border.is_some(),
         );
     }
 
@@ -276,6 +254,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         for (i, (half, thermal)) in half.chunks_exact(RECORD).zip(thermal.chunks_exact(RECORD)).enumerate() {
             fields.density_error[i] = thermal[0];
             fields.pressures.extend(&thermal[1..3]);
+            if is_marked(&fields.ghost, i) {
+                // The subdomain that owns it counts it.
+                continue;
+            }
             let (projected, viscous) = (half[3], thermal[3]);
             now.diffusive += projected;
             now.viscous += viscous;

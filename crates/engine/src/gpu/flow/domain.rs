@@ -8,15 +8,15 @@
 mod boundary_forces;
 mod halo;
 
-use super::{FluidGpuBackend, GpuFluid, body_in_lists};
+use super::muller::GpuMuller;
+use super::{GpuFluid, body_in_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
-use crate::flow::Flow;
+use crate::flow::{Flow, IterationError};
 use crate::gpu::domain::RESERVE;
 use crate::gpu::halo_exchange::{HaloExchange, HaloSource};
 use crate::gpu::index_map::{invert_order, rename_places, sampled};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
-use crate::state::Profile;
 use crate::surroundings::Surroundings;
 use boundary_forces::BoundaryForces;
 use halo::HaloSide;
@@ -25,8 +25,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
 use seixo_sweeps::domain::Block;
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::fluid::WALL;
-use seixo_sweeps::kernels::FLAGS;
+use seixo_sweeps::fluid::{Solver, WALL};
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
 
@@ -51,7 +50,8 @@ struct MigrationBuffer<C, R> {
     motions: Vec<Buffer<R>>,
 }
 
-/// Fields that migrate with particles: ids and kinds, records of coordinates, and records of the flow and, if walls move, of the motion.
+/// Fields that migrate with particles: ids and kinds, records of coordinates, and records of the flow, of the motion if walls move, and of the
+/// forces if the fluid is incompressible.
 struct Columns<'a, C, R> {
     words: [&'a Buffer<u32>; 2],
     coordinates: [&'a Buffer<C>; 4],
@@ -65,25 +65,56 @@ struct PackedParticles {
     fluid: Vec<u32>,
 }
 
+/// A column of records that subdomains exchange within a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FluidColumn {
+    /// Shifted velocities.
+    ShiftedVelocities,
+    /// Densities of Müller's solver.
+    Densities,
+    /// Velocities of Müller's solver after forces.
+    DrivenVelocities,
+    /// Velocities before pressures, or accelerations by pressures, of incompressible fluids.
+    Moving,
+    /// Pressures of incompressible fluids.
+    Pressures,
+}
+
+/// The other subdomains of a fluid on a GPU.
+pub(crate) trait FluidNeighbors {
+    /// Exchanges a column of the fluid that two subdomains have.
+    fn exchange(&mut self, fluid: &dyn FluidDomainBackend, column: FluidColumn) -> Result<(), HaltReason>;
+    /// The sum of the remaining errors of all subdomains.
+    fn sum(&mut self, own: IterationError) -> Result<IterationError, HaltReason>;
+}
+
+/// There are no other subdomains.
+pub(crate) struct NoNeighbors;
+
+impl FluidNeighbors for NoNeighbors {
+    fn exchange(&mut self, _: &dyn FluidDomainBackend, _: FluidColumn) -> Result<(), HaltReason> {
+        Ok(())
+    }
+
+    fn sum(&mut self, own: IterationError) -> Result<IterationError, HaltReason> {
+        Ok(own)
+    }
+}
+
 /// Fluids of a subdomain on a GPU, independent of their precision. Messages go to the neighbor subdomains and come from them, in their order.
 pub(crate) trait FluidDomainBackend: HaloExchange {
     /// Takes over the shared fluid, by its indices before the upload.
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
-    /// First part of a step, from the host's clock on: forces, and motion of fluid. Returns the forces on own body boundary particles, if a body is
-    /// coupled to fluids.
-    fn step_fluid(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError>;
-    /// Computes the present forces. Returns the same as [`FluidDomainBackend::step_fluid`].
-    fn present_forces(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError>;
+    /// A message with the forces on the own body boundary particles. `None` if no body is coupled to fluids.
+    fn boundary_forces(&self) -> Result<Option<Vec<u8>>, GpuError>;
     /// Loads bodies with the forces on all body boundary particles, from the messages of all subdomains. After a step it `adds_up` their power.
     fn load_bodies(&mut self, host: &mut Flow, messages: &[Vec<u8>], adds_up: bool) -> Result<(), HaltReason>;
-    /// Second part of a step, after bodies moved. Returns the flags that the step raised, and the halo as messages if `by_messages`; otherwise peers
-    /// copy the packed halo.
-    fn finish_step_and_pack_halo(
-        &mut self,
-        host: &mut Flow,
-        profile: &mut Profile,
-        by_messages: bool,
-    ) -> Result<(u32, Vec<Vec<u8>>), GpuError>;
+    /// Packs the halo of a step that went on after it was closed. Returns messages if `by_messages`; otherwise peers copy the packed halo.
+    fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Messages with a column of the fluid that is ghosts elsewhere.
+    fn column_messages(&self, column: FluidColumn) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Updates a column of the ghosts of fluid from these messages.
+    fn receive_column(&self, column: FluidColumn, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Updates the ghosts of fluid from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Prepares for migration. Returns the positions of some of the owned fluid \[m\].
@@ -117,7 +148,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             parcel: MigrationBuffer {
                 words: rooms(gpu, 2)?,
                 coordinates: rooms(gpu, 4)?,
-                motions: rooms(gpu, 2)?,
+                motions: rooms(gpu, 3)?,
             },
         }))
     }
@@ -212,10 +243,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     fn columns(&self) -> Columns<'_, C, R> {
         let now = self.now;
         let motion = self.plan.moving.then_some(&self.motion);
+        // Lists of incompressible fluids are rebuilt within a step, and bodies need these forces afterwards.
+        let rate = (self.plan.solver == Solver::Incompressible).then_some(&self.rate);
         Columns {
             words: [&self.id, &self.kind],
             coordinates: [&self.position[now], &self.half_velocity, &self.thermal, &self.reference],
-            motions: std::iter::once(&self.flowing[now]).chain(motion).collect(),
+            motions: std::iter::once(&self.flowing[now]).chain(motion).chain(rate).collect(),
+        }
+    }
+
+    /// A column that subdomains exchange within a step.
+    fn column(&self, column: FluidColumn) -> &Buffer<R> {
+        let of_muller = |column: fn(&GpuMuller<C, R>) -> &Buffer<R>| self.muller.as_ref().map_or(&self.seen, column);
+        match column {
+            FluidColumn::ShiftedVelocities => &self.motion,
+            FluidColumn::Densities => of_muller(|muller| &muller.dense),
+            FluidColumn::DrivenVelocities => of_muller(|muller| &muller.driven),
+            FluidColumn::Moving => &self.projecting.moving,
+            FluidColumn::Pressures => &self.projecting.solving,
         }
     }
 
@@ -241,6 +286,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         }
         if self.plan.moving {
             gpu.lengthen(&mut self.motion, RECORD * room, what)?;
+        }
+        if self.plan.solver == Solver::Incompressible {
+            self.projecting.make_room(gpu, room)?;
+        }
+        if let Some(muller) = &mut self.muller {
+            muller.make_room(gpu, room)?;
         }
         gpu.lengthen(&mut self.rows.count, room, "rows of neighbors")?;
         gpu.lengthen(&mut self.rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
@@ -339,19 +390,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(())
     }
 
-    fn step_fluid(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError> {
-        self.open(host, surroundings, surroundings.context.steps, 1);
-        self.place_boundaries(host, 0, true);
-        // Walls had these poses already at the end of the step before, and what moved too far was listed again. The flags are cleared, since no
-        // subdomain may halt alone within a step.
-        self.gpu.clear(&self.flags);
-        self.wall_and_fluid_forces(host, 0, true, !self.is_led);
-        self.boundary_force_message()
-    }
-
-    fn present_forces(&mut self, host: &mut Flow, surroundings: &Surroundings) -> Result<Option<Vec<u8>>, GpuError> {
-        self.compute_present_forces(host, surroundings);
-        self.has_present_forces = true;
+    fn boundary_forces(&self) -> Result<Option<Vec<u8>>, GpuError> {
         self.boundary_force_message()
     }
 
@@ -359,36 +398,46 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(self.sum_boundary_forces(host, messages, adds_up)?)
     }
 
-    fn finish_step_and_pack_halo(
-        &mut self,
-        host: &mut Flow,
-        profile: &mut Profile,
-        by_messages: bool,
-    ) -> Result<(u32, Vec<Vec<u8>>), GpuError> {
-        self.place_boundaries(host, 1, true);
-        let (gpu, now) = (&self.gpu, self.now);
-        let mut copies = gpu.copies();
-        let flags = copies.add(&self.flags, 0..FLAGS);
-        let mut reported = Vec::new();
-        for side in &self.border().sides {
-            let packed = &side.packed[now];
-            gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &packed.coordinates);
-            gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &packed.motions);
-            if by_messages {
-                let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
-                reported.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
+    fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError> {
+        let mut copies = self.gpu.copies();
+        let halo = self.request_halo(&mut copies, by_messages);
+        if halo.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(Self::halo_messages(&copies.wait()?, halo))
+    }
+
+    fn column_messages(&self, column: FluidColumn) -> Result<Vec<Vec<u8>>, GpuError> {
+        let (column, mut copies) = (self.column(column), self.gpu.copies());
+        let tickets: Vec<Ticket<R>> = self
+            .border()
+            .sides
+            .iter()
+            .map(|side| {
+                self.gpu.gather(column, &side.own, side.shown, RECORD, &side.column);
+                copies.add(&side.column, 0..RECORD * side.shown)
+            })
+            .collect();
+        let arrived = copies.wait()?;
+        let message = |ticket: Ticket<R>| {
+            let mut message = Vec::new();
+            enclose(&mut message, &arrived.take(ticket));
+            message
+        };
+        Ok(tickets.into_iter().map(message).collect())
+    }
+
+    fn receive_column(&self, column: FluidColumn, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        let column = self.column(column);
+        for (side, message) in self.border().sides.iter().zip(messages) {
+            let m = side.followed_ghosts;
+            let records = columns_of::<R>(&mut &message[..], 1, RECORD * m)?;
+            if m > 0 {
+                self.gpu.write_part(&side.reported.motions, 0, &records[0]);
+                self.gpu.scatter(&side.reported.motions, &side.ghosts, m, RECORD, column);
             }
         }
-        // One copy, and so one wait for all.
-        let arrived = copies.wait()?;
-        let closed = self.count_queued(&arrived.take(flags), profile);
-        let messages = reported.into_iter().map(|(places, flows)| {
-            let mut message = Vec::new();
-            enclose(&mut message, &arrived.take(places));
-            enclose(&mut message, &arrived.take(flows));
-            message
-        });
-        Ok((closed.raised, messages.collect()))
+        Ok(())
     }
 
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

@@ -1,7 +1,7 @@
 //! Müller's fluid on a GPU: three launches a step, and one more if walls move.
 
 use super::GpuFluid;
-use crate::flow::{Flow, FlowEnergies, Muller};
+use crate::flow::{Flow, FlowEnergies, Muller, is_marked};
 use crate::gpu::step::BATCH;
 use crate::gpu::{Number, numbers, stepping};
 use crate::surroundings::Surroundings;
@@ -22,8 +22,8 @@ pub(super) struct GpuMuller<C, R> {
     elements: u32,
     /// The containers of the coming steps, if walls move.
     ahead: Option<Buffer<C>>,
-    dense: Buffer<R>,
-    driven: Buffer<R>,
+    pub dense: Buffer<R>,
+    pub driven: Buffer<R>,
     smooths: bool,
 }
 
@@ -42,6 +42,14 @@ impl<C: Number, R: Number> GpuMuller<C, R> {
             driven: gpu.zeros(RECORD * n, "velocities")?,
             smooths: host.smooths(),
         })
+    }
+}
+
+impl<C, R: Number> GpuMuller<C, R> {
+    /// Makes room for n particles.
+    pub fn make_room(&mut self, gpu: &Gpu, n: usize) -> Result<(), GpuError> {
+        gpu.lengthen(&mut self.dense, RECORD * n, "densities")?;
+        gpu.lengthen(&mut self.driven, RECORD * n, "velocities")
     }
 }
 
@@ -67,17 +75,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.gpu.write(ahead, &numbers::<C>(containers));
     }
 
-    /// Queues one step or, without `advance`, the computation of present densities and forces.
-    pub(super) fn step_muller(&mut self, host: &Flow, parity: u32, advance: bool) {
+    /// Sums the present densities.
+    pub(super) fn sum_muller_densities(&self, host: &Flow, parity: u32) {
         let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
             return;
         };
-        self.place_body_boundaries(host, parity, advance);
-        let n = self.n as u32;
         let (count, dim) = units(self.n);
         sum_densities::launch::<R, C>(
             self.gpu.client(),
-            count.clone(),
+            count,
             dim,
             self.rows.tile_first.argument(),
             self.rows.count.argument(),
@@ -90,10 +96,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.flags.argument(),
             functions::<R>(given),
             stepping::<C, R>(&host.stepping),
-            n,
+            self.n as u32,
             parity,
             self.plan,
         );
+    }
+
+    /// Computes the present forces, and the velocities after them.
+    pub(super) fn muller_forces(&self, host: &Flow, parity: u32, advance: bool) {
+        let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
+            return;
+        };
+        let (count, dim) = units(self.n);
         muller_forces::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -114,14 +128,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.flags.argument(),
             functions::<R>(given),
             stepping::<C, R>(&host.stepping),
-            n,
+            self.n as u32,
             parity,
             self.plan,
         );
         self.sum_forces_on_bodies(parity, advance);
-        if !advance {
+    }
+
+    /// Moves the fluid inside its walls.
+    pub(super) fn muller_motion(&mut self, host: &Flow, parity: u32) {
+        let (Some(muller), Some(given)) = (&self.muller, &host.muller) else {
             return;
-        }
+        };
         if let Some(ahead) = &muller.ahead {
             let held = ahead.len() / BATCH;
             let (count, dim) = units(held);
@@ -146,6 +164,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.rows.count.argument(),
             self.rows.list.argument(),
             self.kind.argument(),
+            self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
             self.media.argument(),
             muller.fluid_parameters.argument(),
             self.position[self.now].argument(),
@@ -161,11 +180,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.flags.argument(),
             functions::<R>(given),
             stepping::<C, R>(&host.stepping),
-            n,
+            self.n as u32,
             muller.elements,
             parity,
             self.plan,
             muller.smooths,
+            self.border.is_some(),
         );
         self.now ^= 1;
     }
@@ -183,6 +203,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             fields.position[at + 3] = dense[at];
             fields.velocity_pressure[at + 3] = dense[at + 1];
             fields.density_error[i] = dense[at + 2];
+            if is_marked(&fields.ghost, i) {
+                // The subdomain that owns it counts it.
+                continue;
+            }
             host.springs += dense[at + 3];
             sums.viscous += thermal[at + 2];
             sums.gained += half[at + 3];

@@ -1,10 +1,11 @@
 //! Halo of the fluids in a subdomain.
 
 use super::super::GpuFluid;
+use crate::exchange::enclose;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::neighbor_lists::make_room;
-use seixo_device::gpu::{Buffer, Gpu, GpuError};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(super) struct HaloSide<C, R> {
     pub followed_ghosts: usize,
     /// Packed records of owned fluid: position with volume, and velocity with pressure, for this step and the one before.
     pub packed: [Arc<PackedHalo<C, R>>; 2],
+    /// Packed records of a column that is sent within a step.
+    pub column: Buffer<R>,
     /// The same records for the ghosts, as received in a message.
     pub reported: PackedHalo<C, R>,
 }
@@ -32,6 +35,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, RECORD)?,
+            column: gpu.buffer(RECORD, "domains")?,
             reported: PackedHalo::new(gpu, 1, RECORD)?,
         };
         side.show(gpu, own)?;
@@ -44,6 +48,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.own, own.len(), "domains")?;
         gpu.write_part(&self.own, 0, own);
         self.shown = own.len();
+        make_room(gpu, &mut self.column, RECORD * self.shown, "domains")?;
         PackedHalo::make_room(&mut self.packed, gpu, self.shown, RECORD)
     }
 
@@ -54,6 +59,39 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         self.followed_ghosts = copies.len();
         make_room(gpu, &mut self.reported.coordinates, RECORD * self.followed_ghosts, "domains")?;
         make_room(gpu, &mut self.reported.motions, RECORD * self.followed_ghosts, "domains")
+    }
+}
+
+/// Downloads of the fluid that is ghosts in another subdomain, in progress: positions, and velocities with pressures.
+pub(in crate::gpu::flow) type HaloReadback<C, R> = (Ticket<C>, Ticket<R>);
+
+impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Packs the fluid that is ghosts elsewhere, and requests its download if it is sent by messages.
+    pub(in crate::gpu::flow) fn request_halo(&self, copies: &mut Copies, by_messages: bool) -> Vec<HaloReadback<C, R>> {
+        let (gpu, now) = (&self.gpu, self.now);
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        let mut halo = Vec::new();
+        for side in sides {
+            let packed = &side.packed[now];
+            gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &packed.coordinates);
+            gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &packed.motions);
+            if by_messages {
+                let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
+                halo.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
+            }
+        }
+        halo
+    }
+
+    /// The messages of the halo, once it has arrived.
+    pub(in crate::gpu::flow) fn halo_messages(arrived: &Arrived, halo: Vec<HaloReadback<C, R>>) -> Vec<Vec<u8>> {
+        let message = |(places, flows): HaloReadback<C, R>| {
+            let mut message = Vec::new();
+            enclose(&mut message, &arrived.take(places));
+            enclose(&mut message, &arrived.take(flows));
+            message
+        };
+        halo.into_iter().map(message).collect()
     }
 }
 

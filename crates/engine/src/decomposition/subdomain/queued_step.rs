@@ -1,0 +1,180 @@
+//! The step of a subdomain on a GPU: what the exchanges of its lists mean among domains.
+
+use super::{StepStatus, Subdomain, halt, through};
+use crate::decomposition::fluids::FluidSubdomain;
+use crate::exchange::HaltReason;
+use crate::flow::Constraint;
+use crate::gpu::FluidColumn;
+use crate::guard::StepError;
+use crate::local_domain::{GpuExecutor, LocalDomain};
+use crate::program::{Exchange, Moment};
+use seixo_sweeps::motion::LEFT_DOMAIN;
+use seixo_transport::Transport;
+use std::ops::ControlFlow;
+
+/// Steps of a subdomain on a GPU.
+pub(in crate::decomposition) struct QueuedDomainStep<'a> {
+    domain: &'a mut Subdomain,
+    /// Last agreement of all subdomains on their grains.
+    all: StepStatus,
+    /// Flags that the last steps of grains raised here.
+    raised: u32,
+    /// Messages with the own grains that are ghosts elsewhere.
+    messages: Vec<Vec<u8>>,
+    /// Flags that the last motion of fluids raised in any subdomain.
+    raised_by_fluids: u32,
+}
+
+impl QueuedDomainStep<'_> {
+    /// Steps that have not begun.
+    pub fn of(domain: &mut Subdomain) -> QueuedDomainStep<'_> {
+        QueuedDomainStep {
+            domain,
+            all: StepStatus::Fine,
+            raised: 0,
+            messages: Vec::new(),
+            raised_by_fluids: 0,
+        }
+    }
+
+    /// Waits for the queued steps of grains, up to which the clock goes, and agrees on errors and neighbor lists.
+    fn close(&mut self) -> Result<(), HaltReason> {
+        let domain = &mut *self.domain;
+        self.all = StepStatus::Fine;
+        if !domain.local.populations.grains_on_gpu() {
+            domain.local.populations.pass_time(1);
+            return Ok(());
+        }
+        let by_messages = domain.peer_exchange.is_none();
+        let closed = domain.on_gpu(|remote, host| Ok(remote.close(host, by_messages)?))?;
+        domain.advance_servos_on_gpu()?;
+        self.all = domain.agree_on_gpu(closed.needs_host, closed.raised)?;
+        (self.raised, self.messages) = (closed.raised, closed.messages);
+        Ok(())
+    }
+
+    /// Updates the ghosts of grains, or migrates grains and rebuilds the neighbor lists, as all agreed.
+    fn receive_or_migrate(&mut self) -> Result<(), HaltReason> {
+        let domain = &mut *self.domain;
+        if !domain.local.populations.grains_on_gpu() {
+            return Ok(());
+        }
+        let messages = std::mem::take(&mut self.messages);
+        let is_out_of_date = self.all == StepStatus::ListsOutOfDate;
+        // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
+        let bonds_leave = domain.local.populations.is_bonded() && domain.local.populations.context.domain.is_some();
+        if domain.queued_exchange().is_none() && (!is_out_of_date || bonds_leave) {
+            match domain.peer_exchange {
+                None => domain.follow_on_gpu(messages)?,
+                Some(_) => domain.exchange_halo()?,
+            }
+        }
+        if is_out_of_date {
+            domain.migrate_on_gpu(self.raised)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Runs some work on the fluids, if there are any.
+    fn with_fluids<T: Default>(
+        &mut self,
+        run: impl FnOnce(&mut FluidSubdomain, &mut LocalDomain, &mut dyn Transport) -> Result<T, HaltReason>,
+    ) -> Result<T, HaltReason> {
+        let Subdomain {
+            local, fluids, transport, ..
+        } = &mut *self.domain;
+        match fluids {
+            Some(fluids) if local.populations.fluids_on_gpu() => run(fluids, local, through(transport)),
+            _ => Ok(T::default()),
+        }
+    }
+
+    /// Counts the bytes that fluids sent between GPUs.
+    fn count_fluid_halo(&mut self) {
+        let fluids = self.domain.fluids.as_mut();
+        let bytes = fluids.map_or(0, |fluids| std::mem::take(&mut fluids.halo_message));
+        self.domain.counted().bytes += bytes;
+    }
+}
+
+impl GpuExecutor for QueuedDomainStep<'_> {
+    type Halt = HaltReason;
+
+    fn local(&mut self) -> &mut LocalDomain {
+        &mut self.domain.local
+    }
+
+    fn batch(&mut self, wished: u64) -> Result<u64, HaltReason> {
+        match self.domain.queued_exchange() {
+            Some(_) => self.domain.least(wished),
+            None => Ok(1),
+        }
+    }
+
+    fn exchange(&mut self, exchange: Exchange, moment: Moment) -> Result<ControlFlow<()>, HaltReason> {
+        let column = |column: FluidColumn| {
+            move |fluids: &mut FluidSubdomain, local: &mut LocalDomain, transport: &mut dyn Transport| {
+                fluids.exchange_column_on_gpu(column, local, transport)
+            }
+        };
+        match exchange {
+            Exchange::BodyForces => self.domain.reduce_body_forces_on_gpu()?,
+            Exchange::GhostPositions => {
+                if let Moment::Step(ahead) = moment {
+                    self.domain.queue_halo_exchange(ahead)?;
+                }
+            }
+            Exchange::Agreement => self.close()?,
+            Exchange::NeighborLists => {
+                self.receive_or_migrate()?;
+                if self.domain.local.host_waits_for_fluids() {
+                    let opened = self.domain.local.open_fluids(1);
+                    opened.map_err(|error| self.stop(error))?;
+                }
+            }
+            Exchange::FluidLists(takes_away) => {
+                let (sent, raised) =
+                    self.with_fluids(|fluids, local, transport| fluids.follow_motion_on_gpu(takes_away, local, transport))?;
+                self.domain.migrated += sent;
+                self.raised_by_fluids = raised;
+                self.count_fluid_halo();
+            }
+            Exchange::LostFluid => {
+                let left = self.raised_by_fluids & LEFT_DOMAIN != 0;
+                self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.finish_step_on_gpu(left, local, transport))?;
+                self.count_fluid_halo();
+            }
+            Exchange::ShiftedVelocities if self.domain.local.populations.shifts_fluids() => {
+                self.with_fluids(column(FluidColumn::ShiftedVelocities))?
+            }
+            Exchange::DrivenVelocities if self.domain.local.populations.smooths_velocities() => {
+                self.with_fluids(column(FluidColumn::DrivenVelocities))?
+            }
+            Exchange::Densities => self.with_fluids(column(FluidColumn::Densities))?,
+            Exchange::BodyBoundaryForces => {
+                self.with_fluids(|fluids, local, transport| fluids.load_bodies_on_gpu(moment, local, transport))?
+            }
+            // Each domain has the fluid within twice the reach of its own, and computes the pressures of wall particles itself.
+            Exchange::WallPressures | Exchange::ShiftedVelocities | Exchange::DrivenVelocities => {}
+            // The agreement has these.
+            Exchange::ServoLoads | Exchange::Status => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn solve(&mut self, constraint: Constraint) -> Result<(), HaltReason> {
+        self.with_fluids(|fluids, local, transport| fluids.project_on_gpu(constraint, local, transport))
+    }
+
+    fn settle(&mut self) -> Result<(), HaltReason> {
+        match self.all {
+            StepStatus::BodiesLeft => self.domain.migrate(),
+            _ => Ok(()),
+        }
+    }
+
+    fn stop(&self, error: StepError) -> HaltReason {
+        halt(Some(error))
+    }
+}

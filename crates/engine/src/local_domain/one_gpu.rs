@@ -1,0 +1,175 @@
+//! A domain on one GPU without others: there is no one to exchange data with.
+
+use super::queued_steps::GpuExecutor;
+use crate::backend::Backend;
+use crate::exchange::HaltReason;
+use crate::flow::{Constraint, Flow};
+use crate::gpu::{FinishedSteps, FluidGpuBackend, NoNeighbors};
+use crate::guard::StepError;
+use crate::local_domain::LocalDomain;
+use crate::program::{Exchange, INCOMPRESSIBLE_ALONE, Moment, Work};
+use crate::state::Profile;
+use crate::world::LeavingPolicy;
+use seixo_device::gpu::GpuError;
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
+use std::ops::ControlFlow;
+
+/// A domain on one GPU, and what its last steps raised.
+pub(super) struct OneGpu<'a> {
+    local: &'a mut LocalDomain,
+    grains: FinishedSteps,
+    fluids: FinishedSteps,
+}
+
+/// Flags of fluids after which a step stops at once.
+pub(crate) fn fatal_for_fluids(leaving: LeavingPolicy) -> u32 {
+    NOT_FINITE | TOO_FAST | TOO_COMPRESSED | if leaving == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 }
+}
+
+impl OneGpu<'_> {
+    /// This domain.
+    pub fn of(local: &mut LocalDomain) -> OneGpu<'_> {
+        OneGpu {
+            local,
+            grains: FinishedSteps::default(),
+            fluids: FinishedSteps::default(),
+        }
+    }
+
+    /// Waits for the queued steps, up to which the clock goes.
+    fn close(&mut self) -> Result<(), StepError> {
+        let local = &mut *self.local;
+        let waits_for_host = local.host_waits_for_fluids();
+        if !waits_for_host {
+            self.fluids = local.with_fluid_gpu_backend(|remote, flow, _, profile| remote.close(flow, profile, false))?;
+        }
+        if local.populations.grains_on_gpu() {
+            self.grains = local.with_gpu_backend(|remote, host| remote.close(host, false))?;
+            if self.grains.taken > 0 {
+                local.with_gpu_backend(|remote, host| {
+                    remote.advance_servos(host);
+                    Ok(())
+                })?;
+            }
+            debug_assert!(waits_for_host || !local.populations.fluids_on_gpu() || self.grains.taken == self.fluids.taken);
+        } else {
+            local.populations.pass_time(if waits_for_host { 1 } else { self.fluids.taken });
+        }
+        Ok(())
+    }
+}
+
+impl GpuExecutor for OneGpu<'_> {
+    type Halt = StepError;
+
+    fn local(&mut self) -> &mut LocalDomain {
+        self.local
+    }
+
+    fn batch(&mut self, wished: u64) -> Result<u64, StepError> {
+        Ok(wished)
+    }
+
+    fn exchange(&mut self, exchange: Exchange, _: Moment) -> Result<ControlFlow<()>, StepError> {
+        match exchange {
+            Exchange::Agreement => self.close()?,
+            Exchange::NeighborLists => {
+                if self.local.populations.grains_on_gpu() && !self.grains.needs_host {
+                    let raised = self.grains.raised;
+                    self.local.with_gpu_backend(|remote, host| remote.rebuild_if_needed(host, raised))?;
+                }
+                if self.local.host_waits_for_fluids() {
+                    if self.local.populations.grains_on_gpu() && self.grains.taken == 0 {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    self.local.open_fluids(1)?;
+                }
+            }
+            Exchange::FluidLists(true) => {
+                if !self.fluids.needs_host {
+                    let raised = self.fluids.raised;
+                    self.local
+                        .with_fluid_gpu_backend(|remote, flow, _, profile| remote.rebuild_if_needed(flow, raised, profile))?;
+                }
+            }
+            Exchange::FluidLists(false) => {
+                let leaving = self.local.populations.leaving();
+                self.fluids = self
+                    .local
+                    .with_fluid_gpu_backend(|remote, flow, _, profile| follow_motion(remote, flow, leaving, profile))?;
+                if self.fluids.raised & fatal_for_fluids(leaving) != 0 {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Exchange::LostFluid => self
+                .local
+                .with_fluid_gpu_backend(|remote, flow, _, profile| remote.finish(flow, profile))?,
+            _ => {}
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn solve(&mut self, constraint: Constraint) -> Result<(), StepError> {
+        let Backend { fluids: Some(fluids), .. } = &mut self.local.backend else {
+            return Ok(());
+        };
+        let Some(flow) = self.local.populations.flow.as_deref_mut() else {
+            return Ok(());
+        };
+        let solved = fluids.solve(flow, constraint, &mut NoNeighbors);
+        solved.map_err(|halt| self.local.stopped_by(halt))
+    }
+
+    fn settle(&mut self) -> Result<(), StepError> {
+        if self.fluids.needs_host {
+            self.local.handle_fluid_flags(self.fluids.raised)?;
+        }
+        if self.grains.needs_host {
+            self.local.handle_grain_flags(self.grains.raised)?;
+        }
+        self.local.update_open_boundaries_if_due()
+    }
+
+    fn stop(&self, error: StepError) -> StepError {
+        error
+    }
+}
+
+/// After the motion of incompressible fluid: downloads what it raised, and rebuilds the neighbor lists if these are out of date and the step goes on.
+pub(crate) fn follow_motion(
+    remote: &mut dyn FluidGpuBackend,
+    flow: &mut Flow,
+    leaving: LeavingPolicy,
+    profile: &mut Profile,
+) -> Result<FinishedSteps, GpuError> {
+    let moved = remote.close(flow, profile, false)?;
+    if moved.raised & fatal_for_fluids(leaving) == 0 {
+        remote.rebuild_if_needed(flow, moved.raised, profile)?;
+    }
+    Ok(moved)
+}
+
+/// A step of incompressible fluid without anything else, on the thread that calls it. It was opened.
+pub(super) fn step_incompressible(
+    remote: &mut dyn FluidGpuBackend,
+    flow: &mut Flow,
+    leaving: LeavingPolicy,
+    profile: &mut Profile,
+) -> Result<FinishedSteps, HaltReason> {
+    let mut moved = FinishedSteps::default();
+    for queued in INCOMPRESSIBLE_ALONE {
+        match queued.work {
+            Work::Fluids(launch) => remote.launch(launch, flow, Moment::Step(0)),
+            Work::Solve(constraint) => remote.solve(flow, constraint, &mut NoNeighbors)?,
+            Work::Exchange(Exchange::FluidLists(_)) => {
+                moved = follow_motion(remote, flow, leaving, profile)?;
+                if moved.raised & fatal_for_fluids(leaving) != 0 {
+                    break;
+                }
+            }
+            Work::Exchange(Exchange::LostFluid) => remote.finish(flow, profile)?,
+            Work::Exchange(_) | Work::Grains(_) => {}
+        }
+    }
+    Ok(moved)
+}

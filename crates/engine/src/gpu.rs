@@ -148,6 +148,8 @@ pub(crate) struct SharedWithFluids<C> {
     pub flags: Arc<Buffer<u32>>,
     /// Rigid bodies, if there are any.
     pub bodies: Option<Arc<CoupledBodies<C>>>,
+    /// Servos of walls, if there are walls.
+    pub servos: Option<Arc<Buffer<C>>>,
 }
 
 /// A pair by its indices, with the contact history of each of the two grains. The two histories are opposite except for rounding.
@@ -168,7 +170,8 @@ struct WallRows<C, R> {
     elements: Buffer<C>,
     records: Buffer<C>,
     poses: Buffer<C>,
-    servos: Buffer<C>,
+    /// Shared with fluids on the same GPU, whose wall particles follow these walls.
+    servos: Arc<Buffer<C>>,
     planes: Buffer<u32>,
     grid: Buffer<C>,
     shape: Buffer<u32>,

@@ -314,7 +314,7 @@ impl Populations {
     }
 
     /// Blocks with equal numbers of fluid particles and a minimum width \[m\], if there are fluid or wall particles. On GPUs the width lets ghosts of
-    /// walls have all fluid within their reach.
+    /// walls have all fluid within their reach, unless walls have no pressures.
     pub(super) fn partition_fluids(&self, count: usize, at_least: f64, on_gpus: bool) -> Result<Option<Partition>, WorldError> {
         let Some(flow) = &self.flow else { return Ok(None) };
         let all = flow.fields.id.iter().zip(flow.fields.reference.as_chunks::<RECORD>().0);
@@ -327,7 +327,11 @@ impl Populations {
         if places.is_empty() {
             return Ok(None);
         }
-        let reaches = if on_gpus && flow.compiled_for.bounded { 2.0 } else { 1.0 };
+        let reaches = if on_gpus && flow.compiled_for.bounded && flow.muller.is_none() {
+            2.0
+        } else {
+            1.0
+        };
         let reach = at_least.max(reaches * (flow.plan.support + flow.cells.skin));
         Partition::cut(&places, count, reach, self.context.domain.as_ref()).map(Some)
     }

@@ -179,7 +179,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         shared: Option<Box<dyn Any>>,
     ) -> Result<GpuFluid<C, R>, GpuError> {
         let shared = shared.and_then(|shared| shared.downcast::<SharedWithFluids<C>>().ok());
-        let (flags_of_grains, bodies) = shared.map_or((None, None), |shared| (Some(shared.flags), shared.bodies));
+        let (flags_of_grains, bodies, servos) = match shared {
+            Some(shared) => (Some(shared.flags), shared.bodies, shared.servos),
+            None => (None, None, None),
+        };
         let fields = &host.fields;
         let n = fields.len();
         let as_c = |values: &[f64], what| gpu.upload(&numbers::<C>(values.iter().copied()), what);
@@ -234,7 +237,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             tables: host.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
             walls: words("wall particles")?,
             bounding: 0,
-            carriage: WallParticleMotion::new(&gpu, host, surroundings)?,
+            carriage: WallParticleMotion::new(&gpu, host, surroundings, servos)?,
             nothing: gpu.zeros(1, "walls")?,
             body_boundaries: GpuBodyBoundaries::new(&gpu, host, surroundings, bodies)?,
             suspension: GpuSuspension::new(&gpu, host)?,

@@ -16,6 +16,7 @@ use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
 use seixo_sweeps::periodic::OPEN;
 use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
+use std::sync::Arc;
 
 /// Corners of an infinite box.
 pub(super) const UNBOUNDED: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
@@ -351,7 +352,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
             start: upload(&walls.start)?,
             at_rest: upload(&walls.at_rest)?,
             records: gpu.buffer(walls.given.len() * WALL, "walls")?,
-            servos: gpu.buffer(walls.servos.len(), "walls")?,
+            servos: Arc::new(gpu.buffer(walls.servos.len(), "walls")?),
             poses: gpu.buffer(
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
                 "poses of walls",

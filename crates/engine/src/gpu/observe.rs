@@ -258,6 +258,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         Box::new(SharedWithFluids {
             flags: self.flags.clone(),
             bodies: self.carriers.as_ref().map(|carriers| carriers.coupled.clone()),
+            servos: self.walls.as_ref().map(|near| near.servos.clone()),
         })
     }
 

@@ -131,6 +131,12 @@ impl LocalDomain {
     fn wished_batch(&self, most: u64) -> u64 {
         let populations = &self.populations;
         let most = populations.steps_until_open_boundary_event(populations.context.steps, most);
+        // Without grains on this GPU, the host moves servos.
+        let most = if self.backend.grains.is_none() && populations.walls.has_servos() {
+            1
+        } else {
+            most
+        };
         let of_grains = self.backend.grains.as_ref().map(|remote| remote.batch(populations, most));
         let of_fluids = self.backend.fluids.as_ref().map(|remote| remote.batch(most));
         of_grains.into_iter().chain(of_fluids).fold(most, u64::min)

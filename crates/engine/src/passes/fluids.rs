@@ -10,7 +10,7 @@ use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Profile, State};
 use crate::surroundings::Surroundings;
-use crate::world::{Fluids, LeavingPolicy, Solver};
+use crate::world::{Fluids, Solver};
 use seixo_sweeps::bodies::LOAD;
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::layout::RECORD;
@@ -142,25 +142,19 @@ impl Populations {
         self.flow.as_ref().is_some_and(|flow| flow.is_on_gpu)
     }
 
-    /// Whether fluid with a surface tension is taken away where it leaves the domain of the world.
-    pub(crate) fn loses_cohesive_fluid(&self) -> bool {
-        let takes_away = self.context.domain.is_some_and(|domain| domain.leaving == LeavingPolicy::Delete);
-        takes_away && self.flow.as_ref().is_some_and(|flow| flow.compiled_for.cohesive)
-    }
-
-    /// Name of a wall that has a servo and bounds a fluid, if there is one.
-    pub(crate) fn servo_wall_of_fluid(&self) -> Option<&str> {
-        let flow = self.flow.as_ref()?;
-        let bounds = |wall: usize| flow.muller.is_some() || flow.plan.boundary.wall.contains(&(wall as u32));
-        let mut walls = self.walls.given.iter().enumerate();
-        let (_, wall) = walls.find(|(index, wall)| wall.motion.servo.is_some() && bounds(*index))?;
+    /// Name of a wall that has a servo and contains a fluid of Müller's solver, if there is one.
+    pub(crate) fn servo_wall_of_container(&self) -> Option<&str> {
+        self.flow.as_ref()?.muller.as_ref()?;
+        let wall = self.walls.given.iter().find(|wall| wall.motion.servo.is_some())?;
         Some(&wall.name)
     }
 
     /// Why fluids cannot be on a GPU, if they cannot.
     pub(crate) fn why_fluids_on_host(&self) -> Option<String> {
-        let name = self.servo_wall_of_fluid()?;
-        Some(format!("wall {name} has a servo and bounds a fluid, which does not go on a GPU"))
+        let name = self.servo_wall_of_container()?;
+        Some(format!(
+            "wall {name} has a servo and contains a fluid of solver = \"muller2003\", which does not go on a GPU"
+        ))
     }
 
     /// Number of steps until the next event at inlets and outlets, at most `most` and at least one.

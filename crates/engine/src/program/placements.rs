@@ -87,18 +87,11 @@ static LIMITS: &[PlacementLimit] = &[
         when: Populations::has_open_boundaries,
     },
     PlacementLimit {
-        what: "a surface tension of fluid that is taken away where it leaves",
-        passes: (Some(Solver::WeaklyCompressible), &["fluid neighbor lists and ghosts"]),
-        not_on: &[GpuDomains],
-        why: "fluid that leaves is removed on the host, which has no lists of the pairs that hold its energy",
-        when: Populations::loses_cohesive_fluid,
-    },
-    PlacementLimit {
-        what: "a servo on a wall of a fluid",
-        passes: (None, &["motion of wall particles", "rebound at walls"]),
+        what: "a servo on a wall, with fluids of solver = \"muller2003\"",
+        passes: (Some(Solver::Muller2003), &["rebound at walls"]),
         not_on: &[Gpu, GpuDomains, CpuAndGpu],
-        why: "a GPU steps the fluid after many steps of the grains, while a servo follows them step by step",
-        when: |populations| populations.servo_wall_of_fluid().is_some(),
+        why: "the host sends the walls that contain the fluid before the step, and the servo moves its wall within the step",
+        when: |populations| populations.servo_wall_of_container().is_some(),
     },
 ];
 

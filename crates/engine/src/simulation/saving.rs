@@ -70,7 +70,8 @@ impl Simulation {
 
     /// Whether both grains of a contact have a history, as on a GPU.
     pub(crate) fn has_two_histories(&self) -> bool {
-        self.whole.populations.grains_on_gpu() || self.subdomains.is_some() && self.whole.backend.gpu.is_some()
+        let are_divided = self.subdomains.is_some() && self.whole.backend.gpu.is_some() && !self.whole.populations.has_no_grains();
+        self.whole.populations.grains_on_gpu() || are_divided
     }
 
     /// Resumes from a saved state of the same world and settings; the number of threads may differ.

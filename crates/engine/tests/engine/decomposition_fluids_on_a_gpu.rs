@@ -3,8 +3,8 @@
 
 use crate::couette::{cavity, couette};
 use crate::domains_on_a_gpu::{after, started};
-use crate::driven::{drum, paddled, pressed, round_and_round};
-use crate::drops::droplet;
+use crate::driven::{drum, paddled, pressed, round_and_round, served};
+use crate::drops::{SPACING, droplet};
 use crate::floods::{assert_put_back, beside_grains, block, column, dry, falling_whirl, whirl};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
@@ -117,6 +117,30 @@ fn drops_hold_together_across_domains() {
     for (what, world) in [("in the air", droplet(12, None)), ("on a floor", droplet(12, Some(1.0)))] {
         let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 150));
         assert_same(&whole, &decomposed, what);
+    }
+}
+
+#[test]
+fn a_drop_that_leaves_takes_the_energy_of_its_surface_along() {
+    let mut world = droplet(12, None);
+    let fluids = world.fluids.as_mut().unwrap();
+    fluids.particles.velocity.fill([0.5, 0.0, 0.0]);
+    // Half of the drop is beyond the side within a hundredth of a second.
+    world.domain = Some(Domain::open([-1.0; 3], [13.0 * SPACING, 1.0, 1.0], LeavingPolicy::Delete));
+    let steps = (0.013 / started(&world, 1, Precision::Mixed).time_step().value) as u64;
+    let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, steps));
+    let left = whole.fluid_particles() as f64 / world.fluids.as_ref().unwrap().particles.id.len() as f64;
+    assert!((0.1..0.9).contains(&left), "{left}");
+    assert_same(&whole, &decomposed, "a drop that leaves");
+}
+
+#[test]
+fn servos_move_the_wall_particles_of_all_domains() {
+    for (what, world) in [("weakly compressible", served()), ("incompressible", incompressible(served()))] {
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 300));
+        assert_same(&whole, &decomposed, what);
+        let place = |simulation: &Simulation| simulation.walls().last().unwrap().position;
+        assert_eq!(place(&whole), place(&decomposed), "{what}");
     }
 }
 

@@ -1,8 +1,10 @@
 //! Fluids driven by walls: lids, paddles, drums and pistons.
 
+use crate::beds::falling;
 use crate::couette::couette;
 use crate::pools::{G, domain, drop_in, floor, fluids, sites, water, wet};
-use seixo_engine::world::{Fluids, Frustum, SurfaceMotion, Vibration, WallMotion, WallShape, World};
+use seixo_engine::world::{Fluids, Frustum, Servo, SurfaceMotion, Vibration, Wall, WallMotion, WallShape, World};
+use seixo_laws::contact::TangentialLaw;
 
 /// As [`couette()`], with an upper wall that moves through the periodic sides, in place of a moving surface.
 pub fn round_and_round() -> World {
@@ -51,6 +53,47 @@ pub fn paddled() -> World {
         phase: -std::f64::consts::FRAC_PI_2,
     }];
     wet(fluids, G, None, vec![floor(), paddle])
+}
+
+/// Water in front of a paddle, which a servo moves until it presses a grain against a side of its box. The water is elsewhere.
+pub fn served() -> World {
+    let mut world = falling(1, TangentialLaw::Mindlin);
+    let side = world.walls.iter().find_map(|wall| match wall.shape {
+        WallShape::Plane { point, normal } if normal[0] < 0.0 => Some(point[0]),
+        _ => None,
+    });
+    let radius = world.grains.radius[0];
+    let at = side.unwrap() - radius;
+    (world.grains.position[0][0], world.grains.velocity[0]) = (at, [0.0; 3]);
+    let paddle = world.walls.len() as u32;
+    world.walls.push(Wall {
+        name: "paddle".to_owned(),
+        shape: WallShape::Plane {
+            point: [at - radius - 1e-4, 0.0, 0.0],
+            normal: [1.0, 0.0, 0.0],
+        },
+        motion: WallMotion {
+            servo: Some(Servo {
+                along: [1.0, 0.0, 0.0],
+                force: 0.05,
+                velocity_limit: 0.5,
+                gain: None,
+            }),
+            ..WallMotion::default()
+        },
+        ..floor()
+    });
+    let mut fluids = paddled().fluids.unwrap();
+    // The first wall of the box has the particles of the floor.
+    fluids
+        .boundary
+        .wall
+        .iter_mut()
+        .filter(|wall| **wall == 1)
+        .for_each(|wall| *wall = paddle);
+    fluids.slips = vec![false; world.walls.len()];
+    world.fluids = Some(fluids);
+    world
 }
 
 /// A drum of half a meter, half full of water, in a plane; it rotates at 4 rad/s about its axis, which is at zero.

@@ -2,13 +2,13 @@
 
 use crate::channels::{channel, jet, shaken, speeding};
 use crate::couette::{cavity, couette};
-use crate::driven::{drum, paddled, pressed, round_and_round};
+use crate::driven::{drum, paddled, pressed, round_and_round, served};
 use crate::drops::{SIGMA, SPACING, droplet};
 use crate::pools;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Servo, Settings, Solver, WallMotion, World};
-use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange, WorldError};
+use seixo_engine::world::{DeviceChoice, LeavingPolicy, Precision, Settings, Solver, WallMotion, World};
+use seixo_engine::{Simulation, StepErrorCause, SurroundingsChange};
 
 /// A column of water that collapses in a tank twice as wide, in a plane or in space.
 fn column(is_plane: bool) -> World {
@@ -220,26 +220,26 @@ fn a_gpu_watches_densities_too() {
 }
 
 #[test]
-fn a_servo_keeps_fluids_off_a_gpu() {
-    let mut world = paddled();
-    world.walls[1].motion = WallMotion {
-        servo: Some(Servo {
-            along: [1.0, 0.0, 0.0],
-            force: 10.0,
-            velocity_limit: 0.1,
-            gain: Some(1e-3),
-        }),
-        ..WallMotion::default()
-    };
-    let settings = Settings {
-        device: DeviceChoice::Gpu(None),
-        threads: 1,
-        ..Settings::default()
-    };
-    let Err(WorldError::Fluid(what)) = Simulation::new(world, settings) else {
-        panic!("it was accepted")
-    };
-    assert!(what.contains("wall paddle has a servo") && what.contains("--device cpu"), "{what}");
+fn a_servo_moves_the_wall_particles_of_its_wall() {
+    for world in [served(), incompressible(served())] {
+        let [here, there] = [(DeviceChoice::Cpu, None), (DeviceChoice::Gpu(None), Some(Precision::F64))].map(|(device, precision)| {
+            let mut simulation = on(device, precision, world.clone());
+            simulation.advance(400).unwrap();
+            simulation.observe().unwrap();
+            simulation
+        });
+        let place = |simulation: &Simulation| simulation.walls().last().unwrap().position[0];
+        let way = place(&here) - place(&on(DeviceChoice::Cpu, None, world.clone()));
+        let fastest = 0.5 * here.time();
+        // The paddle came to the grain at its largest speed, and stopped there.
+        assert!(way > 1e-4 && way < 0.6 * fastest, "{way:e} m, at most {fastest:e} m");
+        assert!((place(&here) - place(&there)).abs() < 1e-12, "{} {}", place(&here), place(&there));
+        let (mine, its) = (here.fluid().unwrap(), there.fluid().unwrap());
+        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
+        assert!(x < 1e-12 && v < 1e-8, "{x:e} {v:e}");
+        // The water follows.
+        assert!(mine.velocity.iter().any(|v| v[0] > 1e-4));
+    }
 }
 
 #[test]

@@ -142,7 +142,8 @@ impl FluidSubdomain {
         // The other subdomains wait for this one, even after an error.
         local.observe_fluids().map_err(|stop| HaltReason::Lost(stop.to_string()))?;
         local.backend.fluids = None;
-        local.populations.with_flow(|flow, _| flow.is_on_gpu = false);
+        // Pairs hold energy that fluid takes along.
+        local.populations.with_flow(|flow, surroundings| flow.download(surroundings));
         let sent = self.migrate(true, local, transport)?;
         match local.backend.gpu.clone() {
             Some(gpu) => self.upload(&gpu, local)?,

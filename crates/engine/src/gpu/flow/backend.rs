@@ -46,6 +46,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
     fn batch(&self, most: u64) -> u64 {
+        if self.plan.solver == Solver::Incompressible {
+            return 1;
+        }
         let lasting = self.interval.max(self.since_rebuild);
         (lasting / 2).clamp(1, BATCH as u64).min(most)
     }

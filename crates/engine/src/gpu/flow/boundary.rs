@@ -10,6 +10,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::boundary::{place_boundary, wall_pressures};
 use seixo_sweeps::wall_pose::POSE;
+use std::sync::Arc;
 
 /// Motion of the walls with particles.
 pub(super) struct WallParticleMotion<C> {
@@ -19,12 +20,19 @@ pub(super) struct WallParticleMotion<C> {
     /// Positions of the wall particles at the start of the motions of their walls, three numbers each, in the order of their ids.
     start: Buffer<C>,
     poses: Buffer<C>,
-    servos: Buffer<C>,
+    servos: Arc<Buffer<C>>,
+    /// Whether grains on this GPU have the same servos.
+    shares_servos: bool,
 }
 
 impl<C: Number> WallParticleMotion<C> {
-    /// Motion of the host's walls. `None` if no wall moves, or if no wall bounds fluids.
-    pub fn new(gpu: &Gpu, host: &Flow, surroundings: &Surroundings) -> Result<Option<WallParticleMotion<C>>, GpuError> {
+    /// Motion of the host's walls, with these servos if grains on the GPU have them. `None` if no wall moves, or if no wall bounds fluids.
+    pub fn new(
+        gpu: &Gpu,
+        host: &Flow,
+        surroundings: &Surroundings,
+        servos: Option<Arc<Buffer<C>>>,
+    ) -> Result<Option<WallParticleMotion<C>>, GpuError> {
         let walls = &surroundings.walls;
         if host.plan.boundary.position.is_empty() || !walls.has_moving() {
             return Ok(None);
@@ -42,11 +50,15 @@ impl<C: Number> WallParticleMotion<C> {
             moves: gpu.upload(&moves, "walls")?,
             start: upload(host.plan.boundary.position.as_flattened())?,
             poses: gpu.buffer((BATCH + 1) * count * POSE, "poses of walls")?,
-            servos: upload(&walls.servos)?,
+            shares_servos: servos.is_some(),
+            servos: match servos {
+                Some(servos) => servos,
+                None => Arc::new(upload(&walls.servos)?),
+            },
         }))
     }
 
-    /// Sends the poses at a step and at this many more.
+    /// Sends the poses at a step and at this many more, and the present servos if grains are elsewhere.
     fn send(&self, gpu: &Gpu, surroundings: &Surroundings, step: u64, more: u64) {
         let mut poses = Vec::with_capacity(self.poses.len());
         for step in step..=step + more {
@@ -56,6 +68,9 @@ impl<C: Number> WallParticleMotion<C> {
                 .poses_within(surroundings.context.domain.as_ref(), time, &mut poses);
         }
         gpu.write_part(&self.poses, 0, &numbers::<C>(poses));
+        if surroundings.walls.has_servos() && !self.shares_servos {
+            gpu.write(&self.servos, &numbers::<C>(surroundings.walls.servos.iter().copied()));
+        }
     }
 }
 

@@ -197,6 +197,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let fields = &mut host.fields;
         let mut sums = FlowEnergies::default();
         host.springs = 0.0;
+        // Spheres of bodies have none.
+        fields.density_error.fill(0.0);
         // The host has all data of the spheres of bodies.
         for i in (0..self.n).filter(|&i| fields.kind[i] & WALL == 0) {
             let at = RECORD * i;

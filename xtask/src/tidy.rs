@@ -57,7 +57,6 @@ const LOOKED_AT: &[&str] = &[
     "docs",
     "examples",
     "peers",
-    "validation",
     "xtask",
 ];
 /// Endings of text files; others are listed but not read.

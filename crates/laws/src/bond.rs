@@ -76,6 +76,17 @@ pub enum BreakMode {
 }
 
 impl BreakMode {
+    /// Code of [`BreakMode::Tension`].
+    pub const TENSION: f32 = 1.0;
+    /// Code of [`BreakMode::Bending`].
+    pub const BENDING: f32 = 2.0;
+    /// Code of [`BreakMode::Shear`].
+    pub const SHEAR: f32 = 3.0;
+    /// Code of [`BreakMode::Twist`].
+    pub const TWIST: f32 = 4.0;
+    /// Code of [`BreakMode::Energy`].
+    pub const ENERGY: f32 = 5.0;
+
     /// All modes, in the order of their codes, which start at 1.
     pub const ALL: [BreakMode; 5] = [
         BreakMode::Tension,
@@ -92,7 +103,13 @@ impl BreakMode {
 
     /// Code of the mode.
     pub fn code(self) -> f64 {
-        f64::from(self as u8 + 1)
+        f64::from(match self {
+            BreakMode::Tension => BreakMode::TENSION,
+            BreakMode::Bending => BreakMode::BENDING,
+            BreakMode::Shear => BreakMode::SHEAR,
+            BreakMode::Twist => BreakMode::TWIST,
+            BreakMode::Energy => BreakMode::ENERGY,
+        })
     }
 
     /// Keyword in tables.
@@ -301,7 +318,7 @@ pub fn bond_forces<R: Real>(
     bond_parameters: &BondParameters<R>,
 ) -> BondForces<R> {
     let mut held = beam::beam_forces::<R>(shape, moves, span, bond_parameters);
-    if bond_parameters.law == R::new(1.0) {
+    if bond_parameters.law == R::new(POINT) {
         let point = point::spring_forces::<R>(shape, moves, span, bond_parameters);
         held.force = point.force;
         held.torque_i = point.torque_i;
@@ -346,9 +363,9 @@ pub fn utilization<R: Real>(held: &BondForces<R>, span: &BondGeometry<R>, bond_p
     let twisted = held.torsion * bond_parameters.per_torsion_edge * per_square * per_size;
 
     let mut share = (axial + bent) * bond_parameters.per_tensile_strength * per_strength;
-    let mut mode = R::new(1.0);
+    let mut mode = R::new(BreakMode::TENSION);
     if bent > axial {
-        mode = R::new(2.0);
+        mode = R::new(BreakMode::BENDING);
     }
     // Under large tension the shear strength is zero. The lower bound makes any shear break the bond, but not zero shear.
     let resistance = larger::<R>(
@@ -358,15 +375,15 @@ pub fn utilization<R: Real>(held: &BondForces<R>, span: &BondGeometry<R>, bond_p
     let sliding = (sheared + twisted) / resistance;
     if sliding > share {
         share = sliding;
-        mode = R::new(3.0);
+        mode = R::new(BreakMode::SHEAR);
         if twisted > sheared {
-            mode = R::new(4.0);
+            mode = R::new(BreakMode::TWIST);
         }
     }
     let stored = held.energy * bond_parameters.per_fracture_energy * per_square * per_strength;
     if stored > share {
         share = stored;
-        mode = R::new(5.0);
+        mode = R::new(BreakMode::ENERGY);
     }
     Utilization::<R> { share, mode }
 }

@@ -1,7 +1,6 @@
 //! Seixo, a particle engine: scene file in, checked numbers and pictures out.
 //!
-//! The names are those of the scene file: a [`Scene`] is read and assembled, its [`World`] becomes a [`Simulation`], and [`run::start`] runs it into
-//! a folder. Without a folder:
+//! The names are those of the scene file: a [`Scene`] is read and assembled, and its [`World`] becomes a [`Simulation`]:
 //!
 //! ```
 //! let text = seixo::scene::templates()[0].text;
@@ -11,9 +10,15 @@
 //! println!("{:?} at {} s", simulation.snapshot().position[0], simulation.time());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The feature `program`, on by default, adds what the command line is made of: `run::start` runs a scene into a folder, `verify` has the validation
+//! cases, and `view` draws. Without it no window, video, page or command line is built.
 
+#[cfg(feature = "program")]
 pub mod device_options;
+#[cfg(feature = "program")]
 pub mod run;
+#[cfg(feature = "program")]
 pub mod verify;
 
 pub use seixo_analysis as analysis;
@@ -26,4 +31,5 @@ pub use seixo_laws as laws;
 pub use seixo_scene as scene;
 pub use seixo_scene::Scene;
 pub use seixo_transport as transport;
+#[cfg(feature = "program")]
 pub use seixo_view as view;

@@ -116,8 +116,8 @@ macro_rules! case {
         Case {
             name: $name,
             is_long: false,
-            scene: include_str!(concat!("../../../validation/", $name, "/scene.toml")),
-            reference: include_str!(concat!("../../../validation/", $name, "/reference.csv")),
+            scene: include_str!(concat!("../validation/", $name, "/scene.toml")),
+            reference: include_str!(concat!("../validation/", $name, "/reference.csv")),
             measure: $measure,
         }
     };

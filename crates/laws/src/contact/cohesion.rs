@@ -20,7 +20,7 @@
 //! }
 //! ```
 
-use super::{Coefficients, ExtendedCoefficients};
+use super::{Coefficients, CohesionLaw, ExtendedCoefficients};
 use crate::real::{Real, cube_root, larger, smaller};
 use cubecl::prelude::*;
 
@@ -102,10 +102,10 @@ pub fn longest_neck<R: Real>(effective_radius: R, extended_coefficients: &Extend
 #[inline(always)]
 pub fn longest_gap<R: Real>(effective_radius: R, extended_coefficients: &ExtendedCoefficients<R>) -> R {
     let mut gap = R::new(0.0);
-    if extended_coefficients.cohesion_law == R::new(3.0) {
+    if extended_coefficients.cohesion_law == R::new(CohesionLaw::JKR) {
         gap = longest_neck::<R>(effective_radius, extended_coefficients);
     }
-    if extended_coefficients.cohesion_law == R::new(4.0) {
+    if extended_coefficients.cohesion_law == R::new(CohesionLaw::CAPILLARY) {
         gap = extended_coefficients.bridge_length;
     }
     gap
@@ -188,7 +188,7 @@ pub fn released_by_touching<R: Real>(
 #[inline(always)]
 pub fn lost_by_tearing<R: Real>(effective_radius: R, coefficients: &Coefficients<R>, extended_coefficients: &ExtendedCoefficients<R>) -> R {
     let mut lost = R::new(0.0);
-    if extended_coefficients.cohesion_law == R::new(3.0) {
+    if extended_coefficients.cohesion_law == R::new(CohesionLaw::JKR) {
         let zero = R::new(0.0);
         let neck = neck::<R>(zero, effective_radius, coefficients, extended_coefficients);
         lost = energy_of_neck::<R>(&neck, R::new(1.0));

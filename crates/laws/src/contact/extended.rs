@@ -18,9 +18,9 @@
 use super::rolling::RotationResistance;
 use super::twisting::ContactDisk;
 use super::{
-    Coefficients, ContactHistory, ContactPair, ContactResponse, NormalForce, RelativeMotion, carried, cohesion, hysteretic, mindlin,
-    no_response, normal_energy, normal_force, potential, restrain, rolling, spring_energy, stored_force_left, tangential_dashpot,
-    tangential_stiffness, twisting, viscoelastic,
+    Coefficients, CohesionLaw, ContactHistory, ContactPair, ContactResponse, NormalForce, NormalLaw, RelativeMotion, TangentialLaw,
+    TwistingLaw, carried, cohesion, hysteretic, mindlin, no_response, normal_energy, normal_force, potential, restrain, rolling,
+    spring_energy, stored_force_left, tangential_dashpot, tangential_stiffness, twisting, viscoelastic,
 };
 use crate::real::{Real, larger};
 use crate::vector::Vector3;
@@ -141,7 +141,7 @@ fn normal_stiffness<R: Real>(contact_radius: R, reach: R, coefficients: &Coeffic
 #[inline(always)]
 fn force_left<R: Real>(before: R, now: R, coefficients: &Coefficients<R>) -> R {
     let mut left = stored_force_left::<R>(before, now, coefficients);
-    if coefficients.tangential_law == R::new(4.0) {
+    if coefficients.tangential_law == R::new(TangentialLaw::MINDLIN_DISPLACEMENT) {
         left = mindlin::displacement_kept::<R>(before, now);
     }
     left
@@ -198,7 +198,7 @@ pub fn interact<R: Real>(
         if overlap > zero {
             next.largest_overlap = larger::<R>(extended_history.largest_overlap, overlap);
             spring = spring_of::<R>(close, extended_history.largest_overlap, coefficients, extended_coefficients);
-            if coefficients.normal_law == R::new(3.0) && overlap > extended_history.largest_overlap {
+            if coefficients.normal_law == R::new(NormalLaw::HYSTERETIC) && overlap > extended_history.largest_overlap {
                 response.normal_power = hysteretic::plastic_power::<R>(overlap, -normal_velocity, coefficients, extended_coefficients);
             }
         }
@@ -212,7 +212,7 @@ pub fn interact<R: Real>(
             extended_coefficients,
         );
         let mut damping = spring.damping;
-        if extended_coefficients.cohesion_law == R::new(3.0) {
+        if extended_coefficients.cohesion_law == R::new(CohesionLaw::JKR) {
             let touch = ContactPair::<R> {
                 overlap,
                 contact_radius: sticking.contact_radius,
@@ -226,12 +226,12 @@ pub fn interact<R: Real>(
             effective_mass: close.contact.effective_mass,
         };
         let mut push = spring.elastic - damping * normal_velocity;
-        if extended_coefficients.cohesion_law != R::new(3.0) {
+        if extended_coefficients.cohesion_law != R::new(CohesionLaw::JKR) {
             push = larger::<R>(push, zero);
         }
         // Friction, rolling and twisting are limited by the load on the surfaces, not by the net force after attraction.
         let mut pressing = push + sticking.load;
-        if extended_coefficients.cohesion_law == R::new(3.0) {
+        if extended_coefficients.cohesion_law == R::new(CohesionLaw::JKR) {
             pressing = larger::<R>(push - sticking.pull + sticking.load, zero);
         }
         let velocity = approach.velocity.minus(&normal.times(normal_velocity));
@@ -315,10 +315,10 @@ pub fn stored_in_joint<R: Real>(
         if touch.overlap > R::new(0.0) {
             elastic = spring_of::<R>(close, extended_history.largest_overlap, coefficients, extended_coefficients).elastic;
             normal = normal_energy::<R>(touch, coefficients);
-            if coefficients.normal_law == R::new(3.0) {
+            if coefficients.normal_law == R::new(NormalLaw::HYSTERETIC) {
                 normal = hysteretic::energy::<R>(elastic, extended_coefficients);
             }
-            if coefficients.normal_law == R::new(4.0) {
+            if coefficients.normal_law == R::new(NormalLaw::POTENTIAL) {
                 normal = potential::energy::<R>(touch.overlap, close.reach, coefficients.normal_stiffness);
             }
         }
@@ -337,7 +337,7 @@ pub fn stored_in_joint<R: Real>(
         let rolling_arm = extended_coefficients.rolling_friction * close.effective_radius;
         let rolling = rolling::stiffness::<R>(tangent_stiffness, rolling_arm);
         let mut twisting = rolling::stiffness::<R>(tangent_stiffness, extended_coefficients.twisting_friction * close.effective_radius);
-        if extended_coefficients.twisting_law == R::new(3.0) {
+        if extended_coefficients.twisting_law == R::new(TwistingLaw::MARSHALL) {
             twisting = twisting::stiffness_of_disk::<R>(radius, sliding);
         }
         let twist = Vector3::<R> {

@@ -7,9 +7,9 @@ use super::{
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// Defines the enum of a family of laws with keywords and codes, from one line per law.
+/// Defines the enum of a family of laws with keywords and codes, from one line per law. Each code has a constant, by which laws are dispatched.
 macro_rules! family {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $law:ident = $code:literal, $keyword:literal;)+ }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $law:ident, $constant:ident = $code:literal, $keyword:literal;)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$doc])* $law),+ }
@@ -18,6 +18,11 @@ macro_rules! family {
             /// Every law of the family.
             pub const ALL: &'static [$name] = &[$($name::$law),+];
 
+            $(
+                #[doc = concat!("Code of [`", stringify!($name), "::", stringify!($law), "`] in a row of coefficients.")]
+                pub const $constant: f32 = $code;
+            )+
+
             /// Keyword of the law in a scene.
             pub fn keyword(self) -> &'static str {
                 match self { $($name::$law => $keyword),+ }
@@ -25,7 +30,7 @@ macro_rules! family {
 
             /// Code of the law in a row of coefficients.
             pub fn code(self) -> f64 {
-                match self { $($name::$law => $code),+ }
+                f64::from(match self { $($name::$law => $name::$constant),+ })
             }
 
             /// The law with this scene keyword.
@@ -40,15 +45,15 @@ family! {
     /// Law of the normal force.
     NormalLaw {
         /// Hooke's spring and dashpot.
-        Linear = 0.0, "linear";
+        Linear, LINEAR = 0.0, "linear";
         /// Hertz's spring with a dashpot proportional to the root of its tangent stiffness.
-        Hertz = 1.0, "hertz";
+        Hertz, HERTZ = 1.0, "hertz";
         /// Hertz's spring with the dashpot of Kuwabara and Kono; restitution decreases with speed.
-        Viscoelastic = 2.0, "viscoelastic";
+        Viscoelastic, VISCOELASTIC = 2.0, "viscoelastic";
         /// Loading along one spring, unloading along a stiffer one (Walton and Braun).
-        Hysteretic = 3.0, "hysteretic";
+        Hysteretic, HYSTERETIC = 3.0, "hysteretic";
         /// A continuous repulsive potential; conservative.
-        Potential = 4.0, "potential";
+        Potential, POTENTIAL = 4.0, "potential";
     }
 }
 
@@ -56,15 +61,15 @@ family! {
     /// Law of the tangential force.
     TangentialLaw {
         /// None: no tangential force, no history, no rotation.
-        None = 0.0, "none";
+        None, NONE = 0.0, "none";
         /// Spring of constant stiffness with history, dashpot and Coulomb limit.
-        Linear = 1.0, "linear";
+        Linear, LINEAR = 1.0, "linear";
         /// Mindlin's stiffness with history, dashpot and Coulomb limit.
-        Mindlin = 2.0, "mindlin";
+        Mindlin, MINDLIN = 2.0, "mindlin";
         /// As `Mindlin`, but without scaling the stored force down while the contact unloads.
-        MindlinForce = 3.0, "mindlin_force";
+        MindlinForce, MINDLIN_FORCE = 3.0, "mindlin_force";
         /// Stores the displacement: the force scales up and down with the contact radius.
-        MindlinDisplacement = 4.0, "mindlin_displacement";
+        MindlinDisplacement, MINDLIN_DISPLACEMENT = 4.0, "mindlin_displacement";
     }
 }
 
@@ -72,15 +77,15 @@ family! {
     /// Law of cohesion.
     CohesionLaw {
         /// No cohesion.
-        None = 0.0, "none";
+        None, NONE = 0.0, "none";
         /// Attraction proportional to the contact area.
-        Sjkr = 1.0, "sjkr";
+        Sjkr, SJKR = 1.0, "sjkr";
         /// Constant attraction in contact (Derjaguin, Muller and Toporov).
-        Dmt = 2.0, "dmt";
+        Dmt, DMT = 2.0, "dmt";
         /// An elastic neck (Johnson, Kendall and Roberts).
-        Jkr = 3.0, "jkr";
+        Jkr, JKR = 3.0, "jkr";
         /// A capillary bridge.
-        Capillary = 4.0, "capillary";
+        Capillary, CAPILLARY = 4.0, "capillary";
     }
 }
 
@@ -88,11 +93,11 @@ family! {
     /// Law of rolling resistance.
     RollingLaw {
         /// No resistance.
-        None = 0.0, "none";
+        None, NONE = 0.0, "none";
         /// A torque of constant direction and size.
-        Constant = 1.0, "constant";
+        Constant, CONSTANT = 1.0, "constant";
         /// A spring with a dashpot and a slider.
-        ElasticPlastic = 2.0, "elastic_plastic";
+        ElasticPlastic, ELASTIC_PLASTIC = 2.0, "elastic_plastic";
     }
 }
 
@@ -100,13 +105,13 @@ family! {
     /// Law of twisting resistance.
     TwistingLaw {
         /// No resistance.
-        None = 0.0, "none";
+        None, NONE = 0.0, "none";
         /// A torque of constant direction and size.
-        Constant = 1.0, "constant";
+        Constant, CONSTANT = 1.0, "constant";
         /// A spring with a dashpot and a slider.
-        ElasticPlastic = 2.0, "elastic_plastic";
+        ElasticPlastic, ELASTIC_PLASTIC = 2.0, "elastic_plastic";
         /// Resistance by friction on the contact disk.
-        Marshall = 3.0, "marshall";
+        Marshall, MARSHALL = 3.0, "marshall";
     }
 }
 
@@ -264,9 +269,14 @@ impl PairOfLaws {
     /// Whether this pair needs [`super::extended`]: it has more than friction with the linear or the Hertz law.
     pub fn is_extended(&self) -> bool {
         let (c, s) = (&self.coefficients, &self.extended_coefficients);
-        c.normal_law > NormalLaw::Hertz.code()
-            || c.tangential_law > TangentialLaw::Mindlin.code()
-            || s.cohesion_law + s.rolling_law + s.twisting_law > 0.0
+        let is_plain = [NormalLaw::Linear, NormalLaw::Hertz].map(NormalLaw::code).contains(&c.normal_law)
+            && [TangentialLaw::None, TangentialLaw::Linear, TangentialLaw::Mindlin]
+                .map(TangentialLaw::code)
+                .contains(&c.tangential_law)
+            && s.cohesion_law == CohesionLaw::None.code()
+            && s.rolling_law == RollingLaw::None.code()
+            && s.twisting_law == TwistingLaw::None.code();
+        !is_plain
     }
 }
 
@@ -343,7 +353,7 @@ fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMater
 #[inline(always)]
 pub fn normal_force<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> NormalForce<R> {
     let mut spring = hertz::normal::<R>(touch, coefficients);
-    if coefficients.normal_law == R::new(0.0) {
+    if coefficients.normal_law == R::new(NormalLaw::LINEAR) {
         let linear = linear::normal::<R>(touch, coefficients);
         spring.elastic = linear.elastic;
         spring.tangent = linear.tangent;
@@ -359,7 +369,7 @@ pub fn normal_force<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients
 #[inline(always)]
 pub fn normal_energy<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     let mut energy = hertz::energy::<R>(touch, coefficients);
-    if coefficients.normal_law == R::new(0.0) {
+    if coefficients.normal_law == R::new(NormalLaw::LINEAR) {
         energy = linear::energy::<R>(touch, coefficients);
     }
     energy
@@ -370,7 +380,8 @@ pub fn normal_energy<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficient
 #[inline(always)]
 pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficients<R>) -> R {
     let mut stiffness = coefficients.tangential_stiffness;
-    if coefficients.tangential_law >= R::new(2.0) {
+    // Without a tangential law the coefficient is zero.
+    if coefficients.tangential_law != R::new(TangentialLaw::LINEAR) {
         stiffness = mindlin::stiffness::<R>(contact_radius, coefficients);
     }
     stiffness
@@ -381,7 +392,7 @@ pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficie
 #[inline(always)]
 pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     let mut tangent = touch.contact_radius;
-    if coefficients.tangential_law == R::new(1.0) {
+    if coefficients.tangential_law == R::new(TangentialLaw::LINEAR) {
         tangent = R::new(1.0);
     }
     coefficients.tangential_damping * R::root(touch.effective_mass * tangent)
@@ -392,7 +403,7 @@ pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coeffi
 #[inline(always)]
 pub fn stored_force_left<R: Real>(before: R, now: R, coefficients: &Coefficients<R>) -> R {
     let mut left = R::new(1.0);
-    if coefficients.tangential_law == R::new(2.0) {
+    if coefficients.tangential_law == R::new(TangentialLaw::MINDLIN) {
         left = mindlin::stored_force_left::<R>(before, now);
     }
     left

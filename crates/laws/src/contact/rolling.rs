@@ -19,7 +19,7 @@
 //! assert_eq!(torque(0.0), 0.0);
 //! ```
 
-use super::{ExtendedCoefficients, SliderResponse, restrain};
+use super::{ExtendedCoefficients, RollingLaw, SliderResponse, restrain};
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
@@ -91,10 +91,10 @@ pub fn resist<R: Real>(turning: &RotationResistance<R>, extended_coefficients: &
         power: R::new(0.0),
         damping_power: R::new(0.0),
     };
-    if extended_coefficients.rolling_law == R::new(1.0) {
+    if extended_coefficients.rolling_law == R::new(RollingLaw::CONSTANT) {
         all = constant::<R>(turning, dt);
     }
-    if extended_coefficients.rolling_law == R::new(2.0) {
+    if extended_coefficients.rolling_law == R::new(RollingLaw::ELASTIC_PLASTIC) {
         all = elastic_plastic::<R>(turning, extended_coefficients.rolling_damping, dt);
     }
     all

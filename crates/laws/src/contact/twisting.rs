@@ -17,7 +17,7 @@
 //! ```
 
 use super::rolling::{RotationResistance, constant, elastic_plastic};
-use super::{ExtendedCoefficients, SliderResponse, restrain};
+use super::{ExtendedCoefficients, SliderResponse, TwistingLaw, restrain};
 use crate::real::Real;
 use crate::vector::Vector3;
 use cubecl::prelude::*;
@@ -57,13 +57,13 @@ pub fn resist<R: Real>(
         power: R::new(0.0),
         damping_power: R::new(0.0),
     };
-    if extended_coefficients.twisting_law == R::new(1.0) {
+    if extended_coefficients.twisting_law == R::new(TwistingLaw::CONSTANT) {
         all = constant::<R>(turning, dt);
     }
-    if extended_coefficients.twisting_law == R::new(2.0) {
+    if extended_coefficients.twisting_law == R::new(TwistingLaw::ELASTIC_PLASTIC) {
         all = elastic_plastic::<R>(turning, extended_coefficients.rolling_damping, dt);
     }
-    if extended_coefficients.twisting_law == R::new(3.0) {
+    if extended_coefficients.twisting_law == R::new(TwistingLaw::MARSHALL) {
         let stiffness = stiffness_of_disk::<R>(disk.radius, disk.stiffness);
         let dashpot = R::new(0.5) * disk.dashpot * disk.radius * disk.radius;
         let limit = R::new(2.0) / R::new(3.0) * disk.radius * disk.limit;

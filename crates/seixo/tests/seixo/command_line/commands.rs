@@ -329,11 +329,57 @@ fn the_passes_of_a_step_are_listed_in_order() {
     let passes = done["passes"].as_array().unwrap();
     let listed = passes.iter().find(|pass| pass["name"] == "contacts").unwrap();
     assert_eq!((&listed["population"], &listed["exchanges"]), (&"grains".into(), &false.into()));
+    // A GPU computes contacts and motion in one launch.
+    let motion = passes.iter().find(|pass| pass["name"] == "motion of grains").unwrap();
+    assert_eq!(listed["on_gpu"], motion["on_gpu"]);
+    assert!(
+        passes
+            .iter()
+            .all(|pass| pass["on_gpu"].as_str().is_some_and(|work| !work.is_empty())),
+        "{passes:?}"
+    );
     // Times of the profile are those of the passes.
     stage.succeed("run heap.toml --quiet --set run.until=1ms");
     let profile = stage.read("heap.out/profile.csv");
     let has_line = |pass: &Value| profile.lines().any(|line| line.starts_with(pass["profile"].as_str().unwrap()));
     assert!(passes.iter().all(has_line), "{profile}");
+}
+
+#[test]
+fn one_table_says_where_passes_run_and_why_not() {
+    let stage = Stage::new();
+    let text = stage.succeed("info --placements").out;
+    let row = text.lines().find(|line| line.starts_with("small grains in fluids")).unwrap();
+    let number = row.split_whitespace().find(|word| word.starts_with('[')).unwrap();
+    let reason = text
+        .lines()
+        .find(|line| line.trim_start().starts_with(number) && line.contains(": not on "))
+        .unwrap();
+    assert!(reason.contains("CPU domains") && reason.contains("blocks of their own"), "{reason}");
+    let table: Value = serde_json::from_str(&stage.succeed("info --placements --json").out).unwrap();
+    let (limits, passes) = (table["limits"].as_array().unwrap(), table["passes"].as_array().unwrap());
+    assert!(
+        limits.len() <= 5 && limits.iter().all(|limit| limit["why"].as_str().is_some_and(|why| why.len() > 20)),
+        "{limits:?}"
+    );
+    // The program on one CPU is complete.
+    assert!(
+        passes
+            .iter()
+            .all(|pass| pass["limits"]["CPU"].as_array().is_some_and(Vec::is_empty))
+    );
+    // The passes of a scene are among those of the table.
+    let out = stage.succeed("check heap.toml --passes --json").out;
+    let of_scene: Value = serde_json::from_str(&out).unwrap();
+    let names: Vec<&Value> = passes.iter().map(|pass| &pass["pass"]).collect();
+    assert!(
+        of_scene["passes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|pass| names.contains(&&pass["name"])),
+        "{out}"
+    );
 }
 
 #[test]

@@ -231,6 +231,7 @@ impl Populations {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assemble::fields_of;
     use crate::gpu::search_tests::world;
     use crate::guard::StepErrorCause;
     use crate::simulation::Simulation;
@@ -268,9 +269,10 @@ mod tests {
     }
 
     fn noted() -> Noted {
-        let spheres = [([0.0; 3], 1e-3), ([5e-3, 0.0, 0.0], 1e-3)];
+        let world = world(&[([0.0; 3], 1e-3), ([5e-3, 0.0, 0.0], 1e-3)]);
+        let fields = fields_of(&world.grains, &[2500.0], true);
         Noted {
-            simulation: Simulation::new(world(&spheres), Settings::default()).unwrap(),
+            simulation: Simulation::prepare(&world, Settings::default(), fields).unwrap(),
             exchanges: Vec::new(),
         }
     }

@@ -85,12 +85,10 @@ impl GpuExecutor for OneGpu<'_> {
                     self.local.open_fluids(1)?;
                 }
             }
-            Exchange::FluidLists(true) => {
-                if !self.fluids.needs_host {
-                    let raised = self.fluids.raised;
-                    self.local
-                        .with_fluid_gpu_backend(|remote, flow, _, profile| remote.rebuild_if_needed(flow, raised, profile))?;
-                }
+            Exchange::FluidLists(true) if !self.fluids.needs_host => {
+                let raised = self.fluids.raised;
+                self.local
+                    .with_fluid_gpu_backend(|remote, flow, _, profile| remote.rebuild_if_needed(flow, raised, profile))?;
             }
             Exchange::FluidLists(false) => {
                 let leaving = self.local.populations.leaving();

@@ -2,7 +2,7 @@
 
 use crate::channels::{channel, jet, shaken, speeding};
 use crate::couette::{cavity, couette};
-use crate::driven::{drum, paddled, pressed, round_and_round, served};
+use crate::driven::{drum, paddled, pressed, round_and_round};
 use crate::drops::{SIGMA, SPACING, droplet};
 use crate::pools;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
@@ -217,29 +217,6 @@ fn a_gpu_watches_densities_too() {
     };
     assert!(matches!(inner.cause, StepErrorCause::TooCompressed { .. }), "{there}");
     assert_eq!((here.step, here.grain), (there.step, there.grain), "{here}\n{there}");
-}
-
-#[test]
-fn a_servo_moves_the_wall_particles_of_its_wall() {
-    for world in [served(), incompressible(served())] {
-        let [here, there] = [(DeviceChoice::Cpu, None), (DeviceChoice::Gpu(None), Some(Precision::F64))].map(|(device, precision)| {
-            let mut simulation = on(device, precision, world.clone());
-            simulation.advance(400).unwrap();
-            simulation.observe().unwrap();
-            simulation
-        });
-        let place = |simulation: &Simulation| simulation.walls().last().unwrap().position[0];
-        let way = place(&here) - place(&on(DeviceChoice::Cpu, None, world.clone()));
-        let fastest = 0.5 * here.time();
-        // The paddle came to the grain at its largest speed, and stopped there.
-        assert!(way > 1e-4 && way < 0.6 * fastest, "{way:e} m, at most {fastest:e} m");
-        assert!((place(&here) - place(&there)).abs() < 1e-12, "{} {}", place(&here), place(&there));
-        let (mine, its) = (here.fluid().unwrap(), there.fluid().unwrap());
-        let (x, v) = (apart(&mine.position, &its.position), apart(&mine.velocity, &its.velocity));
-        assert!(x < 1e-12 && v < 1e-8, "{x:e} {v:e}");
-        // The water follows.
-        assert!(mine.velocity.iter().any(|v| v[0] > 1e-4));
-    }
 }
 
 #[test]

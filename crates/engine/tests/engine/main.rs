@@ -72,6 +72,7 @@ mod films;
 mod floating;
 #[cfg(feature = "long-tests")]
 mod floating_on_a_gpu;
+mod fluid_placements;
 mod fluids;
 #[cfg(feature = "long-tests")]
 mod fluids_on_a_gpu;
@@ -96,6 +97,7 @@ mod suspension;
 mod suspension_on_a_gpu;
 mod switches;
 mod tension;
+mod time_step;
 mod voxels;
 mod voxels_on_a_gpu;
 mod walls;

@@ -1,0 +1,57 @@
+//! Fluids of every solver where they were refused once: in domains on a GPU, and with servos on a GPU (software Vulkan suffices; without any adapter
+//! these tests fail).
+
+use crate::couette::couette;
+use crate::domains_on_a_gpu::after;
+use crate::driven::{paddled, served};
+use crate::ledgers::assert_same_ledger;
+use crate::solvers::incompressible;
+use seixo_engine::Simulation;
+use seixo_engine::world::{DeviceChoice, Precision, Settings};
+
+#[test]
+fn domains_on_a_gpu_exchange_within_a_step() {
+    let mut shifted = couette();
+    shifted.fluids.as_mut().unwrap().particle_shifting = true;
+    for (what, world) in [("incompressible", incompressible(paddled())), ("shifted", shifted)] {
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 40));
+        assert_eq!(whole.fluid(), decomposed.fluid(), "{what}");
+        assert_eq!(whole.solves_of_fluids(), decomposed.solves_of_fluids(), "{what}");
+        assert_same_ledger(&whole, &decomposed, what);
+    }
+}
+
+#[test]
+fn a_servo_moves_the_wall_particles_of_its_wall() {
+    for world in [served(), incompressible(served())] {
+        let [here, there] = [(DeviceChoice::Cpu, None), (DeviceChoice::Gpu(None), Some(Precision::F64))].map(|(device, precision)| {
+            let settings = Settings {
+                device,
+                precision,
+                threads: 1,
+                ..Settings::default()
+            };
+            let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+            let start = simulation.walls().last().unwrap().position[0];
+            simulation.advance(400).unwrap();
+            simulation.observe().unwrap();
+            let way = simulation.walls().last().unwrap().position[0] - start;
+            (way, simulation.fluid().unwrap(), simulation.time())
+        });
+        // The paddle came to the grain at its largest speed, and stopped there.
+        let fastest = 0.5 * here.2;
+        assert!(here.0 > 1e-4 && here.0 < 0.6 * fastest, "{:e} m, at most {fastest:e} m", here.0);
+        assert!((here.0 - there.0).abs() < 1e-12, "{} {}", here.0, there.0);
+        let apart = |mine: &[[f64; 3]], its: &[[f64; 3]]| {
+            let both = mine.iter().flatten().zip(its.iter().flatten());
+            both.fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()))
+        };
+        // Rounding of sums in another order; the fastest water has the speed of the paddle.
+        let (x, v) = (
+            apart(&here.1.position, &there.1.position),
+            apart(&here.1.velocity, &there.1.velocity),
+        );
+        assert!(x < 1e-12 && v < 1e-8, "{x:e} m, {v:e} m/s");
+        assert!(here.1.velocity.iter().any(|v| v[0] > 1e-4), "the water follows");
+    }
+}

@@ -99,9 +99,7 @@ impl LocalDomain {
 
     /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
     pub(crate) fn steps_at_once(&self) -> u64 {
-        let of_grains = self.backend.grains.as_ref().map(|remote| remote.batch(&self.populations, u64::MAX));
-        let of_fluids = self.backend.fluids.as_ref().map(|remote| remote.batch(u64::MAX));
-        of_grains.into_iter().chain(of_fluids).min().unwrap_or(1)
+        if self.is_on_gpu() { self.wished_batch(u64::MAX) } else { 1 }
     }
 
     /// Starts `steps` steps on a GPU, which must be taken next.

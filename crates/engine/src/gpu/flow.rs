@@ -66,6 +66,8 @@ pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError>;
     /// Ends a step that went on after it was closed: the host gets the loads on bodies, if these are not on this GPU.
     fn finish(&mut self, host: &mut Flow, profile: &mut Profile) -> Result<(), GpuError>;
+    /// Updates the servos of walls, unless grains on this GPU have the same.
+    fn update_servos(&self, surroundings: &Surroundings);
     /// Updates the motion of bodies that are not on this GPU.
     fn update_bodies(&self, bodies: &Bodies);
     /// Brings fields and ledger of the host up to date. The present forces were computed, unless the fluid is incompressible.

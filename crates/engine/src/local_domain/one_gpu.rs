@@ -39,11 +39,8 @@ impl OneGpu<'_> {
     /// Waits for the queued steps, up to which the clock goes.
     fn close(&mut self) -> Result<(), StepError> {
         let local = &mut *self.local;
-        let waits_for_host = local.host_waits_for_fluids();
-        if !waits_for_host {
-            self.fluids = local.with_fluid_gpu_backend(|remote, flow, _, profile| remote.close(flow, profile, false))?;
-        }
-        if local.populations.grains_on_gpu() {
+        let (waits_for_host, has_grains) = (local.host_waits_for_fluids(), local.populations.grains_on_gpu());
+        if has_grains {
             self.grains = local.with_gpu_backend(|remote, host| remote.close(host, false))?;
             if self.grains.taken > 0 {
                 local.with_gpu_backend(|remote, host| {
@@ -51,10 +48,15 @@ impl OneGpu<'_> {
                     Ok(())
                 })?;
             }
-            debug_assert!(waits_for_host || !local.populations.fluids_on_gpu() || self.grains.taken == self.fluids.taken);
-        } else {
+        }
+        // Walls are at the end of the steps now.
+        if !waits_for_host {
+            self.fluids = local.with_fluid_gpu_backend(|remote, flow, _, profile| remote.close(flow, profile, false))?;
+        }
+        if !has_grains {
             local.populations.pass_time(if waits_for_host { 1 } else { self.fluids.taken });
         }
+        debug_assert!(!has_grains || waits_for_host || !local.populations.fluids_on_gpu() || self.grains.taken == self.fluids.taken);
         Ok(())
     }
 }

@@ -86,10 +86,7 @@ pub(crate) fn queue_batch<E: GpuExecutor>(executor: &mut E, most: u64) -> Result
 /// Computes the present forces of fluids, if an observation needs them.
 pub(crate) fn compute_present_forces<E: GpuExecutor>(executor: &mut E) -> Result<(), E::Halt> {
     let local = executor.local();
-    let Some(needs) = local.backend.fluids.as_ref().map(|fluids| fluids.needs_present_forces()) else {
-        return Ok(());
-    };
-    if !needs {
+    if !local.backend.fluids.as_ref().is_some_and(|fluids| fluids.needs_present_forces()) {
         return Ok(());
     }
     let opened = local.open_present();
@@ -128,7 +125,7 @@ impl LocalDomain {
     }
 
     /// Number of steps that are best queued at once, at most `most`.
-    fn wished_batch(&self, most: u64) -> u64 {
+    pub(super) fn wished_batch(&self, most: u64) -> u64 {
         let populations = &self.populations;
         let most = populations.steps_until_open_boundary_event(populations.context.steps, most);
         // Without grains on this GPU, the host moves servos.
@@ -161,6 +158,14 @@ impl LocalDomain {
         self.with_fluid_gpu_backend(|remote, flow, surroundings, _| {
             remote.update_bodies(surroundings.bodies);
             remote.open(flow, surroundings, batch);
+            Ok(())
+        })
+    }
+
+    /// Sends the servos of the host's clock to fluids on the GPU, if no grains there have them.
+    pub(crate) fn send_servos(&mut self) -> Result<(), StepError> {
+        self.with_fluid_gpu_backend(|remote, _, surroundings, _| {
+            remote.update_servos(surroundings);
             Ok(())
         })
     }

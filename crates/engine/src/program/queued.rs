@@ -186,9 +186,15 @@ const END_OF_GRAINS: [QueuedWork; 2] = [
 static END_WITHOUT_FLUIDS: &[QueuedWork] = &END_OF_GRAINS;
 
 #[rustfmt::skip]
-static END_WITH_FLUIDS: &[QueuedWork] = &{
+static END_WITH_WEAKLY_COMPRESSIBLE: &[QueuedWork] = &{
     let [agreement, lists] = END_OF_GRAINS;
     [agreement, lists, exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts", "open boundaries"])]
+};
+
+#[rustfmt::skip]
+static END_WITH_MULLER_2003: &[QueuedWork] = &{
+    let [agreement, lists] = END_OF_GRAINS;
+    [agreement, lists, exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts"])]
 };
 
 #[rustfmt::skip]
@@ -242,8 +248,8 @@ impl QueuedLists {
     pub(crate) const fn of(solver: Option<Solver>) -> QueuedLists {
         let (fluids, end): (&[QueuedWork], &[QueuedWork]) = match solver {
             None => (&[], END_WITHOUT_FLUIDS),
-            Some(Solver::WeaklyCompressible) => (WEAKLY_COMPRESSIBLE, END_WITH_FLUIDS),
-            Some(Solver::Muller2003) => (MULLER_2003, END_WITH_FLUIDS),
+            Some(Solver::WeaklyCompressible) => (WEAKLY_COMPRESSIBLE, END_WITH_WEAKLY_COMPRESSIBLE),
+            Some(Solver::Muller2003) => (MULLER_2003, END_WITH_MULLER_2003),
             Some(Solver::Incompressible) => (&[], END_WITH_INCOMPRESSIBLE),
         };
         QueuedLists {

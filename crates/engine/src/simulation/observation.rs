@@ -479,9 +479,10 @@ impl Simulation {
     /// If the GPU fails.
     ///
     /// # Panics
-    /// As [`Simulation::ledger`].
+    /// As [`Simulation::ledger`], and in the work of [`Simulation::advance_while`], as a GPU takes the next steps then.
     pub fn fluid_neighbors(&self) -> Result<[f64; 2], StepError> {
         self.assert_observed();
+        assert!(!self.whole.backend.is_batch_queued, "the GPU takes the next steps already");
         let Some(flow) = &self.whole.populations.flow else {
             return Ok([0.0; 2]);
         };

@@ -19,7 +19,7 @@ macro_rules! family {
             pub const ALL: &'static [$name] = &[$($name::$law),+];
 
             $(
-                #[doc = concat!("Code of [`", stringify!($name), "::", stringify!($law), "`] in a row of coefficients.")]
+                /// Code of the law with this name in a row of coefficients \[-\].
                 pub const $constant: f32 = $code;
             )+
 

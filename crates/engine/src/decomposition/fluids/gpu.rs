@@ -59,8 +59,9 @@ impl FluidSubdomain {
         on_gpu(local, |remote, flow, _, _| remote.solve(flow, constraint, &mut others))
     }
 
-    /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. With
-    /// `takes_away`, fluid that left is removed. Returns how many particles migrated to other subdomains, and the flags that the motion raised in any.
+    /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. If fluid that
+    /// left is taken away next, which lists it again, `takes_away` is set. Returns how many particles migrated to other subdomains, and the flags that
+    /// the motion raised in any.
     pub fn follow_motion_on_gpu(
         &mut self,
         takes_away: bool,
@@ -82,19 +83,17 @@ impl FluidSubdomain {
             return Ok((self.migrate_on_gpu(local, transport)?, raised));
         }
         self.update_ghosts_on_gpu(moved.messages, local, transport)?;
-        let sent = if is_lost { self.migrate_on_host(local, transport)? } else { 0 };
-        Ok((sent, raised))
+        Ok((0, raised))
     }
 
-    /// Ends a step that went on after its motion: updates the ghosts, and removes fluid if any `left`. Returns how many particles migrated.
-    pub fn finish_step_on_gpu(&mut self, left: bool, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+    /// Ends a step that went on after its motion: updates the ghosts.
+    pub fn finish_step_on_gpu(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         let by_messages = self.peer_exchange.is_none();
         let messages = on_gpu(local, |remote, flow, _, profile| {
             remote.finish(flow, profile)?;
             Ok(remote.pack_halo(by_messages)?)
         })?;
-        self.update_ghosts_on_gpu(messages, local, transport)?;
-        if left { self.migrate_on_host(local, transport) } else { Ok(0) }
+        self.update_ghosts_on_gpu(messages, local, transport)
     }
 
     /// Updates the ghosts of all subdomains, by these messages or between GPUs.
@@ -137,8 +136,9 @@ impl FluidSubdomain {
         Ok(sent)
     }
 
-    /// As [`FluidSubdomain::migrate`], but on the host: removes fluid that left, adds its energy to the ledger, and uploads all particles again.
-    fn migrate_on_host(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+    /// As [`FluidSubdomain::migrate`], but on the host: removes fluid that left, adds its energy to the ledger, and uploads all particles again. The
+    /// present forces were computed in all subdomains together.
+    pub fn migrate_on_host(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
         // The other subdomains wait for this one, even after an error.
         local.observe_fluids().map_err(|stop| HaltReason::Lost(stop.to_string()))?;
         local.backend.fluids = None;

@@ -1,12 +1,12 @@
 //! The step of a subdomain on a GPU: what the exchanges of its lists mean among domains.
 
-use super::{StepStatus, Subdomain, halt, through};
+use super::{StepStatus, Subdomain, through};
 use crate::decomposition::fluids::FluidSubdomain;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
 use crate::gpu::FluidColumn;
 use crate::guard::StepError;
-use crate::local_domain::{GpuExecutor, LocalDomain};
+use crate::local_domain::{GpuExecutor, LocalDomain, compute_present_forces};
 use crate::program::{Exchange, Moment};
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_transport::Transport;
@@ -43,7 +43,8 @@ impl QueuedDomainStep<'_> {
         self.all = StepStatus::Fine;
         if !domain.local.populations.grains_on_gpu() {
             domain.local.populations.pass_time(1);
-            return Ok(());
+            let sent = domain.local.send_servos();
+            return sent.map_err(|error| self.stop(error));
         }
         let by_messages = domain.peer_exchange.is_none();
         let closed = domain.on_gpu(|remote, host| Ok(remote.close(host, by_messages)?))?;
@@ -88,6 +89,15 @@ impl QueuedDomainStep<'_> {
             Some(fluids) if local.populations.fluids_on_gpu() => run(fluids, local, through(transport)),
             _ => Ok(T::default()),
         }
+    }
+
+    /// Removes fluid from all subdomains, if any left the domain of the world.
+    fn remove_lost_fluid(&mut self) -> Result<(), HaltReason> {
+        if self.raised_by_fluids & LEFT_DOMAIN != 0 {
+            compute_present_forces(self)?;
+            self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.migrate_on_host(local, transport))?;
+        }
+        Ok(())
     }
 
     /// Counts the bytes that fluids sent between GPUs.
@@ -138,11 +148,14 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                     self.with_fluids(|fluids, local, transport| fluids.follow_motion_on_gpu(takes_away, local, transport))?;
                 self.domain.migrated += sent;
                 self.raised_by_fluids = raised;
+                if takes_away {
+                    self.remove_lost_fluid()?;
+                }
                 self.count_fluid_halo();
             }
             Exchange::LostFluid => {
-                let left = self.raised_by_fluids & LEFT_DOMAIN != 0;
-                self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.finish_step_on_gpu(left, local, transport))?;
+                self.with_fluids(|fluids, local, transport| fluids.finish_step_on_gpu(local, transport))?;
+                self.remove_lost_fluid()?;
                 self.count_fluid_halo();
             }
             Exchange::ShiftedVelocities if self.domain.local.populations.shifts_fluids() => {
@@ -175,6 +188,7 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn stop(&self, error: StepError) -> HaltReason {
-        halt(Some(error))
+        // The others have not agreed on it.
+        HaltReason::Lost(error.to_string())
     }
 }

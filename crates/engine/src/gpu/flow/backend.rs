@@ -169,6 +169,10 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         Ok(())
     }
 
+    fn update_servos(&self, surroundings: &Surroundings) {
+        self.send_servos(surroundings);
+    }
+
     fn update_bodies(&self, bodies: &Bodies) {
         self.see(bodies);
     }

@@ -68,6 +68,11 @@ impl<C: Number> WallParticleMotion<C> {
                 .poses_within(surroundings.context.domain.as_ref(), time, &mut poses);
         }
         gpu.write_part(&self.poses, 0, &numbers::<C>(poses));
+        self.send_servos(gpu, surroundings);
+    }
+
+    /// Sends the present servos, if grains are elsewhere.
+    fn send_servos(&self, gpu: &Gpu, surroundings: &Surroundings) {
         if surroundings.walls.has_servos() && !self.shares_servos {
             gpu.write(&self.servos, &numbers::<C>(surroundings.walls.servos.iter().copied()));
         }
@@ -75,6 +80,13 @@ impl<C: Number> WallParticleMotion<C> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Sends the present servos, if grains are elsewhere.
+    pub(super) fn send_servos(&self, surroundings: &Surroundings) {
+        if let Some(carriage) = &self.carriage {
+            carriage.send_servos(&self.gpu, surroundings);
+        }
+    }
+
     /// Sends the poses of walls at a step and at the next `more` steps.
     pub(super) fn send_poses(&self, surroundings: &Surroundings, step: u64, more: u64) {
         if let Some(carriage) = &self.carriage {

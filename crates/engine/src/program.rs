@@ -15,7 +15,7 @@ use crate::populations::Populations;
 use lists::of_fluids;
 pub(crate) use lists::{GRAIN_FORCES, GRAIN_MOTION};
 pub use placements::{Placement, PlacementLimit, PlacementRow, placement_limits, placements};
-pub(crate) use queued::{FluidLaunch, GrainLaunch, INCOMPRESSIBLE_ALONE, Moment, QueuedLists, QueuedWork, Work};
+pub(crate) use queued::{FluidLaunch, GrainLaunch, Moment, QueuedLists, QueuedWork, Work};
 
 /// What a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

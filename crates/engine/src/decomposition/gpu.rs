@@ -19,7 +19,7 @@ pub struct PeerExchange {
     /// Halo messages between GPUs, by sender and receiver.
     halo_messages: Mutex<HashMap<(usize, usize), HaloMessage>>,
     /// Flags by which their GPUs halt at the same step; hosts then do not wait for every step.
-    halts: Option<HaltFlags>,
+    halts: Option<Arc<HaltFlags>>,
 }
 
 impl PeerExchange {
@@ -81,7 +81,7 @@ pub fn peer_exchange_for(gpus: &[Gpu], waits: bool) -> Result<Option<Arc<PeerExc
     }
     Ok(Some(Arc::new(PeerExchange {
         halo_messages: Mutex::default(),
-        halts: if waits { None } else { Some(HaltFlags::of(gpus)?) },
+        halts: if waits { None } else { Some(Arc::new(HaltFlags::of(gpus)?)) },
     })))
 }
 
@@ -142,25 +142,22 @@ impl Subdomain {
         }
     }
 
-    /// The halo exchange of grains on GPUs that halt at the same step without their hosts, if there is one.
-    pub(super) fn queued_exchange(&self) -> Option<Arc<PeerExchange>> {
-        let queues = |peer_exchange: &&Arc<PeerExchange>| peer_exchange.halts.is_some() && self.local.populations.grains_on_gpu();
-        self.peer_exchange.as_ref().filter(queues).cloned()
+    /// The flags by which GPUs halt at the same step, if hosts do not wait for every step of grains.
+    pub(super) fn halts(&self) -> Option<Arc<HaltFlags>> {
+        let peer_exchange = self.peer_exchange.as_ref().filter(|_| self.local.populations.grains_on_gpu());
+        peer_exchange.and_then(|peer_exchange| peer_exchange.halts.clone())
     }
 
     /// Queues the halo exchange of a step whose flags the host will read later.
     pub(super) fn queue_halo_exchange(&mut self, ahead: u32) -> Result<(), HaltReason> {
-        let Some(peer_exchange) = self.queued_exchange() else {
-            return Ok(());
-        };
-        let Some(halts) = &peer_exchange.halts else { return Ok(()) };
+        let Some(halts) = self.halts() else { return Ok(()) };
         let rank = self.rank;
-        let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(halts, rank, ahead)?))?;
+        let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(&halts, rank, ahead)?))?;
         if all_domains_reported {
             self.transport().gather(Vec::new())?;
         }
         self.on_gpu(|remote, _| {
-            remote.receive_halts(halts, rank, ahead);
+            remote.receive_halts(&halts, rank, ahead);
             Ok(())
         })?;
         self.exchange_halo()

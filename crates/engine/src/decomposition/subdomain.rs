@@ -111,6 +111,17 @@ impl Subdomain {
         execute(&mut DomainStep::of(self), passes)
     }
 
+    /// Runs some work on the fluids, if there are any.
+    pub(super) fn with_fluids<T: Default>(
+        &mut self,
+        run: impl FnOnce(&mut FluidSubdomain, &mut LocalDomain, &mut dyn Transport) -> Result<T, HaltReason>,
+    ) -> Result<T, HaltReason> {
+        match &mut self.fluids {
+            Some(fluids) => run(fluids, &mut self.local, through(&mut self.transport)),
+            None => Ok(T::default()),
+        }
+    }
+
     /// The step status of all subdomains, and the square of the largest displacement of a grain in a step \[m²\].
     pub(super) fn agree(&mut self, own: StepStatus) -> Result<(StepStatus, f64), HaltReason> {
         let strides = self.local.populations.grains.motion_reports.iter().map(|moved| moved.stride_square);

@@ -346,7 +346,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             gpu.gather(&self.motion, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.motion, &mut self.flowing[now]);
         }
-        if self.plan.solver == Solver::Incompressible {
+        if self.is_incompressible() {
             // Lists are rebuilt within a step, and walls need these values afterwards.
             gpu.gather(&self.rate, order, n, RECORD, &self.flowing[now]);
             swap(&mut self.rate, &mut self.flowing[now]);
@@ -437,6 +437,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
     fn smoother(&self, host: &Flow) -> SmootherLaunch<R> {
         smoother(host)
+    }
+
+    /// Whether fluids are incompressible: the host waits within their steps.
+    fn is_incompressible(&self) -> bool {
+        self.plan.solver == Solver::Incompressible
     }
 
     /// Whether there are several subdomains.

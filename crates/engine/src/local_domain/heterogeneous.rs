@@ -38,10 +38,6 @@ impl LocalDomain {
             return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
         }
         while self.populations.context.steps < end {
-            self.with_fluid_gpu_backend(|remote, _, surroundings, _| {
-                remote.update_bodies(surroundings.bodies);
-                Ok(())
-            })?;
             self.start_fluid_step()?;
             let pushed = self.populations.compute_pending_grain_forces();
             let load = self.wait_for_fluids()?;
@@ -111,10 +107,7 @@ impl LocalDomain {
         if let Some(trace) = &mut self.populations.trace {
             trace.ask();
         }
-        self.with_fluid_gpu_backend(|remote, flow, surroundings, _| {
-            remote.open(flow, surroundings, 1);
-            Ok(())
-        })?;
+        self.open_fluids(1)?;
         let list = self.queued_lists().fluids;
         run(&mut OneGpu::of(self), list, Moment::Step(0))
     }

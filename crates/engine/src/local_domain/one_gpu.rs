@@ -7,9 +7,9 @@ use crate::flow::{Constraint, Flow};
 use crate::gpu::{FinishedSteps, FluidGpuBackend, NoNeighbors};
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
-use crate::program::{Exchange, INCOMPRESSIBLE_ALONE, Moment, Work};
+use crate::program::{Exchange, Moment, QueuedLists, Work};
 use crate::state::Profile;
-use crate::world::LeavingPolicy;
+use crate::world::{LeavingPolicy, Solver};
 use seixo_device::gpu::GpuError;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
 use std::ops::ControlFlow;
@@ -136,7 +136,7 @@ impl GpuExecutor for OneGpu<'_> {
 }
 
 /// After the motion of incompressible fluid: downloads what it raised, and rebuilds the neighbor lists if these are out of date and the step goes on.
-pub(crate) fn follow_motion(
+fn follow_motion(
     remote: &mut dyn FluidGpuBackend,
     flow: &mut Flow,
     leaving: LeavingPolicy,
@@ -157,7 +157,7 @@ pub(super) fn step_incompressible(
     profile: &mut Profile,
 ) -> Result<FinishedSteps, HaltReason> {
     let mut moved = FinishedSteps::default();
-    for queued in INCOMPRESSIBLE_ALONE {
+    for queued in QueuedLists::of(Some(Solver::Incompressible)).end_of_fluids {
         match queued.work {
             Work::Fluids(launch) => remote.launch(launch, flow, Moment::Step(0)),
             Work::Solve(constraint) => remote.solve(flow, constraint, &mut NoNeighbors)?,

@@ -21,7 +21,8 @@ pub(crate) trait GpuExecutor {
     /// If the others cannot be reached.
     fn batch(&mut self, wished: u64) -> Result<u64, Self::Halt>;
 
-    /// Exchanges data with the other domains, for this moment. Breaks if the rest of the list is not to be run, as no step was taken.
+    /// Exchanges data with the other domains, for this moment. Breaks if the rest is not to be run: no step was taken, or it cannot
+    /// go on.
     ///
     /// # Errors
     /// If this domain or another one failed.
@@ -62,8 +63,12 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
         } else {
             queue_batch(executor, left)?;
         }
-        let list = executor.local().queued_lists().end;
-        run(executor, list, Moment::Step(0))?;
+        let QueuedLists {
+            end_of_grains,
+            end_of_fluids,
+            ..
+        } = executor.local().queued_lists();
+        run(executor, end_of_grains.iter().chain(end_of_fluids), Moment::Step(0))?;
         executor.settle()?;
     }
 }
@@ -76,8 +81,7 @@ pub(crate) fn queue_batch<E: GpuExecutor>(executor: &mut E, most: u64) -> Result
     opened.map_err(|error| executor.stop(error))?;
     let QueuedLists { fluids, grains, .. } = executor.local().queued_lists();
     for ahead in 0..batch as u32 {
-        run(executor, fluids, Moment::Step(ahead))?;
-        run(executor, grains, Moment::Step(ahead))?;
+        run(executor, fluids.iter().chain(grains), Moment::Step(ahead))?;
         executor.local().set_off(ahead);
     }
     Ok(())
@@ -96,8 +100,12 @@ pub(crate) fn compute_present_forces<E: GpuExecutor>(executor: &mut E) -> Result
 }
 
 /// Runs a list.
-pub(super) fn run<E: GpuExecutor>(executor: &mut E, list: &'static [QueuedWork], moment: Moment) -> Result<(), E::Halt> {
-    for queued in list.iter().filter(|queued| moment.advances() || !queued.is_motion) {
+pub(super) fn run<E: GpuExecutor>(
+    executor: &mut E,
+    list: impl IntoIterator<Item = &'static QueuedWork>,
+    moment: Moment,
+) -> Result<(), E::Halt> {
+    for queued in list.into_iter().filter(|queued| moment.advances() || !queued.is_motion) {
         match queued.work {
             Work::Grains(launch) => {
                 let launched = executor.local().launch_grains(launch, moment);

@@ -119,7 +119,9 @@ pub(crate) struct QueuedLists {
     /// For all else, in each step.
     pub grains: &'static [QueuedWork],
     /// After a batch of steps.
-    pub end: &'static [QueuedWork],
+    pub end_of_grains: &'static [QueuedWork],
+    /// After that.
+    pub end_of_fluids: &'static [QueuedWork],
 }
 
 const fn grains(launch: GrainLaunch, does: &'static [&'static str]) -> QueuedWork {
@@ -166,36 +168,29 @@ static GRAINS: &[QueuedWork] = &[
     exchange(Exchange::GhostPositions, &["departure of ghost positions"]),
 ];
 
-const END_OF_GRAINS: [QueuedWork; 2] = [
-    exchange(
-        Exchange::Agreement,
-        &[
-            "sum of the loads on servo walls",
-            "agreement on neighbor lists",
-            "agreement on errors",
-            "last work of contacts",
-            "motion of walls without grains",
-            "motion of bodies without grains",
-            "work without grains",
-        ],
-    ),
+#[rustfmt::skip]
+static END_OF_GRAINS: &[QueuedWork] = &[
+    exchange(Exchange::Agreement, &[
+        "sum of the loads on servo walls",
+        "agreement on neighbor lists",
+        "agreement on errors",
+        "last work of contacts",
+        "motion of walls without grains",
+        "motion of bodies without grains",
+        "work without grains",
+    ]),
     exchange(Exchange::NeighborLists, &["neighbor lists and ghosts"]),
 ];
 
 #[rustfmt::skip]
-static END_WITHOUT_FLUIDS: &[QueuedWork] = &END_OF_GRAINS;
+static END_OF_WEAKLY_COMPRESSIBLE: &[QueuedWork] = &[
+    exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts", "open boundaries"]),
+];
 
 #[rustfmt::skip]
-static END_WITH_WEAKLY_COMPRESSIBLE: &[QueuedWork] = &{
-    let [agreement, lists] = END_OF_GRAINS;
-    [agreement, lists, exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts", "open boundaries"])]
-};
-
-#[rustfmt::skip]
-static END_WITH_MULLER_2003: &[QueuedWork] = &{
-    let [agreement, lists] = END_OF_GRAINS;
-    [agreement, lists, exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts"])]
-};
+static END_OF_MULLER_2003: &[QueuedWork] = &[
+    exchange(Exchange::FluidLists(true), &["limits of fluids", "fluid neighbor lists and ghosts"]),
+];
 
 #[rustfmt::skip]
 static WEAKLY_COMPRESSIBLE: &[QueuedWork] = &[
@@ -220,14 +215,7 @@ static MULLER_2003: &[QueuedWork] = &[
 
 /// The host waits within a step of incompressible fluids. So grains come first, as on a CPU.
 #[rustfmt::skip]
-static END_WITH_INCOMPRESSIBLE: &[QueuedWork] = &{
-    let [agreement, lists] = END_OF_GRAINS;
-    let [boundaries, viscous, density, drift, places, limits, divergence, loads, sum, lost] = INCOMPRESSIBLE;
-    [agreement, lists, boundaries, viscous, density, drift, places, limits, divergence, loads, sum, lost]
-};
-
-#[rustfmt::skip]
-const INCOMPRESSIBLE: [QueuedWork; 10] = [
+static INCOMPRESSIBLE: &[QueuedWork] = &[
     fluids(FluidLaunch::WallPressures, &["pressures of wall particles", "exchange of wall pressures"]),
     fluids(FluidLaunch::ViscousForces, &["viscous forces"]),
     QueuedWork { work: Work::Solve(Constraint::Density), is_motion: false, does: &["pressures for constant density"] },
@@ -240,29 +228,33 @@ const INCOMPRESSIBLE: [QueuedWork; 10] = [
     exchange(Exchange::LostFluid, &["removal of lost fluid"]),
 ];
 
-/// What is queued for a step of incompressible fluids alone.
-pub(crate) static INCOMPRESSIBLE_ALONE: &[QueuedWork] = &INCOMPRESSIBLE;
-
 impl QueuedLists {
     /// The lists of grains with fluids of this solver, or without fluids.
     pub(crate) const fn of(solver: Option<Solver>) -> QueuedLists {
-        let (fluids, end): (&[QueuedWork], &[QueuedWork]) = match solver {
-            None => (&[], END_WITHOUT_FLUIDS),
-            Some(Solver::WeaklyCompressible) => (WEAKLY_COMPRESSIBLE, END_WITH_WEAKLY_COMPRESSIBLE),
-            Some(Solver::Muller2003) => (MULLER_2003, END_WITH_MULLER_2003),
-            Some(Solver::Incompressible) => (&[], END_WITH_INCOMPRESSIBLE),
+        let (fluids, end_of_fluids): (&[QueuedWork], &[QueuedWork]) = match solver {
+            None => (&[], &[]),
+            Some(Solver::WeaklyCompressible) => (WEAKLY_COMPRESSIBLE, END_OF_WEAKLY_COMPRESSIBLE),
+            Some(Solver::Muller2003) => (MULLER_2003, END_OF_MULLER_2003),
+            Some(Solver::Incompressible) => (&[], INCOMPRESSIBLE),
         };
         QueuedLists {
             fluids,
             grains: GRAINS,
-            end,
+            end_of_grains: END_OF_GRAINS,
+            end_of_fluids,
         }
+    }
+
+    /// All their entries.
+    fn all(&self) -> impl Iterator<Item = &'static QueuedWork> + use<> {
+        [self.fluids, self.grains, self.end_of_grains, self.end_of_fluids]
+            .into_iter()
+            .flatten()
     }
 
     /// Name of the work that does a pass of the program.
     pub(crate) fn work_for(&self, pass: &str) -> Option<&'static str> {
-        let all = [self.fluids, self.grains, self.end].into_iter().flatten();
-        let mut doing = all.filter(|queued| queued.does.contains(&pass));
+        let mut doing = self.all().filter(|queued| queued.does.contains(&pass));
         doing.next().map(|queued| queued.work.name())
     }
 }
@@ -281,9 +273,8 @@ mod tests {
             Some(Solver::Incompressible),
             Some(Solver::Muller2003),
         ] {
-            let QueuedLists { fluids, grains, end } = QueuedLists::of(solver);
             let mut times: HashMap<&str, usize> = HashMap::new();
-            for pass in [fluids, grains, end].into_iter().flatten().flat_map(|queued| queued.does) {
+            for pass in QueuedLists::of(solver).all().flat_map(|queued| queued.does) {
                 *times.entry(pass).or_default() += 1;
             }
             let of_fluids = solver.into_iter().flat_map(of_fluids);

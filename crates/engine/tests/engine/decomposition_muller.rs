@@ -21,21 +21,27 @@ fn splashes() -> [(&'static str, World); 3] {
     ]
 }
 
+/// Asserts that fluid and bodies do not depend on the decomposition, given how a world is after some steps in a number of domains.
+#[track_caller]
+fn assert_alike(what: &str, after: impl Fn(usize) -> Simulation) {
+    let mut whole = after(1);
+    assert!(whole.rebuilds() > 2, "{what}: {}", whole.rebuilds());
+    for domains in [2, 3] {
+        let what = format!("{what}, {domains} domains");
+        let mut decomposed = after(domains);
+        assert_same(&mut whole, &mut decomposed, &what);
+        assert_same_ledger(&whole, &decomposed, &what);
+        assert_eq!((whole.fluid(), whole.bodies()), (decomposed.fluid(), decomposed.bodies()), "{what}");
+        let found = decomposed.decomposition().unwrap();
+        assert_eq!(found.fluid.iter().sum::<usize>(), whole.fluid_particles(), "{what}");
+        assert!(found.migrations > 0, "{what}: {found:?}");
+    }
+}
+
 #[test]
 fn any_number_of_domains_gives_the_same_bits() {
     for (what, world) in splashes() {
-        let mut whole = after(&world, 1, 400);
-        assert!(whole.rebuilds() > 2, "{what}: {}", whole.rebuilds());
-        for domains in [2, 3] {
-            let what = format!("{what}, {domains} domains");
-            let mut decomposed = after(&world, domains, 400);
-            assert_same(&mut whole, &mut decomposed, &what);
-            assert_same_ledger(&whole, &decomposed, &what);
-            assert_eq!((whole.fluid(), whole.bodies()), (decomposed.fluid(), decomposed.bodies()), "{what}");
-            let found = decomposed.decomposition().unwrap();
-            assert_eq!(found.fluid.iter().sum::<usize>(), whole.fluid_particles(), "{what}");
-            assert!(found.migrations > 0, "{what}: {found:?}");
-        }
+        assert_alike(what, |domains| after(&world, domains, 400));
     }
 }
 
@@ -54,18 +60,7 @@ fn a_checkpoint_goes_on_in_another_number_of_domains() {
 #[test]
 fn any_number_of_domains_on_a_gpu_gives_the_same_bits() {
     for ((what, world), precision) in splashes().into_iter().zip([Precision::Mixed, Precision::F64, Precision::Mixed]) {
-        let mut whole = on_a_gpu::after(&world, 1, precision, 300);
-        assert!(whole.rebuilds() > 2, "{what}: {}", whole.rebuilds());
-        for domains in [2, 3] {
-            let what = format!("{what}, {domains} domains");
-            let mut decomposed = on_a_gpu::after(&world, domains, precision, 300);
-            assert_same(&mut whole, &mut decomposed, &what);
-            assert_same_ledger(&whole, &decomposed, &what);
-            assert_eq!((whole.fluid(), whole.bodies()), (decomposed.fluid(), decomposed.bodies()), "{what}");
-            let found = decomposed.decomposition().unwrap();
-            assert_eq!(found.fluid.iter().sum::<usize>(), whole.fluid_particles(), "{what}");
-            assert!(found.migrations > 0, "{what}: {found:?}");
-        }
+        assert_alike(what, |domains| on_a_gpu::after(&world, domains, precision, 300));
     }
 }
 

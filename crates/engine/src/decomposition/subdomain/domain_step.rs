@@ -1,16 +1,14 @@
 //! The step of a subdomain on CPU cores: the passes of all, and what their exchanges mean among domains.
 
-use super::{StepStatus, Subdomain, agree, halt, step_status, through};
-use crate::decomposition::fluids::{FluidSubdomain, reduce_body_boundary_forces};
+use super::{StepStatus, Subdomain, agree, halt, step_status};
+use crate::decomposition::fluids::reduce_body_boundary_forces;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
 use crate::guard::StepError;
-use crate::local_domain::LocalDomain;
 use crate::populations::Populations;
 use crate::program::{Exchange, Executor};
 
 use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
-use seixo_transport::Transport;
 
 /// A step of a subdomain.
 pub(super) struct DomainStep<'a> {
@@ -59,22 +57,10 @@ impl DomainStep<'_> {
     /// Updates ghosts of fluid, or rebuilds its neighbor lists if those of a domain are out of date.
     fn fluid_lists(&mut self, is_out_of_date: bool, removes: bool, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
         let own = step_status(failure.as_ref(), is_out_of_date);
-        self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.go_on(own, failure, removes, local, transport))?;
+        self.domain.migrated += self
+            .domain
+            .with_fluids(|fluids, local, transport| fluids.go_on(own, failure, removes, local, transport))?;
         Ok(())
-    }
-
-    /// Runs some work on the fluids, if there are any.
-    fn with_fluids<T: Default>(
-        &mut self,
-        run: impl FnOnce(&mut FluidSubdomain, &mut LocalDomain, &mut dyn Transport) -> Result<T, HaltReason>,
-    ) -> Result<T, HaltReason> {
-        let Subdomain {
-            local, fluids, transport, ..
-        } = &mut *self.domain;
-        match fluids {
-            Some(fluids) => run(fluids, local, through(transport)),
-            None => Ok(T::default()),
-        }
     }
 }
 
@@ -105,18 +91,27 @@ impl Executor for DomainStep<'_> {
                 self.fluid_lists(self.raised & reasons != 0, removes, failure)
             }
             Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN != 0, true, failure),
-            Exchange::WallPressures => self.with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),
-            Exchange::ShiftedVelocities => {
-                self.with_fluids(|fluids, local, transport| fluids.exchange_shifted_velocities(local, transport))
-            }
-            Exchange::DrivenVelocities => self.with_fluids(|fluids, local, transport| fluids.exchange_driven_velocities(local, transport)),
-            Exchange::Densities => self.with_fluids(|fluids, local, transport| fluids.exchange_densities(local, transport)),
-            Exchange::BodyBoundaryForces => self.with_fluids(|_, local, transport| reduce_body_boundary_forces(local, transport)),
+            Exchange::WallPressures => self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),
+            Exchange::ShiftedVelocities => self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.exchange_shifted_velocities(local, transport)),
+            Exchange::DrivenVelocities => self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.exchange_driven_velocities(local, transport)),
+            Exchange::Densities => self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.exchange_densities(local, transport)),
+            Exchange::BodyBoundaryForces => self
+                .domain
+                .with_fluids(|_, local, transport| reduce_body_boundary_forces(local, transport)),
         }
     }
 
     fn solve(&mut self, constraint: Constraint) -> Result<(), HaltReason> {
-        self.with_fluids(|fluids, local, transport| fluids.project(constraint, local, transport))
+        self.domain
+            .with_fluids(|fluids, local, transport| fluids.project(constraint, local, transport))
     }
 
     fn stop(&self, error: StepError) -> HaltReason {

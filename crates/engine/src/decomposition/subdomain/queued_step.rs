@@ -1,6 +1,6 @@
 //! The step of a subdomain on a GPU: what the exchanges of its lists mean among domains.
 
-use super::{StepStatus, Subdomain, through};
+use super::{StepStatus, Subdomain};
 use crate::decomposition::fluids::FluidSubdomain;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
@@ -64,7 +64,7 @@ impl QueuedDomainStep<'_> {
         let is_out_of_date = self.all == StepStatus::ListsOutOfDate;
         // A bond migrates with either of its grains; the ghost shows whether the other grain has left.
         let bonds_leave = domain.local.populations.is_bonded() && domain.local.populations.context.domain.is_some();
-        if domain.queued_exchange().is_none() && (!is_out_of_date || bonds_leave) {
+        if domain.halts().is_none() && (!is_out_of_date || bonds_leave) {
             match domain.peer_exchange {
                 None => domain.follow_on_gpu(messages)?,
                 Some(_) => domain.exchange_halo()?,
@@ -77,25 +77,13 @@ impl QueuedDomainStep<'_> {
         }
     }
 
-    /// Runs some work on the fluids, if there are any.
-    fn with_fluids<T: Default>(
-        &mut self,
-        run: impl FnOnce(&mut FluidSubdomain, &mut LocalDomain, &mut dyn Transport) -> Result<T, HaltReason>,
-    ) -> Result<T, HaltReason> {
-        let Subdomain {
-            local, fluids, transport, ..
-        } = &mut *self.domain;
-        match fluids {
-            Some(fluids) if local.populations.fluids_on_gpu() => run(fluids, local, through(transport)),
-            _ => Ok(T::default()),
-        }
-    }
-
     /// Removes fluid from all subdomains, if any left the domain of the world.
     fn remove_lost_fluid(&mut self) -> Result<(), HaltReason> {
         if self.raised_by_fluids & LEFT_DOMAIN != 0 {
             compute_present_forces(self)?;
-            self.domain.migrated += self.with_fluids(|fluids, local, transport| fluids.migrate_on_host(local, transport))?;
+            self.domain.migrated += self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.migrate_on_host(local, transport))?;
         }
         Ok(())
     }
@@ -116,9 +104,10 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn batch(&mut self, wished: u64) -> Result<u64, HaltReason> {
-        match self.domain.queued_exchange() {
-            Some(_) => self.domain.least(wished),
-            None => Ok(1),
+        if self.domain.halts().is_some() {
+            self.domain.least(wished)
+        } else {
+            Ok(1)
         }
     }
 
@@ -144,8 +133,9 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 }
             }
             Exchange::FluidLists(takes_away) => {
-                let (sent, raised) =
-                    self.with_fluids(|fluids, local, transport| fluids.follow_motion_on_gpu(takes_away, local, transport))?;
+                let (sent, raised) = self
+                    .domain
+                    .with_fluids(|fluids, local, transport| fluids.follow_motion_on_gpu(takes_away, local, transport))?;
                 self.domain.migrated += sent;
                 self.raised_by_fluids = raised;
                 if takes_away {
@@ -154,20 +144,21 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 self.count_fluid_halo();
             }
             Exchange::LostFluid => {
-                self.with_fluids(|fluids, local, transport| fluids.finish_step_on_gpu(local, transport))?;
+                self.domain
+                    .with_fluids(|fluids, local, transport| fluids.finish_step_on_gpu(local, transport))?;
                 self.remove_lost_fluid()?;
                 self.count_fluid_halo();
             }
             Exchange::ShiftedVelocities if self.domain.local.populations.shifts_fluids() => {
-                self.with_fluids(column(FluidColumn::ShiftedVelocities))?
+                self.domain.with_fluids(column(FluidColumn::ShiftedVelocities))?
             }
             Exchange::DrivenVelocities if self.domain.local.populations.smooths_velocities() => {
-                self.with_fluids(column(FluidColumn::DrivenVelocities))?
+                self.domain.with_fluids(column(FluidColumn::DrivenVelocities))?
             }
-            Exchange::Densities => self.with_fluids(column(FluidColumn::Densities))?,
-            Exchange::BodyBoundaryForces => {
-                self.with_fluids(|fluids, local, transport| fluids.load_bodies_on_gpu(moment, local, transport))?
-            }
+            Exchange::Densities => self.domain.with_fluids(column(FluidColumn::Densities))?,
+            Exchange::BodyBoundaryForces => self
+                .domain
+                .with_fluids(|fluids, local, transport| fluids.load_bodies_on_gpu(moment, local, transport))?,
             // Each domain has the fluid within twice the reach of its own, and computes the pressures of wall particles itself.
             Exchange::WallPressures | Exchange::ShiftedVelocities | Exchange::DrivenVelocities => {}
             // The agreement has these.
@@ -177,7 +168,8 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn solve(&mut self, constraint: Constraint) -> Result<(), HaltReason> {
-        self.with_fluids(|fluids, local, transport| fluids.project_on_gpu(constraint, local, transport))
+        self.domain
+            .with_fluids(|fluids, local, transport| fluids.project_on_gpu(constraint, local, transport))
     }
 
     fn settle(&mut self) -> Result<(), HaltReason> {

@@ -14,7 +14,7 @@ use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use seixo_device::gpu::{GpuError, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::fluid::{Solver, WALL, is_suspended};
+use seixo_sweeps::fluid::{WALL, is_suspended};
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::kernels::fluid::count_near;
 use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
@@ -26,7 +26,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     /// Counts the queued steps that were taken, once their flags are here. Returns the flags, and how many steps were taken.
     fn count_queued(&mut self, flags: &[u32], profile: &mut Profile) -> (u32, u64) {
         let Some(opened) = self.opened.take() else { return (0, 0) };
-        let is_incompressible = self.plan.solver == Solver::Incompressible;
+        let is_incompressible = self.is_incompressible();
         let taken = if is_incompressible { 1 } else { u64::from(flags[DONE]) };
         profile.add_on_gpu(FLUIDS, opened.start, taken);
         if is_incompressible {
@@ -46,7 +46,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
     fn batch(&self, most: u64) -> u64 {
-        if self.plan.solver == Solver::Incompressible {
+        if self.is_incompressible() {
             return 1;
         }
         let lasting = self.interval.max(self.since_rebuild);
@@ -55,7 +55,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
 
     fn open(&mut self, host: &Flow, surroundings: &Surroundings, batch: u64) {
         let now = surroundings.context.steps;
-        let ahead = if self.plan.solver == Solver::Incompressible { 0 } else { batch };
+        let ahead = if self.is_incompressible() { 0 } else { batch };
         self.send_poses(surroundings, now, ahead);
         self.send_containers(host, surroundings, now, batch);
         self.gpu.clear(&self.flags);
@@ -74,7 +74,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
 
     fn launch(&mut self, launch: FluidLaunch, host: &Flow, moment: Moment) {
         let (parity, advance) = (moment.parity(), moment.advances());
-        let is_incompressible = self.plan.solver == Solver::Incompressible;
+        let is_incompressible = self.is_incompressible();
         match launch {
             FluidLaunch::Boundaries => {
                 self.place_boundaries(host, parity, advance);
@@ -128,7 +128,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
             return Ok(FinishedSteps::default());
         };
-        if !host.is_incompressible() {
+        if !self.is_incompressible() {
             // After the last step, walls and bodies may be too far from their listed positions.
             self.place_boundaries(host, queued & 1, true);
         }
@@ -217,11 +217,11 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
     }
 
     fn needs_present_forces(&self) -> bool {
-        self.plan.solver != Solver::Incompressible && !self.has_present_forces
+        !self.is_incompressible() && !self.has_present_forces
     }
 
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {
-        let is_incompressible = host.is_incompressible();
+        let is_incompressible = self.is_incompressible();
         self.has_present_forces = false;
         let gained_by_bodies = self.body_boundary_message(host)?;
         let [half, thermal] = self.download_common(host)?;

@@ -25,7 +25,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
 use seixo_sweeps::domain::Block;
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::fluid::{Solver, WALL};
+use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
 
@@ -244,7 +244,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let now = self.now;
         let motion = self.plan.moving.then_some(&self.motion);
         // Lists of incompressible fluids are rebuilt within a step, and bodies need these forces afterwards.
-        let rate = (self.plan.solver == Solver::Incompressible).then_some(&self.rate);
+        let rate = self.is_incompressible().then_some(&self.rate);
         Columns {
             words: [&self.id, &self.kind],
             coordinates: [&self.position[now], &self.half_velocity, &self.thermal, &self.reference],
@@ -287,7 +287,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         if self.plan.moving {
             gpu.lengthen(&mut self.motion, RECORD * room, what)?;
         }
-        if self.plan.solver == Solver::Incompressible {
+        if self.is_incompressible() {
             self.projecting.make_room(gpu, room)?;
         }
         if let Some(muller) = &mut self.muller {

@@ -38,6 +38,10 @@ impl LocalDomain {
             return (0..steps).try_for_each(|_| self.step_beside_incompressible_fluids());
         }
         while self.populations.context.steps < end {
+            self.with_fluid_gpu_backend(|remote, _, surroundings, _| {
+                remote.update_bodies(surroundings.bodies);
+                Ok(())
+            })?;
             self.start_fluid_step()?;
             let pushed = self.populations.compute_pending_grain_forces();
             let load = self.wait_for_fluids()?;
@@ -102,12 +106,16 @@ impl LocalDomain {
         self.apply_loads_of_fluids(load)
     }
 
-    /// Starts a step of the fluids on the GPU, with the bodies in their last known positions.
+    /// Starts a step of the fluids on the GPU, with the bodies that it has. It starts again after a rebuild, and bodies can have left
+    /// meanwhile: the GPU gets these with the next step.
     fn start_fluid_step(&mut self) -> Result<(), StepError> {
         if let Some(trace) = &mut self.populations.trace {
             trace.ask();
         }
-        self.open_fluids(1)?;
+        self.with_fluid_gpu_backend(|remote, flow, surroundings, _| {
+            remote.open(flow, surroundings, 1);
+            Ok(())
+        })?;
         let list = self.queued_lists().fluids;
         run(&mut OneGpu::of(self), list, Moment::Step(0))
     }

@@ -39,7 +39,8 @@ fn a_heap_around_joints_goes_the_same_way() {
         let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
         let found = apart(&cpu.snapshot(), &gpu.snapshot()).max(apart_as_bodies(&cpu.bodies(), &gpu.bodies()));
         println!("{leaving:?}: {found:.1e}, {} contacts", gpu.contacts());
-        assert!(found < 1e-9, "{leaving:?}: {found:e}");
+        // Differences of rounding grow as grains collide: 3e-12 to 1e-9 on two processors. A joint that is wrong is seen at 1e-3.
+        assert!(found < 1e-7, "{leaving:?}: {found:e}");
         assert!(gpu.contacts() > 20 && cpu.contacts() == gpu.contacts(), "{}", gpu.contacts());
         assert_same_ledger(&cpu, &gpu, &format!("{leaving:?}"));
     }

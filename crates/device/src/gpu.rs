@@ -118,8 +118,8 @@ pub fn list() -> Listing {
 pub enum GpuError {
     /// There is no GPU, or not the requested one.
     #[error(
-        "no usable GPU ({looked}); install the driver of the graphics card – or mesa-vulkan-drivers, which draws on the processor –, \
-         or compute on the CPU"
+        "no usable GPU ({looked}); `seixo info` lists those of this machine: use one of them, install the driver of the graphics card – for cuda that \
+         of NVIDIA, or mesa-vulkan-drivers, which draws on the processor –, or compute on the CPU"
     )]
     None {
         /// What was requested and found.

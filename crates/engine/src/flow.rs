@@ -78,6 +78,8 @@ pub(crate) struct Flow {
     pub stepping: StepParameters<f64, f64>,
     pub compiled_for: FluidKernelConfig,
     moves: Vec<MotionReport<f64>>,
+    /// Whether bodies left whose particles are still there.
+    bodies_left: bool,
     contact_power_sums: Vec<FluidPowerSums>,
     /// Powers at the last step \[W\].
     pub last: FluidPowerSums,
@@ -205,6 +207,7 @@ impl Flow {
                 velocity_lead: ahead,
                 lag: 0.0,
                 local_damping: 0.0,
+                damped_gravity: 0.0,
                 skin_exceeded_square: (0.5 * skin).powi(2),
                 stride_square: (2.0 * half_support + skin).powi(2),
                 ..surroundings.context.stepping
@@ -240,6 +243,7 @@ impl Flow {
             before: Vec::new(),
             walls: Vec::new(),
             moves: Vec::new(),
+            bodies_left: false,
             contact_power_sums: Vec::new(),
             last: FluidPowerSums::default(),
             work: FluidPowerSums::default(),

@@ -71,6 +71,18 @@ const MEASURES: [&str; 7] = [
     "wall_force",
 ];
 
+/// The first number of steps that last at least, or with `is_strict` more than, this time \[s\].
+fn first_step_at(time: f64, is_strict: bool, time_step: f64) -> u64 {
+    let is_reached = |steps: f64| {
+        let passed = steps * time_step;
+        passed > time || !is_strict && passed >= time
+    };
+    // Rounding moves the quotient by less than a step, unless steps are too many to be counted.
+    let near = (time / time_step).floor();
+    let found = [near - 1.0, near, near + 1.0, near + 2.0].into_iter().find(|&steps| steps >= 0.0 && is_reached(steps));
+    found.map_or(u64::MAX, |steps| steps as u64)
+}
+
 impl Condition {
     /// Reads a condition.
     pub(crate) fn read(text: &str, names: &Names) -> Result<Condition, UnlocatedDiagnostic> {
@@ -107,6 +119,23 @@ impl Condition {
             });
             reasons.collect::<Option<Vec<_>>>().map(|reasons| reasons.join(", "))
         })
+    }
+
+    /// The first step at which all clocks of one of its alternatives allow it, in a stage that began at this step; `None` if no alternative has a clock.
+    pub fn first_step_by_clock(&self, began: u64, time_step: f64) -> Option<u64> {
+        let step = |comparison: &Comparison| {
+            let is_strict = match comparison.sign {
+                Sign::Greater => true,
+                Sign::GreaterOrEqual => false,
+                Sign::Less | Sign::LessOrEqual => return None,
+            };
+            match comparison.what {
+                Measure::Duration => Some(began.saturating_add(first_step_at(comparison.limit, is_strict, time_step))),
+                Measure::Time => Some(first_step_at(comparison.limit, is_strict, time_step)),
+                _ => None,
+            }
+        };
+        self.0.iter().filter_map(|all| all.iter().filter_map(step).max()).min()
     }
 
     /// Time until it becomes true, from this time on \[s\], if all comparisons without a clock take the given time.

@@ -227,7 +227,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             Value::List(list) if list.len() == length => self.deserialize_any(visitor),
             _ => Err(ReadError::new(
                 UnlocatedDiagnostic::new(format!("a list of {length} values belongs here")).remedy(match length {
-                    3 => "write a value for x, y and z, as in [0, 0, 1], each with its unit",
+                    3 => "write a value for x, y and z, as in [0, 0, \"1 m\"], or [true, true, false] where a yes or no belongs",
                     _ => "write it as in [1, 100], each value with its unit",
                 }),
             )),

@@ -370,7 +370,7 @@ impl Cast<'_> {
                     .ok_or_else(|| unknown("section of bonds", own, self.file.bonds.keys()))
             }
             _ => {
-                let complaint = UnlocatedDiagnostic::new(format!("\"{name}\" is nothing that comes or goes"));
+                let complaint = UnlocatedDiagnostic::new(format!("a stage cannot add or remove \"{name}\""));
                 Err(complaint
                     .limit("wall.NAME, grains.NAME, inlet.NAME, zone.NAME and bonds.NAME")
                     .remedy("write it as in remove = [\"wall.plug\"]"))

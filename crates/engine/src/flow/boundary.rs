@@ -230,7 +230,7 @@ impl Flow {
             return;
         }
         self.pose_walls(surroundings);
-        let has_lost_some = self.follow_bodies(surroundings);
+        let has_lost_some = self.follow_bodies(surroundings) | std::mem::take(&mut self.bodies_left);
         if let Some(first) = self.moves.first_mut().filter(|_| has_lost_some) {
             first.flags |= SKIN_EXCEEDED;
         }
@@ -291,6 +291,8 @@ impl Flow {
     /// Computes the state of the fluid in front of each wall particle, and the pressure of the wall from it. With `leads`, which is set once a step,
     /// particles in outlets follow the fluid.
     pub fn wall_pressures(&mut self, surroundings: &Surroundings, leads: bool) {
+        // Bodies may have left since the boundaries were placed.
+        self.bodies_left |= self.follow_bodies(surroundings);
         // Without viscous forces, the velocity at walls has no effect.
         if self.walls.is_empty() || self.is_incompressible() && self.compiled_for.viscous.is_none() {
             return;

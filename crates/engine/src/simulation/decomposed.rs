@@ -47,7 +47,7 @@ impl Simulation {
         let (what, why) = (limit.what, limit.why);
         Err(WorldError::Subdomains(
             if limit.not_on.contains(&Placement::CpuDomains) || placement == Placement::CpuAndGpuDomains {
-                format!("a world with {what} cannot be decomposed into domains, as {why}; leave --domains out")
+                format!("a world with {what} cannot be decomposed into domains, as {why}; use one domain: --domains 1")
             } else {
                 format!("a world with {what} is decomposed into domains on the CPU only, as {why}; use --device cpu")
             },

@@ -194,17 +194,19 @@ fn threads_and_resuming_change_no_bit() {
 
 #[test]
 fn a_gpu_sees_the_same_images() {
-    for (tangential, shear) in [
-        (TangentialLaw::Mindlin, None),
-        (TangentialLaw::None, None),
-        (TangentialLaw::Mindlin, Some(SHEAR)),
-        (TangentialLaw::None, Some(SHEAR)),
+    for (tangential, shear, decomposition_invariant) in [
+        (TangentialLaw::Mindlin, None, false),
+        (TangentialLaw::None, None, false),
+        (TangentialLaw::Mindlin, Some(SHEAR), false),
+        (TangentialLaw::None, Some(SHEAR), false),
+        (TangentialLaw::Mindlin, Some(SHEAR), true),
     ] {
         let world = gas(1000, tangential, 0.7, shear);
         let length = world.domain.as_ref().unwrap().max[0];
         let on_gpu = Settings {
             device: DeviceChoice::Gpu(None),
             precision: Some(Precision::F64),
+            decomposition_invariant,
             ..settings(0)
         };
         let (here, there) = (after(&world, settings(2), 1500), after(&world, on_gpu, 1500));

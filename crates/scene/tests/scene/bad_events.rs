@@ -137,7 +137,7 @@ const CASES: &[Case] = &[
         "[[stage]]\nname = \"a\"\nremove = [\"material.glass\"]\n[output]",
         &[
             "scene.toml:22:10",
-            "nothing that comes or goes",
+            "a stage cannot add or remove",
             "wall.NAME, grains.NAME, inlet.NAME, zone.NAME and bonds.NAME",
         ],
     ),

@@ -242,7 +242,9 @@ impl StageRunner {
             .filter(|draining| draining.is_there)
             .map(|draining| &draining.schedule);
         let schedules = look.into_iter().chain(inlets).chain(zones);
-        schedules.map(|schedule| schedule.step_after(step)).min().unwrap_or(u64::MAX)
+        let scheduled = schedules.map(|schedule| schedule.step_after(step));
+        let by_clock = self.step_of_clock().filter(|due| *due > step);
+        scheduled.chain(by_clock).min().unwrap_or(u64::MAX)
     }
 
     /// Performs the actions that are due at the current step: a stage ends and the next one begins, zones remove grains, inlets add grains. Returns
@@ -255,8 +257,10 @@ impl StageRunner {
         let step = simulation.steps();
         if self.began.is_empty() && !self.plan.stages.is_empty() {
             self.begin(simulation, &mut reported)?;
-        } else if self.stage().is_some() && self.looks.is_due(step) {
-            self.looks.pass(step);
+        } else if self.stage().is_some() && (self.looks.is_due(step) || self.step_of_clock() == Some(step)) {
+            if self.looks.is_due(step) {
+                self.looks.pass(step);
+            }
             self.look(simulation, &mut reported)?;
         }
         self.drain(simulation)?;
@@ -287,6 +291,12 @@ impl StageRunner {
     fn stage(&self) -> Option<&Stage> {
         let stage = self.plan.stages.get(self.began.len().checked_sub(1)?)?;
         (stage.until.is_some() && !self.is_over).then_some(stage)
+    }
+
+    /// Returns the step at which the clocks of the stage's condition allow it. It is looked at then, too, so that a stage lasts as long as it says.
+    fn step_of_clock(&self) -> Option<u64> {
+        let condition = self.stage()?.until.as_ref()?;
+        condition.first_step_by_clock(*self.began.last()?, self.time_step)
     }
 
     /// Checks the condition of the stage.

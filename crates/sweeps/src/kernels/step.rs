@@ -151,6 +151,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
+            // Sliding sides and local damping never occur together, so one number serves both.
             if plan.carries {
                 if member[i] == FREE {
                     let gone = go_on::<C, R>(
@@ -168,7 +169,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         plan.kind.frictional,
                     );
                     raised |= gone.flags;
-                    took.insert(3usize, gone.damping_work);
+                    took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
                     if plan.rotates {
                         rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
                     }
@@ -186,6 +187,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         new_spin,
                         plan.kind.frictional,
                     );
+                    took.insert(3usize, load.side_power * stepping.dt);
                 }
             } else {
                 let gone = go_on::<C, R>(
@@ -206,7 +208,6 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 if plan.rotates {
                     rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
                 }
-                // Sliding sides and local damping never occur together, so one number serves both.
                 took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
             }
         } else {

@@ -120,6 +120,20 @@ impl Field {
     }
 }
 
+/// SI unit of a field of grains or fluid particles; empty if it has none.
+pub fn unit_of(name: &str) -> &'static str {
+    match name {
+        "velocity" => "m/s",
+        "angular_velocity" => "rad/s",
+        "force" => "N",
+        "torque" => "N m",
+        "mass" => "kg",
+        "density" => "kg/m³",
+        "pressure" => "Pa",
+        _ => GrainScalar::named(name).map_or("", GrainScalar::unit),
+    }
+}
+
 impl std::fmt::Display for Field {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.keyword())

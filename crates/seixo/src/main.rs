@@ -59,6 +59,7 @@ enum Command {
     Film(Box<command::film::FilmArguments>),
     View(Box<command::view::ViewArguments>),
     Slice(command::slice::SliceArguments),
+    Table(command::table::TableArguments),
     Surface(command::surface::SurfaceArguments),
     Spheres(command::spheres::SpheresArguments),
     /// Run the validation cases on this machine and compare measured with expected values.
@@ -106,6 +107,7 @@ fn main() -> ExitCode {
         Command::Film(arguments) => command::film::film(&arguments),
         Command::View(arguments) => command::view::view(&arguments),
         Command::Slice(arguments) => command::slice::slice(&arguments),
+        Command::Table(arguments) => command::table::table(&arguments),
         Command::Surface(arguments) => command::surface::surface(&arguments),
         Command::Spheres(arguments) => command::spheres::spheres(&arguments),
         Command::Verify(arguments) => return seixo::verify::verify(&arguments),

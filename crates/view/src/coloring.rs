@@ -6,7 +6,7 @@ use std::{
 };
 
 use rayon::prelude::*;
-use seixo_files::vtk::VtkPoints;
+use seixo_files::vtk::{VtkPoints, unit_of};
 
 use crate::{
     PictureOptions, SHARE, Shown, SnapshotParts, ViewError,
@@ -240,22 +240,6 @@ pub fn range_of(values: &[f64]) -> (f64, f64) {
 /// The integer that a value stands for; `None` for NaN.
 fn whole_number(value: f64) -> Option<i64> {
     (!value.is_nan()).then_some(value as i64)
-}
-
-/// The unit of a field.
-pub fn unit_of(name: &str) -> &'static str {
-    match name {
-        "velocity" => "m/s",
-        "angular_velocity" => "rad/s",
-        "force" => "N",
-        "torque" => "N m",
-        "mass" => "kg",
-        "density" => "kg/m³",
-        "pressure" => "Pa",
-        "temperature" => "K",
-        "film_thickness" => "m",
-        _ => "",
-    }
 }
 
 /// Names of all fields for the color of points.

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use seixo_files::vtk::{VtkContacts, read_contacts};
+use seixo_files::vtk::{VtkContacts, read_contacts, unit_of};
 
 use crate::{
     Particle, ParticleDetails, SnapshotParts, ViewError,
-    coloring::unit_of,
     fluid::SphereSet,
     picture::{contacts_of, frames_of},
     scale,

@@ -104,6 +104,14 @@ pub fn frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, View
     chosen(frames(run_folder, "grains_")?, frame).map(|(path, _)| path)
 }
 
+/// The fluid file of a frame, by index from 0; that of the last one for `None`.
+///
+/// # Errors
+/// If there is no such frame.
+pub fn fluid_frame_of(run_folder: &Path, frame: Option<usize>) -> Result<PathBuf, ViewError> {
+    chosen(fluid_frames(run_folder)?, frame).map(|(path, _)| path)
+}
+
 /// One of these frames, by index from 0, and its number; the last one for `None`.
 fn chosen(mut frames: Vec<PathBuf>, frame: Option<usize>) -> Result<(PathBuf, usize), ViewError> {
     let last = frames.len() - 1;

@@ -21,6 +21,7 @@ mod slice;
 mod spheres;
 mod stage;
 mod surface;
+mod table;
 mod user_actions;
 
 /// Returns the columns of a table as numbers, without its header.

@@ -1,5 +1,6 @@
 //! `seixo bench rigid-fluid`: the scenes of \[Silva 2010, tables 6.3 to 6.9\], compared with its steps per second.
 
+mod charts;
 mod frames;
 mod scenes;
 mod shape;
@@ -35,13 +36,15 @@ Examples:
                                                               a teapot as spheres: of one that is 4.1 long and 2 high, 74
   seixo bench rigid-fluid --scale 100 --device gpu            a hundred times as many particles and bodies
   seixo bench rigid-fluid 6.6 --settle 20000 --json           later in the fall
+  seixo bench rigid-fluid --device cpu,gpu --plot charts      and its figures 6.2, 6.3, 6.5 and 6.6 as SVG
 
 Tables 6.1 and 6.2, on hash tables, are those of: seixo bench search
 
 Bodies are 76 equal spheres as in [Silva 2010], on springs and dampers without friction; here, the surface of an ellipsoid, unless --mesh says otherwise. They
 start side by side, a tenth of a radius apart, and fall while they are measured. Fluid alone, and beside bodies that it does not act on, is that of
 [Müller 2003] (solver = \"muller2003\"); where both act on each other, --solver says how. What is printed is the median of the repeats, with the slowest and
-the fastest; of fluid alone also how many steps a second each of which is drawn, the FPS of [Silva 2010], by the best graphics adapter there is. The time step follows from springs and sound and is short, so lists of neighbors last long; [Silva 2010] does not give its own.")]
+the fastest, simulated seconds a second, and how many steps a second each of which is drawn, the FPS of [Silva 2010], by the best graphics adapter there is.
+The time step follows from springs and sound and is short, so lists of neighbors last long; [Silva 2010] does not give its own.")]
 pub struct RigidFluidArguments {
     /// Tables to measure, such as 6.3 6.4; default: all
     #[arg(value_enum, value_name = "TABLE")]
@@ -78,6 +81,9 @@ pub struct RigidFluidArguments {
     /// Number of measurements, of which the median is printed
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
+    /// Draw a chart of each table into this folder, as SVG
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
     /// Print one JSON object per line on the standard output
     #[arg(long)]
     pub json: bool,
@@ -105,6 +111,9 @@ struct Measured {
     /// Solver of the fluid, in tables with interaction of bodies and fluid.
     solver: Option<&'static str>,
     steps_per_second: f64,
+    seconds_per_step: f64,
+    /// Simulated over wall time; 1 is real time.
+    simulated_per_second: f64,
     slowest: f64,
     fastest: f64,
     /// Seconds of each measurement, in the order of measurement.
@@ -115,19 +124,21 @@ struct Measured {
     rebuilds: u64,
     published_steps_per_second: Option<f64>,
     over_published: Option<f64>,
-    /// Steps per second with a picture of each step, for fluid alone and if a graphics adapter is there.
+    /// Steps per second with a picture of each step, if a graphics adapter is there.
     drawn_per_second: Option<f64>,
     published_drawn_per_second: Option<f64>,
 }
 
-/// A line of \[Silva 2010, table 6.9\].
+/// A speed-up of \[Silva 2010\]: of a GPU over a CPU in tables 6.3 to 6.5, of both at once over a GPU in table 6.9.
 #[derive(Serialize)]
 struct Gain {
     table: &'static str,
     bodies: usize,
     fluid_particles: usize,
-    heterogeneous_over_gpu: f64,
-    published_heterogeneous_over_gpu: Option<f64>,
+    of: &'static str,
+    over: &'static str,
+    speed_up: f64,
+    published_speed_up: Option<f64>,
 }
 
 /// Measures the tables.
@@ -146,23 +157,35 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
         if !arguments.json {
             terminal::out(&title(table, &shape, arguments.solver))?;
         }
+        let mut measured = Vec::new();
         for line in &lines {
             let mut reached = [None; Placement::ALL.len()];
             for &device in &arguments.devices {
-                let (placement, measured) = measure(arguments, table, line, device, &shape)?;
-                reached[placement as usize] = Some(measured.steps_per_second);
-                report(arguments, &measured, || measured.text())?;
+                let (placement, found) = measure(arguments, table, line, device, &shape)?;
+                reached[placement as usize] = Some(found.steps_per_second);
+                report(arguments, &found, || found.text())?;
             }
-            if let Some(heterogeneous_over_gpu) = gain(&reached) {
-                let compared = Gain {
-                    table: "6.9",
-                    bodies: line.bodies,
-                    fluid_particles: line.fluid,
-                    heterogeneous_over_gpu,
-                    published_heterogeneous_over_gpu: gain(&line.published),
-                };
-                report(arguments, &compared, || compared.text())?;
+            for (of, over, number) in [
+                (Placement::Gpu, Placement::Cpu, table.number(Placement::Gpu)),
+                (Placement::Heterogeneous, Placement::Gpu, "6.9"),
+            ] {
+                if let Some(speed_up) = gain(&reached, of, over) {
+                    let compared = Gain {
+                        table: number,
+                        bodies: line.bodies,
+                        fluid_particles: line.fluid,
+                        of: of.name(),
+                        over: over.name(),
+                        speed_up,
+                        published_speed_up: gain(&line.published, of, over),
+                    };
+                    report(arguments, &compared, || compared.text())?;
+                }
             }
+            measured.push((*line, reached));
+        }
+        if let Some(folder) = &arguments.plot {
+            charts::draw(folder, table, &measured)?;
         }
     }
     Ok(())
@@ -247,13 +270,12 @@ fn measure(
     let steps_per_second = speed(sorted[sorted.len() / 2]);
     let published = line.published[placement as usize];
     let rebuilt = simulation.rebuilds() - rebuilds;
-    let drawn = match (table == Table::Fluid).then(frames::drawer) {
-        Some(Ok(drawer)) => Some(frames::drawn_per_second(drawer, &mut simulation, (steps / 5).max(1))?),
-        Some(Err(error)) => {
+    let drawn = match frames::drawer() {
+        Ok(drawer) => Some(frames::drawn_per_second(drawer, &mut simulation, (steps / 5).max(1))?),
+        Err(error) => {
             terminal::note(&format!("note: no pictures: {error}"));
             None
         }
-        None => None,
     };
     let measured = Measured {
         table: table.number(placement),
@@ -267,6 +289,8 @@ fn measure(
         wall_particles,
         solver: (table == Table::Together).then(|| arguments.solver.name()),
         steps_per_second,
+        seconds_per_step: 1.0 / steps_per_second,
+        simulated_per_second: steps_per_second * simulation.time_step().value,
         slowest: speed(sorted[sorted.len() - 1]),
         fastest: speed(sorted[0]),
         measurements,
@@ -277,7 +301,7 @@ fn measure(
         published_steps_per_second: published,
         over_published: published.map(|published| steps_per_second / published),
         drawn_per_second: drawn,
-        published_drawn_per_second: drawn.and(published).and_then(|_| frames::published(line.fluid, placement)),
+        published_drawn_per_second: drawn.and(line.published_pictures[placement as usize]),
     };
     Ok((placement, measured))
 }
@@ -304,6 +328,7 @@ impl Measured {
             terminal::count(self.steps),
             terminal::scaled(self.time_step, "s"),
         );
+        text += &format!("; {:.3} of real time", self.simulated_per_second);
         if let (Some(published), Some(over)) = (self.published_steps_per_second, self.over_published) {
             text += &format!(
                 "; [Silva 2010], table {}: {published:.1} – {over:.1} times as many here",
@@ -323,8 +348,8 @@ impl Measured {
 
 impl Gain {
     fn text(&self) -> String {
-        let published = self.published_heterogeneous_over_gpu;
+        let published = self.published_speed_up;
         let beside = published.map_or(String::new(), |gain| format!("; [Silva 2010], table {}: {gain:.2}", self.table));
-        format!("    heterogeneous over GPU: {:.2}{beside}", self.heterogeneous_over_gpu)
+        format!("    {} over {}: {:.2}{beside}", self.of, self.over, self.speed_up)
     }
 }

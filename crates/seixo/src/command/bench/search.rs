@@ -2,6 +2,7 @@
 
 mod mixture;
 mod pool;
+mod whole;
 
 use super::super::{Done, Failure, write_file};
 use super::case::{with_room, world_of};
@@ -26,11 +27,17 @@ Examples:
   seixo bench search --device gpu --particles 200000 --fluid 32784,262272
   seixo bench search --searches grid,grid_multi_cell,hierarchical_grid --spreads 1,16 --repeat 9 --json
   seixo bench search --plot docs/pictures              and the curves as search-spread.svg and search-tables.svg
+  seixo bench search --whole --device gpu --searches grid,grid_multi_cell --particles 100000
+                                                       steps of whole simulations, where grids are built in every step
 
 The first comparison finds the pairs of spheres of one solid fraction, as when lists are rebuilt: sorting, filing in tables, counting, listing.
 The number of spheres stays, the largest radius over the smallest grows, and every octave of radii has the same volume. The second
 finds the neighbors of fluid particles and of spheres that make up rigid bodies, some of which never move, through one table for all, through a
-table for each size, and through one more, built once, for what never moves. All ways must find as many pairs. Times are medians.")]
+table for each size, and through one more, built once, for what never moves. All ways must find as many pairs. Times are medians.
+
+With --whole, steps of whole simulations are timed instead: spheres a tenth larger, so that they touch, with normal forces only, and with
+friction. Cells are built in every step, as in [PUC-Rio 2009]; beside it stands a neighbor list with a skin. Without friction, `grid` and
+`hierarchical_grid` compute forces while they search. The other methods write a list first.")]
 pub struct SearchArguments {
     /// Methods of the first comparison, separated by commas
     #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = searches(),
@@ -48,6 +55,12 @@ pub struct SearchArguments {
     /// Numbers of fluid particles in the second comparison, separated by commas
     #[arg(long, value_delimiter = ',', default_values_t = [4098, 8196, 16_392, 32_784], value_parser = clap::value_parser!(u32).range(1..))]
     fluid: Vec<u32>,
+    /// Time steps of whole simulations instead
+    #[arg(long)]
+    whole: bool,
+    /// Steps of one measurement of whole simulations
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
     /// Number of measurements, of which the median is printed
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
@@ -113,11 +126,14 @@ pub fn search(arguments: &SearchArguments) -> Done {
     }
     let place = place(arguments)?;
     let where_it_is = terminal::place(&place.device, place.precision, place.threads);
-    if !arguments.json {
+    if !arguments.json && !arguments.whole {
         terminal::out(&format!(
             "pairs of {} of one solid fraction, by spread of radii · {where_it_is}",
             terminal::many(arguments.particles as usize, "sphere")
         ))?;
+    }
+    if arguments.whole {
+        return whole_simulations(arguments, &place, &where_it_is);
     }
     let mut of_spreads = Vec::new();
     for &spread in &arguments.spreads {
@@ -137,12 +153,40 @@ pub fn search(arguments: &SearchArguments) -> Done {
     let Some(folder) = &arguments.plot else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
+    create_folder(folder)?;
     let spheres = terminal::count(u64::from(arguments.particles));
     let title = format!("Time to find the pairs of {spheres} spheres · {where_it_is}");
     draw(folder, "search-spread.svg", title, "largest radius / smallest radius", &of_spreads)?;
     let title = format!("Time to find neighbors through hash tables · {where_it_is}");
     draw(folder, "search-tables.svg", title, "fluid particles", &of_tables)
+}
+
+/// Compares steps of whole simulations.
+fn whole_simulations(arguments: &SearchArguments, place: &Place, where_it_is: &str) -> Done {
+    if !arguments.json {
+        terminal::out(&format!(
+            "a step of {} that touch, by spread of radii · {where_it_is}",
+            terminal::many(arguments.particles as usize, "sphere")
+        ))?;
+    }
+    let mut reported = Vec::new();
+    for tangential in [TangentialLaw::None, TangentialLaw::Mindlin] {
+        for &spread in &arguments.spreads {
+            whole::compare_runs(arguments, place, spread, tangential, &mut reported)?;
+        }
+    }
+    let Some(folder) = &arguments.plot else {
+        return Ok(());
+    };
+    create_folder(folder)?;
+    let spheres = terminal::count(u64::from(arguments.particles));
+    let title = format!("Time of a step of {spheres} spheres · {where_it_is}");
+    draw(folder, "search-whole.svg", title, "largest radius / smallest radius", &reported)
+}
+
+/// Creates the folder of the charts.
+fn create_folder(folder: &Path) -> Done {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))
 }
 
 /// Starts the device with a few spheres to get its name.

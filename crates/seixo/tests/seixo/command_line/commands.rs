@@ -543,17 +543,21 @@ fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
         // Software Vulkan draws if there is no graphics card.
         let is_drawn =
             [&line["drawn_per_second"], &line["published_drawn_per_second"]].map(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0));
-        assert_eq!(is_drawn, [line["table"] == "6.3"; 2], "{line}");
+        assert_eq!(is_drawn, [true; 2], "{line}");
+        let pace = of("steps_per_second") * of("time_step");
+        assert!((of("simulated_per_second") / pace - 1.0).abs() < 1e-12 && of("seconds_per_step") > 0.0, "{line}");
     }
     // [Silva 2010] has no larger scenes.
     let larger = &lines_of("bench rigid-fluid 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
     assert_eq!((&larger["bodies"], &larger["body_spheres"]), (&52.into(), &3952.into()));
     assert!(larger["published_steps_per_second"].is_null() && larger["over_published"].is_null());
-    let text = stage.succeed("bench rigid-fluid 6.5 --steps 1 --repeat 1").out;
-    assert!(
-        text.contains("[Silva 2010], table 6.5: 1.6") && text.contains("bodies of 76 spheres"),
-        "{text}"
-    );
+    let text = stage.succeed("bench rigid-fluid 6.5 --steps 1 --repeat 1 --plot charts").out;
+    for part in ["[Silva 2010], table 6.5: 1.6", "bodies of 76 spheres", "of real time"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // The CPU here, and the CPU and the GPU of the reference.
+    let chart = stage.read("charts/rigid-fluid-6.5.svg");
+    assert_eq!(chart.matches("<polyline").count(), 3);
     for (line, reported) in [
         ("bench rigid-fluid 6.10", "6.10"),
         ("bench rigid-fluid --steps 0", "--steps"),
@@ -589,6 +593,15 @@ fn ways_to_find_pairs_are_compared_and_drawn() {
         assert_eq!(text.matches("<polyline").count(), 5, "{name}");
         assert!(text.contains("time a particle [µs]"), "{name}");
     }
+    let done = stage.succeed("bench search --whole --particles 300 --spreads 1,3 --steps 4 --repeat 1 --json --plot plots");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Four searches and a list with a skin, for two spreads, without and with friction.
+    assert_eq!(lines.len(), 20);
+    for of_world in lines.chunks(5) {
+        let contacts = of_world[0]["pairs"].as_u64().unwrap();
+        assert!(contacts > 20 && of_world.iter().all(|line| line["pairs"].as_u64() == Some(contacts)), "{of_world:?}");
+    }
+    assert_eq!(stage.read("plots/search-whole.svg").matches("<polyline").count(), 10);
     assert_eq!(stage.seixo("bench search --spreads 0.5").code, 2);
     assert_eq!(stage.seixo("bench search --searches gird").code, 2);
     let refused = stage.seixo("bench search --solid-fraction 0.5");

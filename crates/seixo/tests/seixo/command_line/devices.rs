@@ -84,8 +84,8 @@ fn words_that_name_no_device_are_refused() {
         ("bench --device gup", "did you mean `gpu`?"),
         ("bench lattice --particles 8 --precision f32", "the CPU computes in f64"),
         (
-            "bench lattice --particles 8 --assembly contact-list",
-            "the CPU has one way to put forces together",
+            "bench lattice --particles 8 --assembly sorted_contacts",
+            "not assembled by sorted_contacts on a CPU",
         ),
         ("verify resting --device gup", "did you mean `gpu`?"),
         ("verify resting --precision f32", "the CPU computes in f64"),
@@ -254,11 +254,11 @@ fn benches_and_verifications_run_on_a_gpu() {
     }
     // The host does not count the cells that the GPU builds at every step.
     assert_eq!(lines[2]["rebuilds"], 0);
-    let line = "bench lattice --device gpu --particles 512 --steps 4 --repeat 1 --assembly fused,contact-list,sorted-contacts --json";
+    let line = "bench lattice --device gpu --particles 512 --steps 4 --repeat 1 --assembly fused,contact_list,sorted_contacts --json";
     let done = stage.succeed(line);
     let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let assemblies: Vec<&str> = lines.iter().map(|line| line["assembly"].as_str().unwrap()).collect();
-    assert_eq!(assemblies, ["fused", "contact-list", "sorted-contacts"]);
+    assert_eq!(assemblies, ["fused", "contact_list", "sorted_contacts"]);
     let search = "bench search --particles 300 --spreads 4 --fluid 300 --repeat 1 --json";
     let pairs = |line: &str| -> Vec<Value> {
         let lines = stage

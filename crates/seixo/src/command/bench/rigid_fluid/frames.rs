@@ -1,8 +1,7 @@
-//! Pictures of every step; \[Silva 2010, table 6.3\] gives their rate beside the steps per second.
+//! Pictures of every step; \[Silva 2010, tables 6.3 to 6.8\] give their rate beside the steps per second.
 
 use super::super::super::Failure;
 use super::super::failed;
-use super::tables::Placement;
 use seixo::Simulation;
 use seixo::run::preview;
 use seixo::view::{OffscreenRenderer, PictureOptions, PreviewParts, ViewError};
@@ -11,21 +10,6 @@ use std::time::Instant;
 
 /// Width and height of the pictures \[pixels\]; \[Silva 2010\] does not give its own.
 pub const SIZE: (u32, u32) = (1024, 768);
-/// Pictures per second in \[Silva 2010\] for each number of particles, on its CPU and on its GPU.
-const PUBLISHED: [(usize, [f64; 2]); 5] = [
-    (2048, [28.8, 242.3]),
-    (4096, [9.7, 96.8]),
-    (8192, [3.0, 34.0]),
-    (16_384, [1.4, 13.9]),
-    (32_768, [0.5, 4.5]),
-];
-
-/// Returns the pictures per second of \[Silva 2010\] for this number of particles.
-pub fn published(particles: usize, placement: Placement) -> Option<f64> {
-    let (_, of_places) = PUBLISHED.iter().find(|(count, _)| *count == particles)?;
-    of_places.get(placement as usize).copied()
-}
-
 /// Creates the renderer of the pictures.
 pub fn drawer() -> Result<OffscreenRenderer, ViewError> {
     OffscreenRenderer::new(SIZE, 1)

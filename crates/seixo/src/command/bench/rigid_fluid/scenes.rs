@@ -197,6 +197,7 @@ mod tests {
             fluid,
             bodies,
             published: [None; 3],
+            published_pictures: [None; 3],
         };
         world(table, &line, &Shape::ellipsoid(), Coupling::Wcsph)
     }

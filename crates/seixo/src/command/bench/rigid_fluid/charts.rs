@@ -1,0 +1,46 @@
+//! Charts of steps per second over the size of the scene, as \[Silva 2010, figures 6.2, 6.3, 6.5 and 6.6\].
+
+use super::super::super::{Done, Failure, write_file};
+use super::tables::{Line, Placement, Table};
+use crate::terminal;
+use seixo::view::{Chart, ChartFormat, Panel, encode};
+use std::path::Path;
+
+/// Steps per second that were reached, in the order of [`Placement::ALL`].
+type Reached = [Option<f64>; Placement::ALL.len()];
+
+/// Particles of the fluid and of all bodies of 76 spheres.
+fn size(line: &Line) -> f64 {
+    (line.fluid + 76 * line.bodies) as f64
+}
+
+/// Draws the chart of a table into a folder.
+pub fn draw(folder: &Path, table: Table, measured: &[(Line, Reached)]) -> Done {
+    let mut curves = Vec::new();
+    for placement in Placement::ALL {
+        let curve = |of: fn(&(Line, Reached)) -> Reached| -> Vec<(f64, f64)> {
+            let mut points: Vec<(f64, f64)> = measured.iter().filter_map(|one| Some((size(&one.0), of(one)[placement as usize]?))).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            points
+        };
+        let (here, published) = (curve(|(_, reached)| *reached), curve(|(line, _)| line.published));
+        let named = [(placement.name().to_owned(), here), (format!("{}, [Silva 2010]", placement.name()), published)];
+        curves.extend(named.into_iter().filter(|(_, points)| !points.is_empty()));
+    }
+    let chart = Chart {
+        title: format!("Steps per second: {}", table.title()),
+        horizontal: "particles of fluid and of bodies of 76 spheres".to_owned(),
+        panels: vec![Panel {
+            vertical: "steps per second".to_owned(),
+            height: 430.0,
+            curves,
+        }],
+        is_logarithmic: true,
+    };
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
+    let bytes = encode(&chart, ChartFormat::Svg).map_err(|error| Failure::Run(error.to_string()))?;
+    let path = folder.join(format!("rigid-fluid-{}.svg", table.number(Placement::Gpu)));
+    write_file(&path, &bytes)?;
+    terminal::note(&path.display().to_string());
+    Ok(())
+}

@@ -125,6 +125,16 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
                     "restitution is {restitution}, but a potential loses no energy; write restitution = 1"
                 )));
             }
+            if interaction.damping.is_some() && (normal != NormalLaw::Linear || restitution != 1.0) {
+                return Err(wrong(
+                    "a damping is for the linear law, in place of a restitution; write normal = \"linear\" and leave one of the two out",
+                ));
+            }
+            if interaction.tangential_damping.is_some() && tangential != TangentialLaw::Linear {
+                return Err(wrong(
+                    "a tangential damping is for the linear tangential law; write tangential = \"linear\", or leave it out",
+                ));
+            }
             let tangential_stiffness = match (tangential, interaction.tangential_stiffness) {
                 (TangentialLaw::Linear, None) if stiffness == 0.0 => {
                     return Err(wrong(
@@ -141,6 +151,8 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
                 friction,
                 stiffness,
                 tangential_stiffness,
+                damping_rate: interaction.damping.unwrap_or(0.0),
+                tangential_damping_rate: interaction.damping_rates()[1],
                 dissipative_time,
                 potential_energy,
                 adhesive: interaction.cohesion,
@@ -372,6 +384,7 @@ fn positive_numbers(i: &Interaction) -> impl Iterator<Item = (&'static str, f64,
     let springs = [
         i.stiffness.map(|k| ("stiffness", k, " N/m")),
         i.tangential_stiffness.map(|k| ("tangential_stiffness", k, " N/m")),
+        i.damping.map(|rate| ("damping", rate, " 1/s")),
         i.dissipative_time.map(|a| ("dissipative_time", a, " s")),
         i.potential_energy.map(|e| ("potential_energy", e, " J")),
     ];

@@ -271,7 +271,7 @@ impl Bodies {
             return [yields.sliding.rate, yields.turning.rate];
         }
         let linear = acceleration(&velocity, mass, &push.force, stepping);
-        let turning = torque_of(&spin, &push.torque, stepping.local_damping);
+        let turning = torque_of(&spin, &push.torque, &push.torque, stepping.local_damping);
         [linear.rate, turning.rate]
     }
 

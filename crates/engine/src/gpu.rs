@@ -311,6 +311,7 @@ fn stepping<C: Number + Coordinate<R>, R: Number>(host: &StepParameters<f64, f64
         C::of(host.lag),
         vector(&host.gravity),
         R::of(host.local_damping),
+        R::of(host.damped_gravity),
         R::of(host.skin_exceeded_square),
         R::of(host.stride_square),
         vector(&host.domain_min),

@@ -2,6 +2,7 @@
 
 use crate::border::BorderParts;
 use crate::broad_phase::BoundingVolumes;
+use crate::contact_list::ContactList;
 use crate::fields::Fields;
 use crate::search::{Cells, Pairs};
 use crate::world::ExpectedGrains;
@@ -30,6 +31,8 @@ pub(crate) struct GrainState {
     /// One report for each part of the grains.
     pub motion_reports: Vec<MotionReport<f64>>,
     pub contact_power_sums: Vec<PowerSums<f64>>,
+    /// Contacts of a step, if forces are assembled by a list of contacts.
+    pub contact_list: ContactList,
     pub wall_power_sums: Vec<PowerSums<f64>>,
     /// Whether grains were moved and their forces are not yet computed.
     pub forces_pending: bool,
@@ -55,6 +58,7 @@ impl GrainState {
             of_second: Vec::new(),
             motion_reports: Vec::new(),
             contact_power_sums: Vec::new(),
+            contact_list: ContactList::default(),
             wall_power_sums: Vec::new(),
             forces_pending: false,
             expected,

@@ -26,6 +26,7 @@ mod bonds;
 mod border;
 mod broad_phase;
 mod checkpoint;
+mod contact_list;
 mod contact_records;
 mod context;
 mod coordinate_precision;

@@ -321,6 +321,7 @@ impl LocalDomain {
             + self.populations.grains.cells.bytes()
             + self.populations.grains.pairs.bytes()
             + self.populations.grains.old_pairs.bytes()
+            + self.populations.grains.contact_list.bytes()
             + self.populations.walls.bytes()
             + self.populations.flow.as_ref().map_or(0, |flow| flow.bytes())
             + self.populations.bonds.as_ref().map_or(0, |network| network.bytes())

@@ -6,6 +6,7 @@ mod bonds;
 mod border;
 mod broad_phase;
 mod checkpoint;
+mod contact_list;
 mod contact_records;
 mod contacts;
 mod diffusion;

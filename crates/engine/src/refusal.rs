@@ -54,15 +54,15 @@ pub enum WorldError {
         /// The scalar.
         scalar: GrainScalar,
     },
-    /// The device does not support this force assembly.
-    #[error("the CPU has one way to put forces together, not {assembly}; leave --assembly out, or use --device gpu")]
+    /// Grains on a CPU do not support this force assembly.
+    #[error("forces are not assembled by {assembly} on a CPU; write fused or contact_list, or use --device gpu")]
     ForceAssembly {
         /// Requested force assembly.
         assembly: &'static str,
     },
-    /// Assembly in several launches supports friction only, of free grains, without decomposition invariance, and with open sides.
+    /// Assembly by contacts supports friction only, of free grains in one domain, without decomposition invariance, and with open sides.
     #[error(
-        "{assembly} puts together forces of friction in open domains, not of attraction, rolling, twisting or plastic flow, nor across periodic sides, of rigid bodies, for Gear's methods or with decomposition_invariant; leave the assembly out"
+        "{assembly} assembles forces of friction between free grains, not those of attraction, rolling, twisting or plastic flow, nor those across periodic sides, and not with rigid bodies, bonds, loads, Gear's methods, decomposition_invariant or several domains; write run.assembly = \"fused\""
     )]
     AssemblyElsewhere {
         /// Requested force assembly.

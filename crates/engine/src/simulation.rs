@@ -151,6 +151,7 @@ impl Simulation {
             lag: settings.scheme.lag(),
             gravity: vector(world.gravity),
             local_damping: world.local_damping,
+            damped_gravity: world.locally_damped.share_of_weight(),
             skin_exceeded_square: (skin / strides).powi(2),
             stride_square: cells.smallest_edge().powi(2),
             domain_min: vector(bounds[0]),

@@ -100,6 +100,10 @@ pub struct Interaction {
     pub friction: f64,
     /// Normal stiffness k_n \[N/m\]; required and used by the linear law only.
     pub stiffness: Option<f64>,
+    /// Damping γ_n per effective mass \[1/s\] of the linear law, in place of a restitution below 1.
+    pub damping: Option<f64>,
+    /// Damping γ_t per effective mass \[1/s\] of the linear tangential law; half of γ_n by default.
+    pub tangential_damping: Option<f64>,
     /// Tangential stiffness k_t \[N/m\] of the linear tangential law; by default 2/7 k_n with a linear normal law.
     pub tangential_stiffness: Option<f64>,
     /// Dissipative time A \[s\] of the viscoelastic law.
@@ -116,6 +120,19 @@ pub struct Interaction {
     pub film_exchange: Option<f64>,
 }
 
+impl Interaction {
+    /// Dampings γ_n and γ_t per effective mass \[1/s\]; zero where a restitution gives the damping.
+    pub fn damping_rates(&self) -> [f64; 2] {
+        let normal = self.damping.unwrap_or(0.0);
+        let tangential = if self.tangential == TangentialLaw::Linear {
+            0.5 * normal
+        } else {
+            0.0
+        };
+        [normal, self.tangential_damping.unwrap_or(tangential)]
+    }
+}
+
 impl Default for Interaction {
     /// Smooth elastic contact with Hertz's law.
     fn default() -> Self {
@@ -125,6 +142,8 @@ impl Default for Interaction {
             restitution: 1.0,
             friction: 0.0,
             stiffness: None,
+            damping: None,
+            tangential_damping: None,
             tangential_stiffness: None,
             dissipative_time: None,
             potential_energy: None,
@@ -263,6 +282,8 @@ pub struct World {
     pub gravity: Vec3,
     /// Local non-viscous damping α \[-\] \[PUC-Rio 2009\], 0 ≤ α < 1.
     pub local_damping: f64,
+    /// Forces on which local damping acts.
+    pub locally_damped: LocallyDamped,
     /// Box outside of which grains are removed or an error; `None` = unbounded.
     pub domain: Option<Domain>,
     /// Materials.
@@ -285,6 +306,26 @@ pub struct World {
     pub bonds: Vec<Bonds>,
     /// External forces on grains.
     pub loads: Vec<Load>,
+}
+
+/// Forces on which local damping acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LocallyDamped {
+    /// All forces, with weight: a grain that rises and falls freely loses energy, too.
+    #[default]
+    AllForces,
+    /// All forces but weight \[PUC-Rio 2009, eqs. 3-9 and 3-11\]: free fall is not damped.
+    AllButWeight,
+}
+
+impl LocallyDamped {
+    /// 1 if weight is damped, else 0.
+    pub(crate) fn share_of_weight(self) -> f64 {
+        match self {
+            LocallyDamped::AllForces => 1.0,
+            LocallyDamped::AllButWeight => 0.0,
+        }
+    }
 }
 
 /// A force and a torque that act on every grain of a group, constant or as formulas of time.
@@ -413,7 +454,7 @@ impl Search {
     /// The choice depends on the spread of the radii. Cells of twice the largest radius contain more small grains, all of which are tested, the wider
     /// it is.
     /// Below a spread of 2 there is one size class, and both grids are the same. Up to a spread of 4 both were measured to be equally fast.
-    /// From 8 on the hierarchical grid was faster (docs/theory/search.md).
+    /// From 8 on the hierarchical grid was faster (docs/evidence/search.md).
     pub fn chosen_for(self, radii: impl Iterator<Item = f64>) -> Search {
         if self != Search::Auto {
             return self;
@@ -464,7 +505,7 @@ impl Precision {
     }
 }
 
-/// Method by which a GPU sums forces. All methods give the same forces; the slower ones are there for comparison.
+/// Method by which forces between grains are assembled. All methods give the same forces; the slower ones are there for comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ForceAssembly {
     /// One launch: each grain sums its own row of the neighbor list and is integrated.
@@ -484,8 +525,8 @@ impl ForceAssembly {
     pub fn name(self) -> &'static str {
         match self {
             ForceAssembly::Fused => "fused",
-            ForceAssembly::ContactList => "contact-list",
-            ForceAssembly::SortedContacts => "sorted-contacts",
+            ForceAssembly::ContactList => "contact_list",
+            ForceAssembly::SortedContacts => "sorted_contacts",
         }
     }
 }

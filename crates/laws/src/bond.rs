@@ -124,7 +124,7 @@ impl BreakMode {
     }
 }
 
-/// Numbers per row of a table of bond parameters: those of [`BondParameters`], padded.
+/// Numbers per row of a table of bond parameters: those of [`BondParameters`].
 pub const BOND_PARAMETERS: usize = 16;
 
 /// Parameters of a kind of bonds, in the form in which the laws need them. Quotients are computed once, on the host.
@@ -163,6 +163,8 @@ pub struct BondParameters<R: Real> {
     pub size_share: R,
     /// Length that is added to this size \[m\].
     pub size_length: R,
+    /// Stiffness k of a point bond that is given \[N/m\]; zero if it follows from E c_A.
+    pub stiffness: R,
 }
 
 /// Size s of the cross-section between grains of these radii \[m\].

@@ -84,9 +84,13 @@ pub struct Coefficients<R: Real> {
     pub normal_law: R,
     /// Code of the tangential law, [`TangentialLaw::code`].
     pub tangential_law: R,
+    /// Damping γ_n per effective mass \[1/s\], of the linear normal law.
+    pub normal_rate: R,
+    /// Damping γ_t per effective mass \[1/s\], of the linear tangential law.
+    pub tangential_rate: R,
 }
 
-/// Numbers per row of a table of material pairs: those of [`Coefficients`], one of padding, those of [`ExtendedCoefficients`].
+/// Numbers per row of a table of material pairs: those of [`Coefficients`], those of [`ExtendedCoefficients`], one of padding.
 pub const COEFFICIENTS: usize = 20;
 
 /// Relative motion of two surfaces in contact.

@@ -19,9 +19,7 @@ use crate::{
     walls,
 };
 use seixo_analysis::Grid;
-use seixo_engine::world::{
-    DeviceChoice, Domain, ForceAssembly, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
-};
+use seixo_engine::world::{DeviceChoice, Domain, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World};
 use seixo_files::vtk::Field;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -108,6 +106,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     let mut world = World {
         gravity: si(&file.world.gravity),
         local_damping: file.run.local_damping.si,
+        locally_damped: file.run.local_damping_of.0,
         domain,
         materials: file
             .material
@@ -184,7 +183,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         skin: file.run.skin.value().map(|skin| skin.si),
         threads: file.run.threads.0 as usize,
         overlap_limit: file.run.overlap_limit.si,
-        assembly: ForceAssembly::default(),
+        assembly: file.run.assembly.0,
         broad_phase: file.run.broad_phase,
         decomposition_invariant: file.run.decomposition_invariant,
         domains: file.run.domains.0.max(file.run.gpus.0) as usize,

@@ -12,6 +12,7 @@ use crate::{
 use seixo_engine::world::{BondSize, Bonded, Bonds, World};
 use seixo_files::pairs_in;
 use seixo_files::vtk::Field;
+use seixo_laws::bond::BondLaw;
 use std::collections::{BTreeMap, HashSet};
 
 /// Default tolerance: neighbors in a packing that settled or grew do not all have contacts.
@@ -70,7 +71,8 @@ fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings
         law: section.law.0,
         section: section.section.0,
         size: size(section)?,
-        youngs_modulus: section.youngs_modulus.si,
+        youngs_modulus: modulus(section)?,
+        stiffness: section.stiffness.map(|stiffness| stiffness.si),
         poisson_ratio: section.poisson_ratio.si,
         damping_ratio: section.damping_ratio.si,
         tensile_strength: strength(section.tensile_strength, "tensile_strength")?,
@@ -184,6 +186,29 @@ fn size(section: &mut BondsSection) -> Result<BondSize, At> {
         }
         (Some(length), None) => Ok(BondSize::Length(length.si)),
         (None, _) => Ok(BondSize::Share(section.share.get_or_insert(Quantity::new(1.0)).si)),
+    }
+}
+
+/// Young's modulus; zero if a stiffness stands in its place.
+fn modulus(section: &BondsSection) -> Result<f64, At> {
+    match (section.youngs_modulus, section.stiffness) {
+        (_, Some(_)) if section.law.0 != BondLaw::Point => {
+            let complaint = UnlocatedDiagnostic::new("`stiffness` is for law = \"point\"");
+            Err(("stiffness", complaint.remedy("write youngs_modulus in its place")))
+        }
+        (Some(_), Some(_)) => {
+            let complaint = UnlocatedDiagnostic::new("`youngs_modulus` and `stiffness` both say how stiff the bonds are");
+            Err(("stiffness", complaint.remedy("keep one of them")))
+        }
+        (Some(modulus), None) => Ok(modulus.si),
+        (None, Some(_)) => Ok(0.0),
+        (None, None) => {
+            let complaint = UnlocatedDiagnostic::new("bonds need `youngs_modulus`");
+            Err((
+                "",
+                complaint.remedy("add youngs_modulus = \"1 GPa\", or with law = \"point\" a stiffness = \"1e5 N/m\""),
+            ))
+        }
     }
 }
 

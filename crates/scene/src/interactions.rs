@@ -156,11 +156,40 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
     }
     match (normal, section.restitution) {
         (NormalLaw::Viscoelastic | NormalLaw::Potential, None) => section.restitution = Some(Quantity::new(1.0)),
+        (NormalLaw::Linear, None) if section.damping.is_some() => {}
         (_, None) => complain("", "`restitution` is missing".to_owned(), "add restitution = 0.5"),
+        (NormalLaw::Linear, Some(_)) if section.damping.is_some() => complain(
+            ".damping",
+            "`damping` and `restitution` both give the dashpot".to_owned(),
+            "leave one of them out",
+        ),
         (NormalLaw::Viscoelastic | NormalLaw::Potential, Some(restitution)) if restitution.si != 1.0 => complain(
             ".restitution",
             format!("normal = \"{}\" does not follow a restitution", normal.keyword()),
             "remove it",
+        ),
+        _ => {}
+    }
+    if section.damping.is_some() && normal != NormalLaw::Linear {
+        complain(
+            ".damping",
+            "`damping` is for normal = \"linear\"".to_owned(),
+            "write a restitution in its place",
+        );
+    }
+    match (section.damping, section.tangential_damping) {
+        (Some(damping), None) if tangential == TangentialLaw::Linear => {
+            section.tangential_damping = Some(Quantity::new(0.5 * damping.si));
+        }
+        (_, Some(_)) if tangential != TangentialLaw::Linear => complain(
+            ".tangential_damping",
+            "`tangential_damping` is for tangential = \"linear\"".to_owned(),
+            "remove it",
+        ),
+        (None, Some(_)) => complain(
+            ".tangential_damping",
+            "`tangential_damping` goes with `damping`".to_owned(),
+            "add damping = \"500 1/s\" in place of the restitution, or remove it",
         ),
         _ => {}
     }
@@ -251,7 +280,13 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
     Some(Interaction {
         normal,
         tangential,
-        restitution: section.restitution.map_or(f64::NAN, |restitution| restitution.si),
+        restitution: match (section.restitution, section.damping) {
+            (Some(restitution), _) => restitution.si,
+            (None, Some(_)) => 1.0,
+            (None, None) => f64::NAN,
+        },
+        damping: section.damping.map(|damping| damping.si),
+        tangential_damping: section.tangential_damping.map(|damping| damping.si),
         friction: section.friction.get_or_insert_default().si,
         stiffness: section.stiffness.map(|stiffness| stiffness.si),
         tangential_stiffness: section.tangential_stiffness.map(|stiffness| stiffness.si),

@@ -28,7 +28,7 @@ use crate::{
     vocabulary::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema};
-use seixo_engine::world::{LeavingPolicy, Precision, Scheme, Search, Settings};
+use seixo_engine::world::{ForceAssembly, LeavingPolicy, LocallyDamped, Precision, Scheme, Search, Settings};
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -149,6 +149,10 @@ pub(crate) struct RunSection {
     #[serde(default)]
     #[schemars(example = 0.1)]
     pub local_damping: Quantity<Number, BelowOne>,
+    /// Forces on which local damping acts: "all_forces", with weight, which also damps free fall; "all_but_weight", which leaves free fall as it is
+    /// [PUC-Rio 2009]. Grains at rest are the same. "all_forces" if left out, since a bed then comes to rest sooner.
+    #[serde(default)]
+    pub local_damping_of: Word<LocallyDamped>,
     /// Method of the pair search; all methods find the same pairs. "auto": "grid" while the largest radius is below twice the smallest, else
     /// "hierarchical_grid", a grid for each size. For comparison: "grid_multi_cell", with each grain in all cells that it overlaps; "spatial_hash",
     /// which saves memory in wide, thinly filled spaces; "brute_force", every pair.
@@ -158,6 +162,11 @@ pub(crate) struct RunSection {
     #[serde(default)]
     #[schemars(example = &"0.2 mm")]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,
+    /// Assembly of the forces between grains; all methods give the same forces. "fused": each grain computes its contacts and is moved. For comparison:
+    /// "contact_list", which lists the contacts of each step and computes them one by one [PUC-Rio 2009]; "sorted_contacts", on a GPU, which computes
+    /// each contact once and sorts the forces by grain [ME964 2011].
+    #[serde(default)]
+    pub assembly: Word<ForceAssembly>,
     /// Whether the CPU tests bounding boxes of clumps, and of groups of their spheres, before it searches neighbors of single spheres. It changes no
     /// result. `true` if left out.
     #[serde(default = "usual_broad_phase")]
@@ -208,8 +217,8 @@ pub(crate) struct DomainSection {
     pub min: Vector<Length>,
     /// Upper corner.
     pub max: Vector<Length>,
-    /// Sides of the domain along x, y, z: "open", or "periodic", where grains that leave on one side enter on the other. Walls have no periodic
-    /// images: let them extend past periodic sides by a grain.
+    /// Sides of the domain along x, y, z: "open", or "periodic", where grains that leave on one side enter on the other. Meshes and
+    /// round walls have periodic images: let their surfaces end at the side.
     #[serde(default)]
     #[schemars(example = serde_json::json!(["periodic", "periodic", "open"]))]
     pub sides: [Word<Side>; 3],
@@ -256,13 +265,20 @@ pub(crate) struct InteractionSection {
     /// Law of the tangential force; "mindlin" with hertz and "linear" with linear if left out.
     #[schemars(example = &"linear")]
     pub tangential: Option<Word<TangentialLaw>>,
-    /// Speed of separation over speed of approach. Needed unless the normal law is "viscoelastic", which has a dissipative time instead, or
-    /// "potential", which has no dissipation.
+    /// Speed of separation over speed of approach. Needed unless there is a `damping`, or the normal law is "viscoelastic", which has a dissipative
+    /// time instead, or "potential", which has no dissipation.
     pub restitution: Option<Quantity<Number, Restitution>>,
     /// Coulomb friction coefficient; needed unless tangential = "none".
     pub friction: Option<Quantity<Number, NotNegative>>,
     /// Stiffness of the normal spring of the linear law, or of the loading branch of the hysteretic law.
     pub stiffness: Option<Quantity<Stiffness, Positive>>,
+    /// Damping γ_n of the linear law in place of a restitution: the dashpot force is γ_n times the effective mass and the speed of approach. So heavier
+    /// grains rebound less.
+    #[schemars(example = &"500 1/s")]
+    pub damping: Option<Quantity<Frequency, Positive>>,
+    /// Damping γ_t of the linear tangential law; half of `damping` if left out.
+    #[schemars(example = &"250 1/s")]
+    pub tangential_damping: Option<Quantity<Frequency, NotNegative>>,
     /// Stiffness of the tangential spring of the linear law; 2/7 of the normal spring if left out.
     pub tangential_stiffness: Option<Quantity<Stiffness, Positive>>,
     /// Dissipative time A of the viscoelastic law.

@@ -305,12 +305,17 @@ impl Source {
                 let complaint = UnlocatedDiagnostic::new(message).limit(format!("overlaps of {limit:.1} %"));
                 (
                     of_grain(id, "at"),
-                    complaint.remedy("move it or the wall, or raise run.overlap_limit"),
+                    complaint.remedy(if *share < 100.0 {
+                        "move it or the wall, or raise run.overlap_limit"
+                    } else {
+                        "move it or the wall"
+                    }),
                 )
             }
             WorldError::Outside { id, .. } => (of_grain(id, "at"), reported()),
             WorldError::PeriodicSide { .. } => ("world.domain".to_owned(), reported()),
             WorldError::Shear => ("world.domain.shear".to_owned(), reported()),
+            WorldError::ForceAssembly { .. } | WorldError::AssemblyElsewhere { .. } => ("run.assembly".to_owned(), reported()),
             WorldError::DampedShear => ("run.local_damping".to_owned(), reported()),
             WorldError::FluidSurroundings { what, value, must: limit } => {
                 let is_key = what.starts_with("run.") || what.starts_with("world.");
@@ -320,12 +325,7 @@ impl Source {
             WorldError::Taken { id, .. } | WorldError::FreedInside { id, .. } => (of_grain(id, "at"), reported()),
             WorldError::WallInGrain { partner, .. } => (of_wall(root, partner.trim_start_matches("wall "), ""), reported()),
             WorldError::Switch { group, what } => (key_named(root, &format!("grains.{group}"), what), reported()),
-            WorldError::Gpu(_)
-            | WorldError::ForceAssembly { .. }
-            | WorldError::AssemblyElsewhere { .. }
-            | WorldError::Unexpected { .. }
-            | WorldError::Stopped(_)
-            | WorldError::State { .. } => return None,
+            WorldError::Gpu(_) | WorldError::Unexpected { .. } | WorldError::Stopped(_) | WorldError::State { .. } => return None,
         })
     }
 }

@@ -91,6 +91,8 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
             "size_distribution",
         ],
     ),
+    ("damping", "restitution", &["gamma_n", "gamman", "gammaN", "normal_damping"]),
+    ("tangential_damping", "restitution", &["gamma_t", "gammat", "gammaT"]),
     ("rate", "mass", &["mass_rate", "massrate", "mass_flow_rate"]),
     ("rate", "speed", &["flow_rate", "volume_rate", "discharge"]),
     ("remove", "", &["delete", "erase"]),

@@ -166,11 +166,11 @@ pub fn with_load<C: Real>(push: &BodyForce<C>, b: usize, loads: &[C]) -> BodyFor
     }
 }
 
-/// Rate of change of the angular momentum of a body \[N m\], and the torque of local damping.
+/// Rate of change of the angular momentum of a body \[N m\], and the torque of local damping, which acts on `damped`.
 #[cube]
 #[inline(always)]
-pub fn torque_of<C: Real>(spin: &Vector3<C>, torque: &Vector3<C>, local: C) -> Acceleration<C> {
-    let brake = local_damping::<C>(torque, spin, local);
+pub fn torque_of<C: Real>(spin: &Vector3<C>, torque: &Vector3<C>, damped: &Vector3<C>, local: C) -> Acceleration<C> {
+    let brake = local_damping::<C>(damped, spin, local);
     Acceleration::<C> {
         rate: torque.plus(&brake),
         brake,
@@ -204,7 +204,7 @@ pub fn advance_body<C: Coordinate<C>>(
 
     let own = load::<C>(moments, at);
     let before = stored_orientation_at::<C>(orientation, at);
-    let turning = torque_of::<C>(&recall::<C>(spin, at), &push.torque, stepping.local_damping);
+    let turning = torque_of::<C>(&recall::<C>(spin, at), &push.torque, &push.torque, stepping.local_damping);
     let kept = recall::<C>(momentum, at);
     let after = kick::<C, C>(&kept, &turning.rate, stepping.dt);
     let turns_with = after.plus(&kept.minus(&after).times(stepping.lag));

@@ -80,7 +80,7 @@ pub fn span_of<C: Coordinate<R>, R: Real>(
 #[inline(always)]
 pub fn bond_parameters_at<R: Real>(table: &[R], row: usize) -> BondParameters<R> {
     let at = row * 16usize;
-    let size_length = table[at + 14usize];
+    let stiffness = table[at + 15usize];
     BondParameters::<R> {
         law: table[at],
         axial: table[at + 1usize],
@@ -96,7 +96,8 @@ pub fn bond_parameters_at<R: Real>(table: &[R], row: usize) -> BondParameters<R>
         slope: table[at + 11usize],
         per_fracture_energy: table[at + 12usize],
         size_share: table[at + 13usize],
-        size_length,
+        size_length: table[at + 14usize],
+        stiffness,
     }
 }
 
@@ -118,7 +119,7 @@ pub fn row_of(bond_parameters: &BondParameters<f64>) -> [f64; BOND_PARAMETERS] {
         bond_parameters.per_fracture_energy,
         bond_parameters.size_share,
         bond_parameters.size_length,
-        0.0,
+        bond_parameters.stiffness,
     ]
 }
 

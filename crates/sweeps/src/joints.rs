@@ -116,17 +116,21 @@ pub fn joint_response<C: Real>(
     stepping: &StepParameters<C, C>,
 ) -> JointResponse<C> {
     let pull = push.force.plus(&stepping.gravity.times(mass));
+    let damped_pull = push.force.plus(&stepping.gravity.times(mass * stepping.damped_gravity));
     let arm = body_orientation.to_space(&joint.lever);
     let torque = unconstrained_rotation::<C>(&push.torque.plus(&arm.cross(&pull)), joint);
+    let damped_torque = unconstrained_rotation::<C>(&push.torque.plus(&arm.cross(&damped_pull)), joint);
     let mut force = Vector3::<C>::zero();
+    let mut damped_force = Vector3::<C>::zero();
     if joint.kind == C::new(SLIDER) {
         force = along::<C>(&pull, &joint.axis);
+        damped_force = along::<C>(&damped_pull, &joint.axis);
     }
-    let brake = local_damping::<C>(&force, velocity, stepping.local_damping);
+    let brake = local_damping::<C>(&damped_force, velocity, stepping.local_damping);
     let rate = force.plus(&brake).times(C::inverse(mass));
     JointResponse::<C> {
         sliding: Acceleration::<C> { rate, brake },
-        turning: torque_of::<C>(spin, &torque, stepping.local_damping),
+        turning: torque_of::<C>(spin, &torque, &damped_torque, stepping.local_damping),
     }
 }
 

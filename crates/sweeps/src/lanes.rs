@@ -70,7 +70,7 @@ struct Lanes<R> {
     power: Records<R>,
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
-    coefficients: [Lane<R>; 7],
+    coefficients: [Lane<R>; 9],
     /// Velocity of the partner's image relative to the partner, for sliding sides.
     slide: [Lane<R>; 3],
     /// Transposed input records: those above, in their order.
@@ -118,7 +118,7 @@ impl<R: Real> Lanes<R> {
             power: ones,
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
-            coefficients: [[one; LANES]; 7],
+            coefficients: [[one; LANES]; 9],
             slide: [[zero; LANES]; 3],
             came: [[[one; LANES]; RECORD]; 5],
             going: [[[zero; LANES]; RECORD]; 5],
@@ -138,6 +138,8 @@ impl<R: Real> Lanes<R> {
             friction: c[4][lane],
             normal_law: c[5][lane],
             tangential_law: c[6][lane],
+            normal_rate: c[7][lane],
+            tangential_rate: c[8][lane],
         }
     }
 

@@ -111,7 +111,7 @@ pub fn add<R: Real>(numbers: &mut [R], at: usize, value: &Vector3<R>) {
 pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
     let at = row * 20usize;
     // The last number is read first, so that one bounds check serves all.
-    let tangential_law = table[at + 6usize];
+    let tangential_rate = table[at + 8usize];
     Coefficients::<R> {
         normal_stiffness: table[at],
         normal_damping: table[at + 1usize],
@@ -119,7 +119,9 @@ pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
         tangential_damping: table[at + 3usize],
         friction: table[at + 4usize],
         normal_law: table[at + 5usize],
-        tangential_law,
+        tangential_law: table[at + 6usize],
+        normal_rate: table[at + 7usize],
+        tangential_rate,
     }
 }
 
@@ -127,7 +129,7 @@ pub fn coefficients<R: Real>(table: &[R], row: usize) -> Coefficients<R> {
 #[cube]
 #[inline(always)]
 pub fn extended_coefficients<R: Real>(table: &[R], row: usize) -> ExtendedCoefficients<R> {
-    let at = row * 20usize + 8usize;
+    let at = row * 20usize + 9usize;
     // The last number is read first, so that one bounds check serves all.
     let twisting_friction = table[at + 9usize];
     ExtendedCoefficients::<R> {

@@ -5,8 +5,8 @@
 //! use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, flags_of};
 //! let (zero, corner) = (Vector3::zero(), Vector3 { x: 1.0, y: 1.0, z: 1.0 });
 //! let stepping = StepParameters::<f64, f64> {
-//!     dt: 1e-3, reads_ahead: 5e-4, velocity_lead: 5e-4, lag: 0.0, gravity: zero, local_damping: 0.0, skin_exceeded_square: 0.01,
-//!     stride_square: 1.0, domain_min: zero, domain_max: corner, sides: Default::default(),
+//!     dt: 1e-3, reads_ahead: 5e-4, velocity_lead: 5e-4, lag: 0.0, gravity: zero, local_damping: 0.0, damped_gravity: 1.0,
+//!     skin_exceeded_square: 0.01, stride_square: 1.0, domain_min: zero, domain_max: corner, sides: Default::default(),
 //! };
 //! // A grain at a corner of the domain, one beyond it that is far from its reference, and one with a position that is NaN.
 //! assert_eq!(flags_of::<f64, f64>(&corner, 0.0, 0.0, &stepping), 0);
@@ -52,6 +52,8 @@ pub struct StepParameters<C: Real, R: Real> {
     pub gravity: Vector3<R>,
     /// Local damping α \[-\].
     pub local_damping: R,
+    /// 1 if local damping also acts on weight, else 0.
+    pub damped_gravity: R,
     /// (half the skin)² \[m²\].
     pub skin_exceeded_square: R,
     /// (largest allowed motion in one step)² \[m²\].
@@ -101,7 +103,8 @@ pub fn acceleration<C: Real, R: Real>(
     stepping: &StepParameters<C, R>,
 ) -> Acceleration<R> {
     let push = force.plus(&stepping.gravity.times(mass));
-    let brake = local_damping::<R>(&push, velocity, stepping.local_damping);
+    let damped = force.plus(&stepping.gravity.times(mass * stepping.damped_gravity));
+    let brake = local_damping::<R>(&damped, velocity, stepping.local_damping);
     let rate = push.plus(&brake).times(R::inverse(mass));
     Acceleration::<R> { rate, brake }
 }

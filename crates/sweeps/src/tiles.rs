@@ -497,6 +497,8 @@ pub fn of_pair<R: Real>(
         friction: own.friction,
         normal_law: own.normal_law,
         tangential_law: own.tangential_law,
+        normal_rate: own.normal_rate,
+        tangential_rate: own.tangential_rate,
     };
     if !kind.uniform {
         pair = coefficients::<R>(table, (own_row + material[j]) as usize);

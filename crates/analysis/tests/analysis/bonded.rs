@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, LaterAdditions, Material, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, Settings, World};
 use seixo_engine::{BondSnapshot, Simulation};
 use seixo_laws::bond::BondLaw;
 use std::f64::consts::PI;
@@ -28,6 +28,7 @@ fn glue(tensile_strength: f64) -> Bonds {
         section: CrossSection::Square,
         size: BondSize::Length(SIDE),
         youngs_modulus: MODULUS,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         tensile_strength,
@@ -50,9 +51,6 @@ fn lattice([across, deep]: [usize; 2], count: usize, velocity: impl Fn(DVec3) ->
         grains.push(k as u32, place.to_array(), velocity, [0.0; 3], RADIUS, 0, 0);
     }
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "stone".into(),
             density: 2500.0,
@@ -62,12 +60,8 @@ fn lattice([across, deep]: [usize; 2], count: usize, velocity: impl Fn(DVec3) ->
         interactions: vec![Some(Interaction::default())],
         groups: vec!["block".into()],
         grains,
-        walls: Vec::new(),
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
         bonds: vec![bonds],
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

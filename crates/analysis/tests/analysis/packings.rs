@@ -5,7 +5,7 @@ mod periodic;
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Grains, Interaction, Material, Settings, Wall, WallMotion, WallShape, World};
 use seixo_engine::{ContactRecord, Partner, PeriodicCell, Simulation};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use std::sync::OnceLock;
@@ -20,9 +20,6 @@ fn world(centers: impl IntoIterator<Item = [f64; 3]>) -> World {
         grains.push(id as u32, center, [0.0; 3], [0.0; 3], RADIUS, 0, 0);
     }
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,
@@ -40,12 +37,7 @@ fn world(centers: impl IntoIterator<Item = [f64; 3]>) -> World {
         })],
         groups: vec!["bed".into()],
         grains,
-        walls: Vec::new(),
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use glam::DVec3;
 use seixo_analysis::{CoarseFields, Grid, Scalar, coarse_grain};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Grains, Interaction, Material, Settings, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use std::f64::consts::PI;
 
@@ -42,11 +42,6 @@ fn column() -> Simulation {
     let world = World {
         gravity: [0.0, 0.0, -GRAVITY],
         local_damping: 0.8,
-        domain: None,
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
         materials: vec![Material {
             name: "glass".into(),
             density: DENSITY,
@@ -63,7 +58,7 @@ fn column() -> Simulation {
         groups: vec!["column".into()],
         grains,
         walls: planes.map(plane).to_vec(),
-        later: LaterAdditions::default(),
+        ..World::default()
     };
     let mut simulation = Simulation::new(world, Settings::default()).unwrap();
     // The column swings with a period of 4 N √(m/k), 9 ms: ten of them.

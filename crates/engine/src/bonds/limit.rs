@@ -2,7 +2,7 @@
 
 use super::plan::{BondCandidate, BondPositions};
 use crate::world::{Bonded, Bonds, World, mass_of_sphere};
-use seixo_laws::bond::{BondGeometry, BondLaw, beam};
+use seixo_laws::bond::{BondGeometry, BondLaw, beam, point};
 use seixo_laws::motion::inertia;
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ impl Springs {
             strength: 1.0,
         };
         let (axial, shear, lever, turning, couple) = if bonds.law == BondLaw::Point {
-            let stiffness = bond_parameters.axial * size * size / length;
+            let stiffness = point::stiffness(size, 1.0 / length, &bond_parameters);
             (
                 stiffness,
                 stiffness,

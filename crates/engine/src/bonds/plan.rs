@@ -6,6 +6,7 @@ use crate::search::{Cells, pairs_within};
 use crate::world::{BondSize, Bonded, Bonds, Search, World, mass_of_sphere};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
+use seixo_laws::bond::BondLaw;
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::borrow::Cow;
@@ -342,7 +343,18 @@ pub(crate) fn check_bonds(world: &World) -> Result<(), WorldError> {
             BondSize::Share(size) | BondSize::Length(size) => size,
         };
         let flaws = [
-            ("youngs_modulus", bonds.youngs_modulus, bonds.youngs_modulus > 0.0),
+            (
+                "youngs_modulus",
+                bonds.youngs_modulus,
+                bonds.youngs_modulus > 0.0 || bonds.stiffness.is_some(),
+            ),
+            (
+                "stiffness",
+                bonds.stiffness.unwrap_or(1.0),
+                bonds
+                    .stiffness
+                    .is_none_or(|stiffness| stiffness > 0.0 && bonds.law == BondLaw::Point),
+            ),
             (
                 "poisson_ratio",
                 bonds.poisson_ratio,

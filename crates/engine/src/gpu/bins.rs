@@ -85,7 +85,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// As [`GpuGrains::touch_and_advance`], with cells.
+    /// As [`GpuGrains::forces_and_motion`], with cells.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"

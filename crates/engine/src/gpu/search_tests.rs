@@ -5,7 +5,7 @@ use crate::assemble::fields_of;
 use crate::search::Pairs;
 use crate::search::tests::{Sphere, arrangement, check_sharing};
 use crate::simulation::Simulation;
-use crate::world::{DeviceChoice, Grains, Interaction, LaterAdditions, Material, Search, Settings, World};
+use crate::world::{DeviceChoice, Grains, Interaction, Material, Search, Settings, World};
 use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -18,9 +18,6 @@ pub(crate) fn world(spheres: &[Sphere]) -> World {
         grains.push(id as u32, *center, [0.0; 3], [0.0; 3], *radius, 0, 0);
     }
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,
@@ -36,12 +33,7 @@ pub(crate) fn world(spheres: &[Sphere]) -> World {
         })],
         groups: vec!["grains".into()],
         grains,
-        walls: Vec::new(),
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::fields::{Fields, PART, part_range, parts};
 use crate::measure::{NO_CONTACT, sum};
 use crate::populations::Populations;
 use crate::walls::Walls;
+use crate::world::ForceAssembly;
 use seixo_device::{Ranges, Strided};
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::bonds::BondPowerSums;
@@ -168,6 +169,9 @@ impl Populations {
 
     fn contact_forces_of(&mut self, which: PartSelection) {
         self.place_sides();
+        if self.context.settings.assembly == ForceAssembly::ContactList {
+            return self.contacts_by_list();
+        }
         if self.context.materials.has_friction {
             self.frictional_contacts(which);
         } else {

@@ -3,7 +3,7 @@
 use crate::fields::{Fields, parts};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
-use crate::world::{LeavingPolicy, Search, Vec3};
+use crate::world::{ForceAssembly, LeavingPolicy, Search, Vec3};
 use seixo_sweeps::layout::{RECORD, history_stride};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, SKIN_EXCEEDED};
 use seixo_sweeps::neighbors::SearchStructure;
@@ -98,7 +98,8 @@ impl Populations {
 
     /// Whether a pair inside a part is in one row only; otherwise it is in both rows, as pairs across parts are.
     pub(crate) fn lists_once(&self) -> bool {
-        self.context.materials.has_friction && !self.context.settings.decomposition_invariant
+        let settings = &self.context.settings;
+        self.context.materials.has_friction && !settings.decomposition_invariant && settings.assembly == ForceAssembly::Fused
     }
 
     /// Whether contacts of smooth grains are computed from rows of the neighbor list, and not from the cells.
@@ -107,6 +108,9 @@ impl Populations {
     /// traversed five times as fast as cells of grains of different sizes. Heat conduction always needs rows.
     pub(crate) fn uses_row_contacts(&self) -> bool {
         let lasts = self.context.settings.search == Search::Auto && self.grains.cells.skin > 0.0;
-        lasts || self.grains.cells.lookup() != SearchStructure::Grids || self.context.settings.decomposition_invariant
+        lasts
+            || self.grains.cells.lookup() != SearchStructure::Grids
+            || self.context.settings.decomposition_invariant
+            || self.context.settings.assembly != ForceAssembly::Fused
     }
 }

@@ -37,12 +37,14 @@ impl Simulation {
         };
         let mut simulation = Simulation::new(world, here)?;
         simulation.whole.populations.context.settings = settings;
+        simulation.check_assembly()?;
         simulation.go_to(gpu)?;
         Ok(simulation)
     }
 
     /// Moves the grains to the device of the settings.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), WorldError> {
+        self.check_assembly()?;
         if self.whole.populations.context.settings.domains > 1 {
             return self.upload(self.whole.populations.context.steps > 0);
         }
@@ -58,11 +60,7 @@ impl Simulation {
         };
         self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
         let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
-            if self.whole.populations.context.settings.assembly != ForceAssembly::Fused {
-                return Err(WorldError::ForceAssembly {
-                    assembly: self.whole.populations.context.settings.assembly.name(),
-                });
-            }
+            self.check_assembly_on_cpu()?;
             return match self.whole.populations.context.settings.precision {
                 None | Some(Precision::F64) => Ok(()),
                 Some(precision) => Err(WorldError::Precision {
@@ -73,6 +71,35 @@ impl Simulation {
         self.go_to(gpu)
     }
 
+    /// Refuses a force assembly by contacts where it does not serve.
+    fn check_assembly(&self) -> Result<(), WorldError> {
+        let populations = &self.whole.populations;
+        let (context, settings) = (&populations.context, &populations.context.settings);
+        let is_more = context.materials.are_extended
+            || context.sides != OPEN
+            || populations.bodies.are_present
+            || populations.is_bonded()
+            || populations.has_external_loads()
+            || populations.is_geared()
+            || settings.decomposition_invariant
+            || settings.domains > 1;
+        if is_more && settings.assembly != ForceAssembly::Fused {
+            return Err(WorldError::AssemblyElsewhere {
+                assembly: settings.assembly.name(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a force assembly that grains on a CPU do not have.
+    fn check_assembly_on_cpu(&self) -> Result<(), WorldError> {
+        let assembly = self.whole.populations.context.settings.assembly;
+        if assembly == ForceAssembly::SortedContacts {
+            return Err(WorldError::ForceAssembly { assembly: assembly.name() });
+        }
+        Ok(())
+    }
+
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
@@ -81,20 +108,8 @@ impl Simulation {
         }
         let precision = self.precision_of_world_on(&gpu)?;
         self.whole.populations.context.settings.precision = Some(precision);
-        let is_more = self.whole.populations.context.materials.are_extended
-            || self.whole.populations.context.sides != OPEN
-            || self.whole.populations.bodies.are_present
-            || self.whole.populations.is_bonded()
-            || self.whole.populations.has_external_loads()
-            || self.whole.populations.is_geared();
-        if (is_more || self.whole.populations.context.settings.decomposition_invariant)
-            && self.whole.populations.context.settings.assembly != ForceAssembly::Fused
-        {
-            return Err(WorldError::AssemblyElsewhere {
-                assembly: self.whole.populations.context.settings.assembly.name(),
-            });
-        }
         if self.whole.populations.context.is_heterogeneous() {
+            self.check_assembly_on_cpu()?;
             let mut beside = PASSES_OF_CPU;
             beside[Pass::Fluids as usize] = "waiting";
             (self.whole.populations.profile, self.whole.populations.trace) = (Profile::beside(&beside, &PASSES), Some(Trace::new()));

@@ -76,6 +76,8 @@ pub struct Bonds {
     pub size: BondSize,
     /// Young's modulus E \[Pa\].
     pub youngs_modulus: f64,
+    /// Stiffness k of point bonds \[N/m\], in place of E A/L₀.
+    pub stiffness: Option<f64>,
     /// Poisson's ratio ν \[-\].
     pub poisson_ratio: f64,
     /// Damping ratio ζ \[-\].
@@ -118,7 +120,11 @@ impl Bonds {
         let [tensile_strength, fracture_energy] = [self.tensile_strength, self.fracture_energy].map(|x| x.min(UNBREAKABLE));
         BondParameters {
             law: self.law.code(),
-            axial: self.youngs_modulus * area,
+            axial: if self.stiffness.is_some() {
+                0.0
+            } else {
+                self.youngs_modulus * area
+            },
             bending: self.youngs_modulus * bending,
             torsion: shear_modulus * torsion,
             softness: 12.0 * self.youngs_modulus * bending / (shear_share * shear_modulus * area),
@@ -132,6 +138,7 @@ impl Bonds {
             per_fracture_energy: 1.0 / (area * fracture_energy),
             size_share,
             size_length,
+            stiffness: self.stiffness.unwrap_or(0.0),
         }
     }
 

@@ -243,15 +243,13 @@ fn memory_that_runs_out_within_a_step_is_an_error_too() {
 }
 
 #[test]
-fn the_cpu_has_one_way_only() {
-    for assembly in OTHERS {
-        let settings = Settings {
-            assembly,
-            ..Settings::default()
-        };
-        let refusal = Simulation::new(beds::falling(3, TangentialLaw::None), settings).err().unwrap();
-        assert!(matches!(refusal, WorldError::ForceAssembly { .. }), "{refusal}");
-        let message = refusal.to_string();
-        assert!(message.contains(assembly.name()) && message.contains("--device gpu"), "{message}");
-    }
+fn contacts_are_not_sorted_on_a_cpu() {
+    let settings = Settings {
+        assembly: ForceAssembly::SortedContacts,
+        ..Settings::default()
+    };
+    let refusal = Simulation::new(beds::falling(3, TangentialLaw::None), settings).err().unwrap();
+    assert!(matches!(refusal, WorldError::ForceAssembly { .. }), "{refusal}");
+    let message = refusal.to_string();
+    assert!(message.contains("sorted_contacts") && message.contains("--device gpu"), "{message}");
 }

@@ -1,6 +1,6 @@
 //! Rows of grains with bonds of square section, for tests.
 
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, LaterAdditions, Material, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, Settings, World};
 use seixo_laws::bond::BondLaw;
 use std::f64::consts::PI;
 
@@ -22,6 +22,7 @@ pub fn bonds(law: BondLaw) -> Bonds {
         section: CrossSection::Square,
         size: BondSize::Length(SIDE),
         youngs_modulus: MODULUS,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         tensile_strength: f64::INFINITY,
@@ -41,9 +42,6 @@ pub fn row(count: usize, velocity: impl Fn(usize) -> [f64; 3], bonds: Bonds) -> 
         grains.push(k as u32, [k as f64 * SPACING, 0.0, 0.0], velocity(k), [0.0; 3], RADIUS, 0, 0);
     }
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "stone".into(),
             density: DENSITY,
@@ -53,12 +51,8 @@ pub fn row(count: usize, velocity: impl Fn(usize) -> [f64; 3], bonds: Bonds) -> 
         interactions: vec![Some(Interaction::default())],
         groups: vec!["row".into()],
         grains,
-        walls: Vec::new(),
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
         bonds: vec![bonds],
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

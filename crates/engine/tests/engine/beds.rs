@@ -1,6 +1,6 @@
 //! Small worlds for tests.
 
-use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Grains, Interaction, Material, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// A pseudo-random number in −1..1 from an index.
@@ -64,8 +64,6 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
     moving.motion.velocity = [5e-3, 0.0, 0.0];
     World {
         gravity: [0.0, 0.0, -200.0],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,
@@ -88,10 +86,6 @@ pub fn falling(count: usize, tangential: TangentialLaw) -> World {
                 specific_wear_rate: 0.0,
             },
         ],
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }

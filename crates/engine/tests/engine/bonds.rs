@@ -8,15 +8,17 @@ use seixo_laws::bond::{BondLaw, BreakMode};
 use seixo_laws::motion::Scheme;
 use std::f64::consts::TAU;
 
-/// Two grains oscillate along their bond with √(k/m*), k = EA/L; with a dashpot, a share e^{-2πζ/√(1-ζ²)} remains after a period.
+/// Two grains oscillate along their bond with √(k/m*), k = EA/L or as given; with a dashpot, a share e^{-2πζ/√(1-ζ²)} remains after a period.
 #[test]
 fn two_grains_swing_as_a_spring_does() {
-    let stiffness = MODULUS * SIDE * SIDE / SPACING;
-    let omega = (stiffness / (0.5 * mass())).sqrt();
-    for law in BondLaw::ALL {
+    let cases = BondLaw::ALL.map(|law| (law, None)).into_iter().chain([(BondLaw::Point, Some(5e4))]);
+    for (law, given) in cases {
+        let stiffness = given.unwrap_or(MODULUS * SIDE * SIDE / SPACING);
+        let omega = (stiffness / (0.5 * mass())).sqrt();
         for zeta in [0.0f64, 0.1] {
             let bond_parameters = Bonds {
                 damping_ratio: zeta,
+                stiffness: given,
                 ..bonds(law)
             };
             let speed = 1e-3;

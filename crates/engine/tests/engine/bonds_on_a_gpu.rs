@@ -28,6 +28,7 @@ fn cement(law: BondLaw, strength: f64) -> Bonds {
         section: CrossSection::Circle,
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
         tensile_strength: strength,

@@ -27,6 +27,7 @@ pub fn cemented(mut world: World) -> World {
         section: CrossSection::Circle,
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
         tensile_strength: 2.5e4,

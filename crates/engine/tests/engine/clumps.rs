@@ -1,8 +1,6 @@
 //! Small worlds with rigid bodies.
 
-use seixo_engine::world::{
-    Body, Domain, Grains, Interaction, LaterAdditions, LeavingPolicy, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World,
-};
+use seixo_engine::world::{Body, Domain, Grains, Interaction, LeavingPolicy, Material, Sphere, Vec3, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// Glass spheres without overlaps, relative to their center of mass and in the frame of their principal axes.
@@ -109,13 +107,6 @@ pub fn world(tangential: TangentialLaw) -> World {
         ..Interaction::default()
     };
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,
@@ -125,8 +116,7 @@ pub fn world(tangential: TangentialLaw) -> World {
         interactions: vec![Some(interaction)],
         groups: vec!["clumps".into()],
         grains: Grains::default(),
-        walls: Vec::new(),
-        later: LaterAdditions::default(),
+        ..World::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Drops of a fluid with a surface tension.
 
 use seixo_engine::world::{
-    Fluid, Fluids, LaterAdditions, Material, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, Wall, WallMotion,
-    WallParticles, WallShape, World, capillary_speed,
+    Fluid, Fluids, Material, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, Wall, WallMotion, WallParticles, WallShape,
+    World, capillary_speed,
 };
 use std::f64::consts::FRAC_PI_2;
 
@@ -76,9 +76,6 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         body_boundaries: Vec::new(),
     };
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "wall".to_owned(),
             density: 1000.0,
@@ -89,10 +86,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         groups: Vec::new(),
         grains: Default::default(),
         walls: contact_angle.iter().map(|_| floor.clone()).collect(),
-        later: LaterAdditions::default(),
-        conduction: None,
         fluids: Some(fluids),
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }

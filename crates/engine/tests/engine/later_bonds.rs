@@ -89,6 +89,7 @@ fn grains_that_settled_are_bonded_and_lifted_together() {
             tolerance: 0.05,
         },
         youngs_modulus: 1e7,
+        stiffness: None,
         damping_ratio: 0.3,
         one_piece: true,
         ..bonds(BondLaw::Beam)

@@ -44,7 +44,10 @@ mod bonds;
 #[cfg(feature = "long-tests")]
 mod bonds_on_a_gpu;
 mod broad_phase;
+mod contact_list;
 mod contact_records;
+mod courant;
+mod damping;
 mod decomposition;
 mod decomposition_bodies;
 #[cfg(feature = "long-tests")]
@@ -83,6 +86,7 @@ mod joints;
 mod joints_on_a_gpu;
 mod later_bonds;
 mod loads_of_time;
+mod local_damping;
 mod melting;
 mod muller;
 mod muller_on_a_gpu;

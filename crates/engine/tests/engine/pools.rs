@@ -1,8 +1,8 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Domain, Fluid, Fluids, LaterAdditions, LeavingPolicy, Particles, PressureTolerance, Smoothing, Solver, Vec3, ViscousForce, Wall,
-    WallMotion, WallParticles, WallShape, World,
+    Domain, Fluid, Fluids, LeavingPolicy, Particles, PressureTolerance, Smoothing, Solver, Vec3, ViscousForce, Wall, WallMotion,
+    WallParticles, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -56,7 +56,6 @@ pub fn drop_in(fluids: &mut Fluids, position: Vec3, velocity: Vec3, pressure: f6
 pub fn wet(fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Vec<Wall>) -> World {
     World {
         gravity: [0.0, 0.0, -gravity],
-        local_damping: 0.0,
         domain,
         materials: vec![seixo_engine::world::Material {
             name: "wall".to_owned(),
@@ -68,11 +67,8 @@ pub fn wet(fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Vec<Wall
         groups: Vec::new(),
         grains: Default::default(),
         walls,
-        later: LaterAdditions::default(),
-        conduction: None,
         fluids: Some(fluids),
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

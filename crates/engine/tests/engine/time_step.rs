@@ -1,8 +1,6 @@
 //! Time steps that walls limit: no wall flies through a grain between two steps.
 
-use seixo_engine::world::{
-    Grains, Interaction, LaterAdditions, Material, Settings, Triangle, Vec3, Vibration, Wall, WallMotion, WallShape, World,
-};
+use seixo_engine::world::{Grains, Interaction, Material, Settings, Triangle, Vec3, Vibration, Wall, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, WorldError};
 
 const RADIUS: f64 = 1e-3;
@@ -22,9 +20,6 @@ fn over_a_plate(extent: f64, motion: WallMotion) -> World {
         }
     };
     World {
-        gravity: [0.0; 3],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "glass".into(),
             density: 2500.0,
@@ -44,11 +39,7 @@ fn over_a_plate(extent: f64, motion: WallMotion) -> World {
             motion,
             specific_wear_rate: 0.0,
         }],
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

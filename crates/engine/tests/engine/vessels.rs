@@ -1,8 +1,8 @@
 //! Müller's fluid in vessels.
 
 use seixo_engine::world::{
-    Domain, Fluid, Fluids, Frustum, LaterAdditions, Material, Particles, PressureTolerance, Smoothing, Solver, StateLaw, Vec3,
-    ViscousForce, Wall, WallMotion, WallParticles, WallShape, World,
+    Domain, Fluid, Fluids, Frustum, Material, Particles, PressureTolerance, Smoothing, Solver, StateLaw, Vec3, ViscousForce, Wall,
+    WallMotion, WallParticles, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -97,7 +97,6 @@ pub fn world(mut fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Ve
     fluids.inside = inside;
     World {
         gravity: [0.0, 0.0, -gravity],
-        local_damping: 0.0,
         domain,
         materials: vec![Material {
             name: "wall".to_owned(),
@@ -109,11 +108,8 @@ pub fn world(mut fluids: Fluids, gravity: f64, domain: Option<Domain>, walls: Ve
         groups: Vec::new(),
         grains: Default::default(),
         walls,
-        later: LaterAdditions::default(),
-        conduction: None,
         fluids: Some(fluids),
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

@@ -14,7 +14,14 @@ use super::{BondDeformation, BondForces, BondGeometry, BondMotion, BondParameter
 use crate::real::Real;
 use cubecl::prelude::*;
 
-/// Forces and torques of the spring, with k = EA/L₀ in all directions and damping 2 ζ √(k m*). Both act in the middle between the two points, so that
+/// Stiffness k \[N/m\] in all directions: EA/L₀, or that which was given. Then E c_A is zero.
+#[cube]
+#[inline(always)]
+pub fn stiffness<R: Real>(size: R, per_length: R, bond_parameters: &BondParameters<R>) -> R {
+    bond_parameters.axial * size * size * per_length + bond_parameters.stiffness
+}
+
+/// Forces and torques of the spring, with damping 2 ζ √(k m*). Both act in the middle between the two points, so that
 /// the torques of the forces balance.
 #[cube]
 #[inline(always)]
@@ -24,7 +31,7 @@ pub fn spring_forces<R: Real>(
     span: &BondGeometry<R>,
     bond_parameters: &BondParameters<R>,
 ) -> BondForces<R> {
-    let stiffness = bond_parameters.axial * span.size * span.size * span.per_length;
+    let stiffness = stiffness::<R>(span.size, span.per_length, bond_parameters);
     let left = span.arm - span.length;
     let arm_i = shape.axis.times(span.arm);
     let arm_j = shape.axis.plus(&shape.bow).times(left);

@@ -198,6 +198,10 @@ pub struct PairOfMaterials {
     pub stiffness: f64,
     /// k_t of the linear tangential law \[N/m\].
     pub tangential_stiffness: f64,
+    /// γ_n of the linear law \[1/s\], beside the damping that follows from the restitution.
+    pub damping_rate: f64,
+    /// γ_t of the linear tangential law \[1/s\].
+    pub tangential_damping_rate: f64,
     /// A of the viscoelastic law \[s\].
     pub dissipative_time: f64,
     /// ε of the potential law \[J\].
@@ -220,6 +224,8 @@ impl Default for PairOfMaterials {
             friction: 0.0,
             stiffness: 0.0,
             tangential_stiffness: 0.0,
+            damping_rate: 0.0,
+            tangential_damping_rate: 0.0,
             dissipative_time: 0.0,
             potential_energy: 0.0,
             adhesive: None,
@@ -250,7 +256,8 @@ impl PairOfLaws {
             c.friction,
             c.normal_law,
             c.tangential_law,
-            0.0,
+            c.normal_rate,
+            c.tangential_rate,
             s.unloading_stiffness,
             s.cohesion_law,
             s.adhesion,
@@ -261,7 +268,6 @@ impl PairOfLaws {
             s.rolling_damping,
             s.twisting_law,
             s.twisting_friction,
-            0.0,
             0.0,
         ]
     }
@@ -345,6 +351,12 @@ fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMater
         friction: if tangential == TangentialLaw::None { 0.0 } else { pair.friction },
         normal_law: normal.code(),
         tangential_law: tangential.code(),
+        normal_rate: if normal == NormalLaw::Linear { pair.damping_rate } else { 0.0 },
+        tangential_rate: if tangential == TangentialLaw::Linear {
+            pair.tangential_damping_rate
+        } else {
+            0.0
+        },
     }
 }
 
@@ -360,7 +372,8 @@ pub fn normal_force<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients
     }
     NormalForce::<R> {
         elastic: spring.elastic,
-        damping: coefficients.normal_damping * R::root(touch.effective_mass * spring.tangent),
+        damping: coefficients.normal_damping * R::root(touch.effective_mass * spring.tangent)
+            + coefficients.normal_rate * touch.effective_mass,
     }
 }
 
@@ -387,7 +400,7 @@ pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficie
     stiffness
 }
 
-/// Tangential dashpot 2 ζ √(m* k_t) of the pair's tangential law \[N s/m\].
+/// Tangential dashpot 2 ζ √(m* k_t) + γ_t m* of the pair's tangential law \[N s/m\].
 #[cube]
 #[inline(always)]
 pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
@@ -395,7 +408,7 @@ pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coeffi
     if coefficients.tangential_law == R::new(TangentialLaw::LINEAR) {
         tangent = R::new(1.0);
     }
-    coefficients.tangential_damping * R::root(touch.effective_mass * tangent)
+    coefficients.tangential_damping * R::root(touch.effective_mass * tangent) + coefficients.tangential_rate * touch.effective_mass
 }
 
 /// Share of the stored force that the pair's tangential law keeps when the contact radius changes \[-\].

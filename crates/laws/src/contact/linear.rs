@@ -1,4 +1,7 @@
-//! Linear law: spring and dashpot, F_n = k_n δ − γ_n v_n \[ME964 2011\], limited to repulsion, and a tangential spring of constant stiffness.
+//! Linear law: spring and dashpot, F_n = k_n δ − γ_n m* v_n \[ME964 2011\], limited to repulsion, and a tangential spring of constant stiffness.
+//!
+//! With a restitution, the damping is a share of critical damping, so that γ_n = 2 ζ √(k_n/m*) decreases with the mass. With a given γ_n, heavier pairs
+//! rebound less.
 //!
 //! ```
 //! use seixo_laws::contact::{PairOfMaterials, linear};

@@ -45,6 +45,7 @@ fn bond_parameters(law: BondLaw) -> BondParameters<f64> {
         per_fracture_energy: 1e-30,
         size_share: 0.0,
         size_length: SIDE,
+        stiffness: 0.0,
     }
 }
 
@@ -358,6 +359,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             per_fracture_energy: g.per_fracture_energy as f32,
             size_share: g.size_share as f32,
             size_length: g.size_length as f32,
+            stiffness: g.stiffness as f32,
         };
         let mixed = bond_forces(
             &deformed::<f64, f32>(

@@ -141,9 +141,7 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{
-        Fluid, Fluids, Grains, LaterAdditions, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles,
-    };
+    use seixo_engine::world::{Fluid, Fluids, Grains, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles};
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
@@ -168,18 +166,12 @@ mod tests {
         };
         World {
             gravity,
-            local_damping: 0.0,
-            domain: None,
             materials: Vec::new(),
             interactions: Vec::new(),
             groups: Vec::new(),
             grains: Grains::default(),
-            walls: Vec::new(),
-            later: LaterAdditions::default(),
-            conduction: None,
             fluids: is_wet.then_some(fluids),
-            bonds: Vec::new(),
-            loads: Vec::new(),
+            ..World::default()
         }
     }
 

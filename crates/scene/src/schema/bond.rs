@@ -1,7 +1,10 @@
 //! Keys of bonds: which grains they connect, their elasticity and their strength.
 
 use crate::{
-    quantity::{Angle, BelowRightAngle, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, SurfaceEnergy, ZeroToOne},
+    quantity::{
+        Angle, BelowRightAngle, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy,
+        ZeroToOne,
+    },
     vocabulary::Word,
 };
 use schemars::JsonSchema;
@@ -33,8 +36,11 @@ pub(crate) struct BondsSection {
     pub size: Option<Quantity<Length, Positive>>,
     /// Size of the cross-section as a share of the smaller of the two radii; a square of share 1 is two radii wide; 1 if left out. Not with `size`.
     pub share: Option<Quantity<Number, Positive>>,
-    /// Young's modulus.
-    pub youngs_modulus: Quantity<Pressure, Positive>,
+    /// Young's modulus. Needed unless there is a `stiffness`.
+    pub youngs_modulus: Option<Quantity<Pressure, Positive>>,
+    /// Stiffness of "point" bonds in all directions, in place of Young's modulus times the cross-section over the length.
+    #[schemars(example = &"1e5 N/m")]
+    pub stiffness: Option<Quantity<Stiffness, Positive>>,
     /// Poisson's ratio, from which the shear modulus follows.
     #[serde(default = "usual_poisson_ratio")]
     #[schemars(example = 0.2)]

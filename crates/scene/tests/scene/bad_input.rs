@@ -54,6 +54,11 @@ const CASES: &[Case] = &[
     ),
     (
         "until = \"1 s\"",
+        "until = \"1 s\"\nassembly = \"sorted\"",
+        &["scene.toml:4:12", "unknown force assembly `sorted`", "sorted_contacts"],
+    ),
+    (
+        "until = \"1 s\"",
         "time = \"1 s\"",
         &["scene.toml:3:1", "unknown key", "Seixo calls it `until`"],
     ),
@@ -145,6 +150,26 @@ const CASES: &[Case] = &[
         "friction = 0.3",
         "friction = 0.3\nnormal = \"linear\"",
         &["scene.toml:10:", "needs `stiffness`", "1e5 N/m"],
+    ),
+    (
+        "friction = 0.3",
+        "friction = 0.3\nnormal = \"linear\"\nstiffness = 1e4\ndamping = 500",
+        &["scene.toml:15:1", "`damping` and `restitution` both give the dashpot", "leave one of them out"],
+    ),
+    (
+        "restitution = 0.5",
+        "damping = 500",
+        &["scene.toml:11:1", "`damping` is for normal = \"linear\"", "write a restitution"],
+    ),
+    (
+        "friction = 0.3",
+        "friction = 0.3\ntangential = \"linear\"\ntangential_stiffness = 1e4\ntangential_damping = 100",
+        &["scene.toml:15:1", "`tangential_damping` goes with `damping`", "500 1/s"],
+    ),
+    (
+        "friction = 0.3",
+        "friction = 0.3\ntangential_damping = 100",
+        &["scene.toml:13:1", "`tangential_damping` is for tangential = \"linear\"", "remove it"],
     ),
     (
         "friction = 0.3",

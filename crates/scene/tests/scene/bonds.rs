@@ -37,6 +37,7 @@ fn what_a_section_leaves_out_is_usual() {
         section: CrossSection::Circle,
         size: BondSize::Share(1.0),
         youngs_modulus: 1e10,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         tensile_strength: f64::INFINITY,
@@ -48,6 +49,15 @@ fn what_a_section_leaves_out_is_usual() {
         one_piece: false,
     };
     assert_eq!(found, [usual]);
+}
+
+#[test]
+fn a_stiffness_stands_in_place_of_a_modulus() {
+    let found = bonds(
+        &with("[bonds.rock]\namong = [\"bed\"]\nlaw = \"point\"\nstiffness = \"1e5 N/m\""),
+        Path::new(""),
+    );
+    assert_eq!((found[0].stiffness, found[0].youngs_modulus), (Some(1e5), 0.0));
 }
 
 #[test]
@@ -69,6 +79,7 @@ fn a_complete_section_is_read_and_written_back() {
         section: CrossSection::Square,
         size: BondSize::Length(1e-3),
         youngs_modulus: 1e9,
+        stiffness: None,
         poisson_ratio: 0.3,
         damping_ratio: 0.1,
         tensile_strength: 5e6,
@@ -232,6 +243,21 @@ macro_rules! rock {
 }
 
 const CASES: &[Case] = &[
+    (
+        "[output]",
+        rock!("among = [\"bed\"]"),
+        &["scene.toml:20:", "bonds.rock: bonds need `youngs_modulus`", "law = \"point\" a stiffness"],
+    ),
+    (
+        "[output]",
+        rock!("among = [\"bed\"]\nstiffness = 1e5"),
+        &["scene.toml:22:1", "`stiffness` is for law = \"point\"", "youngs_modulus"],
+    ),
+    (
+        "[output]",
+        rock!("among = [\"bed\"]\nlaw = \"point\"\nyoungs_modulus = 1e9\nstiffness = 1e5"),
+        &["scene.toml:24:1", "`youngs_modulus` and `stiffness` both say", "keep one of them"],
+    ),
     (
         "[output]",
         rock!("youngs_modulus = 1e9"),

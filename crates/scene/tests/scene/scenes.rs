@@ -3,7 +3,7 @@
 use crate::loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Api, DeviceChoice, Frustum, Precision, Search, WallShape};
+use seixo_engine::world::{Api, DeviceChoice, ForceAssembly, Frustum, LocallyDamped, Precision, Search, WallShape};
 use seixo_scene::{Measure, ProbeKind, StageAction, StageItem, Template, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,49 @@ fn every_search_has_a_word() {
         let scene = scene(&format!("{}\n{grain}", GLASS.replace("[run]", &run)));
         assert_eq!(scene.settings.search, search);
         assert!(scene.resolved.contains(search.name()));
+    }
+}
+
+#[test]
+fn every_force_assembly_and_choice_of_local_damping_has_a_word() {
+    let grain = "[grains.ball]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 1";
+    let with = |run: &str| scene(&format!("{}\n{grain}", GLASS.replace("[run]", &format!("[run]\n{run}"))));
+    for assembly in ForceAssembly::ALL {
+        let scene = with(&format!("assembly = \"{}\"", assembly.name()));
+        assert_eq!(scene.settings.assembly, assembly);
+        assert!(scene.resolved.contains(assembly.name()));
+    }
+    assert_eq!(with("").settings.assembly, ForceAssembly::Fused);
+    for (word, meant) in [
+        ("all_forces", LocallyDamped::AllForces),
+        ("all_but_weight", LocallyDamped::AllButWeight),
+    ] {
+        let scene = with(&format!("local_damping = 0.1\nlocal_damping_of = \"{word}\""));
+        assert_eq!(scene.world.locally_damped, meant);
+        assert!(scene.resolved.contains(word));
+    }
+    assert_eq!(with("").world.locally_damped, LocallyDamped::AllForces);
+}
+
+#[test]
+fn a_damping_is_read_in_place_of_a_restitution_and_written_back() {
+    let text = |keys: &str| {
+        format!(
+            "run.until = 1\n[material.a]\ndensity = 1\nyoungs_modulus = 1e6\npoisson_ratio = 0\n\
+             [interaction.a-a]\nnormal = \"linear\"\nstiffness = \"1e4 N/m\"\nfriction = 0.3\n{keys}\n\
+             [grains.a]\nmaterial = \"a\"\nat = [[0, 0, 0], [3, 0, 0]]\nradius = 1"
+        )
+    };
+    for (keys, tangential) in [
+        ("damping = \"500 1/s\"", 250.0),
+        ("damping = \"0.5 kHz\"\ntangential_damping = 0", 0.0),
+    ] {
+        let first = scene(&text(keys));
+        let pair = first.world.interaction(0, 0).unwrap();
+        assert_eq!((pair.restitution, pair.damping_rates()), (1.0, [500.0, tangential]), "{keys}");
+        let again = scene(&first.resolved);
+        assert_eq!(again.world.interactions, first.world.interactions);
+        assert_eq!(again.resolved, first.resolved);
     }
 }
 

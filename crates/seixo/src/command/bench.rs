@@ -33,7 +33,7 @@ Examples:
   seixo bench bed normal-only --particles 10000,100000 --threads 1,2
   seixo bench --settle 2000 --steps 200 --json     a quick look: the grains are still falling
   seixo bench lattice --device gpu --particles 1000000,8000000
-  seixo bench bed --device gpu --assembly fused,contact-list,sorted-contacts
+  seixo bench bed --device gpu --assembly fused,contact_list,sorted_contacts
                                                    what other methods of force assembly cost
   seixo bench bonds --device gpu --particles 1000000
   seixo bench tank --device gpu --particles 8000000 --support 2.7
@@ -78,7 +78,7 @@ pub struct BenchArguments {
     /// Number of measurements, of which the median is printed; default: 3, for falling-spheres 1
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: Option<u32>,
-    /// Force assembly on a GPU: fused computes forces and motion in one kernel launch; the others are methods of the literature, for comparison
+    /// Force assembly: fused computes the forces of a grain at once, on a GPU with its motion; the others are methods of the literature, for comparison
     #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = assemblies(), default_values = ["fused"])]
     assembly: Vec<ForceAssembly>,
     #[command(flatten)]
@@ -115,8 +115,7 @@ struct Measured {
     is_fluid: bool,
     device: String,
     precision: &'static str,
-    /// On a GPU only.
-    assembly: Option<&'static str>,
+    assembly: &'static str,
     particles: usize,
     threads: usize,
     particle_steps_per_second: f64,
@@ -309,7 +308,7 @@ fn measure(
         is_fluid: case.is_fluid(),
         device: simulation.device_name(),
         precision: simulation.precision().name(),
-        assembly: (!is_on_cpu).then(|| assembly.name()),
+        assembly: assembly.name(),
         particles,
         threads: simulation.threads(),
         particle_steps_per_second: speed(median),
@@ -348,9 +347,11 @@ impl Measured {
             self.case,
             terminal::many(self.particles, if self.is_fluid { "particle" } else { "grain" }),
             terminal::place(&self.device, self.precision, self.threads),
-            self.assembly
-                .filter(|&name| name != ForceAssembly::Fused.name())
-                .map_or(String::new(), |name| format!(", {name}")),
+            if self.assembly == ForceAssembly::Fused.name() {
+                String::new()
+            } else {
+                format!(", {}", self.assembly)
+            },
             terminal::scaled(self.particle_steps_per_second, ""),
             terminal::scaled(self.slowest, ""),
             terminal::scaled(self.fastest, ""),

@@ -98,6 +98,8 @@ fn table<R>(number: impl Fn(f64) -> R) -> Vec<R> {
         friction: 0.4,
         stiffness: 300.0,
         tangential_stiffness: 100.0,
+        damping_rate: 5.0,
+        tangential_damping_rate: 3.0,
         dissipative_time: 1e-2,
         potential_energy: 1.0,
         adhesive: match turn % 5 {

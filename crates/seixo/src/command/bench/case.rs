@@ -4,7 +4,7 @@ use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
 use seixo::World;
 use seixo_engine::state::GrainScalars;
-use seixo_engine::world::{Grains, Interaction, LaterAdditions, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
+use seixo_engine::world::{Grains, Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 
 /// Case of the benchmark.
@@ -270,8 +270,6 @@ pub fn open_box([length, width]: [f64; 2]) -> Vec<Wall> {
 pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, gravity: f64) -> World {
     World {
         gravity: [0.0, 0.0, gravity],
-        local_damping: 0.0,
-        domain: None,
         materials: vec![Material {
             name: "grain".to_owned(),
             density: DENSITY,
@@ -282,11 +280,7 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
         groups: vec!["grains".to_owned()],
         grains,
         walls,
-        later: LaterAdditions::default(),
-        conduction: None,
-        fluids: None,
-        bonds: Vec::new(),
-        loads: Vec::new(),
+        ..World::default()
     }
 }
 

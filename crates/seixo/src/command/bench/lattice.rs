@@ -33,6 +33,7 @@ pub fn bonds() -> Bonds {
         section: CrossSection::Circle,
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
+        stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.1,
         tensile_strength: 1e9,

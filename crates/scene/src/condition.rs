@@ -79,7 +79,9 @@ fn first_step_at(time: f64, is_strict: bool, time_step: f64) -> u64 {
     };
     // Rounding moves the quotient by less than a step, unless steps are too many to be counted.
     let near = (time / time_step).floor();
-    let found = [near - 1.0, near, near + 1.0, near + 2.0].into_iter().find(|&steps| steps >= 0.0 && is_reached(steps));
+    let found = [near - 1.0, near, near + 1.0, near + 2.0]
+        .into_iter()
+        .find(|&steps| steps >= 0.0 && is_reached(steps));
     found.map_or(u64::MAX, |steps| steps as u64)
 }
 

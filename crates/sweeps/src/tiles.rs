@@ -36,6 +36,8 @@ pub struct ContactKernelConfig {
     pub is_extended: bool,
     /// Numbers of the history of a pair: 3; 4 if a law needs the contact radius; 10 for extended contacts.
     pub numbers: usize,
+    /// Whether some contacts have a damping per effective mass.
+    pub damps_per_mass: bool,
     /// Whether smooth neighbors are also evaluated one by one. Otherwise, the fusing of operations could depend on which of two a neighbor is.
     pub one_by_one: bool,
 }
@@ -478,7 +480,7 @@ pub fn if_uniform(i: usize, #[comptime] uniform: bool) -> usize {
 }
 
 /// Coefficients of a pair; the grain's own if all grains have one material. If the kernel is compiled for certain laws, their codes are constants,
-/// and the compiler removes all other laws.
+/// and the compiler removes all other laws, and dampings per mass that are zero.
 #[cube]
 #[inline(always)]
 pub fn of_pair<R: Real>(
@@ -502,6 +504,10 @@ pub fn of_pair<R: Real>(
     };
     if !kind.uniform {
         pair = coefficients::<R>(table, (own_row + material[j]) as usize);
+    }
+    if comptime!(!kind.damps_per_mass) {
+        pair.normal_rate = R::new(0.0);
+        pair.tangential_rate = R::new(0.0);
     }
     if comptime!(kind.laws.is_some()) {
         pair.normal_law = R::from_int(comptime!(kind.laws.unwrap_or_default().0));

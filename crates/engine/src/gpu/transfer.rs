@@ -71,12 +71,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
         host.bodies.power_of_prescribed_motion = host.power_of_prescribed_motion();
         let remembers_radius = host.context.materials.has_mindlin;
-        let mut laws = host
-            .context
-            .materials
-            .coefficients
-            .chunks_exact(COEFFICIENTS)
-            .map(|row| (row[5] as i64, row[6] as i64));
+        let rows = host.context.materials.coefficients.chunks_exact(COEFFICIENTS);
+        let damps_per_mass = rows.clone().any(|row| row[7..9] != [0.0; 2]);
+        let mut laws = rows.map(|row| (row[5] as i64, row[6] as i64));
         let first = laws.next();
         let kind = ContactKernelConfig {
             frictional: host.context.materials.has_friction,
@@ -89,6 +86,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 (false, true) => 4,
                 (false, false) => 3,
             },
+            damps_per_mass,
             one_by_one: host.context.settings.decomposition_invariant,
         };
         let turning = if kind.frictional { RECORD * room } else { RECORD };

@@ -19,7 +19,15 @@ fn stopped_at(share: f64, settings: Settings) -> Option<StepErrorCause> {
         for k in 0..20u32 {
             grains.push(k, [0.0, f64::from(k) * 10.0 * RADIUS, 0.0], [0.0; 3], [0.0; 3], RADIUS, 0, 0);
         }
-        grains.push(20, [0.0, 0.0, 10.0 * RADIUS], [0.0, 0.0, share * EDGE / STEP], [0.0; 3], RADIUS, 0, 0);
+        grains.push(
+            20,
+            [0.0, 0.0, 10.0 * RADIUS],
+            [0.0, 0.0, share * EDGE / STEP],
+            [0.0; 3],
+            RADIUS,
+            0,
+            0,
+        );
     });
     let settings = Settings {
         skin: Some(SKIN),
@@ -53,6 +61,9 @@ fn a_grain_that_passes_a_cell_in_a_step_stops_the_run_wherever_it_is() {
         let Some(StepErrorCause::TooFast { moved, limit }) = stopped_at(1.01, place) else {
             panic!("{what}: it was not noticed");
         };
-        assert!((moved / EDGE - 1.01).abs() < 1e-9 && (limit / EDGE - 1.0).abs() < 1e-9, "{what}: {moved} {limit}");
+        assert!(
+            (moved / EDGE - 1.01).abs() < 1e-9 && (limit / EDGE - 1.0).abs() < 1e-9,
+            "{what}: {moved} {limit}"
+        );
     }
 }

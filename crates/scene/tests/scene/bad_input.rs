@@ -154,7 +154,11 @@ const CASES: &[Case] = &[
     (
         "friction = 0.3",
         "friction = 0.3\nnormal = \"linear\"\nstiffness = 1e4\ndamping = 500",
-        &["scene.toml:15:1", "`damping` and `restitution` both give the dashpot", "leave one of them out"],
+        &[
+            "scene.toml:15:1",
+            "`damping` and `restitution` both give the dashpot",
+            "leave one of them out",
+        ],
     ),
     (
         "restitution = 0.5",
@@ -169,7 +173,11 @@ const CASES: &[Case] = &[
     (
         "friction = 0.3",
         "friction = 0.3\ntangential_damping = 100",
-        &["scene.toml:13:1", "`tangential_damping` is for tangential = \"linear\"", "remove it"],
+        &[
+            "scene.toml:13:1",
+            "`tangential_damping` is for tangential = \"linear\"",
+            "remove it",
+        ],
     ),
     (
         "friction = 0.3",

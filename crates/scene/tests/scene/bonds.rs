@@ -246,7 +246,11 @@ const CASES: &[Case] = &[
     (
         "[output]",
         rock!("among = [\"bed\"]"),
-        &["scene.toml:20:", "bonds.rock: bonds need `youngs_modulus`", "law = \"point\" a stiffness"],
+        &[
+            "scene.toml:20:",
+            "bonds.rock: bonds need `youngs_modulus`",
+            "law = \"point\" a stiffness",
+        ],
     ),
     (
         "[output]",

@@ -35,8 +35,8 @@ The number of spheres stays, the largest radius over the smallest grows, and eve
 finds the neighbors of fluid particles and of spheres that make up rigid bodies, some of which never move, through one table for all, through a
 table for each size, and through one more, built once, for what never moves. All ways must find as many pairs. Times are medians.
 
-With --whole, steps of whole simulations are timed instead: spheres a tenth larger, so that they touch, with normal forces only, and with
-friction. Cells are built in every step, as in [PUC-Rio 2009]; beside it stands a neighbor list with a skin. Without friction, `grid` and
+With --whole, steps of whole simulations are timed instead: radii are larger by a tenth of the smallest, so that spheres touch, with normal
+forces only, and with friction. Cells are built in every step, as in [PUC-Rio 2009]; beside it stands a neighbor list with a skin. Without friction, `grid` and
 `hierarchical_grid` compute forces while they search. The other methods write a list first.")]
 pub struct SearchArguments {
     /// Methods of the first comparison, separated by commas

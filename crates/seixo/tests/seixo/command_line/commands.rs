@@ -545,7 +545,10 @@ fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
             [&line["drawn_per_second"], &line["published_drawn_per_second"]].map(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0));
         assert_eq!(is_drawn, [true; 2], "{line}");
         let pace = of("steps_per_second") * of("time_step");
-        assert!((of("simulated_per_second") / pace - 1.0).abs() < 1e-12 && of("seconds_per_step") > 0.0, "{line}");
+        assert!(
+            (of("simulated_per_second") / pace - 1.0).abs() < 1e-12 && of("seconds_per_step") > 0.0,
+            "{line}"
+        );
     }
     // [Silva 2010] has no larger scenes.
     let larger = &lines_of("bench rigid-fluid 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
@@ -599,7 +602,10 @@ fn ways_to_find_pairs_are_compared_and_drawn() {
     assert_eq!(lines.len(), 20);
     for of_world in lines.chunks(5) {
         let contacts = of_world[0]["pairs"].as_u64().unwrap();
-        assert!(contacts > 20 && of_world.iter().all(|line| line["pairs"].as_u64() == Some(contacts)), "{of_world:?}");
+        assert!(
+            contacts > 20 && of_world.iter().all(|line| line["pairs"].as_u64() == Some(contacts)),
+            "{of_world:?}"
+        );
     }
     assert_eq!(stage.read("plots/search-whole.svg").matches("<polyline").count(), 10);
     assert_eq!(stage.seixo("bench search --spreads 0.5").code, 2);

@@ -61,7 +61,9 @@ fn a_frame_as_a_table_starts_another_scene() {
     let refused = stage.seixo("table two.out --fields velocity,pressure");
     assert_eq!(refused.code, 2);
     assert!(
-        refused.err.contains("no field pressure; it has: velocity, angular_velocity, material, mass"),
+        refused
+            .err
+            .contains("no field pressure; it has: velocity, angular_velocity, material, mass"),
         "{}",
         refused.err
     );

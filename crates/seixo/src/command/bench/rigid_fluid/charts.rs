@@ -19,12 +19,18 @@ pub fn draw(folder: &Path, table: Table, measured: &[(Line, Reached)]) -> Done {
     let mut curves = Vec::new();
     for placement in Placement::ALL {
         let curve = |of: fn(&(Line, Reached)) -> Reached| -> Vec<(f64, f64)> {
-            let mut points: Vec<(f64, f64)> = measured.iter().filter_map(|one| Some((size(&one.0), of(one)[placement as usize]?))).collect();
+            let mut points: Vec<(f64, f64)> = measured
+                .iter()
+                .filter_map(|one| Some((size(&one.0), of(one)[placement as usize]?)))
+                .collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             points
         };
         let (here, published) = (curve(|(_, reached)| *reached), curve(|(line, _)| line.published));
-        let named = [(placement.name().to_owned(), here), (format!("{}, [Silva 2010]", placement.name()), published)];
+        let named = [
+            (placement.name().to_owned(), here),
+            (format!("{}, [Silva 2010]", placement.name()), published),
+        ];
         curves.extend(named.into_iter().filter(|(_, points)| !points.is_empty()));
     }
     let chart = Chart {

@@ -182,7 +182,10 @@ mod tests {
 
     #[test]
     fn the_reference_draws_no_more_pictures_than_it_takes_steps() {
-        for line in [Table::Fluid, Table::Bodies, Table::Apart, Table::Together].into_iter().flat_map(Table::lines) {
+        for line in [Table::Fluid, Table::Bodies, Table::Apart, Table::Together]
+            .into_iter()
+            .flat_map(Table::lines)
+        {
             for (steps, pictures) in line.published.into_iter().zip(line.published_pictures) {
                 assert!(steps.is_some() == pictures.is_some() && pictures <= steps, "{line:?}");
             }

@@ -9,12 +9,19 @@ use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use super::super::case::{with_room, world_of};
 use super::super::refused;
 
-/// Radii over those of the spheres that just fit: so that grains are in contact.
-const SWOLLEN: f64 = 1.1;
+/// What is added to the radii of spheres that do not touch, over the smallest of them: so that many touch, and none lies inside another.
+const ADDED: f64 = 0.1;
 
 /// Measures steps of whole simulations, without friction and with it, whose cells are built in every step.
-pub fn compare_runs(arguments: &SearchArguments, place: &Place, spread: f64, tangential: TangentialLaw, reported: &mut Vec<Measured>) -> Done {
+pub fn compare_runs(
+    arguments: &SearchArguments,
+    place: &Place,
+    spread: f64,
+    tangential: TangentialLaw,
+    reported: &mut Vec<Measured>,
+) -> Done {
     let spheres = mixture::spheres(arguments.particles as usize, spread, arguments.solid_fraction).map_err(Failure::Input)?;
+    let added = ADDED * spheres.iter().map(|(_, radius)| *radius).fold(f64::INFINITY, f64::min);
     let failed = |stop: seixo::StepError| Failure::Run(stop.to_string());
     let (name, friction) = match tangential {
         TangentialLaw::None => ("normal", 0.0),
@@ -25,7 +32,7 @@ pub fn compare_runs(arguments: &SearchArguments, place: &Place, spread: f64, tan
     for (&search, skin) in ways.map(|search| (search, Some(0.0))).chain([(&Search::Auto, None)]) {
         let mut grains = with_room(spheres.len());
         for (id, &(center, radius)) in spheres.iter().enumerate() {
-            grains.push(id as u32, center, [0.0; 3], [0.0; 3], SWOLLEN * radius, 0, 0);
+            grains.push(id as u32, center, [0.0; 3], [0.0; 3], radius + added, 0, 0);
         }
         let interaction = Interaction {
             normal: NormalLaw::Hertz,
@@ -61,8 +68,17 @@ pub fn compare_runs(arguments: &SearchArguments, place: &Place, spread: f64, tan
     }
     let first = reported.len();
     for ((trial, contacts), times) in trials.into_iter().zip(times) {
-        let comparison = if tangential == TangentialLaw::None { "whole-normal" } else { "whole-tangential" };
-        reported.push(place.measured(comparison, format!("{name}, {}", trial.way), (spread, spheres.len(), contacts), times));
+        let comparison = if tangential == TangentialLaw::None {
+            "whole-normal"
+        } else {
+            "whole-tangential"
+        };
+        reported.push(place.measured(
+            comparison,
+            format!("{name}, {}", trial.way),
+            (spread, spheres.len(), contacts),
+            times,
+        ));
     }
     print_world(arguments, &reported[first..])
 }

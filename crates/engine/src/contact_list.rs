@@ -74,8 +74,9 @@ impl ContactList {
         device.run(parts(n), data, |part, (count, history): (Strided<u32>, Ranges<f64>)| {
             let (first, end) = part_range(part, n);
             for i in first..end {
-                for entry in row[i] as usize..row[i + 1] as usize {
-                    if apart(position, i, neighbors[entry] as usize).1 > 0.0 {
+                let entries = row[i] as usize..row[i + 1] as usize;
+                for (entry, &j) in entries.clone().zip(&neighbors[entries]) {
+                    if apart(position, i, j as usize).1 > 0.0 {
                         count.items[i - first] += 1;
                     } else if !history.items.is_empty() {
                         let at = (entry - row[first] as usize) * RECORD;

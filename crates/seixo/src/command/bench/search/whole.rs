@@ -49,7 +49,7 @@ pub fn compare_runs(
         };
         let mut simulation = Simulation::new(world_of(grains, interaction, Vec::new(), 0.0), settings).map_err(refused)?;
         simulation.advance(1).and_then(|()| simulation.observe()).map_err(failed)?;
-        let contacts = simulation.contacts() as u64;
+        let contacts = simulation.contacts();
         let way = match skin {
             Some(_) => search.name().to_owned(),
             None => "list with skin".to_owned(),

@@ -130,6 +130,11 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
                     "a damping is for the linear law, in place of a restitution; write normal = \"linear\" and leave one of the two out",
                 ));
             }
+            if interaction.damping.is_some() && !matches!(tangential, TangentialLaw::Linear | TangentialLaw::None) {
+                return Err(wrong(
+                    "with a damping the tangential law is linear or none; write tangential = \"linear\"",
+                ));
+            }
             if interaction.tangential_damping.is_some() && tangential != TangentialLaw::Linear {
                 return Err(wrong(
                     "a tangential damping is for the linear tangential law; write tangential = \"linear\", or leave it out",

@@ -157,6 +157,12 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
     match (normal, section.restitution) {
         (NormalLaw::Viscoelastic | NormalLaw::Potential, None) => section.restitution = Some(Quantity::new(1.0)),
         (NormalLaw::Linear, None) if section.damping.is_some() => {}
+        (NormalLaw::Linear, None) if section.tangential_damping.is_some() => {}
+        (NormalLaw::Linear, None) => complain(
+            "",
+            "`restitution` is missing".to_owned(),
+            "add restitution = 0.5, or damping = \"500 1/s\", a rate per mass",
+        ),
         (_, None) => complain("", "`restitution` is missing".to_owned(), "add restitution = 0.5"),
         (NormalLaw::Linear, Some(_)) if section.damping.is_some() => complain(
             ".damping",
@@ -175,6 +181,13 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
             ".damping",
             "`damping` is for normal = \"linear\"".to_owned(),
             "write a restitution in its place",
+        );
+    }
+    if section.damping.is_some() && !matches!(tangential, TangentialLaw::Linear | TangentialLaw::None) {
+        complain(
+            ".tangential",
+            format!("`damping` has no part in tangential = \"{}\"", tangential.keyword()),
+            "write tangential = \"linear\" or \"none\", or a restitution in place of the damping",
         );
     }
     match (section.damping, section.tangential_damping) {

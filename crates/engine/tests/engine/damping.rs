@@ -166,5 +166,10 @@ fn a_damping_excludes_a_restitution() {
         stiffness: None,
         ..linear(500.0)
     });
+    refused(Interaction {
+        tangential: TangentialLaw::Mindlin,
+        friction: 0.3,
+        ..linear(500.0)
+    });
     refused(linear(-1.0));
 }

@@ -328,7 +328,7 @@ impl Measured {
             terminal::count(self.steps),
             terminal::scaled(self.time_step, "s"),
         );
-        text += &format!("; {:.3} of real time", self.simulated_per_second);
+        text += &format!("; {:.2} % of real time", 100.0 * self.simulated_per_second);
         if let (Some(published), Some(over)) = (self.published_steps_per_second, self.over_published) {
             text += &format!(
                 "; [Silva 2010], table {}: {published:.1} – {over:.1} times as many here",

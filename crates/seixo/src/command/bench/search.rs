@@ -169,6 +169,9 @@ fn whole_simulations(arguments: &SearchArguments, place: &Place, where_it_is: &s
             terminal::many(arguments.particles as usize, "sphere")
         ))?;
     }
+    if arguments.searches == [Search::BruteForce] {
+        return Err(Failure::Input("--whole has no brute force: name another of --searches".to_owned()));
+    }
     let mut reported = Vec::new();
     for tangential in [TangentialLaw::None, TangentialLaw::Mindlin] {
         for &spread in &arguments.spreads {

@@ -15,7 +15,7 @@ fn what_the_engine_refuses_names_the_line_of_the_scene() {
     for command in ["check", "run"] {
         let done = stage.seixo(&format!("{command} sunk.toml"));
         assert_eq!(done.code, 2, "{command}: {}", done.err);
-        for reported in ["inside a wall at the start", "sunk.toml:16:14", "run.overlap_limit"] {
+        for reported in ["inside a wall at the start", "sunk.toml:16:14", "accepted: overlaps of 50.0 %"] {
             assert!(done.err.contains(reported), "{command}: no `{reported}` in\n{}", done.err);
         }
         let reported: Value = serde_json::from_str(stage.seixo(&format!("{command} sunk.toml --json")).out.trim()).unwrap();

@@ -114,6 +114,11 @@ pub fn manual(program: clap::Command, folder: &Path) -> Done {
     written.map_err(|error| Failure::Run(format!("manual pages cannot be written into {}: {error}", folder.display())))
 }
 
+/// Creates a folder for files, with those above it.
+fn create_folder(folder: &Path) -> Done {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))
+}
+
 /// Writes a file completely or not at all.
 fn write_file(path: &Path, bytes: &[u8]) -> Done {
     use seixo::files::{FilesError, layer};

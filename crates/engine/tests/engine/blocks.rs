@@ -2,7 +2,7 @@
 
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Body, BodyBoundary, Fluids, Grains, Interaction, Joint, Sphere, Vec3, WallMotion, World};
+use seixo_engine::world::{Body, BodyBoundary, Domain, Fluids, Grains, Interaction, Joint, LeavingPolicy, Sphere, Vec3, WallMotion, World};
 
 pub const DENSITY: f64 = 1000.0;
 /// Spacing of particles in tanks \[m\].
@@ -152,4 +152,18 @@ pub fn hinged() -> World {
 pub fn momentum(simulation: &Simulation) -> Vec3 {
     let (body, water) = (simulation.bodies()[0], simulation.momentum_of_fluids());
     [0, 1, 2].map(|k| body.mass * body.velocity[k] + water[k])
+}
+
+/// Two blocks above water: one leaves the domain, the other falls in.
+pub fn thrown_out() -> World {
+    let mut world = pool([14, 8, 16], 6, None);
+    let block = |low: [i64; 3]| Block {
+        low,
+        cells: [4, 4, 3],
+        density_ratio: 0.5,
+    };
+    block([1, 2, 8]).put(&mut world, [0.0, 0.0, 4.0], false);
+    block([9, 2, 6]).put(&mut world, [0.0, 0.0, -0.5], false);
+    world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 0.32], LeavingPolicy::Delete));
+    world
 }

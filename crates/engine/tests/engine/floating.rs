@@ -1,10 +1,10 @@
 //! Rigid bodies in fluids: tests of buoyancy and of momentum.
 
-use crate::blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
+use crate::blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane, thrown_out};
 use crate::pools::G;
 use crate::solvers::incompressible;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Domain, Grains, LeavingPolicy, Load, Settings, Sphere, Vec3, World};
+use seixo_engine::world::{Grains, Load, Settings, Sphere, Vec3, World};
 
 fn started(world: World) -> Simulation {
     let settings = Settings {
@@ -338,16 +338,8 @@ fn a_body_that_leaves_the_plane_of_a_flow_is_refused() {
 #[test]
 fn a_body_that_leaves_viscous_water_is_felt_no_more_by_any_solver() {
     for change in [(|world| world) as fn(World) -> World, incompressible] {
-        let mut world = pool([14, 8, 16], 6, None);
-        let block = |low: [i64; 3]| Block {
-            low,
-            cells: [4, 4, 3],
-            density_ratio: 0.5,
-        };
         // The first body leaves, so that the index of the second changes.
-        block([1, 2, 8]).put(&mut world, [0.0, 0.0, 4.0], false);
-        block([9, 2, 6]).put(&mut world, [0.0, 0.0, -0.5], false);
-        world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 0.32], LeavingPolicy::Delete));
+        let mut world = thrown_out();
         world.fluids.as_mut().unwrap().kinds[0].viscosity = 0.1;
         let mut simulation = Simulation::new(change(world), Settings::default()).unwrap();
         let (particles, steps) = (simulation.fluid_particles(), (0.06 / simulation.time_step().value) as u64);

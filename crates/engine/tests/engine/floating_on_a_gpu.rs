@@ -1,9 +1,9 @@
 //! Bodies in fluids, with the fluids or both on a GPU.
 
-use crate::blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane};
+use crate::blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane, thrown_out};
 use crate::pools::G;
 use crate::solvers::incompressible;
-use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Settings, World};
+use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
 use seixo_engine::{BodySnapshot, ColorScalar, Simulation, SurroundingsChange};
 
 const GPU: DeviceChoice = DeviceChoice::Gpu(None);
@@ -158,20 +158,6 @@ fn a_run_goes_on_elsewhere_from_what_was_saved() {
         let off = apart(&whole.center, &end.center).max(apart(&whole.velocity, &end.velocity));
         assert!(off < 1e-9, "{first:?} to {then:?}: {off}");
     }
-}
-
-/// Two blocks above water: one leaves the domain, the other falls in.
-fn thrown_out() -> World {
-    let mut world = pool([14, 8, 16], 6, None);
-    let block = |low: [i64; 3]| Block {
-        low,
-        cells: [4, 4, 3],
-        density_ratio: 0.5,
-    };
-    block([1, 2, 8]).put(&mut world, [0.0, 0.0, 4.0], false);
-    block([9, 2, 6]).put(&mut world, [0.0, 0.0, -0.5], false);
-    world.domain = Some(Domain::open([-1.0; 3], [1.0, 1.0, 0.32], LeavingPolicy::Delete));
-    world
 }
 
 #[test]

@@ -12,17 +12,18 @@ mod settled;
 mod tank;
 mod view;
 
-use super::{Done, Failure};
+use super::{Done, Failure, write_file};
 use crate::terminal;
 use case::{Case, CaseDefaults};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use seixo::Simulation;
 use seixo::device_options::{DeviceArguments, is_on_cpu};
+use seixo::view::{Chart, ChartFormat, encode};
 use seixo_engine::world::{ForceAssembly, Settings, World};
 use serde::Serialize;
 use settled::settled;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Measure particle-steps per second, with the time of each pass and the use of memory bandwidth
@@ -239,6 +240,14 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
             terminal::out(&measured.text())?;
         }
     }
+    Ok(())
+}
+
+/// Writes a chart as SVG, and says where it is.
+fn write_chart(path: &Path, chart: &Chart) -> Done {
+    let bytes = encode(chart, ChartFormat::Svg).map_err(|error| Failure::Run(error.to_string()))?;
+    write_file(path, &bytes)?;
+    terminal::note(&path.display().to_string());
     Ok(())
 }
 

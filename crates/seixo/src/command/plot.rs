@@ -1,6 +1,6 @@
 //! `seixo plot`: draws the tables of a run as charts.
 
-use super::{Done, Failure, write_file};
+use super::{Done, Failure, create_folder, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::view::{ChartFormat, Charts, plot as draw};
@@ -64,7 +64,7 @@ pub fn plot(arguments: &PlotArguments) -> Done {
     };
     let files = draw(&arguments.folder, charts, format).map_err(|error| Failure::Input(error.to_string()))?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("plots"));
-    std::fs::create_dir_all(&out).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", out.display())))?;
+    create_folder(&out)?;
     for (name, bytes) in files {
         let path = out.join(name);
         write_file(&path, &bytes)?;

@@ -1,6 +1,6 @@
 //! `seixo surface`: extracts the free surface of the fluids of a run as a mesh.
 
-use super::{Done, Failure, write_file};
+use super::{Done, Failure, create_folder, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo::analysis::{FreeSurface, SurfaceOptions, free_surface};
@@ -215,7 +215,7 @@ fn size_text(fluid: &VtkFluid, surface: &FreeSurface) -> String {
 pub fn surface(arguments: &SurfaceArguments) -> Done {
     let (frames, format) = (arguments.frames()?, arguments.format()?);
     if let Some(folder) = arguments.out.as_ref().filter(|_| arguments.all) {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
+        create_folder(folder)?;
     }
     let at_once = match arguments.threads {
         0 => thread::available_parallelism().map_or(1, NonZero::get),

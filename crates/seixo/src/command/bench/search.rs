@@ -4,15 +4,16 @@ mod mixture;
 mod pool;
 mod whole;
 
-use super::super::{Done, Failure, write_file};
+use super::super::{Done, Failure, create_folder};
 use super::case::{with_room, world_of};
+use super::write_chart;
 use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pool::Pool;
 use seixo::device_options::{DeviceArguments, is_on_cpu};
-use seixo::view::{Chart, ChartFormat, Panel, encode};
-use seixo_engine::world::{Interaction, Search, Settings, Vec3};
+use seixo::view::{Chart, Panel};
+use seixo_engine::world::{Interaction, Search, Settings, Vec3, World};
 use seixo_engine::{HashTableBenchmark, SearchBenchmark, TableSharing};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use serde::Serialize;
@@ -126,14 +127,14 @@ pub fn search(arguments: &SearchArguments) -> Done {
     }
     let place = place(arguments)?;
     let where_it_is = terminal::place(&place.device, place.precision, place.threads);
-    if !arguments.json && !arguments.whole {
+    if arguments.whole {
+        return whole_simulations(arguments, &place, &where_it_is);
+    }
+    if !arguments.json {
         terminal::out(&format!(
             "pairs of {} of one solid fraction, by spread of radii · {where_it_is}",
             terminal::many(arguments.particles as usize, "sphere")
         ))?;
-    }
-    if arguments.whole {
-        return whole_simulations(arguments, &place, &where_it_is);
     }
     let mut of_spreads = Vec::new();
     for &spread in &arguments.spreads {
@@ -187,11 +188,6 @@ fn whole_simulations(arguments: &SearchArguments, place: &Place, where_it_is: &s
     draw(folder, "search-whole.svg", title, "largest radius / smallest radius", &reported)
 }
 
-/// Creates the folder of the charts.
-fn create_folder(folder: &Path) -> Done {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))
-}
-
 /// Starts the device with a few spheres to get its name.
 fn place(arguments: &SearchArguments) -> Result<Place, Failure> {
     let mut settings = Settings {
@@ -214,22 +210,26 @@ fn place(arguments: &SearchArguments) -> Result<Place, Failure> {
     })
 }
 
-/// Spheres without friction or motion.
-fn trial(spheres: &[(Vec3, f64)], settings: Settings) -> Result<SearchBenchmark, Failure> {
-    let mut grains = with_room(spheres.len());
-    for (id, &(center, radius)) in spheres.iter().enumerate() {
+/// Spheres at rest, without gravity and walls; with a tangential law they have friction.
+fn world(spheres: impl IntoIterator<Item = (Vec3, f64)>, tangential: TangentialLaw) -> World {
+    let mut grains = with_room(0);
+    for (id, (center, radius)) in spheres.into_iter().enumerate() {
         grains.push(id as u32, center, [0.0; 3], [0.0; 3], radius, 0, 0);
     }
     let interaction = Interaction {
         normal: NormalLaw::Hertz,
-        tangential: TangentialLaw::None,
+        tangential,
         restitution: 0.5,
-        friction: 0.0,
-        stiffness: None,
-        tangential_stiffness: None,
+        friction: if tangential == TangentialLaw::None { 0.0 } else { 0.5 },
         ..Interaction::default()
     };
-    SearchBenchmark::new(world_of(grains, interaction, Vec::new(), 0.0), settings).map_err(|refusal| Failure::Input(refusal.to_string()))
+    world_of(grains, interaction, Vec::new(), 0.0)
+}
+
+/// The search among spheres without friction or motion.
+fn trial(spheres: &[(Vec3, f64)], settings: Settings) -> Result<SearchBenchmark, Failure> {
+    SearchBenchmark::new(world(spheres.iter().copied(), TangentialLaw::None), settings)
+        .map_err(|refusal| Failure::Input(refusal.to_string()))
 }
 
 /// Method under test.
@@ -393,9 +393,5 @@ fn draw(folder: &Path, name: &str, title: String, horizontal: &str, reported: &[
         }],
         is_logarithmic: true,
     };
-    let bytes = encode(&chart, ChartFormat::Svg).map_err(|error| Failure::Run(error.to_string()))?;
-    let path = folder.join(name);
-    write_file(&path, &bytes)?;
-    terminal::note(&path.display().to_string());
-    Ok(())
+    write_chart(&folder.join(name), &chart)
 }

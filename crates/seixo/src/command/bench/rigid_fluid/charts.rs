@@ -1,9 +1,9 @@
 //! Charts of steps per second over the size of the scene, as \[Silva 2010, figures 6.2, 6.3, 6.5 and 6.6\].
 
-use super::super::super::{Done, Failure, write_file};
+use super::super::super::{Done, create_folder};
+use super::super::write_chart;
 use super::tables::{Line, Placement, Table};
-use crate::terminal;
-use seixo::view::{Chart, ChartFormat, Panel, encode};
+use seixo::view::{Chart, Panel};
 use std::path::Path;
 
 /// Steps per second that were reached, in the order of [`Placement::ALL`].
@@ -43,10 +43,6 @@ pub fn draw(folder: &Path, table: Table, measured: &[(Line, Reached)]) -> Done {
         }],
         is_logarithmic: true,
     };
-    std::fs::create_dir_all(folder).map_err(|error| Failure::Run(format!("{}: cannot create it: {error}", folder.display())))?;
-    let bytes = encode(&chart, ChartFormat::Svg).map_err(|error| Failure::Run(error.to_string()))?;
-    let path = folder.join(format!("rigid-fluid-{}.svg", table.number(Placement::Gpu)));
-    write_file(&path, &bytes)?;
-    terminal::note(&path.display().to_string());
-    Ok(())
+    create_folder(folder)?;
+    write_chart(&folder.join(format!("rigid-fluid-{}.svg", table.number(Placement::Gpu))), &chart)
 }

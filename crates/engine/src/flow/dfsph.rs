@@ -100,7 +100,7 @@ impl Flow {
     fn density_error(&mut self, surroundings: &Surroundings, constraint: Constraint) {
         let n = self.fields.len();
         let (smoother, plan, corrects) = (self.smoother(), self.compiled_for, constraint.corrects());
-        let relaxation = self.projector.relaxation();
+        let (relaxation, share) = (self.projector.relaxation(), self.projector.share_of_longest_step(self.stepping.dt));
         let (pairs, media, stepping) = (&self.pairs, &self.media[..], &self.stepping);
         let FluidFields {
             kind,
@@ -139,7 +139,7 @@ impl Flow {
                         plan,
                     );
                     let warm = multipliers[2 * i + usize::from(!corrects)];
-                    let source = dfsph::source::<f64>(found.excess, found.density_rate, stepping.dt, corrects);
+                    let source = dfsph::source::<f64>(found.excess, found.density_rate, stepping.dt, share, corrects);
                     let step = dfsph::step_of_pressure::<f64>(found.stiffness, relaxation, stepping.dt);
                     solving.items[(i - first) * RECORD..][..RECORD].copy_from_slice(&[warm, warm, source, step]);
                     excess.items[i - first] = found.excess.max(0.0);

@@ -176,6 +176,8 @@ impl IterationError {
 /// The pressure solver.
 pub(crate) struct PressureSolver {
     lattice: Lattice,
+    /// Longest step that the flow allows \[s\].
+    longest_step: f64,
     /// Velocities that neighbors read, later accelerations with their pressures, see [`seixo_sweeps::dfsph`].
     pub moving: Vec<f64>,
     /// Further records of the solver, see [`seixo_sweeps::dfsph`].
@@ -198,6 +200,7 @@ impl PressureSolver {
         };
         PressureSolver {
             lattice,
+            longest_step: fluids.longest_step_of_flow(),
             moving: Vec::new(),
             solving: Vec::new(),
             left: Vec::new(),
@@ -208,6 +211,11 @@ impl PressureSolver {
     /// ω, see [`seixo_laws::fluid::dfsph`].
     pub fn relaxation(&self) -> f64 {
         OF_STIFFEST / self.lattice.stiffest
+    }
+
+    /// A step over the longest one, at most 1, see [`seixo_laws::fluid::dfsph::source()`].
+    pub fn share_of_longest_step(&self, dt: f64) -> f64 {
+        (dt / self.longest_step).min(1.0)
     }
 
     /// A smoothing function that makes densities on a lattice those at rest.

@@ -247,6 +247,32 @@ fn what_falls_freely_misses_a_step_over_the_time_of_its_energy() {
 }
 
 #[test]
+fn a_squeezed_drop_bursts_no_faster_if_steps_are_shorter() {
+    // Without gravity. The energy after a fixed time is that of the excess over the longest step, whatever the step is.
+    let kinetic = |shorter: u32| {
+        let mut fluids = fluids(vec![water(10.0)], 0.1, 3.0, Some(1));
+        fluids.largest_speed = 1.0;
+        for x in sites([0; 3], [8, 1, 8], 0.1, true) {
+            drop_in(&mut fluids, x.map(|x| 0.97 * x), [0.0; 3], 0.0);
+        }
+        let world = incompressible(wet(fluids, 0.0, None, Vec::new()));
+        let settings = Settings {
+            time_step: Some(0.04 / f64::from(shorter)),
+            ..on_threads(1)
+        };
+        let mut simulation = Simulation::new(world, settings).unwrap();
+        simulation.advance(u64::from(2 * shorter)).unwrap();
+        simulation.ledger().kinetic
+    };
+    let longest = kinetic(1);
+    assert!(longest > 0.0, "nothing was squeezed");
+    for shorter in [4, 16, 64] {
+        let now = kinetic(shorter);
+        assert!(now < 2.0 * longest, "{now} J of {longest} J with steps {shorter} times as short");
+    }
+}
+
+#[test]
 fn the_front_of_a_dam_does_not_depend_on_the_solver() {
     let after = |is_incompressible: bool| {
         let dam = column(0.025, [32, 40]);

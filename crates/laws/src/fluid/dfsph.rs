@@ -102,14 +102,21 @@ pub fn divergence_term<R: Real>(
     parting.dot(&gradient::<R>(apart, volume, smoother, smoothing))
 }
 
+/// Excess of density \[-\] up to which [`source()`] counts as much as belongs to this one.
+const SMALL_EXCESS: f32 = 0.01;
+
 /// c \[-\]: the density error that this step would reach without pressures. If the step `corrects`, the present error counts. Otherwise only a
 /// density below the rest density counts, and the step must not exceed the rest density.
+///
+/// An excess that counts as a whole is gone after the step, and particles leave each other with a velocity in proportion to excess/Δt, which they
+/// keep. The shorter the step, the more energy they would get. So a step that is `share` of the longest one removes at most this share of the
+/// excess, or of 1 % if there is less. The velocity is then that of the longest step.
 #[cube]
 #[inline(always)]
-pub fn source<R: Real>(excess: R, density_rate: R, dt: R, #[comptime] corrects: bool) -> R {
-    let mut there = excess;
-    if !corrects {
-        there = smaller::<R>(excess, R::new(0.0));
+pub fn source<R: Real>(excess: R, density_rate: R, dt: R, share: R, #[comptime] corrects: bool) -> R {
+    let mut there = smaller::<R>(excess, R::new(0.0));
+    if comptime!(corrects) {
+        there = smaller::<R>(excess, share * larger::<R>(excess, R::new(SMALL_EXCESS)));
     }
     there + dt * density_rate
 }

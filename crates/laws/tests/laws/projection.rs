@@ -162,7 +162,7 @@ fn iterations_lead_to_pressures_that_push_only_where_there_is_no_room() {
     let mut still = cloud.velocities.clone();
     still[cloud.fluid..].fill(V::zero());
     let sources: Vec<f64> = (0..cloud.fluid)
-        .map(|i| dfsph::source::<f64>(crowds[i].0, cloud.divergence_term(i, &still), DT, true))
+        .map(|i| dfsph::source::<f64>(crowds[i].0, cloud.divergence_term(i, &still), DT, 1.0, true))
         .collect();
     // On a lattice with this support, waves have up to six times the stiffness of a single pressure.
     let relaxation = 0.1;

@@ -83,6 +83,7 @@ pub fn density_errors<R: Real, C: Coordinate<R>>(
     in_full: &Smoother<C>,
     stepping: &StepParameters<C, R>,
     relaxation: R,
+    share: R,
     n: u32,
     #[comptime] plan: FluidKernelConfig,
     #[comptime] corrects: bool,
@@ -111,7 +112,7 @@ pub fn density_errors<R: Real, C: Coordinate<R>>(
             if comptime!(corrects) {
                 warm = C::near(heat.extract(1usize));
             }
-            let source = dfsph::source::<R>(found.excess, found.density_rate, stepping.dt, corrects);
+            let source = dfsph::source::<R>(found.excess, found.density_rate, stepping.dt, share, corrects);
             let step = dfsph::step_of_pressure::<R>(found.stiffness, relaxation, stepping.dt);
             solving[i] = four_numbers::<R>(warm, warm, source, step);
             let excess = C::wide(larger::<R>(found.excess, R::new(0.0)));

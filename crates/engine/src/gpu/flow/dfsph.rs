@@ -119,6 +119,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             smoother::<C>(host),
             stepping::<C, R>(&host.stepping),
             R::of(host.projector.relaxation()),
+            R::of(host.projector.share_of_longest_step(host.stepping.dt)),
             self.n as u32,
             self.plan,
             constraint.corrects(),

@@ -60,7 +60,7 @@ impl Fluids {
                 Solver::Incompressible => {
                     let (spacing, speed) = (self.spacing, self.largest_speed);
                     lower(
-                        0.4 * spacing / speed,
+                        self.longest_step_of_flow(),
                         format!("the flow: 0.4 spacings/v with a spacing of {spacing:.3e} m, v = {speed:.3} m/s"),
                     );
                     kinematic += 2.0 * self.artificial_kinematic_viscosity(fluid);
@@ -119,5 +119,10 @@ impl Fluids {
             );
         }
         limit
+    }
+
+    /// Longest step \[s\] in which the fastest expected flow moves at most 0.4 spacings.
+    pub(crate) fn longest_step_of_flow(&self) -> f64 {
+        0.4 * self.spacing / self.largest_speed
     }
 }

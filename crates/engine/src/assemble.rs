@@ -283,10 +283,15 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
             remedy: "remove world.domain.shear, or use plain grains",
         });
     }
-    if settings.scheme.corrects().is_some() && world.grains.bodies.iter().any(|body| body.motion.is_none()) {
-        return Err(WorldError::WithBodies {
-            what: "Gear's methods",
-            remedy: "take another run.integrator, or hold the bodies",
+    let mut on_joints = world
+        .grains
+        .bodies
+        .iter()
+        .filter(|body| body.joint.is_some() && body.motion.is_none());
+    if let (true, Some(body)) = (settings.scheme.corrects().is_some(), on_joints.next()) {
+        return Err(WorldError::BodyMotion {
+            id: body.id,
+            what: "Gear's methods do not move bodies on joints; take another integrator, or leave out the joint".to_owned(),
         });
     }
     if let Some(scalar) = world.scalars().first().filter(|_| !world.grains.bodies.is_empty()) {

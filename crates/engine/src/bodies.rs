@@ -1,6 +1,7 @@
 //! Table of the rigid bodies and of the grains that they carry.
 
 mod body_forces;
+mod gear;
 
 pub(crate) use body_forces::BodyForces;
 
@@ -15,6 +16,7 @@ use seixo_laws::motion::velocity_ahead;
 use seixo_laws::rotation::{angular_momentum, angular_velocity, energy_of_rotation};
 use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::bodies::{BodyForce, FREE, LOAD, is_carried, orientation_at, push_on, torque_of, with_load};
+use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::joints::{center_on, joint_response, spin_on, velocity_on};
 use seixo_sweeps::layout::{RECORD, load, store};
 use seixo_sweeps::motion::{MotionReport, StepParameters, acceleration};
@@ -93,6 +95,11 @@ pub(crate) struct Bodies {
     pub velocity: Vec<f64>,
     /// Angular velocity that the laws read \[rad/s\].
     pub spin: Vec<f64>,
+    /// Second to fourth derivatives of the centers; empty unless bodies move freely by Gear's method. Then the stored velocities are those at the whole
+    /// step.
+    pub position_derivatives: Vec<f64>,
+    /// First to fourth derivatives of the orientations; empty as these.
+    pub orientation_derivatives: Vec<f64>,
     /// For each member: position in the frame of its body \[m\], and its share of the body's mass in the output \[-\].
     pub offset: Vec<f64>,
     /// For each member: orientation of its grain in the frame of its body, w x y z; empty if all are aligned with their bodies.
@@ -132,6 +139,9 @@ const COLUMNS: [&str; 8] = [
 
 /// Section of [`Bodies::own_orientation`], if it is not empty.
 const OWN_ORIENTATION: &str = "bodies/own_turn";
+
+/// Sections of [`Bodies::position_derivatives`] and [`Bodies::orientation_derivatives`], if they are not empty.
+const DERIVATIVES: [&str; 2] = ["bodies/position_derivatives", "bodies/orientation_derivatives"];
 
 /// Section of [`PrescribedBodies::numbers`], if a body has prescribed motion.
 pub(crate) const PRESCRIBED_BODIES: &str = "bodies/held";
@@ -315,12 +325,14 @@ impl Bodies {
         (0..self.len()).map(|b| self.moving(b, fields, stepping)).collect()
     }
 
-    /// Sets the stored velocities of body b from this motion at the whole step and these forces; not with prescribed motion.
+    /// Sets the stored velocities of body b, and its series of Gear's method, from this motion at the whole step and these forces; not with prescribed
+    /// motion.
     pub fn go_on_from(&mut self, b: usize, moving: &Moving, fields: &Fields, stepping: &StepParameters<f64, f64>) {
         if !self.held.is_body_prescribed(b) {
             store(&mut self.half_velocity, b * RECORD, &moving.velocity);
             store(&mut self.momentum, b * RECORD, &moving.kept);
             self.shift_to_half_step(b, fields, stepping);
+            self.begin_gear(b, fields, stepping);
         }
     }
 
@@ -387,6 +399,10 @@ impl Bodies {
             self.velocity.extend(&old.velocity[record.clone()]);
             self.spin.extend(&old.spin[record]);
             self.load.extend(old.load.iter().skip(b * LOAD).take(LOAD));
+            let higher = old.position_derivatives.iter().skip(b * POSITION_DERIVATIVES);
+            self.position_derivatives.extend(higher.take(POSITION_DERIVATIVES));
+            let higher = old.orientation_derivatives.iter().skip(b * ORIENTATION_DERIVATIVES);
+            self.orientation_derivatives.extend(higher.take(ORIENTATION_DERIVATIVES));
             let members = old.row[b] as usize..old.row[b + 1] as usize;
             let of_members = members.start * RECORD..members.end * RECORD;
             self.offset.extend(&old.offset[of_members.clone()]);
@@ -449,6 +465,11 @@ impl Bodies {
         if !self.own_orientation.is_empty() {
             to.put(OWN_ORIENTATION, Column::F64(self.own_orientation.clone()));
         }
+        for (name, column) in DERIVATIVES.iter().zip([&self.position_derivatives, &self.orientation_derivatives]) {
+            if !column.is_empty() {
+                to.put(name, Column::F64(column.clone()));
+            }
+        }
         if !self.held.is_empty() {
             to.put(PRESCRIBED_BODIES, Column::F64(self.held.numbers()));
         }
@@ -485,11 +506,17 @@ impl Bodies {
                 _ => return Err(misfit()),
             }
         }
-        bodies.own_orientation = match state.get(OWN_ORIENTATION) {
-            None => Vec::new(),
-            Some(Column::F64(values)) if values.len() == members * RECORD => values.clone(),
-            Some(_) => return Err(misfit()),
+        let optional = |name, length| match state.get(name) {
+            None => Ok(Vec::new()),
+            Some(Column::F64(values)) if values.len() == length => Ok(values.clone()),
+            Some(_) => Err(misfit()),
         };
+        bodies.own_orientation = optional(OWN_ORIENTATION, members * RECORD)?;
+        bodies.position_derivatives = optional(DERIVATIVES[0], count * POSITION_DERIVATIVES)?;
+        bodies.orientation_derivatives = optional(DERIVATIVES[1], count * ORIENTATION_DERIVATIVES)?;
+        if bodies.position_derivatives.is_empty() != bodies.orientation_derivatives.is_empty() {
+            return Err(misfit());
+        }
         for b in 0..count {
             let of_body = bodies.row[b + 1] - bodies.row[b];
             bodies.body_of.extend(std::iter::repeat_n(b as u32, of_body as usize));
@@ -509,7 +536,8 @@ impl Bodies {
     /// Memory of the table \[bytes\].
     pub fn bytes(&self) -> u64 {
         let of_members = self.offset.capacity() + self.own_orientation.capacity() + self.body_forces.capacity();
-        let numbers = 7 * self.center.capacity() + self.load.capacity() + self.joints.capacity() + of_members;
+        let of_gear = self.position_derivatives.capacity() + self.orientation_derivatives.capacity();
+        let numbers = 7 * self.center.capacity() + self.load.capacity() + self.joints.capacity() + of_members + of_gear;
         let words = self.id.capacity() + self.row.capacity() + self.body_of.capacity() + self.place.capacity();
         (8 * numbers + 4 * words) as u64
     }

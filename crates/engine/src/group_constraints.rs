@@ -7,6 +7,7 @@ use crate::scalars::GrainScalar;
 use crate::world::{Load, SurfaceMotion, TimeFunction, VectorOfTime, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::LOAD;
+use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::layout::{RECORD, load};
 
 impl Bodies {
@@ -60,6 +61,10 @@ impl Bodies {
         }
         if !self.load.is_empty() {
             self.load.extend([0.0; LOAD]);
+        }
+        if !self.position_derivatives.is_empty() {
+            self.position_derivatives.extend([0.0; POSITION_DERIVATIVES]);
+            self.orientation_derivatives.extend([0.0; ORIENTATION_DERIVATIVES]);
         }
     }
 }

@@ -105,6 +105,26 @@ pub fn angular_momentum<R: Real>(orientation: &Quaternion<R>, angular_velocity: 
     })
 }
 
+/// Angular acceleration of a body in space \[rad/s²\] by Euler's equations in the frame of its principal axes, ω̇₁ = (T₁ + (I₂ − I₃) ω₂ω₃)/I₁ and
+/// cyclic \[PUC-Rio n.d., algorithm 6, without its misprints\]. It is the same vector in both frames, as ω × ω = 0.
+#[cube]
+#[inline(always)]
+pub fn angular_acceleration_of_body<R: Real>(
+    orientation: &Quaternion<R>,
+    angular_velocity: &Vector3<R>,
+    torque: &Vector3<R>,
+    moments: &Vector3<R>,
+) -> Vector3<R> {
+    let to_body = orientation.back();
+    let spin = to_body.to_space(angular_velocity);
+    let push = to_body.to_space(torque);
+    orientation.to_space(&Vector3::<R> {
+        x: (push.x + (moments.y - moments.z) * spin.y * spin.z) / moments.x,
+        y: (push.y + (moments.z - moments.x) * spin.z * spin.x) / moments.y,
+        z: (push.z + (moments.x - moments.y) * spin.x * spin.y) / moments.z,
+    })
+}
+
 /// Orientation after one step with this angular momentum in space: rotations about the principal axes z, y, x, y, z of the body.
 #[cube]
 #[inline(always)]

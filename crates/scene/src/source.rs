@@ -247,7 +247,6 @@ impl Source {
             WorldError::WithBodies { what, .. } => {
                 let path = match *what {
                     "sides that slide past each other" => "world.domain.shear",
-                    "Gear's methods" => "run.integrator",
                     _ => "grains",
                 };
                 (path.to_owned(), reported())

@@ -1,4 +1,4 @@
-//! Motion of grains by Gear's method: correction by the force of the step before, then prediction.
+//! Motion of grains and bodies by Gear's method: correction by the force of the step before, then prediction.
 //!
 //! ```
 //! use seixo_laws::Vector3;
@@ -12,24 +12,26 @@
 //! assert_eq!((after.position.x, after.velocity.x), (0.75, 2.0));
 //! ```
 
-use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
+use crate::bodies::{BodyForce, orientation_at, store_orientation, stored_orientation_at, torque_of};
 use crate::layout::{load, recall, store};
 use crate::motion::{MotionReport, StepParameters, acceleration, angular_acceleration, flags_of};
 use cubecl::prelude::*;
 use seixo_laws::motion::gear::{TaylorSeries, corrected, predicted};
+use seixo_laws::rotation::{angular_acceleration_of_body, angular_momentum};
 use seixo_laws::{Quaternion, Real, Vector3};
 
-/// Numbers of a grain's higher position derivatives: second, third and fourth.
+/// Numbers of the higher position derivatives of a grain or a body: second, third and fourth.
 pub const POSITION_DERIVATIVES: usize = 9;
 
 /// Numbers of the derivatives of its orientation: first to fourth.
 pub const ORIENTATION_DERIVATIVES: usize = 16;
 
-/// State of grains for Gear's method, slot by slot.
+/// State of grains for Gear's method, slot by slot; or that of bodies, of which [`begin()`], [`extrapolate()`], [`second_derivatives()`] and
+/// [`set_higher_derivatives()`] need no values for laws.
 pub struct GearState<'a> {
-    /// Centers and radii.
+    /// Centers, and radii of grains.
     pub position: &'a mut [f64],
-    /// Velocities and masses.
+    /// Velocities, and masses of grains.
     pub velocity: &'a mut [f64],
     /// Velocities for laws; equal to `velocity`.
     pub half_velocity: &'a mut [f64],
@@ -105,7 +107,7 @@ fn spin_of<C: Real>(orientation: &Quaternion<C>, rate: &Quaternion<C>) -> Vector
     }
 }
 
-/// q̈ = ½ ω̇ q − |q̇|² q of a sphere with this angular acceleration in space (\[PUC-Rio n.d., Algorithm 6\], with the moments of a sphere).
+/// q̈ = ½ ω̇ q − |q̇|² q with this angular acceleration in space \[PUC-Rio n.d., algorithm 6\].
 #[cube]
 #[inline(always)]
 fn orientation_acceleration<C: Real>(orientation: &Quaternion<C>, rate: &Quaternion<C>, turning: &Vector3<C>) -> Quaternion<C> {
@@ -276,8 +278,8 @@ pub fn gear_rotation<C: Real>(
     GearOrientation::<C> { orientation: after, spin }
 }
 
-/// Initializes the grain in slot i: its second derivatives are those of the present forces, its third and fourth are zero.
-pub fn begin(i: usize, grains: &mut GearState, pushed: &GearForces, stepping: &StepParameters<f64, f64>) {
+/// Initializes the grain or body in slot i: its second derivatives are these `rates` of its position and orientation, its third and fourth are zero.
+pub fn begin(i: usize, grains: &mut GearState, rates: impl FnOnce(&GearState) -> ([f64; 3], [f64; 4])) {
     grains.position_derivatives[i * POSITION_DERIVATIVES..(i + 1) * POSITION_DERIVATIVES].fill(0.0);
     if !grains.orientation.is_empty() {
         let (orientation, spin) = (orientation_at(grains.orientation, i * 4), load(grains.spin, i * 4));
@@ -285,14 +287,14 @@ pub fn begin(i: usize, grains: &mut GearState, pushed: &GearForces, stepping: &S
         grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES..(i + 1) * ORIENTATION_DERIVATIVES].fill(0.0);
         store_orientation(grains.orientation_derivatives, i * ORIENTATION_DERIVATIVES, &first);
     }
-    let (way, turning) = rates_of(i, grains, pushed, stepping);
+    let (way, turning) = rates(grains);
     grains.position_derivatives[i * POSITION_DERIVATIVES..][..3].copy_from_slice(&way);
     if !grains.orientation.is_empty() {
         grains.orientation_derivatives[i * ORIENTATION_DERIVATIVES + 4..][..4].copy_from_slice(&turning);
     }
 }
 
-/// Extrapolates the grain in slot i by its series over a time \[s\], without forces.
+/// Extrapolates the grain or body in slot i by its series over a time \[s\], without forces.
 pub fn extrapolate(i: usize, grains: &mut GearState, time: f64) {
     let at = i * 4;
     for axis in 0..3 {
@@ -326,20 +328,30 @@ pub fn rates_of(i: usize, grains: &GearState, pushed: &GearForces, stepping: &St
     let at = i * 4;
     let (radius, mass) = (grains.position[at + 3], grains.velocity[at + 3]);
     let rate = acceleration(&load(grains.velocity, at), mass, &load(pushed.force, at), stepping).rate;
+    let turning = if grains.orientation.is_empty() {
+        Vector3::zero()
+    } else {
+        angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate
+    };
+    second_derivatives(i, grains, &rate, &turning)
+}
+
+/// Second derivatives of position and orientation of the grain or body in slot i, with this acceleration \[m/s²\] and angular acceleration in space
+/// \[rad/s²\].
+pub fn second_derivatives(i: usize, grains: &GearState, rate: &Vector3<f64>, turning: &Vector3<f64>) -> ([f64; 3], [f64; 4]) {
     let rate = [rate.x, rate.y, rate.z];
     if grains.orientation.is_empty() {
         return (rate, [0.0; 4]);
     }
-    let turning = angular_acceleration(&load(grains.spin, at), mass, radius, &load(pushed.torque, at), stepping).rate;
     let Quaternion { w, x, y, z } = orientation_acceleration(
-        &orientation_at(grains.orientation, at),
+        &orientation_at(grains.orientation, i * 4),
         &orientation_at(grains.orientation_derivatives, i * ORIENTATION_DERIVATIVES),
-        &turning,
+        turning,
     );
     (rate, [w, x, y, z])
 }
 
-/// Sets the third and fourth derivatives of the grain in slot i from its second derivatives now, and a time `time` \[s\] before and after.
+/// Sets the third and fourth derivatives of the grain or body in slot i from its second derivatives now, and a time `time` \[s\] before and after.
 pub fn set_higher_derivatives(i: usize, grains: &mut GearState, before: &([f64; 3], [f64; 4]), after: &([f64; 3], [f64; 4]), time: f64) {
     let slopes = |now: f64, before: f64, after: f64| [(after - before) / (2.0 * time), (after - 2.0 * now + before) / (time * time)];
     let position_derivatives = &mut grains.position_derivatives[i * POSITION_DERIVATIVES..(i + 1) * POSITION_DERIVATIVES];
@@ -397,5 +409,52 @@ pub fn advance_by_gear(
         flags: flags_of(&new, stride.dot(&stride), moved.dot(&moved), stepping),
         damping_work,
         stride_square: stride.dot(&stride),
+    }
+}
+
+/// As [`crate::bodies::advance_body()`], by Gear's method. `half_velocity` and `momentum` are those at the whole step, as `velocity` and `spin` are.
+/// Derivatives of positions and orientations are in `position_derivatives` and `orientation_derivatives`. `share` is that of [`corrected()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn advance_body_by_gear<C: Real>(
+    b: usize,
+    push: &BodyForce<C>,
+    center: &mut [C],
+    half_velocity: &mut [C],
+    momentum: &mut [C],
+    orientation: &mut [C],
+    moments: &[C],
+    velocity: &mut [C],
+    spin: &mut [C],
+    position_derivatives: &mut [C],
+    orientation_derivatives: &mut [C],
+    stepping: &StepParameters<C, C>,
+    share: C,
+) -> MotionReport<C> {
+    let at = b * 4usize;
+    let mass = center[at + 3usize];
+    let place = recall::<C>(center, at);
+    let moves = recall::<C>(half_velocity, at);
+    let rotates = recall::<C>(spin, at);
+    let before = stored_orientation_at::<C>(orientation, at);
+    let own = load::<C>(moments, at);
+    let moving = acceleration::<C, C>(&moves, mass, &push.force, stepping);
+    let turning = torque_of::<C>(&rotates, &push.torque, &push.torque, stepping.local_damping);
+    let bend = angular_acceleration_of_body::<C>(&before, &rotates, &turning.rate, &own);
+    let gone = gear_translation::<C>(b, &place, &moves, &moving.rate, position_derivatives, share, stepping.dt);
+    let turned = gear_rotation::<C>(b, &before, &bend, orientation_derivatives, share, stepping.dt);
+
+    store::<C>(center, at, &gone.position);
+    store::<C>(half_velocity, at, &gone.velocity);
+    store::<C>(velocity, at, &gone.velocity);
+    store_orientation::<C>(orientation, at, &turned.orientation);
+    store::<C>(spin, at, &turned.spin);
+    store::<C>(momentum, at, &angular_momentum::<C>(&turned.orientation, &turned.spin, &own));
+    let nowhere = C::new(0.0);
+    MotionReport::<C> {
+        flags: flags_of::<C, C>(&gone.position, nowhere, nowhere, stepping) & 8u32,
+        damping_work: -moving.brake.dot(&moves) * stepping.dt - turning.brake.dot(&rotates) * stepping.dt,
+        stride_square: nowhere,
     }
 }

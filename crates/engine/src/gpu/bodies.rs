@@ -6,10 +6,13 @@ use crate::bodies::Bodies;
 use crate::populations::Populations;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_laws::motion::Scheme;
 use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
+use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::joints::JOINT;
 use seixo_sweeps::kernels::bodies::{
-    FREELY, NOWHERE, PRESCRIBED, advance_bodies, carry_grains, drop_inside_bodies, find_loads, find_places, move_prescribed_bodies,
+    FREELY, NOWHERE, PRESCRIBED, advance_bodies, advance_bodies_by_gear, carry_grains, drop_inside_bodies, find_loads, find_places,
+    move_prescribed_bodies,
 };
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::OPEN;
@@ -40,6 +43,8 @@ pub(super) struct GpuBodies<C> {
     jointed: bool,
     half_velocity: Buffer<C>,
     momentum: Buffer<C>,
+    /// Derivatives of positions and of orientations, if bodies move freely by Gear's method.
+    derivatives: Option<[Buffer<C>; 2]>,
     /// Motion and loads of bodies, shared with fluids on the same GPU.
     pub coupled: Arc<CoupledBodies<C>>,
 }
@@ -92,6 +97,7 @@ fn with_room<C: Number>(values: &[f64], all: usize) -> Vec<C> {
 /// Downloads of the bodies that are in progress.
 pub(super) struct BodiesFetched<C> {
     columns: [Ticket<C>; 6],
+    derivatives: Option<[Ticket<C>; 2]>,
 }
 
 impl<C: Number> GpuBodies<C> {
@@ -106,6 +112,8 @@ impl<C: Number> GpuBodies<C> {
             body_of,
             place,
             joints,
+            position_derivatives,
+            orientation_derivatives,
             ..
         } = &host.bodies;
         // Buffers cannot be empty, but all bodies may have left.
@@ -149,6 +157,11 @@ impl<C: Number> GpuBodies<C> {
             jointed: !joints.is_empty(),
             half_velocity: upload(half_velocity)?,
             momentum: upload(momentum)?,
+            derivatives: if host.is_geared() && !position_derivatives.is_empty() {
+                Some([upload(position_derivatives)?, upload(orientation_derivatives)?])
+            } else {
+                None
+            },
             coupled: Arc::new(CoupledBodies::new(gpu, &host.bodies)?),
         })
     }
@@ -168,6 +181,12 @@ impl<C: Number> GpuBodies<C> {
     pub(super) fn ask(&self, copies: &mut Copies) -> BodiesFetched<C> {
         BodiesFetched {
             columns: self.columns().map(|buffer| copies.add(buffer, 0..RECORD * self.bodies.max(1))),
+            derivatives: self.derivatives.as_ref().map(|[of_positions, of_orientations]| {
+                [
+                    copies.add(of_positions, 0..POSITION_DERIVATIVES * self.bodies),
+                    copies.add(of_orientations, 0..ORIENTATION_DERIVATIVES * self.bodies),
+                ]
+            }),
         }
     }
 }
@@ -184,6 +203,10 @@ impl<C: Number> BodiesFetched<C> {
         let bodies = &mut host.bodies;
         (bodies.center, bodies.momentum, bodies.orientation) = (center, momentum, orientation);
         (bodies.velocity, bodies.spin, bodies.half_velocity) = (velocity, spin, half_velocity);
+        if let Some(derivatives) = self.derivatives {
+            let derivatives = derivatives.map(|ticket| doubles(&arrived.take(ticket)));
+            [bodies.position_derivatives, bodies.orientation_derivatives] = derivatives;
+        }
         bodies.find_places(&host.grains.fields.member);
         [&mut bodies.half_velocity, &mut bodies.momentum].map(|column| {
             let last = column
@@ -206,31 +229,60 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             None => (&carriers.place, &self.force, &self.torque),
         };
         let (count, dim) = units(carriers.bodies);
-        advance_bodies::launch::<R, C>(
-            client,
-            count,
-            dim,
-            carriers.row.argument(),
-            place.argument(),
-            carriers.offset.argument(),
-            carriers.moments.argument(),
-            force.argument(),
-            torque.argument(),
-            carriers.coupled.center.argument(),
-            carriers.half_velocity.argument(),
-            carriers.momentum.argument(),
-            carriers.coupled.orientation.argument(),
-            carriers.coupled.velocity.argument(),
-            carriers.coupled.spin.argument(),
-            carriers.is_held.argument(),
-            carriers.coupled.load.argument(),
-            carriers.joints.argument(),
-            self.flags.argument(),
-            stepping::<C, C>(&host.context.stepping),
-            carriers.bodies as u32,
-            parity,
-            carriers.jointed,
-        );
+        if let Some([of_positions, of_orientations]) = &carriers.derivatives {
+            advance_bodies_by_gear::launch::<R, C>(
+                client,
+                count,
+                dim,
+                carriers.row.argument(),
+                place.argument(),
+                carriers.offset.argument(),
+                carriers.moments.argument(),
+                force.argument(),
+                torque.argument(),
+                carriers.coupled.center.argument(),
+                carriers.half_velocity.argument(),
+                carriers.momentum.argument(),
+                carriers.coupled.orientation.argument(),
+                carriers.coupled.velocity.argument(),
+                carriers.coupled.spin.argument(),
+                carriers.is_held.argument(),
+                carriers.coupled.load.argument(),
+                of_positions.argument(),
+                of_orientations.argument(),
+                self.flags.argument(),
+                stepping::<C, C>(&host.context.stepping),
+                C::of(host.context.settings.scheme.corrects().unwrap_or(Scheme::GEAR)),
+                carriers.bodies as u32,
+                parity,
+            );
+        } else {
+            advance_bodies::launch::<R, C>(
+                client,
+                count,
+                dim,
+                carriers.row.argument(),
+                place.argument(),
+                carriers.offset.argument(),
+                carriers.moments.argument(),
+                force.argument(),
+                torque.argument(),
+                carriers.coupled.center.argument(),
+                carriers.half_velocity.argument(),
+                carriers.momentum.argument(),
+                carriers.coupled.orientation.argument(),
+                carriers.coupled.velocity.argument(),
+                carriers.coupled.spin.argument(),
+                carriers.is_held.argument(),
+                carriers.coupled.load.argument(),
+                carriers.joints.argument(),
+                self.flags.argument(),
+                stepping::<C, C>(&host.context.stepping),
+                carriers.bodies as u32,
+                parity,
+                carriers.jointed,
+            );
+        }
         if carriers.moving > 0 {
             let (count, dim) = units(carriers.moving);
             move_prescribed_bodies::launch::<C>(

@@ -26,11 +26,18 @@ impl Populations {
         }
         let stepping = self.context.stepping;
         let (mut geared, pushed) = geared(&mut self.grains.fields);
-        grains.for_each(|i| begin(i, &mut geared, &pushed, &stepping));
+        grains.for_each(|i| begin(i, &mut geared, |grains| rates_of(i, grains, &pushed, &stepping)));
     }
 
-    /// Like [`Populations::begin_gear`] at time zero for all grains, with third and fourth derivatives, without which the first step would lose
-    /// two orders.
+    /// Like [`Populations::begin_gear`], for the bodies that move freely.
+    pub(crate) fn begin_gear_of_bodies(&mut self) {
+        for b in 0..self.bodies.len() {
+            self.bodies.begin_gear(b, &self.grains.fields, &self.context.stepping);
+        }
+    }
+
+    /// Like [`Populations::begin_gear`] at time zero for all grains and bodies, with third and fourth derivatives, without which the first step would
+    /// lose two orders.
     ///
     /// These follow from the forces at the positions one step later and earlier. Contact histories are cleared for each evaluation.
     pub(crate) fn begin_gear_at_start(&mut self) {
@@ -39,22 +46,28 @@ impl Populations {
         }
         let n = self.grains.fields.len();
         self.begin_gear(0..n);
+        self.bodies.make_room_for_gear();
+        self.begin_gear_of_bodies();
         let (dt, stepping, bonds) = (self.context.stepping.dt, self.context.stepping, self.bonds.clone());
         // The first round uses a series that ends with the second derivative.
         for _round in 0..2 {
-            let start = self.grains.fields.clone();
-            let mut rates = Vec::new();
+            let start = (self.grains.fields.clone(), self.bodies.clone());
+            let (mut rates, mut of_bodies) = (Vec::new(), Vec::new());
             for time in [-dt, dt] {
                 let (mut there, _) = geared(&mut self.grains.fields);
                 (0..n).for_each(|i| extrapolate(i, &mut there, time));
+                self.bodies.extrapolate(time);
+                self.place_members_of_free_bodies();
                 self.initial_forces();
+                of_bodies.push(self.bodies.second_derivatives(&self.grains.fields, &stepping));
                 let (there, pushed) = geared(&mut self.grains.fields);
                 rates.push((0..n).map(|i| rates_of(i, &there, &pushed, &stepping)).collect::<Vec<_>>());
-                self.grains.fields = start.clone();
+                (self.grains.fields, self.bodies) = start.clone();
                 self.bonds = bonds.clone();
             }
             let (mut grains, _) = geared(&mut self.grains.fields);
             (0..n).for_each(|i| set_higher_derivatives(i, &mut grains, &rates[0][i], &rates[1][i], dt));
+            self.bodies.set_higher_derivatives(&of_bodies[0], &of_bodies[1], dt);
         }
         self.initial_forces();
     }

@@ -7,7 +7,8 @@ use crate::world::{Domain, Grains, Vec3, vector};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
-use seixo_sweeps::bodies::{FREE, advance_body, carry, orientation_at, original_of, push_on, with_load};
+use seixo_sweeps::bodies::{FREE, advance_body, carry, orientation_at, original_of, push_on, store_orientation, with_load};
+use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES, advance_body_by_gear};
 use seixo_sweeps::joints::advance_on_joint;
 use seixo_sweeps::layout::{RECORD, load, store};
 use seixo_sweeps::motion::{AT_REST, MotionReport};
@@ -99,6 +100,7 @@ impl Populations {
     fn move_bodies(&mut self) -> MotionReport<f64> {
         let count = self.bodies.len();
         let of_bodies = count.div_ceil(BODIES_OF_PART);
+        let correction = self.context.settings.scheme.corrects();
         let Bodies {
             row,
             center,
@@ -108,6 +110,8 @@ impl Populations {
             moments,
             velocity,
             spin,
+            position_derivatives,
+            orientation_derivatives,
             offset,
             place,
             load: loads,
@@ -121,17 +125,21 @@ impl Populations {
         let (held, joints) = (&*held, &*joints);
         let ([force, torque], stepping) = (forces.or_of(&self.grains.fields), &self.context.stepping);
         motion_reports.resize(of_bodies, AT_REST);
-        let records = |items| Strided {
+        let numbers = |items, per_body: usize| Strided {
             items,
-            per_part: BODIES_OF_PART * RECORD,
+            per_part: BODIES_OF_PART * per_body,
         };
         let data = (
-            records(&mut center[..]),
-            records(&mut half_velocity[..]),
-            records(&mut momentum[..]),
-            records(&mut orientation[..]),
-            records(&mut velocity[..]),
-            records(&mut spin[..]),
+            numbers(&mut center[..], RECORD),
+            numbers(&mut half_velocity[..], RECORD),
+            numbers(&mut momentum[..], RECORD),
+            numbers(&mut orientation[..], RECORD),
+            numbers(&mut velocity[..], RECORD),
+            numbers(&mut spin[..], RECORD),
+            (
+                numbers(&mut position_derivatives[..], POSITION_DERIVATIVES),
+                numbers(&mut orientation_derivatives[..], ORIENTATION_DERIVATIVES),
+            ),
             Strided {
                 items: &mut motion_reports[..],
                 per_part: 1,
@@ -145,12 +153,13 @@ impl Populations {
             Numbers<'a>,
             Numbers<'a>,
             Numbers<'a>,
+            (Numbers<'a>, Numbers<'a>),
             Strided<'a, MotionReport<f64>>,
         );
         self.context.device.run(
             of_bodies,
             data,
-            |part, (center, half_velocity, momentum, orientation, velocity, spin, moves): Data| {
+            |part, (center, half_velocity, momentum, orientation, velocity, spin, derivatives, moves): Data| {
                 let first = part * BODIES_OF_PART;
                 let end = (first + BODIES_OF_PART).min(count);
                 let mut all = AT_REST;
@@ -173,6 +182,22 @@ impl Populations {
                             velocity.items,
                             spin.items,
                             stepping,
+                        )
+                    } else if let Some(share) = correction {
+                        advance_body_by_gear(
+                            b,
+                            &push,
+                            center.items,
+                            half_velocity.items,
+                            momentum.items,
+                            orientation.items,
+                            &moments[first * RECORD..],
+                            velocity.items,
+                            spin.items,
+                            derivatives.0.items,
+                            derivatives.1.items,
+                            stepping,
+                            share,
                         )
                     } else {
                         advance_body(
@@ -262,6 +287,37 @@ impl Populations {
                     moved.stride_square = moved.stride_square.max(carried.stride_square);
                 }
             });
+    }
+
+    /// Moves the grains of bodies that move freely to their positions on the bodies, with their velocities and orientations, outside of a step.
+    pub(crate) fn place_members_of_free_bodies(&mut self) {
+        let (fields, bodies) = (&mut self.grains.fields, &self.bodies);
+        for i in 0..fields.member.len() {
+            let m = fields.member[i];
+            let Some(b) = bodies.of(m).filter(|b| !bodies.held.is_body_prescribed(*b)) else {
+                continue;
+            };
+            let at = i * RECORD;
+            let carried = carry::<f64>(
+                b,
+                m as usize,
+                &load(&fields.position, at),
+                &load(&fields.reference, 3 * i),
+                &bodies.offset,
+                &bodies.center,
+                &bodies.orientation,
+                &bodies.velocity,
+                &bodies.spin,
+                &self.context.stepping,
+                self.context.sides,
+            );
+            store(&mut fields.position, at, &carried.position);
+            store(&mut fields.velocity, at, &carried.velocity);
+            store(&mut fields.spin, at, &carried.spin);
+            if !fields.orientation.is_empty() {
+                store_orientation(&mut fields.orientation, at, &bodies.orientation_of(m, b));
+            }
+        }
     }
 
     /// The body that carries grain i.

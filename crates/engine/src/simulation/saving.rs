@@ -153,6 +153,9 @@ impl Simulation {
             }
             populations.switch_again(changes, then, state)?;
         }
+        if populations.is_geared() && populations.bodies.lack_derivatives() {
+            return Err(misfit("its rigid bodies were not moved by Gear's method"));
+        }
         populations.walls.restore_servos(state)?;
         populations.context.steps = steps;
         populations.list_from_references(listed_at);

@@ -37,6 +37,9 @@ mod warm;
 mod assemblies;
 mod at_rest;
 mod bodies;
+mod bodies_by_gear;
+#[cfg(feature = "long-tests")]
+mod bodies_by_gear_on_a_gpu;
 mod bodies_in_muller;
 #[cfg(feature = "long-tests")]
 mod bodies_on_a_gpu;

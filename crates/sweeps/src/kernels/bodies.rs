@@ -3,10 +3,11 @@
 use super::bonds::record_of;
 use super::{DONE, is_halted, raise};
 use crate::bodies::{
-    FREE, advance_body, carry, drop_own, is_carried, orientation_at, original_of, place_prescribed_body, push_on, stored_orientation_at,
-    with_load,
+    BodyForce, FREE, advance_body, carry, drop_own, is_carried, orientation_at, original_of, place_prescribed_body, push_on,
+    stored_orientation_at, with_load,
 };
 use crate::entries::{TILE, first_entry};
+use crate::gear::advance_body_by_gear;
 use crate::joints::{NO_JOINT, advance_on_joint};
 use crate::layout::{Record, last, load, recall, record, xyz};
 use crate::motion::{MotionReport, StepParameters, flags_of};
@@ -43,6 +44,26 @@ pub fn find_loads(row: &[u32], place: &[u32], is_held: &mut [u32], n: u32) {
 fn add_motion_report<C: Real>(b: usize, moved: &MotionReport<C>, half_velocity: &mut [C], flags: &mut [u32], parity: u32) {
     half_velocity[b * 4usize + 3usize] += moved.damping_work;
     raise(flags, parity, moved.flags);
+}
+
+/// Adds the power of the prescribed motion of body b to the last number of its `momentum`. Loads count if `held` is [`PRESCRIBED`].
+#[cube]
+fn add_power_of_prescribed<C: Real>(
+    b: usize,
+    held: u32,
+    touched: &BodyForce<C>,
+    push: &BodyForce<C>,
+    velocity: &mut [C],
+    spin: &mut [C],
+    momentum: &mut [C],
+) {
+    let moving = recall::<C>(velocity, b * 4usize);
+    let turning = recall::<C>(spin, b * 4usize);
+    let mut power = touched.force.dot(&moving) + touched.torque.dot(&turning);
+    if held == PRESCRIBED {
+        power = push.force.dot(&moving) + push.torque.dot(&turning);
+    }
+    momentum[b * 4usize + 3usize] -= power;
 }
 
 /// Advances the n bodies by one step, except those with prescribed motion, which `is_held` marks as [`PRESCRIBED`]. `loads` act on them in addition to
@@ -88,13 +109,7 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
             );
             let push = with_load::<C>(&touched, b, loads);
             if is_held[b] != FREELY {
-                let moving = recall::<C>(velocity, b * 4usize);
-                let turning = recall::<C>(spin, b * 4usize);
-                let mut power = touched.force.dot(&moving) + touched.torque.dot(&turning);
-                if is_held[b] == PRESCRIBED {
-                    power = push.force.dot(&moving) + push.torque.dot(&turning);
-                }
-                momentum[b * 4usize + 3usize] -= power;
+                add_power_of_prescribed::<C>(b, is_held[b], &touched, &push, velocity, spin, momentum);
             } else if jointed {
                 if joints[b * 24usize] == C::new(NO_JOINT) {
                     let moved = advance_body::<C>(
@@ -137,6 +152,71 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
                     velocity,
                     spin,
                     stepping,
+                );
+                add_motion_report::<C>(b, &moved, half_velocity, flags, parity);
+            }
+        }
+    }
+}
+
+/// As [`advance_bodies()`], by Gear's method with the coefficient `share`; no body is on a joint.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn advance_bodies_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
+    row: &[u32],
+    place: &[u32],
+    offset: &[C],
+    moments: &[C],
+    force: &[R],
+    torque: &[R],
+    center: &mut [C],
+    half_velocity: &mut [C],
+    momentum: &mut [C],
+    orientation: &mut [C],
+    velocity: &mut [C],
+    spin: &mut [C],
+    is_held: &[u32],
+    loads: &[C],
+    position_derivatives: &mut [C],
+    orientation_derivatives: &mut [C],
+    flags: &mut [u32],
+    stepping: &StepParameters<C, C>,
+    share: C,
+    n: u32,
+    parity: u32,
+) {
+    let b = ABSOLUTE_POS;
+    if b < n as usize {
+        if !is_halted(flags, parity) {
+            let body_orientation = stored_orientation_at::<C>(orientation, b * 4usize);
+            let touched = push_on::<C, R>(
+                row[b] as usize,
+                row[b + 1usize] as usize,
+                place,
+                offset,
+                &body_orientation,
+                force,
+                torque,
+                true,
+            );
+            let push = with_load::<C>(&touched, b, loads);
+            if is_held[b] != FREELY {
+                add_power_of_prescribed::<C>(b, is_held[b], &touched, &push, velocity, spin, momentum);
+            } else {
+                let moved = advance_body_by_gear::<C>(
+                    b,
+                    &push,
+                    center,
+                    half_velocity,
+                    momentum,
+                    orientation,
+                    moments,
+                    velocity,
+                    spin,
+                    position_derivatives,
+                    orientation_derivatives,
+                    stepping,
+                    share,
                 );
                 add_motion_report::<C>(b, &moved, half_velocity, flags, parity);
             }

@@ -92,7 +92,7 @@ spheres = { radius = 0.01, fill = \"surface\" }";
 
 /// One to three groups above each other, with bonds and an inlet.
 pub fn grains(writer: &mut Writer) {
-    let may_be_bodies = !writer.is_hot && !writer.is_gear && !writer.is_sheared;
+    let may_be_bodies = !writer.is_hot && !writer.is_sheared;
     let has_shapes = may_be_bodies && writer.chance(45);
     if has_shapes {
         writer.line(SHAPES);

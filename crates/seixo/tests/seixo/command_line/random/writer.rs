@@ -28,7 +28,7 @@ pub struct Writer {
     pub is_flat: bool,
     /// Whether heat is conducted.
     pub is_hot: bool,
-    /// Whether grains are integrated by Gear's method, which does not support bodies.
+    /// Whether grains are integrated by Gear's method, which does not support joints.
     pub is_gear: bool,
     /// Whether gravity points along −z.
     pub is_upright: bool,

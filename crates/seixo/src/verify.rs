@@ -166,6 +166,7 @@ pub const CASES: &[Case] = &[
     case!("wear_block", wear::block),
     case!("wear_ball", wear::ball),
     case!("asymmetric_top", clump::asymmetric_top),
+    case!("gear_top", clump::asymmetric_top),
     case!("clump_impact", clump::impact),
     case!("voxels", voxels::converging),
     case!("periodic_measurement", measuring::periodic_measurement),

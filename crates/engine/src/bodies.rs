@@ -98,7 +98,7 @@ pub(crate) struct Bodies {
     /// Second to fourth derivatives of the centers; empty unless bodies move freely by Gear's method. Then the stored velocities are those at the whole
     /// step.
     pub position_derivatives: Vec<f64>,
-    /// First to fourth derivatives of the orientations; empty as these.
+    /// First to fourth derivatives of the orientations; empty if [`Bodies::position_derivatives`] is.
     pub orientation_derivatives: Vec<f64>,
     /// For each member: position in the frame of its body \[m\], and its share of the body's mass in the output \[-\].
     pub offset: Vec<f64>,

@@ -106,7 +106,7 @@ pub fn angular_momentum<R: Real>(orientation: &Quaternion<R>, angular_velocity: 
 }
 
 /// Angular acceleration of a body in space \[rad/s²\] by Euler's equations in the frame of its principal axes, ω̇₁ = (T₁ + (I₂ − I₃) ω₂ω₃)/I₁ and
-/// cyclic \[PUC-Rio n.d., algorithm 6, without its misprints\]. It is the same vector in both frames, as ω × ω = 0.
+/// cyclic \[PUC-Rio n.d., algorithm 6\], without the misprints of the source. It is the same vector in both frames, as ω × ω = 0.
 #[cube]
 #[inline(always)]
 pub fn angular_acceleration_of_body<R: Real>(

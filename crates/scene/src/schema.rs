@@ -113,8 +113,9 @@ pub(crate) struct RunSection {
     #[serde(default)]
     #[schemars(example = &"1 us")]
     pub time_step: AutoOr<Quantity<Time, Positive>>,
-    /// Integrator of the grains: "leapfrog" (second order, also with friction and damping), "velocity_verlet", "symplectic_euler", "explicit_euler",
-    /// or "gear" (predictor–corrector of five values). "gear_of_places" has the coefficients for forces that do not depend on velocities.
+    /// Integrator of the grains and rigid bodies: "leapfrog" (second order, also with friction and damping), "velocity_verlet", "symplectic_euler",
+    /// "explicit_euler", or "gear" (predictor–corrector of five values). "gear_of_places" has the coefficients for forces that do not depend on
+    /// velocities. Both take no bodies on joints.
     #[serde(default)]
     pub integrator: Word<Scheme>,
     /// Device that computes: "cpu", "gpu", "heterogeneous" (grains and bodies on the CPU, fluids at the same time on a GPU), "auto" (the fastest in a

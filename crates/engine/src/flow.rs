@@ -20,6 +20,7 @@ mod sample;
 mod shifting;
 pub(crate) mod suspension;
 mod tension;
+mod xsph;
 
 use body_boundary::BodyBoundaries;
 pub(crate) use boundary::check_motion;
@@ -75,6 +76,8 @@ pub(crate) struct Flow {
     walls: Vec<u32>,
     /// Rows of coefficients of the fluids, see [`MEDIUM`].
     pub media: Vec<f64>,
+    /// XSPH coefficient ε of each fluid \[-\].
+    pub xsph: Vec<f64>,
     pub stepping: StepParameters<f64, f64>,
     pub compiled_for: FluidKernelConfig,
     moves: Vec<MotionReport<f64>>,
@@ -200,8 +203,10 @@ impl Flow {
         for &wall in &fluids.boundary.wall {
             check_running(&surroundings.walls.given[wall as usize])?;
         }
+        let has_xsph = fluids.solver == Solver::WeaklyCompressible && fluids.kinds.iter().any(|fluid| fluid.xsph > 0.0);
         Ok(Flow {
             media: (0..fluids.kinds.len()).flat_map(|kind| medium(&fluids, kind)).collect(),
+            xsph: fluids.kinds.iter().map(|fluid| fluid.xsph).collect(),
             stepping: StepParameters {
                 reads_ahead: ahead,
                 velocity_lead: ahead,
@@ -218,10 +223,11 @@ impl Flow {
                 sides,
                 mixed: fluids.kinds.len() > 1,
                 bounded: is_bounded || passes || !body_boundaries.is_empty(),
-                // Shifted particles do not move with the velocity of the flow.
+                // Shifted particles and those with XSPH do not move with the velocity of the flow.
                 moving: passes
                     || !body_boundaries.is_empty()
                     || fluids.particle_shifting
+                    || has_xsph
                     || is_bounded && (surroundings.walls.has_moving() || surroundings.walls.has_running()),
                 passing: passes,
                 viscous: fluids
@@ -233,6 +239,7 @@ impl Flow {
                 laden: !body_boundaries.is_empty(),
                 carrying: body_boundaries.has_suspended(),
                 shifting: fluids.particle_shifting,
+                xsph: has_xsph,
             },
             projector: PressureSolver::new(&fluids),
             fields: FluidFields::default(),

@@ -101,8 +101,8 @@ pub(crate) enum Exchange {
     FluidLists(bool),
     /// Pressures of wall particles.
     WallPressures,
-    /// Velocities of shifted fluid particles.
-    ShiftedVelocities,
+    /// Velocities of fluid particles that drift through the flow, by shifting or by XSPH.
+    ParticleVelocities,
     /// Velocities of fluid particles after forces, before they are smoothed.
     DrivenVelocities,
     /// Densities of fluid particles.

@@ -14,7 +14,8 @@
 //!   in \[Fourtakas 2019, eq. 10\].
 //! - Surface tension: f_i = −(U′/r) (x_i − x_j), with the potential of [`tension`].
 //!
-//! The coupling of fluids and grains smaller than fluid particles is in [`suspension`], and particle shifting is in [`shifting`].
+//! The coupling of fluids and grains smaller than fluid particles is in [`suspension`]. Particles that do not move with the flow are in
+//! [`shifting`] and [`xsph`].
 //!
 //! ```
 //! use seixo_laws::{Vector3, fluid::{FluidParticle, Medium, Separation, Smoothing, Space, exchange}};
@@ -42,6 +43,7 @@ pub mod suspension;
 pub mod tension;
 pub mod viscosity;
 pub mod wendland;
+pub mod xsph;
 
 pub use smoothing::{Smoother, Smoothing, Space};
 pub use state::StateLaw;

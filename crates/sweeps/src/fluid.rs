@@ -215,6 +215,15 @@ pub struct FluidKernelConfig {
     pub carrying: bool,
     /// Whether particle shifting is on, see [`crate::shifting`].
     pub shifting: bool,
+    /// Whether a weakly compressible fluid has XSPH, see [`crate::xsph`]; never together with `shifting`.
+    pub xsph: bool,
+}
+
+impl FluidKernelConfig {
+    /// Whether fluid particles drift: they move with another velocity than the flow.
+    pub fn has_drift(&self) -> bool {
+        self.shifting || self.xsph
+    }
 }
 
 /// State of the fluid extrapolated to a wall particle.

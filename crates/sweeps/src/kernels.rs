@@ -30,6 +30,7 @@ pub mod step;
 pub mod suspension;
 pub mod voxelize;
 pub mod walls;
+pub mod xsph;
 
 use crate::layout::{Record, four_numbers, last};
 use cubecl::prelude::*;

@@ -52,3 +52,4 @@ pub mod voxelize;
 pub mod wall;
 pub mod wall_pose;
 pub mod wear;
+pub mod xsph;

@@ -10,7 +10,7 @@
 //! use seixo_sweeps::shifting::drift_of;
 //! let (smoothing, sides) = (Smoothing::Wendland, PeriodicBoundaries::open());
 //! let plan = FluidKernelConfig { solver: Solver::WeaklyCompressible, smoothing, sides: OPEN, mixed: false, bounded: false, moving: false,
-//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: false, shifting: true };
+//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: false, shifting: true, xsph: false };
 //! let (strength, smoother) = (shifting(smoothing, Space::Volume, 0.3, 0.1, 1.0), smoothing.smoother(0.3, Space::Volume));
 //! let position = [0.0, 0.0, 0.0, 1e-3, 0.1, 0.0, 0.0, 1e-3];
 //! // Two particles drift away from each other, at the same speed.

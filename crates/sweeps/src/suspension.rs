@@ -16,7 +16,7 @@
 //! use seixo_sweeps::suspension::borne_by;
 //! let (smoothing, sides) = (Smoothing::Wendland, PeriodicBoundaries::open());
 //! let plan = FluidKernelConfig { solver: Solver::WeaklyCompressible, smoothing, sides: OPEN, mixed: false, bounded: true, moving: false,
-//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: true, shifting: false };
+//!     passing: false, viscous: None, cohesive: false, laden: false, carrying: true, shifting: false, xsph: false };
 //! let smoother = smoothing.smoother(0.3, Space::Volume);
 //! // Only one fluid particle is near the grain, on which the fluid acts with 3 N. So it gets the whole reaction.
 //! let (position, pull) = ([0.0, 0.0, 0.0, 1e-3, 0.1, 0.0, 0.0, -1e-6], 3.0 / (1e-3 * smoother.value(0.1, smoothing)));

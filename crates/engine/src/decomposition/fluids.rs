@@ -84,8 +84,8 @@ impl FluidSubdomain {
         exchange_simulation_columns(|flow| vec![&mut flow.fields.velocity_pressure], &self.walls, local, transport)
     }
 
-    /// Sends the velocities of shifted particles to the other subdomains.
-    pub fn exchange_shifted_velocities(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+    /// Sends the velocities of particles that drift through the flow to the other subdomains.
+    pub fn exchange_particle_velocities(&self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         exchange_simulation_columns(|flow| vec![&mut flow.fields.particle_velocity], &self.fluid, local, transport)
     }
 

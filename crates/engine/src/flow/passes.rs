@@ -85,6 +85,7 @@ impl Flow {
     pub fn find_forces(&mut self, surroundings: &Surroundings) {
         self.wall_pressures(surroundings, false);
         self.shift(surroundings);
+        self.draw_along(surroundings);
         self.exchange(surroundings);
         self.suspend(surroundings);
         self.last = self.powers();
@@ -122,7 +123,7 @@ impl Flow {
         } = &mut self.fields;
         let (kind, rate, reference, copy) = (&kind[..], &rate[..], &reference[..], &copy[..]);
         let (media, stepping) = (&self.media[..], &self.stepping);
-        let FluidKernelConfig { moving, shifting, .. } = self.compiled_for;
+        let (moving, has_drift) = (self.compiled_for.moving, self.compiled_for.has_drift());
         let data = (
             numbers(position, RECORD),
             numbers(flow, RECORD),
@@ -168,7 +169,7 @@ impl Flow {
                     }
                     let density_rate = rate[(first + i) * RECORD + 3];
                     let mut place: Vector3<f64> = recall(position.items, at);
-                    if shifting {
+                    if has_drift {
                         let drift = recall::<f64>(motion.items, at).minus(&recall(flow.items, at));
                         place = place.plus(&drift.times(stepping.dt));
                     }
@@ -355,7 +356,7 @@ impl Flow {
 
     /// Whether a pair inside a part is in one row only.
     pub fn lists_once(&self) -> bool {
-        self.compiled_for.solver == Solver::WeaklyCompressible && !self.decomposition_invariant && !self.compiled_for.shifting
+        self.compiled_for.solver == Solver::WeaklyCompressible && !self.decomposition_invariant && !self.compiled_for.has_drift()
     }
 
     /// Forces, and rates of change of densities.
@@ -397,7 +398,7 @@ impl Flow {
                 };
                 power_sums.items[0] = sweep(&view, &rows, rate.items);
             });
-        self.add_shifting_momentum(surroundings);
+        self.account_for_drift(surroundings);
     }
 
     /// Current powers \[W\].

@@ -62,10 +62,10 @@ impl Flow {
         });
     }
 
-    /// Adds the momentum that shifted particles advect, after all other forces are computed. The ledger adds the energy of shifting to that of the
-    /// density diffusion. It is the work of shifting against all forces and gravity, less the energy of the advected momentum.
-    pub(super) fn add_shifting_momentum(&mut self, surroundings: &Surroundings) {
-        if !self.compiled_for.shifting {
+    /// Adds the momentum that shifted particles advect, after all other forces are computed. The ledger adds the energy of the drift, by shifting or by
+    /// XSPH, to that of the density diffusion. It is the work of the drift against all forces and gravity, less the energy of the advected momentum.
+    pub(super) fn account_for_drift(&mut self, surroundings: &Surroundings) {
+        if !self.compiled_for.has_drift() {
             return;
         }
         let n = self.fields.len();
@@ -89,20 +89,25 @@ impl Flow {
                 let (first, end) = part_range(part, n);
                 for i in (first..end).filter(|&i| is_own_fluid(kind, copy, i)) {
                     let (at, own_kind) = ((i - first) * RECORD, kind[i] as usize);
-                    let carried = taken_up_by::<f64, f64>(
-                        i,
-                        pairs.row[i] as usize,
-                        pairs.row[i + 1] - pairs.row[i],
-                        &pairs.neighbors,
-                        position,
-                        flow,
-                        motion,
-                        rest_density_at(media, own_kind),
-                        &smoother,
-                        &stepping.sides,
-                        1,
-                        plan,
-                    );
+                    // XSPH leaves the momentum as it is.
+                    let carried = if plan.shifting {
+                        taken_up_by::<f64, f64>(
+                            i,
+                            pairs.row[i] as usize,
+                            pairs.row[i + 1] - pairs.row[i],
+                            &pairs.neighbors,
+                            position,
+                            flow,
+                            motion,
+                            rest_density_at(media, own_kind),
+                            &smoother,
+                            &stepping.sides,
+                            1,
+                            plan,
+                        )
+                    } else {
+                        Vector3::zero()
+                    };
                     let velocity: Vector3<f64> = load(flow, i * RECORD);
                     let drift = load::<f64>(motion, i * RECORD).minus(&velocity);
                     let against = drift.dot(&recall(rate.items, at));

@@ -9,6 +9,7 @@ mod muller;
 mod open_boundaries;
 mod shifting;
 mod suspension;
+mod xsph;
 
 use super::neighbor_lists::{Keys, UNBOUNDED};
 use super::tables::{Index, Tables};
@@ -95,6 +96,8 @@ pub(crate) struct GpuFluid<C, R> {
     member: Buffer<u32>,
     touching: Buffer<u32>,
     media: Buffer<R>,
+    /// XSPH coefficients of the fluids.
+    xsph: Buffer<R>,
     slips: Buffer<u32>,
     /// Records of walls at the start of their motions.
     at_rest: Buffer<C>,
@@ -207,6 +210,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             member: gpu.upload(&member, "kinds of particles")?,
             touching: gpu.zeros(1, "kinds of particles")?,
             media: as_r(&host.media, "fluids")?,
+            xsph: as_r(&host.xsph, "fluids")?,
             slips: gpu.upload(&slips, "walls")?,
             at_rest: as_c(
                 if surroundings.walls.at_rest.is_empty() {
@@ -420,7 +424,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         }
         if self.plan.moving {
             fields.particle_velocity = self.read(&self.motion)?;
-            for i in (0..self.n).filter(|&i| !self.plan.shifting && fields.kind[i] & WALL == 0) {
+            for i in (0..self.n).filter(|&i| !self.plan.has_drift() && fields.kind[i] & WALL == 0) {
                 // For fluid particles this is the velocity of the flow.
                 let velocity: Vector3<f64> = load(&fields.velocity_pressure, RECORD * i);
                 store(&mut fields.particle_velocity, RECORD * i, &velocity);

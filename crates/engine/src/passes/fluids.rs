@@ -105,6 +105,10 @@ impl Populations {
         self.with_flow(|flow, surroundings| flow.shift(surroundings));
     }
 
+    pub(crate) fn draw_fluids_along(&mut self) {
+        self.with_flow(|flow, surroundings| flow.draw_along(surroundings));
+    }
+
     pub(crate) fn fluid_pair_forces(&mut self) {
         self.with_flow(|flow, surroundings| flow.exchange(surroundings));
     }
@@ -301,6 +305,16 @@ impl Populations {
     /// Whether fluid particles are shifted.
     pub(crate) fn shifts_fluids(&self) -> bool {
         self.flow.as_ref().is_some_and(|flow| flow.compiled_for.shifting)
+    }
+
+    /// Whether particles of weakly compressible fluids follow the velocities of their neighbors.
+    pub(crate) fn has_xsph(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.compiled_for.xsph)
+    }
+
+    /// Whether fluid particles move with another velocity than the flow.
+    pub(crate) fn has_drift(&self) -> bool {
+        self.flow.as_ref().is_some_and(|flow| flow.compiled_for.has_drift())
     }
 
     /// Whether fluids may carry grains that are smaller than their particles.

@@ -24,8 +24,8 @@ pub(crate) enum FluidLaunch {
     Boundaries,
     /// Pressures and velocities of wall particles.
     WallPressures,
-    /// Shifted velocities.
-    Shifting,
+    /// Velocities of particles, with shifting or XSPH.
+    ParticleVelocities,
     /// Forces on fluid and small grains, with the motion of weakly compressible fluid.
     Forces,
     /// Densities of Müller's solver.
@@ -87,7 +87,7 @@ impl Work {
             Work::Grains(GrainLaunch::Bodies) => "motion of bodies",
             Work::Fluids(FluidLaunch::Boundaries) => "wall particles and body boundaries",
             Work::Fluids(FluidLaunch::WallPressures) => "pressures of wall particles",
-            Work::Fluids(FluidLaunch::Shifting) => "particle shifting",
+            Work::Fluids(FluidLaunch::ParticleVelocities) => "velocities of particles",
             Work::Fluids(FluidLaunch::Forces) => "forces on fluids, and their motion",
             Work::Fluids(FluidLaunch::MullerDensities) => "densities",
             Work::Fluids(FluidLaunch::MullerForces) => "forces on fluids",
@@ -196,8 +196,8 @@ static END_OF_MULLER_2003: &[QueuedWork] = &[
 static WEAKLY_COMPRESSIBLE: &[QueuedWork] = &[
     fluids(FluidLaunch::Boundaries, &["motion of wall particles"]),
     fluids(FluidLaunch::WallPressures, &["pressures of wall particles", "exchange of wall pressures"]),
-    fluids(FluidLaunch::Shifting, &["particle shifting"]),
-    exchange(Exchange::ShiftedVelocities, &["exchange of shifted velocities"]),
+    fluids(FluidLaunch::ParticleVelocities, &["particle shifting", "XSPH"]),
+    exchange(Exchange::ParticleVelocities, &["exchange of particle velocities"]),
     fluids(FluidLaunch::Forces, &["fluid forces", "small grains in fluids", "loads of fluids on bodies", "work of fluids", "motion of fluids"]),
     exchange(Exchange::BodyBoundaryForces, &["sum of the forces on body boundaries"]),
 ];

@@ -5,6 +5,7 @@ mod kind;
 mod shifting;
 mod tension;
 mod time_step;
+mod xsph;
 
 use super::Vec3;
 use super::body::Body;
@@ -20,6 +21,7 @@ use seixo_sweeps::fluid::WALL;
 use shifting::check_shifting;
 use tension::check_tension;
 pub use tension::{CONTACT_ANGLES, MIN_COHESIVE_SUPPORT, capillary_speed};
+use xsph::check_xsph;
 
 /// Fluid particles as parallel columns of the same length. All have the same volume at rest, see [`Fluids::volume`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,16 +186,14 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
         if let Some((what, value)) = at_least_zero.into_iter().find(|(_, x)| !(x.is_finite() && *x >= 0.0)) {
             return refuse(format!("fluid {name:?} has a {what} of {value}; it must be zero or more"));
         }
+        if fluid.xsph > 1.0 {
+            return refuse(format!("fluid {name:?} has an XSPH share of {}; it must be 0 to 1", fluid.xsph));
+        }
         if fluids.solver == Solver::Muller2003 {
             check_muller(fluids, fluid)?;
             continue;
         }
-        if fluid.xsph > 0.0 {
-            return refuse(format!(
-                "fluid {name:?} has an XSPH share of {}, which is for solver = \"muller2003\" alone; leave xsph out, or use that",
-                fluid.xsph
-            ));
-        }
+        check_xsph(fluids, fluid)?;
         if fluids.solver == Solver::WeaklyCompressible && *sound_speed < 10.0 * fluids.largest_speed * (1.0 - 1e-9) {
             return refuse(format!(
                 "fluid {name:?} has a sound speed of {sound_speed} m/s where a flow of {:.3} m/s is expected; it must be ten times as fast, \
@@ -293,9 +293,11 @@ fn check_columns(fluids: &Fluids, walls: usize) -> Result<(), WorldError> {
 fn check_muller(fluids: &Fluids, fluid: &Fluid) -> Result<(), WorldError> {
     let refuse = |what: String| Err(WorldError::Fluid(what));
     let name = &fluid.name;
-    let shares = [("an XSPH share", fluid.xsph), ("a restitution", fluid.restitution)];
-    if let Some((what, value)) = shares.into_iter().find(|(_, x)| !(0.0..=1.0).contains(x)) {
-        return refuse(format!("fluid {name:?} has {what} of {value}; it must be 0 to 1"));
+    if !(0.0..=1.0).contains(&fluid.restitution) {
+        return refuse(format!(
+            "fluid {name:?} has a restitution of {}; it must be 0 to 1",
+            fluid.restitution
+        ));
     }
     if fluid.xsph == 0.0 && fluid.viscosity == 0.0 {
         return refuse(format!(

@@ -249,6 +249,20 @@ fn shifted_particles_are_the_same_among_any_number_of_domains() {
 }
 
 #[test]
+fn particles_with_xsph_are_the_same_among_any_number_of_domains() {
+    for (what, mut world, precision) in [
+        ("a whirl", whirl(), Precision::Mixed),
+        ("a flow between plates", couette(), Precision::F64),
+    ] {
+        world.fluids.as_mut().unwrap().kinds[0].xsph = 0.5;
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, precision, 200));
+        assert_same(&whole, &decomposed, what);
+        world.fluids.as_mut().unwrap().kinds[0].xsph = 0.0;
+        assert_ne!(whole.fluid(), after(&world, 2, precision, 200).fluid(), "{what}");
+    }
+}
+
+#[test]
 fn fluids_that_gpus_cannot_divide_are_refused_by_name() {
     let refusal = |world: World| Simulation::new(world, among(2, Precision::Mixed)).err().unwrap().to_string();
     // The halo of wall particles is as wide as the support, so subdomains are twice as wide as on the CPU.

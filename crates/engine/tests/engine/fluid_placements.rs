@@ -13,7 +13,13 @@ use seixo_engine::world::{DeviceChoice, Precision, Settings};
 fn domains_on_a_gpu_exchange_within_a_step() {
     let mut shifted = couette();
     shifted.fluids.as_mut().unwrap().particle_shifting = true;
-    for (what, world) in [("incompressible", incompressible(paddled())), ("shifted", shifted)] {
+    let mut smoothed = couette();
+    smoothed.fluids.as_mut().unwrap().kinds[0].xsph = 0.5;
+    for (what, world) in [
+        ("incompressible", incompressible(paddled())),
+        ("shifted", shifted),
+        ("with XSPH", smoothed),
+    ] {
         let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 40));
         assert_eq!(whole.fluid(), decomposed.fluid(), "{what}");
         assert_eq!(whole.solves_of_fluids(), decomposed.solves_of_fluids(), "{what}");

@@ -111,3 +111,4 @@ mod walls;
 #[cfg(feature = "long-tests")]
 mod walls_on_a_gpu;
 mod wear;
+mod xsph;

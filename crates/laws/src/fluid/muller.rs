@@ -23,7 +23,7 @@
 //! assert!(on_i.pressure.x == -on_j.pressure.x && on_i.pressure.x > 0.0 && on_i.viscous.x == -on_j.viscous.x && on_i.viscous.x < 0.0);
 //! ```
 
-use super::{Smoothing, Space, poly6, spiky, viscosity};
+use super::{Smoothing, Space, poly6, spiky, viscosity, xsph};
 use crate::real::{Real, larger, smaller};
 use crate::vector::Vector3;
 use cubecl::prelude::*;
@@ -110,7 +110,7 @@ pub fn pair_force<R: Real>(apart: &Vector3<R>, square: R, i: &Particle<R>, j: &P
 #[cube]
 #[inline(always)]
 pub fn draw<R: Real>(square: R, volume: R, own: &Vector3<R>, other: &Vector3<R>, functions: &Functions<R>) -> Vector3<R> {
-    other.minus(own).times(volume * weight::<R>(square, functions))
+    xsph::draw::<R>(weight::<R>(square, functions), volume, own, other)
 }
 
 /// Change of kinetic energy of a particle by a change of its velocity, ½ m ((v + Δv)² − v²), without loss of digits \[J\].

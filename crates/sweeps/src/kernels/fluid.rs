@@ -81,7 +81,8 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 ///
 /// If the world is `decomposition_invariant` (decomposition-invariant), `owned` marks ghost particles, see [`crate::bodies`]. They do not move and get no results.
 ///
-/// With particle shifting, `motion` also holds the velocities of fluid particles, see [`shift()`](crate::kernels::shifting::shift()).
+/// With particle shifting or XSPH, `motion` also holds the velocities of fluid particles, see [`shift()`](crate::kernels::shifting::shift()) and
+/// [`draw_along()`](crate::kernels::xsph::draw_along()).
 ///
 /// Positions and flows are read from one set of buffers, which no thread writes, and written to another. The last number of `half_velocity` sums the
 /// powers that a particle gains, including the energy stored by surface tension. `thermal` holds its density error, the density rate of the step
@@ -176,7 +177,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 if comptime!(plan.mixed) {
                     own_kind = kind[i] as usize;
                 }
-                if comptime!(plan.shifting) {
+                if comptime!(plan.shifting || plan.xsph) {
                     velocity = xyz::<R>(motion[i]);
                 }
             }
@@ -212,7 +213,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
                 let mut other_velocity = xyz::<R>(far);
-                if comptime!(plan.shifting) {
+                if comptime!(plan.shifting || plan.xsph) {
                     other_velocity = xyz::<R>(motion[at]);
                 }
                 let mut other_runs = zero;
@@ -283,7 +284,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let mut gained = zero;
             if is_fluid {
                 gained = force.dot(&velocity) + volume * pressure * density_rate + stored;
-                if comptime!(plan.shifting) {
+                if comptime!(plan.shifting || plan.xsph) {
                     let drift = velocity.minus(&drag);
                     let weight = stepping.gravity.times(mass_at::<R>(media, own_kind));
                     let taken = drift.dot(&force.plus(&weight)) - carried.dot(&drag);

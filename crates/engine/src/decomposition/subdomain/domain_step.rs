@@ -94,9 +94,9 @@ impl Executor for DomainStep<'_> {
             Exchange::WallPressures => self
                 .domain
                 .with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),
-            Exchange::ShiftedVelocities => self
+            Exchange::ParticleVelocities => self
                 .domain
-                .with_fluids(|fluids, local, transport| fluids.exchange_shifted_velocities(local, transport)),
+                .with_fluids(|fluids, local, transport| fluids.exchange_particle_velocities(local, transport)),
             Exchange::DrivenVelocities => self
                 .domain
                 .with_fluids(|fluids, local, transport| fluids.exchange_driven_velocities(local, transport)),

@@ -149,8 +149,8 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 self.remove_lost_fluid()?;
                 self.count_fluid_halo();
             }
-            Exchange::ShiftedVelocities if self.domain.local.populations.shifts_fluids() => {
-                self.domain.with_fluids(column(FluidColumn::ShiftedVelocities))?
+            Exchange::ParticleVelocities if self.domain.local.populations.has_drift() => {
+                self.domain.with_fluids(column(FluidColumn::ParticleVelocities))?
             }
             Exchange::DrivenVelocities if self.domain.local.populations.smooths_velocities() => {
                 self.domain.with_fluids(column(FluidColumn::DrivenVelocities))?
@@ -160,7 +160,7 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 .domain
                 .with_fluids(|fluids, local, transport| fluids.load_bodies_on_gpu(moment, local, transport))?,
             // Each domain has the fluid within twice the reach of its own, and computes the pressures of wall particles itself.
-            Exchange::WallPressures | Exchange::ShiftedVelocities | Exchange::DrivenVelocities => {}
+            Exchange::WallPressures | Exchange::ParticleVelocities | Exchange::DrivenVelocities => {}
             // The agreement has these.
             Exchange::ServoLoads | Exchange::Status => {}
         }

@@ -97,7 +97,10 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
                 self.wall_particle_pressures_on_gpu(host, parity, leads);
                 self.is_led |= !advance;
             }
-            FluidLaunch::Shifting => self.shift(host),
+            FluidLaunch::ParticleVelocities => {
+                self.shift(host);
+                self.draw_along(host);
+            }
             FluidLaunch::Forces => self.forces(host, parity, advance),
             FluidLaunch::MullerDensities => self.sum_muller_densities(host, parity),
             FluidLaunch::MullerForces => self.muller_forces(host, parity, advance),

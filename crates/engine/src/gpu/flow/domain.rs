@@ -68,8 +68,8 @@ struct PackedParticles {
 /// A column of records that subdomains exchange within a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FluidColumn {
-    /// Shifted velocities.
-    ShiftedVelocities,
+    /// Velocities of particles that drift through the flow.
+    ParticleVelocities,
     /// Densities of Müller's solver.
     Densities,
     /// Velocities of Müller's solver after forces.
@@ -256,7 +256,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     fn column(&self, column: FluidColumn) -> &Buffer<R> {
         let of_muller = |column: fn(&GpuMuller<C, R>) -> &Buffer<R>| self.muller.as_ref().map_or(&self.seen, column);
         match column {
-            FluidColumn::ShiftedVelocities => &self.motion,
+            FluidColumn::ParticleVelocities => &self.motion,
             FluidColumn::Densities => of_muller(|muller| &muller.dense),
             FluidColumn::DrivenVelocities => of_muller(|muller| &muller.driven),
             FluidColumn::Moving => &self.projecting.moving,

@@ -25,8 +25,10 @@ pub struct Fluid {
     pub artificial_viscosity: f64,
     /// Density diffusion coefficient δ \[-\].
     pub density_diffusion: f64,
-    /// XSPH coefficient ε \[-\]: share of the velocity difference to its neighbors that moves a particle. For
-    /// [`Solver::Muller2003`](super::Solver::Muller2003) only.
+    /// XSPH coefficient ε, 0 to 1 \[-\]: share of the velocity difference to its neighbors that a particle takes over. With
+    /// [`Solver::Muller2003`](super::Solver::Muller2003) it is added to its velocity; with
+    /// [`Solver::WeaklyCompressible`](super::Solver::WeaklyCompressible) only to the velocity with which it moves. Zero with
+    /// [`Solver::Incompressible`](super::Solver::Incompressible).
     pub xsph: f64,
     /// Surface tension σ \[N/m\].
     pub surface_tension: f64,

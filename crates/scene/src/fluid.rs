@@ -172,6 +172,7 @@ pub(crate) fn fluids(
     }
     let shared = shared(file, findings)?;
     solver::refuse_keys(file, shared.solver, findings);
+    solver::refuse_xsph(file, &shared, findings);
     solver::reject_open_boundaries(file, shared.solver, findings);
     if shared.is_muller() {
         muller::refuse_values(file, findings);

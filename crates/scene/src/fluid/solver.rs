@@ -1,6 +1,6 @@
 //! Keys of single solvers: with another solver they have no effect, and are refused.
 
-use super::agreed;
+use super::{Shared, agreed};
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
@@ -92,7 +92,7 @@ const NOT_OF_INCOMPRESSIBLE: [Key; 7] = [
     (
         "xsph",
         |section| section.xsph.is_some_and(|share| share.si > 0.0),
-        "remove it, or write solver = \"muller2003\"",
+        "remove it: particles that move with smoothed velocities, which diverge, do not keep their densities; or write solver = \"wcsph\"",
     ),
     (
         "surface_tension",
@@ -164,6 +164,28 @@ pub(super) fn refuse_keys(file: &SceneFile, solver: Solver, findings: &mut Check
                 refuse(name, key, solver, (*remedy).to_owned(), findings);
             }
         }
+    }
+}
+
+/// Reports XSPH of a weakly compressible fluid together with particle shifting: particles move with one velocity.
+pub(super) fn refuse_xsph(file: &SceneFile, shared: &Shared, findings: &mut CheckState) {
+    if shared.solver != Solver::WeaklyCompressible || !shared.particle_shifting {
+        return;
+    }
+    for (name, section) in file
+        .fluid
+        .iter()
+        .filter(|(_, section)| section.xsph.is_some_and(|share| share.si > 0.0))
+    {
+        let complaint = UnlocatedDiagnostic::new(format!(
+            "fluid.{name}: `xsph` and `particle_shifting` both set the velocity with which particles move"
+        ));
+        findings.add(
+            &format!("fluid.{name}.xsph"),
+            complaint
+                .limit("one of both")
+                .remedy("leave xsph out, or write particle_shifting = false"),
+        );
     }
 }
 

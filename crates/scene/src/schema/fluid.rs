@@ -88,8 +88,8 @@ pub(crate) struct FluidSection {
     /// Contact angle of the free surface at walls, measured inside the fluid, for fluids with surface tension, from 30° to 130°; 90° if left out.
     #[schemars(example = &"60 deg")]
     pub contact_angle: Option<Quantity<Angle, Any>>,
-    /// XSPH coefficient: share of the velocity difference to its neighbors that is added to the velocity of a particle; if left out 0.5 with
-    /// "muller2003", 0 with other solvers, which have none.
+    /// XSPH coefficient: share of the velocity difference to its neighbors that is added to the velocity of a particle with "muller2003", and with
+    /// "wcsph" only to the velocity with which it moves; if left out 0.5 with "muller2003", else 0. Not for "dfsph", nor with `particle_shifting`.
     pub xsph: Option<Quantity<Number, ZeroToOne>>,
     /// With "muller2003": restitution at walls, the speed away from the wall over the speed toward it; 1 if left out.
     pub restitution: Option<Quantity<Number, ZeroToOne>>,

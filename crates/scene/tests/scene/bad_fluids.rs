@@ -211,6 +211,21 @@ const CASES: &[Case] = &[
     ),
     (
         "spacing = 0.02",
+        "spacing = 0.02\nparticle_shifting = true\nxsph = 0.5",
+        &[
+            "scene.toml:10:8",
+            "fluid.water: `xsph` and `particle_shifting` both set the velocity",
+            "one of both",
+            "particle_shifting = false",
+        ],
+    ),
+    (
+        "spacing = 0.02",
+        "spacing = 0.02\nxsph = 1.5",
+        &["scene.toml:9:8", "1.5 is out of range", "<= 1"],
+    ),
+    (
+        "spacing = 0.02",
         "spacing = 0.02\nsolver = \"dfsph\"\nsurface_tension = \"72 mN/m\"",
         &[
             "scene.toml:10:19",
@@ -332,6 +347,7 @@ const CASES: &[Case] = &[
             "scene.toml:10:13",
             "`stiffness` is not for solver = \"dfsph\"",
             "`xsph` is not for solver",
+            "do not keep their densities; or write solver = \"wcsph\"",
             "write solver = \"muller2003\"",
         ],
     ),

@@ -172,7 +172,7 @@ pub(super) fn refuse_xsph(file: &SceneFile, shared: &Shared, findings: &mut Chec
     if shared.solver != Solver::WeaklyCompressible || !shared.particle_shifting {
         return;
     }
-    for (name, section) in file
+    for (name, _) in file
         .fluid
         .iter()
         .filter(|(_, section)| section.xsph.is_some_and(|share| share.si > 0.0))

@@ -58,7 +58,7 @@ pub(crate) use domain::{DomainBackend, HaltFlags};
 pub(crate) use flow::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
 pub(crate) use halo_exchange::{HaloExchange, HaloMessage};
 pub(crate) use search_benchmark::tables_on;
-pub(crate) use step::{OPEN_BOUNDARIES, PASSES, lists_out_of_date};
+pub(crate) use step::{LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
 
 /// A number type of the GPU, with conversions from and to the doubles of the host.
 pub(crate) trait Number: Real + Word + Coordinate<Self> {
@@ -108,6 +108,8 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn close(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError>;
     /// Advances the servos to the host's clock, if the host does that. It has the loads on walls of the last step.
     fn advance_servos(&self, host: &mut Populations);
+    /// Downloads the poses of bodies and the box of the free grains, for the broad phase on the cores.
+    fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Rebuilds the neighbor lists if these flags or the walls require it.
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
     /// What fluids on the same GPU share with the grains: [`SharedWithFluids`], in the type of coordinates.

@@ -552,8 +552,9 @@ pub struct Settings {
     pub overlap_limit: f64,
     /// Method by which a GPU sums forces; the CPU has one method.
     pub assembly: ForceAssembly,
-    /// Whether the CPU omits spheres of rigid bodies that are far from all other objects when it builds lists. It changes no result.
-    pub broad_phase: bool,
+    /// Whether the cores find, by bounding boxes, the spheres of rigid bodies that are far from all other objects, which then are not searched
+    /// \[Silva 2010, § 5.3.4\]; `None` = for bodies on the CPU. With `Some(true)` also for bodies on a GPU. It changes no result.
+    pub broad_phase: Option<bool>,
     /// Whether results have the same bits for any decomposition and whatever happens far away.
     ///
     /// Neighbor rows are then ordered by id, and each particle sums its own row. Excluded are sums over all particles: the ledger, wear, servos of
@@ -582,7 +583,7 @@ impl Default for Settings {
             threads: 0,
             overlap_limit: 0.5,
             assembly: ForceAssembly::default(),
-            broad_phase: true,
+            broad_phase: None,
             decomposition_invariant: false,
             domains: 1,
             gpus: 1,

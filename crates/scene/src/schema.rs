@@ -168,10 +168,10 @@ pub(crate) struct RunSection {
     /// each contact once and sorts the forces by grain [ME964 2011].
     #[serde(default)]
     pub assembly: Word<ForceAssembly>,
-    /// Whether the CPU tests bounding boxes of clumps, and of groups of their spheres, before it searches neighbors of single spheres. It changes no
-    /// result. `true` if left out.
-    #[serde(default = "usual_broad_phase")]
-    pub broad_phase: bool,
+    /// Whether the cores test bounding boxes of clumps, and of groups of their spheres, before neighbors of single spheres are searched. It changes no
+    /// result. If left out, the cores do so for clumps on the CPU. `true` lets them do so also for clumps on one GPU, while it lists fluids
+    /// [Silva 2010].
+    pub broad_phase: Option<bool>,
     /// Whether results have the same bits for any number of subdomains, and whatever is far away. Each particle then adds its forces in the order of
     /// the ids of its neighbors, which takes longer. `false` if left out.
     #[serde(default)]
@@ -188,10 +188,6 @@ fn one_gpu() -> WholeNumber<1, 1024> {
 
 fn first_seed() -> WholeNumber<0, LARGEST_WHOLE> {
     WholeNumber(1)
-}
-
-fn usual_broad_phase() -> bool {
-    Settings::default().broad_phase
 }
 
 fn usual_overlap_limit() -> Quantity<Number, UpToOne> {

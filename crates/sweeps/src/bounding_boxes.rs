@@ -57,6 +57,11 @@ impl Bounds {
         }
     }
 
+    /// Lengths of the edges \[m\].
+    pub fn edges(&self) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.high[k] - self.low[k])
+    }
+
     /// The largest absolute coordinate \[m\].
     pub fn farthest(&self) -> f64 {
         self.low.iter().chain(&self.high).fold(0.0, |most: f64, x| most.max(x.abs()))

@@ -11,7 +11,7 @@ use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::joints::JOINT;
 use seixo_sweeps::kernels::bodies::{
-    FREELY, NOWHERE, PRESCRIBED, advance_bodies, advance_bodies_by_gear, carry_grains, drop_inside_bodies, find_loads, find_places,
+    FREELY, NOWHERE, PRESCRIBED, advance_bodies, advance_bodies_by_gear, carry_grains, drop_inside_bodies, find_loads, find_places, mark_candidates,
     move_prescribed_bodies,
 };
 use seixo_sweeps::layout::RECORD;
@@ -47,6 +47,28 @@ pub(super) struct GpuBodies<C> {
     derivatives: Option<[Buffer<C>; 2]>,
     /// Motion and loads of bodies, shared with fluids on the same GPU.
     pub coupled: Arc<CoupledBodies<C>>,
+    /// Present if the cores find the possible contacts of bodies.
+    marked: Option<MarkedGroups>,
+}
+
+/// Groups of the members of bodies, and their marks by the broad phase on the cores.
+struct MarkedGroups {
+    group_of: Buffer<u32>,
+    near: Buffer<u32>,
+}
+
+impl MarkedGroups {
+    /// The groups of the host.
+    fn new(gpu: &Gpu, host: &Populations) -> Result<Option<MarkedGroups>, GpuError> {
+        if !host.splits_broad_phase() {
+            return Ok(None);
+        }
+        let (groups, of_members) = host.grains.bounding_volumes.groups_of_members();
+        Ok(Some(MarkedGroups {
+            group_of: gpu.upload(of_members, "groups of spheres")?,
+            near: gpu.buffer(groups, "groups of spheres")?,
+        }))
+    }
 }
 
 /// Bodies as fluids on a GPU use them: their motion, and the fluid loads on them.
@@ -163,6 +185,7 @@ impl<C: Number> GpuBodies<C> {
                 None
             },
             coupled: Arc::new(CoupledBodies::new(gpu, &host.bodies)?),
+            marked: MarkedGroups::new(gpu, host)?,
         })
     }
 
@@ -402,6 +425,51 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 carriers.bodies as u32,
             );
         }
+    }
+
+    /// As [`super::GpuBackend::download_poses`].
+    pub(super) fn fetch_poses(&self, host: &mut Populations) -> Result<(), GpuError> {
+        let Some(carriers) = self.carriers.as_ref().filter(|carriers| carriers.bodies > 0) else {
+            return Ok(());
+        };
+        let mut copies = self.gpu.copies();
+        let poses = [&carriers.coupled.center, &carriers.coupled.orientation];
+        let [center, orientation] = poses.map(|buffer| copies.add(buffer, 0..RECORD * carriers.bodies));
+        let arrived = copies.wait()?;
+        host.bodies.center = doubles(&arrived.take(center));
+        host.bodies.orientation = doubles(&arrived.take(orientation));
+        host.grains.bounding_volumes.free = if self.n > carriers.members {
+            let position = &self.position[self.now];
+            Some(self.cells.box_of_free(&self.gpu, position, self.member(), self.n)?)
+        } else {
+            None
+        };
+        Ok(())
+    }
+
+    /// Writes the member numbers of grains for a search to the buffer of keys: spheres of bodies that the host does not mark by `near` count as ghosts,
+    /// which have no rows. Returns whether there are such marks.
+    pub(super) fn mark_candidates(&self, host: &Populations, near: u8) -> bool {
+        let broad = &host.grains.bounding_volumes;
+        let carriers = self.carriers.as_ref().filter(|_| !broad.is_idle());
+        let Some(marked) = carriers.and_then(|carriers| carriers.marked.as_ref()) else {
+            return false;
+        };
+        let marks: Vec<u32> = broad.marks().iter().map(|&mark| u32::from(mark)).collect();
+        self.gpu.write(&marked.near, &marks);
+        let (count, dim) = units(self.n);
+        mark_candidates::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            self.member().argument(),
+            marked.group_of.argument(),
+            marked.near.argument(),
+            self.key.argument(),
+            u32::from(near),
+            self.n as u32,
+        );
+        true
     }
 
     /// Drops pairs of grains of the same body.

@@ -303,10 +303,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.cells.tables) {
             tables.fill(gpu, laid_out, &self.reference, 0..n, host.cells.skin)?;
         }
-        let rowless = self
-            .border
-            .as_ref()
-            .and_then(|border| border.mark_rowless(gpu, &self.kind, n, &self.key));
+        let is_of_subdomain = |border: &FlowDomainState<C, R>| border.mark_rowless(gpu, &self.kind, n, &self.key);
+        let are_marked = self.border.as_ref().is_some_and(is_of_subdomain) || self.mark_dry_boundaries(host)?;
+        let rowless = are_marked.then_some(&self.key);
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
         self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths, rowless)?;
         if host.decomposition_invariant {

@@ -3,11 +3,13 @@
 use super::bonds::GpuBonds;
 use super::tables::Index;
 use super::{Cells, GpuGrains, Number, Rows, WallRows, done_by_sides, numbers, stepping};
+use crate::broad_phase::{GRAINS, WALLS};
 use crate::populations::Populations;
 use crate::search;
 use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::domain::{REMOVED_KEYS, key_removed_last};
@@ -204,7 +206,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         let index = Index::of(&host.grains.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
-        let member = decomposed.map(|border| &border.member);
+        let member = if self.mark_candidates(host, GRAINS) {
+            Some(&self.key)
+        } else {
+            decomposed.map(|border| &border.member)
+        };
         let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths, member)?;
         self.drop_inside_bodies();
         if host.context.settings.decomposition_invariant {
@@ -259,7 +265,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             swap(&mut near.list, &mut near.old_list);
             swap(&mut near.history, &mut near.old_history);
         }
-        self.wall_rows(&near, host, &self.cells.lengths, false);
+        let member = if self.mark_candidates(host, WALLS) {
+            &self.key
+        } else {
+            self.member()
+        };
+        self.wall_rows(&near, host, (member, &self.cells.lengths), false);
         gpu.exclusive_scan(&self.cells.lengths, n, &near.row)?;
         self.compact_near(&mut near)?;
         near.entries = gpu.download_part(&near.row, n..n + 1).wait()?[0] as usize;
@@ -276,7 +287,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             make_room(gpu, work, near.entries, "wear of walls")?;
             gpu.clear(work);
         }
-        self.wall_rows(&near, host, &near.list, true);
+        self.wall_rows(&near, host, (member, &near.list), true);
         if self.kind.frictional {
             let (count, dim) = units(n);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
@@ -312,8 +323,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
-    /// Counts the elements near every grain into `out`, or fills the rows with them.
-    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, out: &Buffer<u32>, fill: bool) {
+    /// Counts the elements near every grain into `out`, or fills the rows with them. `member` has the marks of grains as [`GpuGrains::member`].
+    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, (member, out): (&Buffer<u32>, &Buffer<u32>), fill: bool) {
         let (touching, is_held) = self.prescribed_members([&self.id, &self.order]);
         let (count, dim) = units(self.n);
         neighbor_lists::wall_rows::launch::<C>(
@@ -328,7 +339,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.cell_first.argument(),
             near.cell_list.argument(),
             near.row.argument(),
-            self.member().argument(),
+            member.argument(),
             touching.argument(),
             is_held.argument(),
             out.argument(),
@@ -416,8 +427,14 @@ impl<C: Number> Cells<C> {
         );
     }
 
-    /// Bounding box of those of n particles that are inside the domain \[m\], and their number.
-    pub(super) fn bounds(&self, gpu: &Gpu, position: &Buffer<C>, n: usize) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
+    /// Bounding box of those of n particles that are inside the domain \[m\], and their number. With member numbers, only free particles count.
+    pub(super) fn bounds(
+        &self,
+        gpu: &Gpu,
+        position: &Buffer<C>,
+        member: Option<&Buffer<u32>>,
+        n: usize,
+    ) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
         neighbor_lists::bounds::launch::<C>(
             gpu.client(),
@@ -425,8 +442,10 @@ impl<C: Number> Cells<C> {
             dim,
             position.records(),
             self.domain.argument(),
+            member.unwrap_or(&self.shapes).argument(),
             self.corners.records(),
             n as u32,
+            member.is_some(),
         );
         let corners = gpu.download(&self.corners)?;
         let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
@@ -438,6 +457,13 @@ impl<C: Number> Cells<C> {
             }
         }
         Ok((low, high, kept as usize))
+    }
+
+    /// Box around the centers of the free ones of n particles with these member numbers \[m\]; empty if there are none.
+    pub(super) fn box_of_free(&self, gpu: &Gpu, position: &Buffer<C>, member: &Buffer<u32>, n: usize) -> Result<Bounds, GpuError> {
+        gpu.write(&self.domain, &numbers::<C>(UNBOUNDED.concat()));
+        let (low, high, kept) = self.bounds(gpu, position, Some(member), n)?;
+        Ok(if kept > 0 { Bounds { low, high } } else { Bounds::NOTHING })
     }
 
     /// Lays out cells around those of n particles that are inside the domain with these corners, and computes the order of the particles by cell.
@@ -452,7 +478,7 @@ impl<C: Number> Cells<C> {
         n: usize,
     ) -> Result<usize, GpuError> {
         gpu.write(&self.domain, &numbers::<C>(domain.iter().copied()));
-        let (low, high, kept) = self.bounds(gpu, position, n)?;
+        let (low, high, kept) = self.bounds(gpu, position, None, n)?;
         let cells = host.lay_out(low, high, kept);
         let spread = if keys.member.is_some() { REMOVED_KEYS } else { 0 };
         make_room(gpu, &mut self.first, cells + 2 + spread, "cells")?;

@@ -250,6 +250,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         self.advance_servos_of(host);
     }
 
+    fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError> {
+        self.fetch_poses(host)
+    }
+
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
         self.rebuild_lists_if_flagged(host, raised)
     }
@@ -328,6 +332,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     }
 
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        // Marks of the broad phase hold for the positions of the lists before.
+        host.grains.bounding_volumes.forget();
         self.rebuild_neighbor_lists(host, false)?;
         self.gpu.wait()
     }

@@ -29,7 +29,7 @@ pub(crate) const PASSES: [&str; 5] = [
     "open boundaries",
 ];
 const STEPS: usize = 0;
-const LISTS: usize = 1;
+pub(crate) const LISTS: usize = 1;
 pub(super) const FLUIDS: usize = 2;
 pub(super) const FLUID_LISTS: usize = 3;
 pub(crate) const OPEN_BOUNDARIES: usize = 4;

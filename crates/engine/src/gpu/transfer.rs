@@ -68,6 +68,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(crate) fn import_host_state(gpu: Gpu, host: &mut Populations) -> Result<GpuGrains<C, R>, GpuError> {
         let n = host.grains.fields.len();
         let room = Self::room_for(host, n);
+        host.prepare_split_broad_phase();
         (host.bodies.damped, host.bodies.put_in) = (0.0, 0.0);
         host.bodies.power_of_prescribed_motion = host.power_of_prescribed_motion();
         let remembers_radius = host.context.materials.has_mindlin;

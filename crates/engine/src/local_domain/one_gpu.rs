@@ -4,14 +4,14 @@ use super::queued_steps::GpuExecutor;
 use crate::backend::Backend;
 use crate::exchange::HaltReason;
 use crate::flow::{Constraint, Flow};
-use crate::gpu::{FinishedSteps, FluidGpuBackend, NoNeighbors};
+use crate::gpu::{FinishedSteps, FluidGpuBackend, NoNeighbors, lists_out_of_date};
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
 use crate::program::{Exchange, Moment, QueuedLists, Work};
 use crate::state::Profile;
 use crate::world::{LeavingPolicy, Solver};
 use seixo_device::gpu::GpuError;
-use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
+use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, TOO_COMPRESSED, TOO_FAST};
 use std::ops::ControlFlow;
 
 /// A domain on one GPU, and what its last steps raised.
@@ -59,6 +59,17 @@ impl OneGpu<'_> {
         debug_assert!(!has_grains || waits_for_host || !local.populations.fluids_on_gpu() || self.grains.taken == self.fluids.taken);
         Ok(())
     }
+
+    /// Finds the possible contacts of bodies on the cores, and lists the fluids meanwhile, unless these wait for the host.
+    fn look_for_contacts(&mut self) -> Result<(), StepError> {
+        let has_fluids_to_list = !self.local.host_waits_for_fluids() && !self.fluids.needs_host;
+        let raised = if has_fluids_to_list { self.fluids.raised } else { 0 };
+        self.local.look_beside_fluids(raised)?;
+        if has_fluids_to_list {
+            self.fluids.raised &= !SKIN_EXCEEDED;
+        }
+        Ok(())
+    }
 }
 
 impl GpuExecutor for OneGpu<'_> {
@@ -78,6 +89,10 @@ impl GpuExecutor for OneGpu<'_> {
             Exchange::NeighborLists => {
                 if self.local.populations.grains_on_gpu() && !self.grains.needs_host {
                     let raised = self.grains.raised;
+                    let populations = &self.local.populations;
+                    if populations.splits_broad_phase() && lists_out_of_date(populations, raised) {
+                        self.look_for_contacts()?;
+                    }
                     self.local.with_gpu_backend(|remote, host| remote.rebuild_if_needed(host, raised))?;
                 }
                 if self.local.host_waits_for_fluids() {

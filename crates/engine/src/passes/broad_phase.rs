@@ -1,10 +1,14 @@
-//! Pairs of grains, and grains near walls; spheres of bodies are searched only where the broad phase found possible contacts.
+//! Pairs of grains, and grains near walls; spheres of bodies are searched only where the broad phase found possible contacts. Of bodies on a GPU, the
+//! cores find the possible contacts from their poses.
 
 use crate::broad_phase::{GRAINS, WALLS, beyond};
 use crate::grains::GrainState;
 use crate::populations::Populations;
+use crate::world::Precision;
 use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::bounding_boxes::Spheres;
+use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::periodic::{OPEN, nearest_image};
 
 impl Populations {
     /// Lists pairs of near grains, except those of one body. Of grains in bodies, only those that may be near others are searched.
@@ -54,8 +58,15 @@ impl Populations {
         let (bodies, cells, fields) = (&*bodies, &*cells, &*fields);
         let touching = bodies.contact_body_of_members();
         // A body of one sphere needs no test before the search.
-        if settings.broad_phase && bodies.body_of.len() > bodies.len() {
-            broad.update_bounding_boxes(device, bodies, &fields.position, (&cells.sides, cells.kind), beyond(cells, walls));
+        if settings.broad_phase != Some(false) && bodies.body_of.len() > bodies.len() {
+            let place = |m: u32| bodies.place[m as usize] as usize * RECORD;
+            broad.update_bounding_boxes(device, bodies, (f64::EPSILON, beyond(cells, walls)), |b, m| {
+                // In a periodic domain, the images of all spheres of a body that are nearest to its first one.
+                let first = load::<f64>(&fields.position, place(bodies.row[b]));
+                let apart = load::<f64>(&fields.position, place(m)).minus(&first);
+                let center = first.plus(&nearest_image::<f64, f64>(&apart, &cells.sides, cells.kind).apart);
+                (center, fields.position[place(m) + 3])
+            });
             let spheres = Spheres {
                 position: &fields.position,
                 member: &fields.member,
@@ -76,6 +87,50 @@ impl Populations {
         let is_wanted = |i: usize| broad.may_contact(GRAINS, fields.member[i]);
         pairs.fill_rows_of::<ONCE>(device, &cells.index(), &fields.position, n, is_wanted);
         pairs.drop_inside_bodies(&fields.member, &touching);
+    }
+
+    /// Whether the cores find the possible contacts of bodies that are on a GPU, while it works on fluids \[Silva 2010, § 5.3\].
+    pub(crate) fn splits_broad_phase(&self) -> bool {
+        self.context.settings.broad_phase == Some(true) && !self.grains.has_ghosts && self.bodies.body_of.len() > self.bodies.len()
+    }
+
+    /// Prepares the broad phase of bodies whose grains a GPU takes. Marks of the last lists hold for its first lists, too, unless it rounds positions.
+    pub(crate) fn prepare_split_broad_phase(&mut self) {
+        if !self.splits_broad_phase() {
+            return;
+        }
+        let broad = &mut self.grains.bounding_volumes;
+        broad.keep_spheres(&self.bodies, &self.grains.fields.member, &self.grains.fields.position);
+        if self.context.precision() == Precision::F32 {
+            broad.forget();
+        }
+    }
+
+    /// Marks bodies on a GPU, and groups of their spheres, that may be near others or walls, from the poses of bodies and the box of the free grains,
+    /// which were downloaded.
+    pub(crate) fn look_at_poses(&mut self) {
+        let time = self.context.time();
+        if self.context.sides != OPEN {
+            self.place_sides();
+            self.grains.cells.sides = self.context.stepping.sides;
+        }
+        if self.walls.has_moving() {
+            self.walls.place(time, false);
+        }
+        self.walls.sort(self.grains.cells.largest_radius());
+        let rounding = match self.context.precision() {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 | Precision::Mixed => f64::EPSILON,
+        };
+        let (device, bodies) = (&self.context.device, &self.bodies);
+        let GrainState {
+            cells,
+            bounding_volumes: broad,
+            ..
+        } = &mut self.grains;
+        broad.update_from_poses(device, bodies, (rounding, beyond(cells, &self.walls)));
+        broad.look_at_boxes(device, bodies, &bodies.contact_body_of_members(), cells);
+        self.find_near_walls();
     }
 
     /// Marks bodies, and groups of their spheres, that may be near walls; bodies with prescribed motion have no contacts with walls.

@@ -87,6 +87,13 @@ static LIMITS: &[PlacementLimit] = &[
         when: Populations::has_open_boundaries,
     },
     PlacementLimit {
+        what: "a broad phase of rigid bodies beside a GPU",
+        passes: (None, &["neighbor lists and ghosts"]),
+        not_on: &[GpuDomains],
+        why: "each domain on a GPU lists its grains within the exchange of ghosts, without the cores",
+        when: |populations| populations.context.settings.broad_phase == Some(true) && populations.bodies.are_present,
+    },
+    PlacementLimit {
         what: "a servo on a wall, with fluids of solver = \"muller2003\"",
         passes: (Some(Solver::Muller2003), &["rebound at walls"]),
         not_on: &[Gpu, GpuDomains, CpuAndGpu],

@@ -419,13 +419,15 @@ impl Simulation {
         walls
     }
 
-    /// Result of the broad phase of rigid bodies at the last rebuild. `None` if there was none: without bodies of several spheres, on a
-    /// GPU, and if [`crate::world::Settings::broad_phase`] is off.
+    /// Result of the broad phase of rigid bodies at the last rebuild. `None` if there was none: without bodies of several spheres, and as
+    /// [`crate::world::Settings::broad_phase`] says; on a GPU in single precision also before the first rebuild there.
     ///
     /// # Panics
     /// As [`Simulation::ledger`].
     pub fn broad_phase(&self) -> Option<BroadPhase> {
-        if self.whole.populations.grains_on_gpu() || self.whole.populations.grains.bounding_volumes.is_idle() {
+        let populations = &self.whole.populations;
+        let is_left_out = populations.grains_on_gpu() && !populations.splits_broad_phase();
+        if is_left_out || populations.grains.bounding_volumes.is_idle() {
             return None;
         }
         self.assert_observed();

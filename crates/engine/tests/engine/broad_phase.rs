@@ -10,7 +10,7 @@ use seixo_engine::{BroadPhase, PossibleContacts, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
 /// Radius of spheres \[m\]; the default skin is a fifth of it.
-const RADIUS: f64 = 1e-3;
+pub const RADIUS: f64 = 1e-3;
 const UPRIGHT: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
 
 fn on(threads: usize) -> Settings {
@@ -25,7 +25,7 @@ fn found(world: World) -> BroadPhase {
     simulation.broad_phase().expect("there are bodies of several spheres")
 }
 
-fn near_solids(found: &BroadPhase) -> Vec<bool> {
+pub fn near_solids(found: &BroadPhase) -> Vec<bool> {
     found.bodies.iter().map(|body| body.solid).collect()
 }
 
@@ -47,8 +47,8 @@ fn rods(places: &[Vec3]) -> World {
     world
 }
 
-#[test]
-fn bodies_may_touch_what_is_within_the_skin_of_them() {
+/// Pairs of rods, a grain beside a rod, and rods above a floor, each nearer than the skin or farther. The second value is what may have a contact.
+pub fn near_and_far() -> (World, [bool; 8]) {
     let (near, far) = (0.5 * 0.2 * RADIUS, 1.5 * 0.2 * RADIUS);
     let side_by_side = |gap: f64| 2.0 * RADIUS + gap;
     let mut world = rods(&[
@@ -64,11 +64,22 @@ fn bodies_may_touch_what_is_within_the_skin_of_them() {
     world.walls.push(floor());
     let grain = [0.3, 0.0, 0.1 + side_by_side(near)];
     world.grains.push(1000, grain, [0.0; 3], [0.0; 3], RADIUS, 0, 0);
-    let found = found(world);
-    assert_eq!(near_solids(&found), [false, true, true, false, false, true, true, false]);
+    (world, [false, true, true, false, false, true, true, false])
+}
+
+/// Asserts the result of the broad phase of [`near_and_far`].
+#[track_caller]
+pub fn assert_near_and_far(found: &BroadPhase, near: &[bool; 8]) {
+    assert_eq!(near_solids(found), near);
     assert_eq!(found.counts(), [4, 0, 4, 0]);
     // Two rods near each other and one near a grain; one near the floor.
     assert_eq!([found.spheres, found.near_grains, found.near_walls], [24, 9, 3]);
+}
+
+#[test]
+fn bodies_may_touch_what_is_within_the_skin_of_them() {
+    let (world, near) = near_and_far();
+    assert_near_and_far(&found(world), &near);
 }
 
 #[test]
@@ -150,8 +161,8 @@ fn bodies_with_prescribed_motion_are_looked_up_where_something_is_near_and_touch
     assert_eq!(beside.near_walls, 0);
 }
 
-#[test]
-fn bodies_in_a_tank_may_touch_the_fluid_each_other_both_or_nothing() {
+/// Pebbles in a tank of water and above it, alone and in pairs. The second value is what each may touch.
+pub fn pebbles() -> (World, [PossibleContacts; 6]) {
     let spacing: f64 = 0.02;
     let fastest = (2.0 * G * 8.0 * spacing).sqrt();
     let mut water = fluids(vec![water(10.0 * fastest)], spacing, 3.0, None);
@@ -192,15 +203,21 @@ fn bodies_in_a_tank_may_touch_the_fluid_each_other_both_or_nothing() {
             pools::drop_in(fluids, place, [0.0; 3], pressure);
         }
     }
-    let found = found(world);
     let may = |fluid: bool, solid: bool| PossibleContacts { fluid, solid };
     let (nothing, wet, solid, both) = (may(false, false), may(true, false), may(false, true), may(true, true));
-    assert_eq!(found.bodies, [wet, both, both, nothing, solid, solid]);
+    (world, [wet, both, both, nothing, solid, solid])
+}
+
+#[test]
+fn bodies_in_a_tank_may_touch_the_fluid_each_other_both_or_nothing() {
+    let (world, may) = pebbles();
+    let found = found(world);
+    assert_eq!(found.bodies, may);
     assert_eq!(found.counts(), [1, 1, 2, 2]);
 }
 
 /// Rotating blocks that drift through a periodic box, and one that flies into its neighbor.
-fn swarm() -> World {
+pub fn swarm() -> World {
     let (side, spacing) = (3, 14.0 * RADIUS);
     let mut world = world(TangentialLaw::Mindlin);
     world.domain = Some(domain([true; 3], LeavingPolicy::Error, f64::from(side) * spacing));
@@ -222,7 +239,7 @@ fn swarm() -> World {
 fn with_and_without(world: &World, settings: &Settings, steps: u64) -> [State; 2] {
     [true, false].map(|broad_phase| {
         let settings = Settings {
-            broad_phase,
+            broad_phase: Some(broad_phase),
             ..settings.clone()
         };
         let mut simulation = Simulation::new(world.clone(), settings).expect("the world is sound");
@@ -234,7 +251,7 @@ fn with_and_without(world: &World, settings: &Settings, steps: u64) -> [State; 2
 }
 
 /// Steps until two bodies have collided, while most others are far from all.
-fn steps_to_blows(world: &World) -> u64 {
+pub fn steps_to_blows(world: &World) -> u64 {
     let mut simulation = Simulation::new(world.clone(), on(1)).expect("the world is sound");
     let start = simulation.broad_phase().expect("there are bodies of several spheres");
     assert_eq!((start.counts(), start.near_grains), ([27, 0, 0, 0], 0));

@@ -47,6 +47,7 @@ mod bonds;
 #[cfg(feature = "long-tests")]
 mod bonds_on_a_gpu;
 mod broad_phase;
+mod broad_phase_on_a_gpu;
 mod contact_list;
 mod contact_records;
 mod courant;

@@ -45,9 +45,11 @@ fn a_clump_is_of_the_size_that_its_place_has() {
 #[test]
 fn spheres_far_from_all_are_left_out_of_lists_unless_a_scene_says_otherwise() {
     let usual = clumps("at = [[1, 2, 3]]\nradius = \"6 mm\"");
-    assert!(usual.settings.broad_phase);
-    let all = scene(&usual.resolved.replace("broad_phase = true", "broad_phase = false"));
-    assert!(!all.settings.broad_phase);
+    assert_eq!(usual.settings.broad_phase, None);
+    for asked in [true, false] {
+        let text = usual.resolved.replacen("[run]\n", &format!("[run]\nbroad_phase = {asked}\n"), 1);
+        assert_eq!(scene(&text).settings.broad_phase, Some(asked), "{text}");
+    }
 }
 
 #[test]

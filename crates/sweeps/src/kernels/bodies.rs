@@ -3,7 +3,7 @@
 use super::bonds::record_of;
 use super::{DONE, is_halted, raise};
 use crate::bodies::{
-    BodyForce, FREE, advance_body, carry, drop_own, is_carried, orientation_at, original_of, place_prescribed_body, push_on,
+    BodyForce, FREE, advance_body, carry, drop_own, ghost_of, is_carried, orientation_at, original_of, place_prescribed_body, push_on,
     stored_orientation_at, with_load,
 };
 use crate::entries::{TILE, first_entry};
@@ -361,6 +361,22 @@ pub fn forces_on_members<R: Real>(
         }
         member_force[m] = record::<R>(&push, R::new(0.0));
         member_torque[m] = record::<R>(&turning, R::new(0.0));
+    }
+}
+
+/// Copies the member numbers of n grains for a search among them. Grains of bodies get the number of a ghost, which has no row, unless `near` marks
+/// the group of their member with a bit of `asked`.
+#[cube(launch)]
+pub fn mark_candidates(member: &[u32], group_of: &[u32], near: &[u32], marks: &mut [u32], asked: u32, n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let m = member[i];
+        marks[i] = m;
+        if is_carried(m) {
+            if near[group_of[m as usize] as usize] & asked == 0u32 {
+                marks[i] = ghost_of(m);
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Body boundary particles: they move with their bodies, and the fluid forces on them are summed for their bodies.
 
 use super::bodies::NOWHERE;
+use super::neighbor_lists::is_outside;
 use super::{HALTED, THREADS, is_halted, raise, sum_of_cube};
-use crate::bodies::{carry, in_plane, is_ghost, orientation_at};
+use crate::bodies::{FREE, GHOST, carry, in_plane, is_ghost, orientation_at};
 use crate::layout::{Record, last, load, record, store, xyz};
 use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use cubecl::prelude::*;
@@ -16,6 +17,22 @@ pub fn index_body_boundaries(id: &[u32], place: &mut [u32], first: u32, n: u32) 
         if id[i] >= first {
             place[(id[i] - first) as usize] = i as u32;
         }
+    }
+}
+
+/// Marks those body boundary particles, with ids from `first` on, that are outside of a box around all fluid: they need no rows, and get the member
+/// number of a ghost. All others of n particles are marked as free. Both corners of the box are in `corners`.
+#[cube(launch)]
+pub fn mark_dry<C: Real>(id: &[u32], reference: &[Record<C>], corners: &[C], marks: &mut [u32], first: u32, n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut mark = FREE.runtime();
+        if id[i] >= first {
+            if is_outside::<C>(&xyz::<C>(reference[i]), corners) {
+                mark = GHOST.runtime();
+            }
+        }
+        marks[i] = mark;
     }
 }
 

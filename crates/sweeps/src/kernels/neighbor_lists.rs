@@ -22,9 +22,16 @@ pub const BOUNDS: usize = 256;
 const FAR: f32 = 1.0e37;
 
 /// Bounding box of the grains of each of [`BOUNDS`] blocks: lower corner and number of grains, and upper corner. Grains outside of the domain, whose
-/// corners are in `domain`, do not count.
+/// corners are in `domain`, do not count; with `free_only`, neither do those that `member` does not mark as free.
 #[cube(launch)]
-pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Record<C>], n: u32) {
+pub fn bounds<C: Real>(
+    position: &[Record<C>],
+    domain: &[C],
+    member: &[u32],
+    corners: &mut [Record<C>],
+    n: u32,
+    #[comptime] free_only: bool,
+) {
     let unit = UNIT_POS as usize;
     let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
     let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
@@ -35,7 +42,11 @@ pub fn bounds<C: Real>(position: &[Record<C>], domain: &[C], corners: &mut [Reco
     let mut i = ABSOLUTE_POS;
     while i < n as usize {
         let p = xyz::<C>(position[i]);
-        if !is_outside::<C>(&p, domain) {
+        let mut counts = !is_outside::<C>(&p, domain);
+        if free_only {
+            counts = counts && member[i] == FREE;
+        }
+        if counts {
             low = lower::<C>(&low, &p);
             high = upper::<C>(&high, &p);
             kept += C::new(1.0);

@@ -9,11 +9,13 @@ use crate::surroundings::Surroundings;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::bodies::NOWHERE;
-use seixo_sweeps::kernels::body_boundary::{halt_all, index_body_boundaries, place_body_boundaries, sum_forces_on_bodies};
+use seixo_sweeps::kernels::body_boundary::{halt_all, index_body_boundaries, mark_dry, place_body_boundaries, sum_forces_on_bodies};
 use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::periodic::OPEN;
 use std::sync::Arc;
 
 /// Body boundary particles on a GPU.
@@ -33,6 +35,8 @@ pub(super) struct GpuBodyBoundaries<C> {
     pub bodies: Arc<CoupledBodies<C>>,
     /// Whether grains on this GPU use the same records of bodies.
     shares_bodies: bool,
+    /// Whether particles outside of the box of the fluid have no rows.
+    skips_dry: bool,
     /// For each body boundary: the power that its body gains, summed over all steps, and the present one \[W\].
     power: Buffer<C>,
     ledger: f64,
@@ -71,6 +75,7 @@ impl<C: Number> GpuBodyBoundaries<C> {
             place: gpu.upload(&vec![FREE; particles], "body boundary particles")?,
             bodies,
             shares_bodies,
+            skips_dry: surroundings.context.settings.broad_phase == Some(true) && shares_bodies,
             ledger: 0.0,
         }))
     }
@@ -103,6 +108,35 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             body_boundaries.first[1],
             self.n as u32,
         );
+    }
+
+    /// Marks body boundary particles that no fluid can reach before the next rebuild, in the buffer of keys, if they are to have no rows: those
+    /// outside of the box of the fluid and of small grains \[Silva 2010, Algorithm 7\]. Returns whether there are marks.
+    pub(super) fn mark_dry_boundaries(&self, host: &Flow) -> Result<bool, GpuError> {
+        let skipping = self.body_boundaries.as_ref().filter(|body_boundaries| body_boundaries.skips_dry);
+        // Across periodic sides, fluid may be near a particle outside of its box.
+        let Some(body_boundaries) = skipping.filter(|_| self.plan.sides == OPEN) else {
+            return Ok(false);
+        };
+        let wet = self.cells.box_of_free(&self.gpu, &self.reference, &self.member, self.n)?;
+        let reach = host.plan.support + host.cells.skin;
+        // Rounding of the distances of pairs.
+        let margin = 64.0 * f64::from(f32::EPSILON) * (reach + if wet == Bounds::NOTHING { 0.0 } else { wet.farthest() });
+        let wet = wet.widened(reach + margin);
+        self.gpu.write(&self.cells.domain, &numbers::<C>([wet.low, wet.high].concat()));
+        let (count, dim) = units(self.n);
+        mark_dry::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.id.argument(),
+            self.reference.records(),
+            self.cells.domain.argument(),
+            self.key.argument(),
+            body_boundaries.first[1],
+            self.n as u32,
+        );
+        Ok(true)
     }
 
     /// Places body boundary particles according to the bodies at this step. With `watch`, the step halts if one is too far from its listed position.

@@ -153,10 +153,10 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
         }))
     }
 
-    /// Marks those of n particles of these kinds that have no rows in a subdomain.
-    pub fn mark_rowless<'a>(&self, gpu: &Gpu, kind: &Buffer<u32>, n: usize, marks: &'a Buffer<u32>) -> Option<&'a Buffer<u32>> {
+    /// Marks those of n particles of these kinds that have no rows in a subdomain. Returns whether there are marks.
+    pub fn mark_rowless(&self, gpu: &Gpu, kind: &Buffer<u32>, n: usize, marks: &Buffer<u32>) -> bool {
         if !self.is_decomposed {
-            return None;
+            return false;
         }
         let (count, dim) = units(n);
         mark_without_rows::launch(
@@ -168,7 +168,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             marks.argument(),
             n as u32,
         );
-        Some(marks)
+        true
     }
 
     /// One word for each of n particles: 1 for ghosts, else 0. Empty if there is only one subdomain.

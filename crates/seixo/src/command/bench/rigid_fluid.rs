@@ -32,6 +32,8 @@ Examples:
   seixo bench rigid-fluid                                     all tables on all cores
   seixo bench rigid-fluid 6.3 6.4 --device gpu                fluid alone and bodies alone, on a GPU
   seixo bench rigid-fluid 6.6 --device cpu,gpu,heterogeneous  bodies in fluid on one after the other: tables 6.6 to 6.9
+  seixo bench rigid-fluid 6.6 --device gpu,heterogeneous --split
+                                                              and table 6.9 by the split of work of [Silva 2010], too
   seixo bench rigid-fluid 6.4 --mesh teapot.stl --radius 0.294
                                                               a teapot as spheres: of one that is 4.1 long and 2 high, 74
   seixo bench rigid-fluid --scale 100 --device gpu            a hundred times as many particles and bodies
@@ -53,6 +55,10 @@ pub struct RigidFluidArguments {
     /// fluids at the same time on a GPU. gpu:1 selects one of several GPUs. `seixo info` lists the devices of this machine
     #[arg(long = "device", value_name = "DEVICE", value_delimiter = ',', default_values_t = [Device::Cpu])]
     devices: Vec<Device>,
+    /// Measure each GPU a second time with the split of work of [Silva 2010]: the cores test bounding boxes of bodies while the GPU lists the fluid,
+    /// and the GPU does all else
+    #[arg(long)]
+    split: bool,
     /// Precision on GPUs: f64, mixed or f32; the CPU always uses f64. mixed computes coordinates and the velocities that move them in double
     /// precision, all else in single precision
     #[arg(long, value_parser = ["auto", "f64", "mixed", "f32"])]
@@ -151,6 +157,11 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
         [] => Table::value_variants(),
         asked => asked,
     };
+    if arguments.split && !arguments.devices.iter().any(|device| is_gpu(*device)) {
+        return Err(Failure::Input(
+            "--split shares the work of a GPU, and none of the devices is one: add --device gpu".to_owned(),
+        ));
+    }
     for &table in tables {
         let lines: Vec<Line> = table.lines().iter().map(|line| line.scaled(arguments.scale as usize)).collect();
         refuse_too_many(&lines, &shape)?;
@@ -161,13 +172,16 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
         for line in &lines {
             let mut reached = [None; Placement::ALL.len()];
             for &device in &arguments.devices {
-                let (placement, found) = measure(arguments, table, line, device, &shape)?;
-                reached[placement as usize] = Some(found.steps_per_second);
-                report(arguments, &found, || found.text())?;
+                for &split in ways(arguments, line, device) {
+                    let (placement, found) = measure(arguments, table, line, (device, split), &shape)?;
+                    reached[placement as usize] = Some(found.steps_per_second);
+                    report(arguments, &found, || found.text())?;
+                }
             }
             for (of, over, number) in [
                 (Placement::Gpu, Placement::Cpu, table.number(Placement::Gpu)),
                 (Placement::Heterogeneous, Placement::Gpu, "6.9"),
+                (Placement::Split, Placement::Gpu, "6.9"),
             ] {
                 if let Some(speed_up) = gain(&reached, of, over) {
                     let compared = Gain {
@@ -189,6 +203,20 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
         }
     }
     Ok(())
+}
+
+/// Whether a word names a GPU that computes everything.
+fn is_gpu(device: Device) -> bool {
+    matches!(device, Device::Gpu(_) | Device::Of(..))
+}
+
+/// Whether the work of a device is split, for each measurement of a line on it.
+fn ways(arguments: &RigidFluidArguments, line: &Line, device: Device) -> &'static [bool] {
+    if arguments.split && is_gpu(device) && line.bodies > 0 {
+        &[false, true]
+    } else {
+        &[false]
+    }
 }
 
 fn report<T: Serialize>(arguments: &RigidFluidArguments, found: &T, text: impl Fn() -> String) -> Done {
@@ -227,16 +255,17 @@ fn refuse_too_many(lines: &[Line], shape: &Shape) -> Done {
     }
 }
 
-/// Measures a line of a table on a device.
+/// Measures a line of a table on a device, of which the work may be split.
 fn measure(
     arguments: &RigidFluidArguments,
     table: Table,
     line: &Line,
-    device: Device,
+    (device, split): (Device, bool),
     shape: &Shape,
 ) -> Result<(Placement, Measured), Failure> {
     let mut settings = Settings {
         threads: arguments.threads,
+        broad_phase: split.then_some(true),
         ..Settings::default()
     };
     let place = DeviceArguments {
@@ -254,6 +283,7 @@ fn measure(
     let placement = match settings.device {
         DeviceChoice::Heterogeneous(_) => Placement::Heterogeneous,
         _ if is_on_cpu(&simulation) => Placement::Cpu,
+        _ if split => Placement::Split,
         _ => Placement::Gpu,
     };
     if placement != Placement::Cpu {
@@ -318,9 +348,14 @@ impl Measured {
             (self.wall_particles > 0).then(|| format!("{} of walls", terminal::many(self.wall_particles, "particle"))),
         ];
         let mut text = format!(
-            "  {} · {}\n    {:.1} steps/s ({:.1} to {:.1}), lists rebuilt {} in {} steps of {}",
+            "  {} · {}{}\n    {:.1} steps/s ({:.1} to {:.1}), lists rebuilt {} in {} steps of {}",
             what.into_iter().flatten().collect::<Vec<_>>().join(", "),
             terminal::place(&self.device, self.precision, self.threads),
+            if self.placement == Placement::Split.name() {
+                ", broad phase of bodies on the cores"
+            } else {
+                ""
+            },
             self.steps_per_second,
             self.slowest,
             self.fastest,

@@ -565,6 +565,7 @@ fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
         ("bench rigid-fluid 6.10", "6.10"),
         ("bench rigid-fluid --steps 0", "--steps"),
         ("bench rigid-fluid --mesh block.obj", "--radius"),
+        ("bench rigid-fluid 6.6 --split", "add --device gpu"),
     ] {
         let refused = stage.seixo(line);
         assert!(refused.code == 2 && refused.err.contains(reported), "{line}: {}", refused.err);

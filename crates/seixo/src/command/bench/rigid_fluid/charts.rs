@@ -26,7 +26,13 @@ pub fn draw(folder: &Path, table: Table, measured: &[(Line, Reached)]) -> Done {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             points
         };
-        let (here, published) = (curve(|(_, reached)| *reached), curve(|(line, _)| line.published));
+        let here = curve(|(_, reached)| *reached);
+        // The reference has one split of work, so one curve.
+        let published = if placement == Placement::Split {
+            Vec::new()
+        } else {
+            curve(|(line, _)| line.published)
+        };
         let named = [
             (placement.name().to_owned(), here),
             (format!("{}, [Silva 2010]", placement.name()), published),

@@ -198,11 +198,16 @@ struct WallRows<C, R> {
 struct Cells<C> {
     grids: Buffer<C>,
     shapes: Buffer<u32>,
+    /// The records of grids and shapes at the last sort, which the buffers hold.
+    sorted_by: (Vec<C>, Vec<u32>),
     domain: Buffer<C>,
     first: Buffer<u32>,
     corners: Buffer<C>,
     lengths: Buffer<u32>,
     kept: Buffer<u32>,
+    /// Number of ghosts among each of the candidates, and that before it.
+    counts: Buffer<u32>,
+    starts: Buffer<u32>,
 }
 
 /// Grains with coordinates of type C and all other numbers of type R.

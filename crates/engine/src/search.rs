@@ -5,6 +5,7 @@
 //! all pairs, all cells that a grain overlaps, or hash tables. All methods give the same list.
 
 mod cells;
+mod layers;
 mod overlap;
 mod pairs;
 mod table_backend;
@@ -12,6 +13,7 @@ mod tables;
 
 use crate::fields::Fields;
 pub use cells::{Cells, MAX_CLASSES, cells_between, is_small, size_classes};
+pub use layers::{Layer, layers_near};
 pub use overlap::deepest_overlap;
 pub use pairs::Pairs;
 pub(crate) use pairs::of_partner;

@@ -531,6 +531,29 @@ impl ForceAssembly {
     }
 }
 
+/// Grains that a subdomain tests, at a rebuild of neighbor lists, to find those that are ghost particles of a neighbor. Both methods find the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GhostSelection {
+    /// All grains, for comparison.
+    All,
+    /// The grains in layers of cells near the neighbor \[Harada 2010\].
+    #[default]
+    Layers,
+}
+
+impl GhostSelection {
+    /// All methods.
+    pub const ALL: [GhostSelection; 2] = [GhostSelection::All, GhostSelection::Layers];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            GhostSelection::All => "all",
+            GhostSelection::Layers => "layers",
+        }
+    }
+}
+
 /// Settings of the time integration.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -564,6 +587,8 @@ pub struct Settings {
     /// Number of subdomains for grains and fluids, each with threads of its own, see [`crate::WorldError::Subdomains`]; 1 = no decomposition.
     /// With more than one, results are those of [`Settings::decomposition_invariant`].
     pub domains: usize,
+    /// Grains that subdomains test for ghost particles. It changes no result.
+    pub ghost_selection: GhostSelection,
     /// Number of GPUs of this machine for the subdomains, of the API of the one in [`Settings::device`]; with 1, all subdomains are on that GPU.
     pub gpus: usize,
     /// The MPI processes, if there are several; each has one subdomain. [`Settings::domains`] is then their number, and [`Settings::threads`] applies
@@ -586,6 +611,7 @@ impl Default for Settings {
             broad_phase: None,
             decomposition_invariant: false,
             domains: 1,
+            ghost_selection: GhostSelection::default(),
             gpus: 1,
             ranks: None,
         }

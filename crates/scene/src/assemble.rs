@@ -19,7 +19,9 @@ use crate::{
     walls,
 };
 use seixo_analysis::Grid;
-use seixo_engine::world::{DeviceChoice, Domain, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World};
+use seixo_engine::world::{
+    DeviceChoice, Domain, GhostSelection, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
+};
 use seixo_files::vtk::Field;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -187,6 +189,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         broad_phase: file.run.broad_phase,
         decomposition_invariant: file.run.decomposition_invariant,
         domains: file.run.domains.0.max(file.run.gpus.0) as usize,
+        ghost_selection: GhostSelection::default(),
         gpus: file.run.gpus.0 as usize,
         ranks: None,
     };

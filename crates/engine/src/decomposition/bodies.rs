@@ -80,23 +80,22 @@ impl Populations {
         })
     }
 
-    /// Removes the grains of a subdomain, and the bodies, that left the world.
-    pub(super) fn remove_left(&mut self) {
-        let Some(domain) = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete) else {
-            return;
-        };
+    /// Removes the grains of a subdomain, and the bodies, that left the world. Returns the indices of the other grains, if some were removed.
+    pub(super) fn remove_left(&mut self) -> Option<Vec<u32>> {
+        let domain = self.context.domain.filter(|domain| domain.leaving == LeavingPolicy::Delete)?;
         let lost: Vec<bool> = (0..self.grains.fields.len()).map(|i| self.is_outside(i, &domain)).collect();
         self.remove_body_energy(&domain);
-        if lost.contains(&true) {
+        let stayed = lost.contains(&true).then(|| {
             self.remove_grain_energy();
             self.remove_leaving_scalars(|_, i| lost[i]);
-            self.retain_grains(|i| !lost[i]);
-        }
+            self.retain_grains(|i| !lost[i])
+        });
         // This includes bodies without a grain here: members have the same ids everywhere.
         let left: Vec<bool> = (0..self.bodies.len()).map(|b| self.bodies.has_left(b, &domain)).collect();
         if left.contains(&true) {
             self.retain_bodies(|b| !left[b]);
         }
+        stayed
     }
 }
 

@@ -9,7 +9,7 @@ use seixo_transport::{Disconnected, Transport};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// Messages that a subdomain sent, and their wall time.
+/// Messages that a subdomain sent, with their wall time, and the selection of the ghosts that it sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Communication {
     /// Number of messages to neighbor subdomains.
@@ -20,6 +20,10 @@ pub struct Communication {
     pub collectives: u64,
     /// Wall time of sending and receiving. The subdomain that finishes first waits longest.
     pub spent: Duration,
+    /// Wall time in which grains were selected that are ghosts of neighbors, at rebuilds of the neighbor lists.
+    pub selecting: Duration,
+    /// Number of grains that were tested for that on the CPU. A grain counts once for each neighbor.
+    pub tested: u64,
 }
 
 /// Name of this section in the report of a subdomain.
@@ -32,16 +36,16 @@ impl Communication {
             bytes: self.bytes + other.bytes,
             collectives: self.collectives + other.collectives,
             spent: self.spent + other.spent,
+            selecting: self.selecting + other.selecting,
+            tested: self.tested + other.tested,
         }
     }
 
     /// The section name and column of these numbers in a report.
     pub(super) fn into_section(self) -> (&'static str, Column) {
-        let nanoseconds = self.spent.as_nanos() as u64;
-        (
-            COMMUNICATION,
-            Column::U64(vec![self.messages, self.bytes, self.collectives, nanoseconds]),
-        )
+        let [spent, selecting] = [self.spent, self.selecting].map(|time| time.as_nanos() as u64);
+        let counts = vec![self.messages, self.bytes, self.collectives, spent, selecting, self.tested];
+        (COMMUNICATION, Column::U64(counts))
     }
 
     /// The numbers from the report of a subdomain.
@@ -49,14 +53,16 @@ impl Communication {
         let Some(Column::U64(counts)) = report.reported.get(COMMUNICATION) else {
             return Err(DecodeError);
         };
-        let &[messages, bytes, collectives, nanoseconds] = counts.as_slice() else {
+        let &[messages, bytes, collectives, spent, selecting, tested] = counts.as_slice() else {
             return Err(DecodeError);
         };
         Ok(Communication {
             messages,
             bytes,
             collectives,
-            spent: Duration::from_nanos(nanoseconds),
+            spent: Duration::from_nanos(spent),
+            selecting: Duration::from_nanos(selecting),
+            tested,
         })
     }
 }

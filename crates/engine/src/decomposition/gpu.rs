@@ -200,7 +200,8 @@ impl Subdomain {
         self.on_gpu(|remote, _| remote.receive_migrating(&received))?;
         let bonded = self.migrate_bonds(&partners)?;
         let blocks_in_reach = self.cuts.halo_per_neighbor(self.rank);
-        let messages = self.on_gpu(|remote, _| Ok(remote.ghosts_for(&blocks_in_reach, &bonded)?))?;
+        let (messages, spent) = self.on_gpu(|remote, host| Ok(remote.ghosts_for(host, &blocks_in_reach, &bonded)?))?;
+        self.counted().selecting += spent;
         let received = self.exchange(messages)?;
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         Ok(self.local.populations.refuse_torn_bonds()?)

@@ -147,6 +147,11 @@ impl Partition {
         )
     }
 
+    /// The space of a block with its halo.
+    pub fn with_halo(&self, block: usize) -> Block<f64> {
+        self.blocks_in_reach[block]
+    }
+
     /// The own space of a block.
     pub fn owned(&self, block: usize) -> Block<f64> {
         self.owned[block]

@@ -162,18 +162,22 @@ impl Subdomain {
             self.local.populations.remove_bond_energy(LEFT_DOMAIN);
         }
         self.local.populations.bonds_message(&mut contacts);
-        self.drop_ghosts();
+        let mut sorted = self.drop_ghosts();
         if self.local.populations.context.sides != OPEN {
             self.local.populations.wrap_grains();
         }
-        self.local.populations.remove_left();
+        if let Some(stayed) = self.local.populations.remove_left() {
+            sorted = picked(&sorted, &stayed);
+        }
         let now = self.local.populations.context.time();
         self.local.populations.record_list_positions();
         self.local.populations.walls.record_rebuild(now);
         let places = self.local.populations.grains.fields.reference.as_chunks::<3>().0;
         let partners = self.balance(&LoadSample::of(places.len(), places))?;
-        let held = self.send_migrating(contacts, &partners)?;
-        self.list(now, &held)?;
+        let (held, stayed) = self.send_migrating(contacts, &partners)?;
+        // The cells here are not those of the last sort on a GPU.
+        let sorted = if on_gpu.is_some() { Vec::new() } else { picked(&sorted, &stayed) };
+        self.list(now, &held, &sorted)?;
         self.local.populations.grains.rebuilds += 1;
         if let Some(fluids) = self.fluids.as_mut().filter(|_| on_gpu.is_some()) {
             self.local
@@ -194,14 +198,15 @@ impl Subdomain {
         Ok(partners)
     }
 
-    /// Removes the ghosts.
-    fn drop_ghosts(&mut self) {
+    /// Removes the ghosts. Returns the indices of the other grains.
+    fn drop_ghosts(&mut self) -> Vec<u32> {
         let own = self.owned_indices();
         self.local
             .populations
             .grains
             .fields
             .reorder(&self.local.populations.context.device, &own);
+        own
     }
 
     /// Indices of its own grains.
@@ -211,8 +216,8 @@ impl Subdomain {
     }
 
     /// Sends grains with their contact histories to those of these subdomains that own their blocks, and receives arriving ones. Returns the contact
-    /// histories of all grains here, some of them twice.
-    fn send_migrating(&mut self, contacts: State, partners: &[usize]) -> Result<Vec<State>, HaltReason> {
+    /// histories of all grains here, some of them twice, and the indices of the grains that stayed, which are before the arriving ones.
+    fn send_migrating(&mut self, contacts: State, partners: &[usize]) -> Result<(Vec<State>, Vec<u32>), HaltReason> {
         let own = self.rank;
         let fields = &self.local.populations.grains.fields;
         let owner: Vec<usize> = fields.reference.chunks_exact(3).map(|place| self.cuts.owner(place)).collect();
@@ -250,13 +255,14 @@ impl Subdomain {
                 held.push(state);
             }
         }
-        Ok(held)
+        Ok((held, staying))
     }
 
-    /// Lists all grains at their positions of the last rebuild, at this time \[s\], with ghosts; restores their contact histories.
-    pub fn list(&mut self, listed_at: f64, held: &[State]) -> Result<(), HaltReason> {
+    /// Lists all grains at their positions of the last rebuild, at this time \[s\], with ghosts; restores their contact histories. The first grains here
+    /// had the indices `sorted` at the last sort into cells.
+    pub fn list(&mut self, listed_at: f64, held: &[State], sorted: &[u32]) -> Result<(), HaltReason> {
         self.local.populations.receive_bonds(held);
-        let named = self.exchange_ghosts()?;
+        let named = self.exchange_ghosts(sorted)?;
         let simulation = &mut self.local;
         simulation.populations.forget_contacts();
         simulation.populations.list_from_references(listed_at);
@@ -294,6 +300,11 @@ impl Subdomain {
 /// The transport, through an exclusive reference to the subdomain.
 pub(super) fn through(transport: &mut Mutex<impl Transport>) -> &mut dyn Transport {
     transport.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The items at these indices.
+fn picked(items: &[u32], at: &[u32]) -> Vec<u32> {
+    at.iter().map(|&i| items[i as usize]).collect()
 }
 
 /// The step status of all subdomains, given that of this one.

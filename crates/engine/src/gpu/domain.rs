@@ -11,11 +11,12 @@ mod halt_flags;
 mod migration;
 
 use super::halo_exchange::HaloExchange;
-use super::index_map::{invert_order, sampled};
+use super::index_map::{Candidates, invert_order, sampled};
 use super::neighbor_lists::make_room;
 use super::{GpuGrains, Number, numbers};
 use crate::exchange::{HaltReason, SharedParticles, append_message, next_message};
 use crate::populations::Populations;
+use crate::world::GhostSelection;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
 use halo::HaloSide;
@@ -30,6 +31,7 @@ use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 /// Spare room for grains that migrate to this subdomain: one part in this many. These grains are stored behind the present ones.
 pub(super) const RESERVE: usize = 8;
@@ -79,8 +81,14 @@ pub(crate) trait DomainBackend: HaloExchange {
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Ids of the owned grains.
     fn owned_ids(&self) -> Result<Vec<u32>, GpuError>;
-    /// Messages with the ghosts for each of these blocks: grains within it, and grains with ids in `bonded`, which are bonded to grains of others.
-    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Messages with the ghosts for each of these blocks: grains within it, and grains with ids in `bonded`, which are bonded to grains of others; and
+    /// the time of their selection.
+    fn ghosts_for(
+        &mut self,
+        host: &Populations,
+        blocks_in_reach: &[Block<f64>],
+        bonded: &HashSet<u32>,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
     /// Receives the ghosts, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Number of owned grains, without ghosts.
@@ -163,6 +171,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             );
         }
         self.cells.list_marked(&self.gpu, self.n, &self.order)
+    }
+
+    /// As [`GpuGrains::find`] with this block, but tests only the grains in cells near it, see [`super::Cells::list_in_layers`].
+    fn find_in_layers(&mut self, host: &Populations, block: &Block<f64>, too: usize) -> Result<usize, GpuError> {
+        let border = self.border.as_ref().expect("a domain has a border");
+        let among = Candidates {
+            position: &self.position[self.now],
+            member: &border.member,
+            n: self.n,
+            sorted: border.known,
+            motion: host.grains.cells.largest_motion(),
+            bonded: (&border.parcel.start, too),
+        };
+        self.cells.list_in_layers(&self.gpu, &among, block, &self.order)
     }
 
     /// Records the new index of every grain after a sort.
@@ -302,7 +324,13 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         Ok(own.map(|(id, _)| id).collect())
     }
 
-    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>], bonded: &HashSet<u32>) -> Result<Vec<Vec<u8>>, GpuError> {
+    fn ghosts_for(
+        &mut self,
+        host: &Populations,
+        blocks_in_reach: &[Block<f64>],
+        bonded: &HashSet<u32>,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+        let clock = Instant::now();
         let mut too: Vec<u32> = Vec::new();
         if !bonded.is_empty() {
             let (ids, member) = self.ids_and_members()?;
@@ -321,9 +349,14 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         while sides.len() < blocks_in_reach.len() {
             sides.push(HaloSide::new(&gpu)?);
         }
-        let mut messages = Vec::new();
-        for (k, blocks_in_reach) in blocks_in_reach.iter().enumerate() {
-            let m = self.find(blocks_in_reach, false, too.len())?;
+        let (mut messages, mut spent) = (Vec::new(), clock.elapsed());
+        for (k, block) in blocks_in_reach.iter().enumerate() {
+            let clock = Instant::now();
+            let m = match host.context.settings.ghost_selection {
+                GhostSelection::All => self.find(block, false, too.len())?,
+                GhostSelection::Layers => self.find_in_layers(host, block, too.len())?,
+            };
+            spent += clock.elapsed();
             let border = self.border.as_mut().expect("a domain has a border");
             let side = &mut border.sides[k];
             make_room(&gpu, &mut side.own, m, "domains")?;
@@ -331,7 +364,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             side.shown = m;
             messages.push(self.packed(m)?);
         }
-        Ok(messages)
+        Ok((messages, spent))
     }
 
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

@@ -1,11 +1,36 @@
 //! Indices of particles in a subdomain: selection of those in a block, and new indices after a sort. The same for grains and fluids.
 
+use super::neighbor_lists::make_room;
 use super::{Cells, Number};
 use crate::exchange::MAX_SAMPLED;
 use crate::gpu::vector;
+use crate::search::{Layer, layers_near};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_sweeps::domain::{Block, BlockLaunch};
-use seixo_sweeps::kernels::domain::{find_within, invert, rename};
+use seixo_sweeps::kernels::domain::{find_among, find_within, invert, rename};
+
+/// The particles of a subdomain, from which ghosts of others are selected.
+pub(super) struct Candidates<'a, C> {
+    pub position: &'a Buffer<C>,
+    pub member: &'a Buffer<u32>,
+    /// Number of particles, and of those that were sorted; the others arrived later and stand behind them.
+    pub n: usize,
+    pub sorted: usize,
+    /// Largest distance that a particle can have moved since the sort \[m\].
+    pub motion: f64,
+    /// Indices of owned particles that are ghosts in any case, and their number.
+    pub bonded: (&'a Buffer<u32>, usize),
+}
+
+/// Some candidates, which a launch tests.
+#[derive(Clone, Copy)]
+enum Tested {
+    /// Particles of these cells.
+    InLayer(Layer),
+    /// Particles from this index on.
+    Arrived(usize),
+    Bonded,
+}
 
 impl<C: Number> Cells<C> {
     /// Marks those of n particles at these positions that are owned and in a block, or outside it if `beyond`.
@@ -29,6 +54,84 @@ impl<C: Number> Cells<C> {
             n as u32,
             beyond,
         );
+    }
+
+    /// Finds owned particles in a block, as [`Cells::mark_within`], but tests only those in the cells near it at the last sort and those that arrived
+    /// since \[Harada 2010\]. Writes their indices, and those of bonded particles, to the start of `found`, and returns their number.
+    pub(super) fn list_in_layers(
+        &mut self,
+        gpu: &Gpu,
+        among: &Candidates<'_, C>,
+        block: &Block<f64>,
+        found: &Buffer<u32>,
+    ) -> Result<usize, GpuError> {
+        let (grids, shapes) = &self.sorted_by;
+        let mut tested: Vec<(Tested, usize)> = layers_near(block, among.motion, (&grids[..], &shapes[..]), C::of)
+            .into_iter()
+            .map(|layer| {
+                (
+                    Tested::InLayer(layer),
+                    layer.widths().map(|cells| cells as usize).iter().product::<usize>(),
+                )
+            })
+            .collect();
+        tested.push((Tested::Arrived(among.sorted), among.n - among.sorted));
+        tested.push((Tested::Bonded, among.bonded.1));
+        tested.retain(|(_, count)| *count > 0);
+        let candidates: usize = tested.iter().map(|(_, count)| count).sum();
+        if candidates == 0 {
+            return Ok(0);
+        }
+        make_room(gpu, &mut self.counts, candidates, "domains")?;
+        make_room(gpu, &mut self.starts, candidates + 1, "domains")?;
+        self.test(gpu, among, block, &tested, None);
+        gpu.exclusive_scan(&self.counts, candidates, &self.starts)?;
+        self.test(gpu, among, block, &tested, Some(found));
+        Ok(gpu.download_part(&self.starts, candidates..candidates + 1).wait()?[0] as usize)
+    }
+
+    /// Counts the particles in a block among these candidates, or lists them.
+    fn test(&self, gpu: &Gpu, among: &Candidates<'_, C>, block: &Block<f64>, tested: &[(Tested, usize)], list: Option<&Buffer<u32>>) {
+        let mut from = 0;
+        for &(tested, m) in tested {
+            let (mut grid, mut low, mut widths, mut first) = (0, [0; 3], [1; 3], 0);
+            match tested {
+                Tested::InLayer(layer) => {
+                    (grid, widths) = (layer.grid, layer.widths());
+                    low = [layer.span.x_first, layer.span.y_first, layer.span.z_first];
+                }
+                Tested::Arrived(index) => first = index,
+                Tested::Bonded => {}
+            }
+            let (count, dim) = units(m);
+            find_among::launch::<C>(
+                gpu.client(),
+                count,
+                dim,
+                among.position.records(),
+                among.member.argument(),
+                self.domain.argument(),
+                self.first.argument(),
+                self.shapes.argument(),
+                among.bonded.0.argument(),
+                self.starts.argument(),
+                list.unwrap_or(&self.counts).argument(),
+                BlockLaunch::new(vector(&block.low), vector(&block.high), vector(&block.length)),
+                grid as u32,
+                low[0],
+                low[1],
+                low[2],
+                widths[0],
+                widths[1],
+                first as u32,
+                from as u32,
+                m as u32,
+                matches!(tested, Tested::InLayer(_)),
+                matches!(tested, Tested::Bonded),
+                list.is_some(),
+            );
+            from += m;
+        }
     }
 
     /// Writes the indices of the marked ones of n particles to the start of `found`, and returns their number.

@@ -482,8 +482,9 @@ impl<C: Number> Cells<C> {
         let cells = host.lay_out(low, high, kept);
         let spread = if keys.member.is_some() { REMOVED_KEYS } else { 0 };
         make_room(gpu, &mut self.first, cells + 2 + spread, "cells")?;
-        gpu.write(&self.grids, &numbers::<C>(host.grids.iter().copied()));
-        gpu.write(&self.shapes, &host.shapes);
+        self.sorted_by = (numbers(host.grids.iter().copied()), host.shapes.clone());
+        gpu.write(&self.grids, &self.sorted_by.0);
+        gpu.write(&self.shapes, &self.sorted_by.1);
         self.find(gpu, host.grids(), position, keys.key, (n, cells), false);
         if let Some(member) = keys.member {
             let (count, dim) = units(n);
@@ -511,11 +512,14 @@ impl<C: Number> Cells<C> {
         Ok(Cells {
             grids: gpu.buffer(grids * GRID, "the grids")?,
             shapes: gpu.buffer(grids * SHAPE, "the grids")?,
+            sorted_by: (Vec::new(), Vec::new()),
             domain: gpu.buffer(6, "the domain")?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
             lengths: gpu.buffer(n, "lengths of rows")?,
             kept: gpu.buffer(1, "lengths of rows")?,
+            counts: gpu.buffer(RECORD, "domains")?,
+            starts: gpu.buffer(RECORD, "domains")?,
         })
     }
 }

@@ -147,7 +147,7 @@ impl Simulation {
         };
         let (listed_at, held) = (self.whole.populations.walls.listed_at, [contacts]);
         let listed = subdomains.all(|domain| {
-            domain.list(listed_at, &held)?;
+            domain.list(listed_at, &held, &[])?;
             let worn = domain.local.populations.restore_wear_since_rebuild(&held[0], false);
             worn.map_err(HaltReason::Refused)?;
             domain.list_fluids()?;

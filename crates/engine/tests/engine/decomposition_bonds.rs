@@ -6,7 +6,7 @@ use crate::bonded::{COUNT, STEP, after, assert_rubber_holds, assert_too_long_is_
 use crate::bonded::{decomposed_alike, leaving, parting, ring, started, step_of};
 use crate::ledgers::assert_same_ledger;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Body, Bonded, Domain, LeavingPolicy, Settings, Sphere, World};
+use seixo_engine::world::{Body, Bonded, Domain, GhostSelection, LeavingPolicy, Settings, Sphere, World};
 use seixo_laws::bond::BondLaw;
 
 /// On two threads, with this number of subdomains; without decomposition, with the same order of sums.
@@ -215,4 +215,23 @@ fn a_bond_that_reaches_over_a_whole_domain_is_refused() {
     world.bonds[0].between = Bonded::Pairs(vec![[0, 8]]);
     let refusal = Simulation::new(world, among(3, STEP)).err().unwrap().to_string();
     assert!(refusal.contains("use at most 1"), "{refusal}");
+}
+
+#[test]
+fn bonded_ghosts_from_layers_of_cells_are_those_among_all_grains() {
+    let (ring, beam, block) = (ring(), beam(), block());
+    let settings = [among(2, STEP), among(4, STEP), cracking(&block, 3)];
+    for (world, settings) in [&ring, &beam, &block].into_iter().zip(settings) {
+        let [mut all, mut layers] = GhostSelection::ALL.map(|ghost_selection| {
+            let settings = Settings {
+                ghost_selection,
+                ..settings.clone()
+            };
+            after(world, settings, 600)
+        });
+        let what = format!("{} grains", world.grains.len());
+        assert_eq!(all.bonds_now(), layers.bonds_now(), "{what}");
+        assert_same(&mut all, &mut layers, &what);
+        assert_eq!(all.snapshot(), layers.snapshot(), "{what}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Migration of a hundred thousand grains between subdomains without loss, and the messages meanwhile.
+//! Migration of a hundred thousand grains between subdomains without loss, the messages meanwhile, and the selection of ghosts.
 
 use crate::alike::assert_same;
 use crate::beds::falling;
@@ -6,7 +6,7 @@ use crate::domains::{after, among, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{Settings, World};
+use seixo_engine::world::{Domain, GhostSelection, LeavingPolicy, Settings, World};
 use seixo_engine::{Communication, Simulation};
 use seixo_laws::contact::TangentialLaw;
 
@@ -32,6 +32,21 @@ fn blown(world: &World, domains: usize) -> Simulation {
         ..among(domains)
     };
     Simulation::new(world.clone(), settings).unwrap()
+}
+
+/// The same grains, of two size classes, in a long pipe with periodic sides, which is cut into slabs.
+fn pipe() -> World {
+    let mut world = storm();
+    let (cells, spacing) = ([100, 6, 5], 1.05e-3);
+    for (k, position) in world.grains.position.iter_mut().enumerate() {
+        *position = [k % 100, k / 100 % 6, k / 600].map(|cell| (cell as f64 + 0.5) * spacing);
+    }
+    let length = cells.map(|cells| f64::from(cells) * spacing);
+    world.domain = Some(Domain {
+        periodic: [true; 3],
+        ..Domain::open([0.0; 3], length, LeavingPolicy::Error)
+    });
+    world
 }
 
 /// Kinetic energy relative to the mean velocity \[J\].
@@ -114,4 +129,41 @@ fn domains_report_those_beside_them_and_what_they_report_is_counted() {
         "{bytes:?}"
     );
     assert!(then.iter().zip(&first).all(|(now, before)| now.spent > before.spent));
+}
+
+#[test]
+fn ghosts_from_layers_of_cells_are_those_among_all_grains() {
+    let world = pipe();
+    let run = |domains: usize, ghost_selection: GhostSelection| {
+        let settings = Settings {
+            time_step: Some(STEP),
+            ghost_selection,
+            ..among(domains)
+        };
+        let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+        simulation.advance(400).unwrap();
+        simulation.observe().unwrap();
+        simulation
+    };
+    let mut whole = run(1, GhostSelection::All);
+    for domains in [4, 8] {
+        let [mut all, mut layers] = GhostSelection::ALL.map(|selection| run(domains, selection));
+        let what = format!("{domains} domains");
+        assert_same(&mut whole, &mut layers, &what);
+        assert_same(&mut all, &mut layers, &what);
+        assert_eq!(all.snapshot(), layers.snapshot(), "{what}");
+        let [of_all, of_layers] = [&all, &layers].map(|simulation| simulation.decomposition().unwrap());
+        assert!(of_layers.migrations > 1000, "{what}: {} moves", of_layers.migrations);
+        let sum = |counts: &[Communication], count: fn(&Communication) -> u64| counts.iter().map(count).sum::<u64>();
+        let both = |count: fn(&Communication) -> u64| [&of_all, &of_layers].map(|found| sum(&found.communication, count));
+        let [bytes, bytes_of_layers] = both(|counts| counts.bytes);
+        assert_eq!(bytes, bytes_of_layers, "{what}: other ghosts were sent");
+        // Slabs are 25 or 13 spacings long. The range is one spacing, the motion since the last sort half of one, and cells are up to one spacing long.
+        let [tested, tested_of_layers] = both(|counts| counts.tested);
+        assert!(
+            0 < tested_of_layers && 2 * tested_of_layers < tested,
+            "{what}: {tested_of_layers} of {tested}"
+        );
+        assert!(of_layers.communication.iter().all(|counts| !counts.selecting.is_zero()), "{what}");
+    }
 }

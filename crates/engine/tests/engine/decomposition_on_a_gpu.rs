@@ -3,12 +3,13 @@
 
 use crate::alike;
 use crate::beds::falling;
+use crate::bonded::{self, STEP, ring};
 use crate::domains_on_a_gpu::{after, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use seixo_engine::state::Column;
-use seixo_engine::world::{Domain, LeavingPolicy, Precision, Settings, Shear};
+use seixo_engine::world::{Domain, GhostSelection, LeavingPolicy, Precision, Settings, Shear};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
 
@@ -180,6 +181,50 @@ fn sides_slide_past_each_other_between_domains() {
         assert!(decomposed.decomposition().unwrap().migrations > 100, "{what}");
         assert_same(&mut whole, &mut decomposed, &what);
         assert_same_ledger(&whole, &decomposed, &what);
+    }
+}
+
+#[test]
+fn ghosts_from_layers_of_cells_are_those_among_all_grains() {
+    // Grains of two size classes that circulate through blocks in all directions, and between sliding sides.
+    let mut sheared = gas(1000);
+    sheared.domain.as_mut().unwrap().shear = Some(Shear {
+        flow: 0,
+        gradient: 2,
+        rate: 100.0,
+    });
+    let mut leaving = falling(1000, TangentialLaw::Mindlin);
+    leaving.domain = Some(Domain::open([-0.1, -0.1, -0.1], [0.1, 0.1, 0.0105], LeavingPolicy::Delete));
+    for velocity in &mut leaving.grains.velocity {
+        velocity[2] += 3.0;
+    }
+    let bonded = Settings {
+        time_step: Some(STEP),
+        ..among(2, Precision::Mixed)
+    };
+    let cases = [
+        ("gas in mixed precision", gas(1000), among(8, Precision::Mixed)),
+        ("gas in single precision", gas(1000), among(3, Precision::F32)),
+        ("sliding sides", sheared, among(4, Precision::Mixed)),
+        ("grains that leave", leaving, among(3, Precision::F64)),
+        ("a bonded ring", ring(), bonded),
+    ];
+    for (what, world, settings) in cases {
+        let [mut all, mut layers] = GhostSelection::ALL.map(|ghost_selection| {
+            let settings = Settings {
+                ghost_selection,
+                ..settings.clone()
+            };
+            bonded::after(&world, settings, 300)
+        });
+        assert!(layers.rebuilds() > 3, "{what}: {}", layers.rebuilds());
+        assert_same(&mut all, &mut layers, what);
+        assert_same_ledger(&all, &layers, what);
+        let found = layers.decomposition().unwrap();
+        assert!(
+            found.communication.iter().all(|counts| !counts.selecting.is_zero()),
+            "{what}: {found:?}"
+        );
     }
 }
 

@@ -7,6 +7,7 @@
 use super::HALTED;
 use super::neighbor_lists::{entry_of_origin, is_outside};
 use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
+use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
 use crate::fluid::WALL_BIT;
@@ -30,18 +31,95 @@ pub fn find_within<C: Real>(
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let p = xyz::<C>(position[i]);
-        let mut is_meant = is_in_block::<C>(&p, block);
-        if beyond {
-            is_meant = !is_meant;
-        }
         let mut kept = 0u32;
-        if is_meant && is_owned(member[i]) {
-            if !is_outside::<C>(&p, domain) {
-                kept = 1u32;
-            }
+        if is_sought::<C>(position[i], member[i], domain, block, beyond) {
+            kept = 1u32;
         }
         keep[i] = kept;
+    }
+}
+
+/// Whether this subdomain owns a grain that is inside the world and in a block or, with `beyond`, not in it.
+#[cube]
+fn is_sought<C: Real>(position: Record<C>, member: u32, domain: &[C], block: &Block<C>, #[comptime] beyond: bool) -> bool {
+    let p = xyz::<C>(position);
+    let mut is_meant = is_in_block::<C>(&p, block);
+    if beyond {
+        is_meant = !is_meant;
+    }
+    let mut is_kept = false;
+    if is_meant && is_owned(member) {
+        if !is_outside::<C>(&p, domain) {
+            is_kept = true;
+        }
+    }
+    is_kept
+}
+
+/// Finds the same grains as [`find_within()`] without `beyond`, among m candidates, see [`crate::cells`]. With `in_cells`, a candidate is a cell with all
+/// its grains: the box of these cells begins at the cell x y z of a grid, and is `wide_x` and `wide_y` cells wide. With `bonded`, it is the grain at one of
+/// these indices, which is listed unless it is found in the block. Else it is one of the grains from index `first` on.
+///
+/// Counts the grains of each candidate, from index `from` of `found` on. With `fill`, writes their indices from the entry in `start` on instead.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn find_among<C: Real>(
+    position: &[Record<C>],
+    member: &[u32],
+    domain: &[C],
+    cell_first: &[u32],
+    shapes: &[u32],
+    place: &[u32],
+    start: &[u32],
+    found: &mut [u32],
+    block: &Block<C>,
+    grid: u32,
+    x: u32,
+    y: u32,
+    z: u32,
+    wide_x: u32,
+    wide_y: u32,
+    first: u32,
+    from: u32,
+    m: u32,
+    #[comptime] in_cells: bool,
+    #[comptime] bonded: bool,
+    #[comptime] fill: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        let mut begin = first as usize + k;
+        if bonded {
+            begin = place[k] as usize;
+        }
+        let mut end = begin + 1usize;
+        if in_cells {
+            let along = k as u32;
+            let row = along / wide_x;
+            let cell = cell_number(shapes, grid as usize, x + along % wide_x, y + row % wide_y, z + row / wide_y, false) as usize;
+            begin = cell_first[cell] as usize;
+            end = cell_first[cell + 1usize] as usize;
+        }
+        let entry = from as usize + k;
+        let mut at = 0u32;
+        if fill {
+            at = start[entry];
+        }
+        for i in begin..end {
+            let mut is_listed = is_sought::<C>(position[i], member[i], domain, block, false);
+            if bonded {
+                is_listed = !is_listed;
+            }
+            if is_listed {
+                if fill {
+                    found[at as usize] = i as u32;
+                }
+                at += 1u32;
+            }
+        }
+        if !fill {
+            found[entry] = at;
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::settled::settled;
 use super::{WARMING, failed, refuse_solid_fraction, refused, seconds_of, warm_up};
 use crate::terminal;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use kind::{Kind, MIN_PARTICLES};
 use measured::Measured;
 use model::{Costs, Growth, Predicted, Reference, Sample};
@@ -17,7 +18,7 @@ use seixo::Simulation;
 use seixo::device_options::{DeviceArguments, is_on_cpu};
 use seixo_engine::Communication;
 use seixo_engine::state::{Profile, State};
-use seixo_engine::world::{DeviceChoice, Settings};
+use seixo_engine::world::{DeviceChoice, GhostSelection, Settings};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,7 @@ Examples:
   seixo bench scaling --domains 1,2                  a bed of 10⁵ grains among domains of one thread each
   seixo bench scaling --gpus 1,2,4,8 --particles 1000000,8000000 --strong --weak --json scaling.json
   seixo bench scaling --case gas --gpus 1,2 --weak --particles 4000000
+  seixo bench scaling --case gas --domains 2,8 --ghosts all,layers
   seixo bench scaling --predict 64,1024 scaling.json
 
 A world is made for each number of devices, settled, and stepped, including all rebuilds of neighbor lists. With --strong it has as many particles on any number,
@@ -75,6 +77,10 @@ pub struct ScalingArguments {
     repeat: u32,
     #[command(flatten)]
     place: DeviceArguments,
+    /// How domains select the grains that are ghosts of their neighbors, separated by commas: among all grains, or among those in layers of cells at
+    /// the border. Several domains are measured with each; no result changes
+    #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = selections(), default_values = ["layers"])]
+    ghosts: Vec<GhostSelection>,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<Option<PathBuf>>,
@@ -85,6 +91,24 @@ pub struct ScalingArguments {
     /// File that --json wrote
     #[arg(value_name = "FILE", requires = "predict")]
     measured: Option<PathBuf>,
+}
+
+/// Parses the name of a [`GhostSelection`].
+fn selections() -> impl TypedValueParser<Value = GhostSelection> {
+    PossibleValuesParser::new(GhostSelection::ALL.map(GhostSelection::name)).map(|word| {
+        GhostSelection::ALL
+            .into_iter()
+            .find(|selection| selection.name() == word)
+            .unwrap_or_default()
+    })
+}
+
+/// How a world is computed on a number of devices.
+#[derive(Clone, Copy)]
+struct Way {
+    domains: usize,
+    decomposition_invariant: bool,
+    ghosts: GhostSelection,
 }
 
 impl ScalingArguments {
@@ -106,11 +130,29 @@ impl ScalingArguments {
         devices
     }
 
-    /// Returns the settings for `domains` subdomains and a world of `particles` particles, or several such worlds.
-    fn settings(&self, particles: usize, domains: usize, decomposition_invariant: bool) -> Result<Settings, Failure> {
+    /// Returns the ways to compute a world on a number of devices.
+    fn ways(&self, domains: usize) -> Vec<Way> {
+        let way = |decomposition_invariant: bool, ghosts: GhostSelection| Way {
+            domains,
+            decomposition_invariant,
+            ghosts,
+        };
+        if domains == 1 {
+            [false, true]
+                .map(|is_invariant| way(is_invariant, GhostSelection::default()))
+                .to_vec()
+        } else {
+            self.ghosts.iter().map(|&ghosts| way(true, ghosts)).collect()
+        }
+    }
+
+    /// Returns the settings for a world of `particles` particles, or several such worlds.
+    fn settings(&self, particles: usize, way: Way) -> Result<Settings, Failure> {
         let mut settings = self.case.settings(particles);
         self.place.apply(&mut settings).map_err(Failure::Input)?;
-        (settings.domains, settings.decomposition_invariant) = (domains, decomposition_invariant);
+        let domains = way.domains;
+        (settings.domains, settings.decomposition_invariant) = (domains, way.decomposition_invariant);
+        settings.ghost_selection = way.ghosts;
         if !self.gpus.is_empty() {
             settings.gpus = domains;
             if self.place.device.is_none() {
@@ -162,14 +204,13 @@ fn measure_series(arguments: &ScalingArguments, growth: Growth, particles: usize
                 settle(arguments, side_by_side, particles, most)?
             }
         };
-        let ways: &[bool] = if domains == 1 { &[false, true] } else { &[true] };
-        for &decomposition_invariant in ways {
-            let mut measured = measure(arguments, (growth, particles, domains, decomposition_invariant), state.as_ref())?;
+        for way in arguments.ways(domains) {
+            let mut measured = measure(arguments, (growth, particles, way), state.as_ref())?;
             let of_one = reported[first..].iter().find(|one| one.domains == 1 && one.decomposition_invariant);
             let each = measured.grain_steps_per_second_and_device;
             measured.efficiency = match of_one {
                 Some(one) => Some(each / one.grain_steps_per_second_and_device),
-                None => (domains == 1 && decomposition_invariant).then_some(1.0),
+                None => (domains == 1 && way.decomposition_invariant).then_some(1.0),
             };
             if !arguments.prints_json() && reported.len() == first {
                 terminal::out(&format!("{} scaling, {}\n{}", growth.name(), measured.title(), measured.heads()))?;
@@ -210,17 +251,23 @@ fn settle(arguments: &ScalingArguments, side_by_side: usize, particles: usize, d
     let kept = arguments.settled.as_ref().map(|folder| folder.join(name));
     settled(steps, kept.as_deref(), || {
         let world = arguments.case.world(side_by_side, particles, arguments.solid_fraction);
-        Simulation::new(world, arguments.settings(particles, domains, true)?).map_err(refused)
+        let way = Way {
+            domains,
+            decomposition_invariant: true,
+            ghosts: GhostSelection::default(),
+        };
+        Simulation::new(world, arguments.settings(particles, way)?).map_err(refused)
     })
 }
 
 /// Measures one line of the table.
 fn measure(
     arguments: &ScalingArguments,
-    (growth, particles, domains, decomposition_invariant): (Growth, usize, usize, bool),
+    (growth, particles, way): (Growth, usize, Way),
     state: Option<&State>,
 ) -> Result<Measured, Failure> {
-    let settings = arguments.settings(particles, domains, decomposition_invariant)?;
+    let settings = arguments.settings(particles, way)?;
+    let domains = way.domains;
     let side_by_side = if growth == Growth::Weak { domains } else { 1 };
     let world = |particles: usize| arguments.case.world(side_by_side, particles, arguments.solid_fraction);
     let mut simulation = match state {
@@ -232,7 +279,7 @@ fn measure(
     let on_gpus = !is_on_cpu(&simulation);
     if on_gpus {
         let few = particles.min(WARMING / side_by_side);
-        warm_up(world(few), arguments.settings(few, domains, decomposition_invariant)?)?;
+        warm_up(world(few), arguments.settings(few, way)?)?;
     }
     simulation
         .notices()
@@ -263,6 +310,10 @@ fn measure(
         .map(|(now, before)| (now.spent - before.spent).as_secs_f64() / total);
     let shares: Vec<f64> = spent.collect();
     let is_whole = shares.is_empty();
+    let selecting = now
+        .iter()
+        .zip(&before.2)
+        .map(|(now, before)| (now.selecting - before.selecting).as_secs_f64() / total);
     let space = simulation.decomposition().map(|decomposed| decomposed.space).unwrap_or_default();
     Ok(Measured {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -272,7 +323,8 @@ fn measure(
         precision: simulation.precision().name().to_owned(),
         threads,
         domains,
-        decomposition_invariant,
+        decomposition_invariant: way.decomposition_invariant,
+        ghosts: (!is_whole).then(|| way.ghosts.name().to_owned()),
         particles,
         extent: space.extent,
         periodic: space.periodic,
@@ -293,6 +345,8 @@ fn measure(
             shares.iter().sum::<f64>() / shares.len() as f64
         },
         least_exchanging: shares.iter().copied().reduce(f64::min).unwrap_or(0.0),
+        selecting: selecting.fold(0.0, f64::max),
+        tested_per_step: reported(|traffic| traffic.tested),
         messages_per_step: reported(|traffic| traffic.messages),
         bytes_per_step: reported(|traffic| traffic.bytes),
         collectives_per_step: reported(|traffic| traffic.collectives),

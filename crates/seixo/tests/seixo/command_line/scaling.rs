@@ -87,6 +87,26 @@ fn domains_are_measured_and_more_of_them_predicted() {
 }
 
 #[test]
+fn selections_of_ghosts_are_compared() {
+    let stage = Stage::new();
+    let line = "bench scaling --case gas --domains 1,2 --ghosts all,layers --particles 30000 --steps 40 --repeat 1 --json gas.json";
+    let table = stage.succeed(line).out;
+    assert!(table.contains("%, all") && table.contains("%, layers"), "{table}");
+    let lines = values(&stage.read("gas.json"));
+    let ghosts: Vec<Option<&str>> = lines.iter().map(|line| line["ghosts"].as_str()).collect();
+    assert_eq!(ghosts, [None, None, Some("all"), Some("layers")]);
+    let [selecting, tested] = ["selecting", "tested_per_step"].map(|what| numbers(&lines, what));
+    assert!(
+        selecting[..2] == [0.0; 2] && selecting[2..].iter().all(|share| (1e-9..1.0).contains(share)),
+        "{selecting:?}"
+    );
+    // Either domain is 16 grains wide. The layers at its two borders are three grains wide each.
+    assert!(0.0 < tested[3] && 2.0 * tested[3] < tested[2], "{tested:?}");
+    assert_eq!(lines[2]["rebuilds_per_step"], lines[3]["rebuilds_per_step"]);
+    assert_eq!(lines[2]["bytes_per_step"], lines[3]["bytes_per_step"]);
+}
+
+#[test]
 fn domains_on_a_gpu_are_measured() {
     let stage = Stage::new();
     let line = "bench scaling --case gas --domains 2 --device gpu --particles 30000 --steps 2 --repeat 1 --json";
@@ -109,6 +129,7 @@ fn what_cannot_be_measured_or_predicted_is_refused_in_words() {
     for (line, reported) in [
         ("bench scaling --particles 100", "30000"),
         ("bench scaling --domains 2 --gpus 2", "--domains"),
+        ("bench scaling --ghosts some", "layers"),
         ("bench scaling --solid-fraction 0.9", "0.05 to 0.6"),
         ("bench scaling --gpus 2 --device cpu --settle 0 --particles 30000", "--gpus"),
         ("bench scaling --predict 64", "<FILE>"),

@@ -22,6 +22,9 @@ pub struct Measured {
     /// Whether sums do not depend on the number of subdomains; only with one subdomain can this be false.
     #[serde(alias = "divisible")]
     pub decomposition_invariant: bool,
+    /// How subdomains select ghosts; none on one device.
+    #[serde(default)]
+    pub ghosts: Option<String>,
     /// Requested number of grains or water particles: the total, or per device.
     pub particles: usize,
     /// Extent of the decomposed particles \[m\], periodic axes, and the distance beyond which particles do not interact \[m\]; zero or false on one
@@ -52,6 +55,12 @@ pub struct Measured {
     pub exchanging: f64,
     /// The same share for the subdomain that waited least, as it had the most work.
     pub least_exchanging: f64,
+    /// Share of the time in which the subdomain that took longest selected ghosts, and the largest number of grains that one tested on the CPU in a
+    /// step.
+    #[serde(default)]
+    pub selecting: f64,
+    #[serde(default)]
+    pub tested_per_step: f64,
     /// Messages and bytes that the busiest subdomain sends to its neighbors in a step.
     pub messages_per_step: f64,
     pub bytes_per_step: f64,
@@ -117,6 +126,7 @@ impl Measured {
             "efficiency",
             "exchanging",
             "sent a step",
+            "selecting",
         ])
     }
 
@@ -130,10 +140,15 @@ impl Measured {
         };
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let speed = |number: f64| terminal::scaled(number, "");
-        let [exchanging, reported] = if is_decomposed {
-            [percent(self.exchanging), terminal::scaled(self.bytes_per_step, "B")]
+        let [exchanging, reported, selecting] = if is_decomposed {
+            let ghosts = self.ghosts.as_deref().unwrap_or_default();
+            [
+                percent(self.exchanging),
+                terminal::scaled(self.bytes_per_step, "B"),
+                format!("{:.2} %, {ghosts}", 100.0 * self.selecting),
+            ]
         } else {
-            [String::new(), String::new()]
+            [String::new(), String::new(), String::new()]
         };
         line([
             &domains,
@@ -144,14 +159,16 @@ impl Measured {
             &self.efficiency.map_or(String::new(), percent),
             &exchanging,
             &reported,
+            &selecting,
         ])
     }
 }
 
 /// Formats a line of the table.
-fn line(cells: [&str; 8]) -> String {
-    let [domains, grains, speed, range, each, efficiency, exchanging, reported] = cells;
-    let text =
-        format!("{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {efficiency:>10}  {exchanging:>10}  {reported:>11}");
+fn line(cells: [&str; 9]) -> String {
+    let [domains, grains, speed, range, each, efficiency, exchanging, reported, selecting] = cells;
+    let text = format!(
+        "{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {efficiency:>10}  {exchanging:>10}  {reported:>11}  {selecting:>15}"
+    );
     text.trim_end().to_owned()
 }

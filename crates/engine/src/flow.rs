@@ -42,7 +42,7 @@ use crate::periodic::check_periods;
 use crate::refusal::WorldError;
 use crate::search::{Cells, Pairs};
 use crate::surroundings::Surroundings;
-use crate::world::{Fluids, Solver, StateLaw, TimeStep, World};
+use crate::world::{Fluids, GhostSelection, Solver, StateLaw, TimeStep, World};
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::tension::{share_of_wall, strengths};
 use seixo_sweeps::fluid::{FluidKernelConfig, MEDIUM, WALL};
@@ -68,6 +68,8 @@ pub(crate) struct Flow {
     pub pairs: Pairs,
     /// Whether rows are in the order of ids, see [`crate::world::Settings::decomposition_invariant`].
     pub decomposition_invariant: bool,
+    /// Particles that a subdomain on a GPU tests for ghost particles, see [`crate::world::Settings::ghost_selection`].
+    pub ghost_selection: GhostSelection,
     /// Fluid neighbors of each wall particle; empty where all pairs are in both rows.
     before_walls: Pairs,
     /// Pressure and velocity of the fluid in front of each wall particle, in the order of `walls`.
@@ -246,6 +248,7 @@ impl Flow {
             cells,
             pairs: Pairs::default(),
             decomposition_invariant: settings.decomposition_invariant,
+            ghost_selection: settings.ghost_selection,
             before_walls: Pairs::default(),
             before: Vec::new(),
             walls: Vec::new(),

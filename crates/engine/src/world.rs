@@ -531,12 +531,12 @@ impl ForceAssembly {
     }
 }
 
-/// Grains that a subdomain tests, at a rebuild of neighbor lists, to find those that are ghost particles of a neighbor. Both methods find the same.
+/// Particles that a subdomain tests, at a rebuild of neighbor lists, to find those that are ghost particles of a neighbor. Both methods find the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GhostSelection {
-    /// All grains, for comparison.
+    /// All particles, for comparison.
     All,
-    /// The grains in layers of cells near the neighbor \[Harada 2010\].
+    /// Those in layers of cells near the neighbor \[Harada 2010\]. Fluids on the CPU, and those with wall particles that move, test all.
     #[default]
     Layers,
 }
@@ -587,7 +587,7 @@ pub struct Settings {
     /// Number of subdomains for grains and fluids, each with threads of its own, see [`crate::WorldError::Subdomains`]; 1 = no decomposition.
     /// With more than one, results are those of [`Settings::decomposition_invariant`].
     pub domains: usize,
-    /// Grains that subdomains test for ghost particles. It changes no result.
+    /// Particles that subdomains test for ghost particles. It changes no result.
     pub ghost_selection: GhostSelection,
     /// Number of GPUs of this machine for the subdomains, of the API of the one in [`Settings::device`]; with 1, all subdomains are on that GPU.
     pub gpus: usize,

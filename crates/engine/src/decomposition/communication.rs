@@ -20,7 +20,7 @@ pub struct Communication {
     pub collectives: u64,
     /// Wall time of sending and receiving. The subdomain that finishes first waits longest.
     pub spent: Duration,
-    /// Wall time in which grains were selected that are ghosts of neighbors, at rebuilds of the neighbor lists.
+    /// Wall time in which particles were selected that are ghosts of neighbors, at rebuilds of the neighbor lists.
     pub selecting: Duration,
     /// Number of grains that were tested for that on the CPU. A grain counts once for each neighbor.
     pub tested: u64,
@@ -126,7 +126,10 @@ impl Transport for CountingTransport {
 impl Subdomain {
     /// Returns the counts since the last observation, and resets them.
     pub fn take_communication(&mut self) -> Communication {
-        std::mem::take(self.counted())
+        let of_fluids = self.fluids.as_mut().map(|fluids| std::mem::take(&mut fluids.selecting));
+        let mut taken = std::mem::take(self.counted());
+        taken.selecting += of_fluids.unwrap_or_default();
+        taken
     }
 
     /// Runs work that is no part of a step, such as an observation, without counting its messages.

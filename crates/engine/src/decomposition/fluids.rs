@@ -25,6 +25,7 @@ use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::layout::RECORD;
 use seixo_transport::Transport;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Data of a subdomain about fluids, beside that of its grains.
 pub struct FluidSubdomain {
@@ -37,6 +38,8 @@ pub struct FluidSubdomain {
     /// The halo exchange of subdomains on GPUs of this process, and the bytes that this one sent at the last step.
     pub peer_exchange: Option<Arc<PeerExchange>>,
     pub halo_message: u64,
+    /// Time in which it selected ghosts since the last observation.
+    pub selecting: Duration,
 }
 
 /// Ids of particles that migrate to another subdomain, and of those that arrive from there.
@@ -140,7 +143,7 @@ impl FluidSubdomain {
         if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !partners.contains(owner)) {
             return Err(HaltReason::fluid_passed_through(own.id[i]));
         }
-        let swapped = exchange_migrating(&own, &partners, |other, place| self.cuts.owner(place) == other, transport)?;
+        let (swapped, _) = exchange_migrating(&own, &partners, |other, place| self.cuts.owner(place) == other, transport)?;
         let staying: Vec<u32> = (0..owner.len()).filter(|&i| owner[i] == self.rank).map(|i| i as u32).collect();
         own.reorder(&local.populations.context.device, &staying);
         swapped.iter().for_each(|swapped| own.append(&swapped.came));
@@ -156,7 +159,8 @@ impl FluidSubdomain {
     /// Lists its own particles at their positions of the last rebuild, with ghosts.
     fn list(&mut self, own: FluidFields, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         let beside = self.cuts.beside(self.rank);
-        let swapped = exchange_migrating(&own, beside, |other, place| self.cuts.is_in_halo_of(other, place), transport)?;
+        let (swapped, spent) = exchange_migrating(&own, beside, |other, place| self.cuts.is_in_halo_of(other, place), transport)?;
+        self.selecting += spent;
         let known: Vec<(usize, Vec<u32>, Vec<u32>)> = swapped
             .iter()
             .map(|swapped| (swapped.with, swapped.sent.clone(), swapped.came.id.clone()))
@@ -184,17 +188,19 @@ impl FluidSubdomain {
     }
 }
 
-/// Sends the migrating particles, given by their indices, to each of these subdomains, and receives theirs.
+/// Sends the particles that are for each of these subdomains, and receives theirs. Also returns the time in which they were selected.
 fn exchange_migrating(
     from: &FluidFields,
     others: &[usize],
     is_for: impl Fn(usize, &[f64]) -> bool,
     transport: &mut dyn Transport,
-) -> Result<Vec<MigratedParticles>, HaltReason> {
-    let (mut sent, mut messages) = (Vec::new(), Vec::new());
+) -> Result<(Vec<MigratedParticles>, Duration), HaltReason> {
+    let (mut sent, mut messages, mut spent) = (Vec::new(), Vec::new(), Duration::ZERO);
     for &with in others {
+        let clock = Instant::now();
         let places = from.reference.chunks_exact(RECORD).zip(0..);
         let chosen: Vec<u32> = places.filter(|(place, _)| is_for(with, place)).map(|(_, i)| i).collect();
+        spent += clock.elapsed();
         let picked = from.pick(&chosen);
         let mut state = State::default();
         picked.save(&mut state);
@@ -206,7 +212,7 @@ fn exchange_migrating(
         let came = FluidFields::load(&read(received)?).map_err(|_| DecodeError)?;
         swapped.push(MigratedParticles { with, sent, came });
     }
-    Ok(swapped)
+    Ok((swapped, spent))
 }
 
 /// Receives the fluid forces on body boundary particles from all subdomains.
@@ -364,6 +370,7 @@ impl Populations {
             walls: Vec::new(),
             peer_exchange: None,
             halo_message: 0,
+            selecting: Duration::ZERO,
         });
         Ok(())
     }

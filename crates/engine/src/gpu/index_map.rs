@@ -9,7 +9,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_sweeps::domain::{Block, BlockLaunch};
 use seixo_sweeps::kernels::domain::{find_among, find_within, invert, rename};
 
-/// The particles of a subdomain, from which ghosts of others are selected.
+/// The particles of a subdomain, among which ghosts of others are selected.
 pub(super) struct Candidates<'a, C> {
     pub position: &'a Buffer<C>,
     pub member: &'a Buffer<u32>,

@@ -5,9 +5,11 @@ use crate::couette::couette;
 use crate::domains_on_a_gpu::after;
 use crate::driven::{paddled, served};
 use crate::ledgers::assert_same_ledger;
+use crate::on_gpus::among;
+use crate::pools::{fluids, tank, water};
 use crate::solvers::incompressible;
 use seixo_engine::Simulation;
-use seixo_engine::world::{DeviceChoice, Precision, Settings};
+use seixo_engine::world::{DeviceChoice, GhostSelection, Precision, Settings};
 
 #[test]
 fn domains_on_a_gpu_exchange_within_a_step() {
@@ -24,6 +26,36 @@ fn domains_on_a_gpu_exchange_within_a_step() {
         assert_eq!(whole.fluid(), decomposed.fluid(), "{what}");
         assert_eq!(whole.solves_of_fluids(), decomposed.solves_of_fluids(), "{what}");
         assert_same_ledger(&whole, &decomposed, what);
+    }
+}
+
+#[test]
+fn ghosts_of_fluid_from_layers_of_cells_are_those_among_all_particles() {
+    // A column of water that collapses in a tank, whose wall particles rest.
+    let mut medium = water(44.0);
+    (medium.viscosity, medium.artificial_viscosity, medium.density_diffusion) = (0.5, 0.05, 0.1);
+    let mut pool = fluids(vec![medium], 0.05, 3.0, Some(1));
+    pool.largest_speed = 4.4;
+    let column = tank(pool, [32, 1, 24], [16, 1, 20], 3, None);
+    for (what, world) in [("weakly compressible", column.clone()), ("incompressible", incompressible(column))] {
+        let [all, layers] = GhostSelection::ALL.map(|ghost_selection| {
+            let settings = Settings {
+                ghost_selection,
+                ..among(2, Precision::Mixed)
+            };
+            let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+            simulation.advance(200).unwrap();
+            simulation.observe().unwrap();
+            simulation
+        });
+        assert!(layers.rebuilds() > 0, "{what}: {}", layers.rebuilds());
+        assert_eq!(all.fluid(), layers.fluid(), "{what}");
+        assert_same_ledger(&all, &layers, what);
+        let found = layers.decomposition().unwrap();
+        assert!(
+            found.communication.iter().all(|counts| !counts.selecting.is_zero()),
+            "{what}: {found:?}"
+        );
     }
 }
 

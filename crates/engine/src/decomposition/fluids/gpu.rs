@@ -127,10 +127,11 @@ impl FluidSubdomain {
             remote.send_migrating(flow, &cuts.owned(rank), &cuts.owned_by(&partners))
         })?;
         let received = exchange(transport, &partners, messages)?;
-        let messages = on_gpu(local, |remote, flow, _, _| {
+        let (messages, spent) = on_gpu(local, |remote, flow, _, _| {
             remote.receive_migrating(flow, &received)?;
-            Ok(remote.ghosts_for(&cuts.halo_per_neighbor(rank))?)
+            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank))?)
         })?;
+        self.selecting += spent;
         let received = exchange(transport, cuts.beside(rank), messages)?;
         on_gpu(local, |remote, flow, _, _| remote.list_with(flow, &received))?;
         Ok(sent)

@@ -14,10 +14,11 @@ use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold}
 use crate::flow::{Flow, IterationError};
 use crate::gpu::domain::RESERVE;
 use crate::gpu::halo_exchange::{HaloExchange, HaloSource};
-use crate::gpu::index_map::{invert_order, rename_places, sampled};
+use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
 use crate::surroundings::Surroundings;
+use crate::world::GhostSelection;
 use boundary_forces::BoundaryForces;
 use halo::HaloSide;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
@@ -28,6 +29,7 @@ use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
+use std::time::{Duration, Instant};
 
 /// Ownership of particles in a decomposition-invariant run, and the halo of a subdomain.
 pub(super) struct FlowDomainState<C, R> {
@@ -35,6 +37,8 @@ pub(super) struct FlowDomainState<C, R> {
     pub owned: Buffer<u32>,
     /// Whether there are several subdomains.
     pub is_decomposed: bool,
+    /// Number of particles at the last sort.
+    known: usize,
     /// New index of each particle after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
@@ -124,8 +128,8 @@ pub(crate) trait FluidDomainBackend: HaloExchange {
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
     /// Receives migrating particles.
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Messages with the ghosts for each of these blocks.
-    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError>;
+    /// Messages with the ghosts for each of these blocks, and the time of their selection.
+    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>]) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
     /// Receives the ghosts, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
 }
@@ -142,6 +146,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
         Ok(Some(FlowDomainState {
             owned: gpu.upload(&owned, "domains")?,
             is_decomposed,
+            known: 0,
             place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
@@ -306,6 +311,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
+    /// As [`GpuFluid::find`] with this block, but tests only the particles in cells near it at the last sort, and those that arrived since.
+    fn find_in_layers(&mut self, host: &Flow, block: &Block<f64>) -> Result<usize, GpuError> {
+        let border = self.border.as_ref().expect("a domain has a border");
+        let among = Candidates {
+            position: &self.position[self.now],
+            member: &border.owned,
+            n: self.n,
+            sorted: border.known,
+            motion: host.cells.largest_motion(),
+            bonded: (&self.nothing, 0),
+        };
+        self.cells.list_in_layers(&self.gpu, &among, block, &self.order)
+    }
+
     /// Packs the m particles at the first indices of [`GpuFluid::find`].
     fn packed(&mut self, m: usize) -> Result<PackedParticles, GpuError> {
         let mut packed = PackedParticles {
@@ -454,6 +473,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
 
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {
         self.wrap_and_keep_positions(host)?;
+        self.border_mut().known = self.n;
         let (gpu, places) = (self.gpu.clone(), sampled(self.n));
         let m = places.len();
         gpu.write_part(&self.order, 0, &places);
@@ -509,20 +529,27 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(())
     }
 
-    fn ghosts_for(&mut self, blocks_in_reach: &[Block<f64>]) -> Result<Vec<Vec<u8>>, GpuError> {
-        let (gpu, mut messages) = (self.gpu.clone(), Vec::new());
+    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>]) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+        let (gpu, mut messages, mut spent) = (self.gpu.clone(), Vec::new(), Duration::ZERO);
+        // No check limits how far particles of walls and bodies move in a step.
+        let is_limited = !self.plan.moving;
         let sides = &mut self.border_mut().sides;
         sides.truncate(blocks_in_reach.len());
         while sides.len() < blocks_in_reach.len() {
             sides.push(HaloSide::new(&gpu, &[], &[])?);
         }
-        for (k, blocks_in_reach) in blocks_in_reach.iter().enumerate() {
-            let m = self.find(blocks_in_reach, false)?;
+        for (k, block) in blocks_in_reach.iter().enumerate() {
+            let clock = Instant::now();
+            let m = match host.ghost_selection {
+                GhostSelection::Layers if is_limited => self.find_in_layers(host, block)?,
+                _ => self.find(block, false)?,
+            };
+            spent += clock.elapsed();
             let packed = self.packed(m)?;
             self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
             messages.push(packed.message);
         }
-        Ok(messages)
+        Ok((messages, spent))
     }
 
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

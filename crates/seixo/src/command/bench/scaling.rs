@@ -77,8 +77,8 @@ pub struct ScalingArguments {
     repeat: u32,
     #[command(flatten)]
     place: DeviceArguments,
-    /// How domains select the grains that are ghosts of their neighbors, separated by commas: among all grains, or among those in layers of cells at
-    /// the border. Several domains are measured with each; no result changes
+    /// How domains select the particles that are ghosts of their neighbors, separated by commas: among all, or among those in layers of cells at the
+    /// border. Several domains are measured with each; no result changes
     #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = selections(), default_values = ["layers"])]
     ghosts: Vec<GhostSelection>,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table

@@ -38,8 +38,8 @@ pub(crate) use conduction::check_conduction;
 pub use conduction::{Conduction, Thermal};
 pub(crate) use fluid::check_fluids;
 pub use fluid::{
-    BodyBoundary, CONTACT_ANGLES, Fluid, Fluids, LARGEST_SUSPENDED, MIN_COHESIVE_SUPPORT, Particles, PressureTolerance, Smoothing, Solver,
-    Space, StateLaw, ViscousForce, WallParticles, capillary_speed,
+    BodyBoundary, CONTACT_ANGLES, Fluid, Fluids, LARGEST_SUSPENDED, MIN_COHESIVE_SUPPORT, Particles, PressureTolerance, SignedDistances,
+    Smoothing, Solver, Space, StateLaw, ViscousForce, WallParticles, capillary_speed,
 };
 pub use joint::{Joint, JointFlaw};
 pub(crate) use joint::{constraint_of, start_of};

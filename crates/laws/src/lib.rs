@@ -33,6 +33,6 @@ pub mod vector;
 pub mod wall;
 pub mod wear;
 
-pub use real::{Coordinate, Real, cube_root, larger, smaller};
+pub use real::{Coordinate, Real, blend, cube_root, larger, smaller};
 pub use rotation::Quaternion;
 pub use vector::{Vector3, between, near_vector, widened};

@@ -28,6 +28,8 @@ pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
     fn roundoff() -> Self;
     /// Largest integer not above a non-negative x, as an index; negative x gives 0.
     fn whole(x: Self) -> u32;
+    /// An integer as a number; exact below 2²⁴.
+    fn counted(n: u32) -> Self;
 }
 
 #[cube]
@@ -48,6 +50,9 @@ impl Real for f32 {
     fn whole(x: f32) -> u32 {
         f32::max(x, 0.0) as u32
     }
+    fn counted(n: u32) -> f32 {
+        n as f32
+    }
 }
 
 #[cube]
@@ -66,6 +71,9 @@ impl Real for f64 {
     }
     fn whole(x: f64) -> u32 {
         f64::max(x, 0.0) as u32
+    }
+    fn counted(n: u32) -> f64 {
+        n as f64
     }
 }
 
@@ -109,6 +117,13 @@ pub fn smaller<R: Real>(a: R, b: R) -> R {
         least = a;
     }
     least
+}
+
+/// A number between two others, at this share of the way from `a` to `b`.
+#[cube]
+#[inline(always)]
+pub fn blend<R: Real>(a: R, b: R, share: R) -> R {
+    a + (b - a) * share
 }
 
 /// Cube root of a positive number, from square roots: x^{1/3} = x^{1/4} x^{1/16} x^{1/64} …, truncated and refined by Halley's iteration. Each

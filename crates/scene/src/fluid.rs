@@ -22,6 +22,7 @@ mod solver;
 mod surface;
 mod tension;
 mod thickness;
+mod vessels;
 
 use crate::{
     assemble::CheckState,
@@ -36,7 +37,8 @@ use crate::{
 use glam::DVec3;
 use open_boundary_space::OpenBoundarySpace;
 use seixo_engine::world::{
-    Domain, Fluid, FluidInlet, Fluids, Particles, Smoothing, Solver, Vec3, ViscousForce, WallMotion, WallParticles, World, capillary_speed,
+    Domain, Fluid, FluidInlet, Fluids, Particles, SignedDistances, Smoothing, Solver, Vec3, ViscousForce, WallMotion, WallParticles, World,
+    capillary_speed,
 };
 use std::{
     collections::BTreeMap,
@@ -176,7 +178,7 @@ pub(crate) fn fluids(
     solver::reject_open_boundaries(file, shared.solver, findings);
     if shared.is_muller() {
         muller::refuse_values(file, findings);
-        muller::refuse_surroundings(file, world, ranges, findings);
+        muller::refuse_surroundings(file, world, findings);
     }
     let projection = solver::projection(file, shared.solver, findings);
     let slips = boundary::slips(file, shared.is_muller(), world.walls.len(), ranges);
@@ -202,16 +204,17 @@ pub(crate) fn fluids(
     }
     let layout = Layout {
         spacing: shared.spacing,
-        layers: (shared.support - 1e-9).ceil() as u32,
+        layers: if shared.is_muller() {
+            vessels::LAYERS
+        } else {
+            (shared.support - 1e-9).ceil() as u32
+        },
         across: shared.across,
         origin,
         periods: periods(world.domain.as_ref()),
     };
     fill::note_uneven_periods(&layout, findings);
-    let (boundary, inside) = if shared.is_muller() {
-        let inside = muller::inside(file, world, plan, (&particles, &shared), findings);
-        (WallParticles::default(), inside)
-    } else {
+    let (boundary, inside, signed_distances) = {
         let setting = boundary::FluidSurroundings {
             file,
             world,
@@ -221,7 +224,14 @@ pub(crate) fn fluids(
             particles: &particles,
             ways: &OpenBoundarySpace::new(&inlets, &outlets, &layout, world.domain.as_ref()),
         };
-        (setting.bound(findings), Vec::new())
+        if shared.is_muller() {
+            let meshes = vessels::surfaces(&setting, findings);
+            let inside = muller::inside(file, world, plan, (&particles, &shared), &meshes, findings);
+            let signed_distances = vessels::signed_distances(&setting, &meshes, findings);
+            (WallParticles::default(), inside, signed_distances)
+        } else {
+            (setting.bound(findings), Vec::new(), SignedDistances::default())
+        }
     };
     if let Some(axis) = shared.across {
         plane_flow::refuse_changes(world, ranges, plan, &boundary, axis, findings);
@@ -264,6 +274,7 @@ pub(crate) fn fluids(
         body_boundaries,
         slips,
         inside,
+        signed_distances,
         largest_speed: fastest,
         inlets,
         outlets,

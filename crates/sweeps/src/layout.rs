@@ -56,6 +56,10 @@ pub const FRUSTUM: f32 = 2.0;
 /// Kind of element: a sphere, given by its center, three zeros and its radius.
 pub const SPHERE: f32 = 3.0;
 
+/// Kind of container element, see [`crate::muller::CONTAINER_ELEMENT`]: a mesh by its signed distances on a grid, given by the corner of the grid with
+/// the lowest indices and its first two unit axes.
+pub const DISTANCE_GRID: f32 = 4.0;
+
 /// Numbers per wall: a point of its axis, its velocity, its angular velocity, its material, whether its surface moves, padding; velocity and angular
 /// velocity of the surface relative to the wall, a point of the axis of the latter, padding.
 pub const WALL: usize = 24;

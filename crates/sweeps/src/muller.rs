@@ -10,7 +10,8 @@
 //! - `flow` and `kicked`: velocity x y z and an unused number;
 //! - `motion`: velocity x y z of spheres and padding, if there are any;
 //! - `dense`: volume, pressure, density error, energy of springs;
-//! - `container`: see [`CONTAINER_ELEMENT`];
+//! - `container`: see [`CONTAINER_ELEMENT`], and `samples`: signed distances of meshes on the grids of these elements \[m\]. Without `meshes` there
+//!   are none;
 //! - `media` is the table of [`crate::fluid`], and `fluid_parameters` that of [`MULLER_PARAMETERS`].
 //!
 //! ```
@@ -21,12 +22,12 @@
 //! let mut container = [0.0; CONTAINER_ELEMENT];
 //! (container[6], container[9], container[10]) = (2.0, f64::from(SPHERE), -1.0);
 //! let inside = Vector3 { x: 1.0, y: 0.0, z: 0.0 };
-//! let surface = container_surface_point::<f64>(&inside, &container, 0);
+//! let surface = container_surface_point::<f64, f64>(&inside, &container, 0, &[], false);
 //! assert_eq!((surface.distance, surface.normal.x), (1.0, -1.0));
 //! ```
 
 use crate::fluid::{FluidKernelConfig, WALL, kind_of, mass_at, pressure_at, rest_density_at};
-use crate::layout::{FRUSTUM, SPHERE, load};
+use crate::layout::{DISTANCE_GRID, FRUSTUM, SPHERE, load};
 use crate::motion::{StepParameters, flags_of};
 use crate::periodic::{PeriodicBoundaries, near_image};
 use cubecl::prelude::*;
@@ -34,14 +35,19 @@ use seixo_laws::fluid::muller::{Functions, Particle, draw, gain, pair_force, reb
 use seixo_laws::fluid::spring::{SpringResponse, energy, overlap, spring_and_damper};
 use seixo_laws::motion::{drift, gravity_energy};
 use seixo_laws::wall::{SurfacePoint, beside_frustum, beside_sphere, nearest_on_frustum};
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, widened};
+use seixo_laws::{Coordinate, Real, Vector3, blend, larger, near_vector, widened};
 
 /// Numbers per fluid in a separate table: ε of XSPH, restitution at walls, and stiffness and damping between its particles and spheres of bodies.
 pub const MULLER_PARAMETERS: usize = 4;
 
 /// Numbers per element of a wall that contains fluid: nine for its geometry and its kind, as in [`crate::layout::ELEMENT`]; the sign of distances on
-/// the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity, padding.
-pub const CONTAINER_ELEMENT: usize = 24;
+/// the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity. For a
+/// [`DISTANCE_GRID`] then follow the spacing of its samples, the number of its first block of samples, the number of samples along its three axes, and
+/// the distance of all points outside of it; padding.
+pub const CONTAINER_ELEMENT: usize = 28;
+
+/// Samples per block. The samples of a grid begin with a block, as single precision holds the number of a block exactly.
+pub const SAMPLE_BLOCK: usize = 256;
 
 /// Whether particle i is a fluid particle and not a sphere of a body. Without `bounded` there are no spheres.
 #[cube]
@@ -321,11 +327,91 @@ pub fn drawn<C: Coordinate<R>, R: Real>(kicked: &Vector3<C>, all: &Vector3<R>, x
     }
 }
 
-/// Position of a point relative to the unbounded surface of the container element whose record starts at `e`. Distances are positive on the side of
-/// the fluid. A plane has no ends.
+/// Signed distance on an edge of a grid's cell, along the first axis.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub struct EdgeDistance<C: Real> {
+    /// Distance \[m\].
+    pub distance: C,
+    /// Its change along the edge \[m\].
+    pub change: C,
+}
+
+/// Signed distance on the edge that begins with the sample `first`, at this share of its length.
 #[cube]
 #[inline(always)]
-pub fn container_surface_point<C: Real>(place: &Vector3<C>, container: &[C], e: usize) -> SurfacePoint<C> {
+fn distance_on_edge<C: Coordinate<R>, R: Real>(samples: &[R], first: usize, share: C) -> EdgeDistance<C> {
+    let from = C::wide(samples[first]);
+    let to = C::wide(samples[first + 1usize]);
+    EdgeDistance::<C> {
+        distance: blend::<C>(from, to, share),
+        change: to - from,
+    }
+}
+
+/// Position of a point relative to a mesh, by trilinear interpolation of its signed distances. The normal is the direction of their gradient.
+#[cube]
+#[inline(always)]
+fn beside_mesh<C: Coordinate<R>, R: Real>(place: &Vector3<C>, container: &[C], e: usize, samples: &[R]) -> SurfacePoint<C> {
+    let zero = C::new(0.0);
+    let one = C::new(1.0);
+    let axis_x = load::<C>(container, e + 3usize);
+    let axis_y = load::<C>(container, e + 6usize);
+    let axis_z = axis_x.cross(&axis_y);
+    let from_corner = place.minus(&load::<C>(container, e)).times(one / container[e + 21usize]);
+    let x = from_corner.dot(&axis_x);
+    let y = from_corner.dot(&axis_y);
+    let z = from_corner.dot(&axis_z);
+    let is_after = x >= zero && y >= zero && z >= zero;
+    let is_before = x < container[e + 23usize] - one && y < container[e + 24usize] - one && z < container[e + 25usize] - one;
+    let mut distance = container[e + 26usize];
+    let mut normal = axis_z.plus(&Vector3::<C>::zero());
+    if is_after && is_before {
+        let i = C::whole(x);
+        let j = C::whole(y);
+        let k = C::whole(z);
+        let share_x = x - C::counted(i);
+        let share_y = y - C::counted(j);
+        let share_z = z - C::counted(k);
+        let row = C::whole(container[e + 23usize]) as usize;
+        let layer = row * C::whole(container[e + 24usize]) as usize;
+        let first = C::whole(container[e + 22usize]) as usize * 256usize + i as usize + j as usize * row + k as usize * layer;
+        let low_near = distance_on_edge::<C, R>(samples, first, share_x);
+        let low_far = distance_on_edge::<C, R>(samples, first + row, share_x);
+        let high_near = distance_on_edge::<C, R>(samples, first + layer, share_x);
+        let high_far = distance_on_edge::<C, R>(samples, first + layer + row, share_x);
+        let low = blend::<C>(low_near.distance, low_far.distance, share_y);
+        let high = blend::<C>(high_near.distance, high_far.distance, share_y);
+        distance = blend::<C>(low, high, share_z);
+        let low_x = blend::<C>(low_near.change, low_far.change, share_y);
+        let high_x = blend::<C>(high_near.change, high_far.change, share_y);
+        let along_x = axis_x.times(blend::<C>(low_x, high_x, share_z));
+        let low_y = low_far.distance - low_near.distance;
+        let high_y = high_far.distance - high_near.distance;
+        let along_y = axis_y.times(blend::<C>(low_y, high_y, share_z));
+        let gradient = along_x.plus(&along_y).plus(&axis_z.times(high - low));
+        let steepness = gradient.length();
+        if steepness > zero {
+            normal = gradient.times(one / steepness);
+        }
+    }
+    SurfacePoint::<C> {
+        distance,
+        normal,
+        within: zero,
+    }
+}
+
+/// Position of a point relative to the unbounded surface of the container element whose record starts at `e`. Distances are positive on the side of
+/// the fluid. A plane has no ends. A mesh is never nearer than its grid reaches.
+#[cube]
+#[inline(always)]
+pub fn container_surface_point<C: Coordinate<R>, R: Real>(
+    place: &Vector3<C>,
+    container: &[C],
+    e: usize,
+    samples: &[R],
+    #[comptime] meshes: bool,
+) -> SurfacePoint<C> {
     let kind = container[e + 9usize];
     let sign = container[e + 10usize];
     let at = load::<C>(container, e);
@@ -345,6 +431,14 @@ pub fn container_surface_point<C: Real>(place: &Vector3<C>, container: &[C], e: 
         distance = beside.distance * sign;
         normal = beside.normal.times(sign);
         within = beside.within;
+    }
+    if comptime!(meshes) {
+        if kind == C::new(DISTANCE_GRID) {
+            let beside = beside_mesh::<C, R>(place, container, e, samples);
+            distance = beside.distance * sign;
+            normal = beside.normal.times(sign);
+            within = beside.within;
+        }
     }
     SurfacePoint::<C> { distance, normal, within }
 }
@@ -367,6 +461,9 @@ pub struct ContainedParticle<C: Real, R: Real> {
 ///
 /// Planes and spheres hold all particles behind them. A frustum has ends, so it holds only particles that were in front of it and within its ends.
 /// Other elements may have moved a particle. So it may be behind a frustum by a tenth of the largest step, and beyond its ends by a thousandth.
+///
+/// A mesh may have ends, too. Beyond its rim signed distances jump from one side to the other. A particle that crossed the mesh came nearer by at most
+/// √3 times its displacement, which is the bound of the gradient of a trilinear interpolation. One for which they fell by more passed the rim.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "fields of a particle")]
@@ -378,8 +475,10 @@ pub fn contain<C: Coordinate<R>, R: Real>(
     mass: R,
     restitution: R,
     container: &[C],
+    samples: &[R],
     elements: u32,
     stepping: &StepParameters<C, R>,
+    #[comptime] meshes: bool,
 ) -> ContainedParticle<C, R> {
     let nothing = C::new(0.0);
     let dt = C::wide(stepping.dt);
@@ -391,20 +490,28 @@ pub fn contain<C: Coordinate<R>, R: Real>(
     // Another element may have moved the particle behind this one.
     for _round in 0..3u32 {
         for k in 0..elements {
-            let e = k as usize * 24usize;
-            let now = container_surface_point::<C>(&place, container, e);
+            let e = k as usize * 28usize;
+            let now = container_surface_point::<C, R>(&place, container, e, samples, meshes);
             let mut surface = place.minus(&now.normal.times(now.distance));
             let mut holds = now.distance < nothing;
             if container[e + 9usize] == C::new(FRUSTUM) {
                 let at = load::<C>(container, e);
                 let axis = load::<C>(container, e + 3usize);
-                let was = container_surface_point::<C>(position, container, e);
+                let was = container_surface_point::<C, R>(position, container, e, samples, meshes);
                 surface = nearest_on_frustum::<C>(&place, &at, &axis, &load::<C>(container, e + 6usize));
                 holds = now.distance < nothing && was.within >= -margin;
                 if holds {
                     // The wall moved as well in this step.
                     let pace = velocity_of_container::<C>(container, e, &surface).dot(&now.normal);
                     holds = was.distance + pace * dt >= -slack;
+                }
+            }
+            if comptime!(meshes) {
+                if holds && container[e + 9usize] == C::new(DISTANCE_GRID) {
+                    let was = container_surface_point::<C, R>(position, container, e, samples, meshes);
+                    let pace = velocity_of_container::<C>(container, e, &surface).dot(&now.normal);
+                    let moved = place.minus(position).length();
+                    holds = was.distance + pace * dt >= -slack && was.distance - now.distance <= moved + moved + margin;
                 }
             }
             if holds {

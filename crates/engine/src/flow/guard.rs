@@ -7,7 +7,7 @@ use crate::surroundings::Surroundings;
 use crate::world::{LeavingPolicy, array};
 use seixo_laws::Vector3;
 use seixo_sweeps::fluid::{MAX_DENSITY_ERROR, WALL, is_passing};
-use seixo_sweeps::layout::{FRUSTUM, RECORD, load};
+use seixo_sweeps::layout::{DISTANCE_GRID, FRUSTUM, RECORD, load};
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, TOO_COMPRESSED, TOO_FAST};
 use seixo_sweeps::muller::{CONTAINER_ELEMENT, container_surface_point};
 
@@ -22,15 +22,15 @@ const DEEPEST_IN_NEW_WALL: f64 = 0.1;
 /// Depth of a position in a wall that contains Müller's fluid by these elements \[m\]; `None` if it is outside of the wall.
 ///
 /// A position is inside a body if it is behind all elements of it. For a vessel, which `is_around` the fluid, one element suffices. Fluid beyond the
-/// `reach` of a finite vessel was never inside.
-fn depth_in(place: &Vector3<f64>, container: &[f64], is_around: bool, reach: f64) -> Option<f64> {
+/// `reach` of a finite vessel was never inside. The elements of a mesh are its parts, with signed distances in `samples`: one suffices, too.
+fn depth_in(place: &Vector3<f64>, container: &[f64], samples: &[f64], is_around: bool, reach: f64) -> Option<f64> {
     let mut depths = container.chunks_exact(CONTAINER_ELEMENT).enumerate().map(|(k, hold)| {
-        let beside = container_surface_point::<f64>(place, container, k * CONTAINER_ELEMENT);
+        let beside = container_surface_point::<f64, f64>(place, container, k * CONTAINER_ELEMENT, samples, !samples.is_empty());
         let depth = -beside.distance;
         let is_elsewhere = is_around && hold[9] == f64::from(FRUSTUM) && depth > reach;
         (depth > 0.0 && beside.within >= 0.0 && !is_elsewhere).then_some(depth)
     });
-    if is_around {
+    if is_around || container[9] == f64::from(DISTANCE_GRID) {
         depths.flatten().reduce(f64::max)
     } else {
         depths.try_fold(f64::INFINITY, |least, depth| Some(least.min(depth?)))
@@ -148,7 +148,13 @@ impl Flow {
                 continue;
             }
             for i in self.of_fluid() {
-                let depth = depth_in(&self.place(i), &container, self.plan.inside[wall], self.plan.support);
+                let depth = depth_in(
+                    &self.place(i),
+                    &container,
+                    &muller.samples,
+                    self.plan.inside[wall],
+                    self.plan.support,
+                );
                 if let Some(depth) = depth.filter(|depth| *depth > deepest.map_or(limit, |(most, ..)| most)) {
                     deepest = Some((depth, wall, i));
                 }

@@ -60,7 +60,7 @@ impl Lattice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles};
+    use crate::world::{Particles, PressureTolerance, SignedDistances, Smoothing, Solver, ViscousForce, WallParticles};
 
     fn fluids(support: f64, across: Option<usize>) -> Fluids {
         Fluids {
@@ -77,6 +77,7 @@ mod tests {
             boundary: WallParticles::default(),
             slips: Vec::new(),
             inside: Vec::new(),
+            signed_distances: SignedDistances::default(),
             largest_speed: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),

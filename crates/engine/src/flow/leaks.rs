@@ -3,7 +3,7 @@
 use super::Flow;
 use crate::walls::Walls;
 use crate::world::array;
-use seixo_sweeps::layout::{ELEMENT, FRUSTUM, RECORD, SPHERE};
+use seixo_sweeps::layout::{ELEMENT, FRUSTUM, RECORD, SPHERE, TRIANGLE};
 
 /// Smallest share of gravity along one axis at which that axis is vertical.
 const DOWNWARD: f64 = 0.9;
@@ -15,7 +15,9 @@ const UPWARD: f64 = 1e-6;
 /// planes stop nothing. They count as ending at their given points: faces of a box at its corners.
 fn depth_of_element(element: &[f64], axis: usize, down: f64) -> f64 {
     let (kind, depth, along) = (element[9], down * element[axis], down * element[3 + axis]);
-    if kind == f64::from(SPHERE) {
+    if kind == f64::from(TRIANGLE) {
+        depth.max(along).max(down * element[6 + axis])
+    } else if kind == f64::from(SPHERE) {
         depth + element[6]
     } else if kind == f64::from(FRUSTUM) {
         let ([height, base, end], lean) = ([element[6], element[7], element[8]], (1.0 - along * along).max(0.0).sqrt());

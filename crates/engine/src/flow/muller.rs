@@ -6,7 +6,7 @@ use crate::fields::{FluidFields, Numbers, numbers, one_each, part_range, parts};
 use crate::refusal::WorldError;
 use crate::surroundings::Surroundings;
 use crate::walls::Walls;
-use crate::world::{Fluid, Fluids, Solver, WallShape};
+use crate::world::{Fluid, Fluids, Solver, Wall, WallShape};
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::muller::Functions;
@@ -16,6 +16,8 @@ use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, WALL, load, recall, store};
 use seixo_sweeps::motion::{AT_REST, MotionReport};
 use seixo_sweeps::muller::{CONTAINER_ELEMENT, MULLER_PARAMETERS, contain, dense_of, density_of, draw_on, drawn, force_on};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Additional data of Müller's solver.
 pub(crate) struct Muller {
@@ -24,6 +26,8 @@ pub(crate) struct Muller {
     pub fluid_parameters: Vec<f64>,
     /// Records of the elements that contain fluid now, see [`CONTAINER_ELEMENT`].
     pub container: Vec<f64>,
+    /// Signed distances of meshes, on the grids of these elements \[m\]; empty without meshes.
+    pub samples: Arc<Vec<f64>>,
     /// Volumes, pressures and density errors, see [`seixo_sweeps::muller`].
     pub dense: Vec<f64>,
     /// Velocities after forces, x y z and padding \[m/s\].
@@ -43,17 +47,12 @@ impl Muller {
                 fluids.inside.len()
             )));
         }
-        if let Some(mesh) = walls.given.iter().find(|wall| matches!(wall.shape, WallShape::Mesh(_))) {
-            return Err(WorldError::Fluid(format!(
-                "wall {:?} is a mesh, which has no implicit surface to put fluid back onto; with solver = \"muller2003\" use planes, boxes, round \
-                 walls without segments and spheres, or take solver = \"wcsph\"",
-                mesh.name
-            )));
-        }
+        check_meshes(fluids, walls)?;
         Ok(Some(Muller {
             functions: Functions::new(fluids.support),
             fluid_parameters: fluids.kinds.iter().flat_map(|fluid| parameters_of_fluid(fluids, fluid)).collect(),
             container: Vec::new(),
+            samples: fluids.signed_distances.samples().clone(),
             dense: Vec::new(),
             driven: Vec::new(),
         }))
@@ -66,9 +65,14 @@ impl Muller {
             .any(|parameters_of_fluid| parameters_of_fluid[0] > 0.0)
     }
 
+    /// Whether any wall that contains fluid is a mesh.
+    pub fn has_meshes(&self) -> bool {
+        !self.samples.is_empty()
+    }
+
     /// Bytes of the arrays.
     pub fn bytes(&self) -> u64 {
-        ((self.container.capacity() + self.dense.capacity() + self.driven.capacity()) * 8) as u64
+        ((self.container.capacity() + self.samples.capacity() + self.dense.capacity() + self.driven.capacity()) * 8) as u64
     }
 
     /// Imports densities from fields, and allocates arrays.
@@ -97,19 +101,57 @@ fn parameters_of_fluid(fluids: &Fluids, fluid: &Fluid) -> [f64; MULLER_PARAMETER
     [fluid.xsph, fluid.restitution, stiffness, damping]
 }
 
-/// Appends the elements of present walls that contain fluid, see [`CONTAINER_ELEMENT`]; walls and elements have these records.
-fn hold(walls: &Walls, inside: &[bool], records: &[f64], elements: &[f64], container: &mut Vec<f64>) {
-    let there = walls.all_there().iter().enumerate().filter(|(_, is_there)| **is_there);
-    for (wall, _) in there {
+/// Refuses meshes without signed distances, and signed distances of walls that are no meshes.
+fn check_meshes(fluids: &Fluids, walls: &Walls) -> Result<(), WorldError> {
+    let sampled: BTreeSet<usize> = fluids.signed_distances.walls().map(|wall| wall as usize).collect();
+    let is_mesh = |wall: &usize| {
+        matches!(
+            walls.given.get(*wall),
+            Some(Wall {
+                shape: WallShape::Mesh(_),
+                ..
+            })
+        )
+    };
+    if let Some(other) = sampled.iter().find(|wall| !is_mesh(wall)) {
+        return Err(WorldError::Fluid(format!(
+            "signed distances are given for wall number {other}, which is not one of the meshes among {} walls; give them for meshes alone",
+            walls.given.len()
+        )));
+    }
+    let bare = (0..walls.given.len()).find(|wall| is_mesh(wall) && !sampled.contains(wall));
+    bare.map_or(Ok(()), |wall| {
+        Err(WorldError::Fluid(format!(
+            "wall {:?} is a mesh without signed distances, by which solver = \"muller2003\" puts fluid back onto it; add them, or use planes, round \
+             walls and spheres",
+            walls.given[wall].name
+        )))
+    })
+}
+
+/// Appends the elements of present walls that contain these fluids, see [`CONTAINER_ELEMENT`]; walls and elements have these records.
+fn hold(walls: &Walls, fluids: &Fluids, records: &[f64], elements: &[f64], container: &mut Vec<f64>) {
+    let is_there = walls.all_there();
+    let mut add = |geometry: &[f64], sign: f64, wall: usize, samples: [f64; 6]| {
+        container.extend(geometry);
+        container.extend([sign, wall as f64]);
+        container.extend(&records[wall * WALL..][..9]);
+        container.extend(samples);
+        container.push(0.0);
+    };
+    let others = (0..walls.given.len()).filter(|&wall| is_there[wall] && !matches!(walls.given[wall].shape, WallShape::Mesh(_)));
+    for wall in others {
         for element in walls.elements_of_wall(wall) {
             let at = element * ELEMENT;
             // A wall moves as a whole: at its start, its fluid was on the same side.
-            let sign = side_of_fluid(&walls.start[at..][..ELEMENT], &load(&walls.middle[wall], 0), inside[wall]);
-            container.extend(&elements[at..][..10]);
-            container.extend([sign, wall as f64]);
-            container.extend(&records[wall * WALL..][..9]);
-            container.extend([0.0; 3]);
+            let sign = side_of_fluid(&walls.start[at..][..ELEMENT], &load(&walls.middle[wall], 0), fluids.inside[wall]);
+            add(&elements[at..][..10], sign, wall, [0.0; 6]);
         }
+    }
+    for grid in fluids.signed_distances.grids().iter().filter(|grid| is_there[grid.wall()]) {
+        let first = walls.elements_of_wall(grid.wall()).start;
+        let corner = |corner: usize| load(elements, (first + corner / 3) * ELEMENT + 3 * (corner % 3));
+        add(&grid.placed(&grid.corners().map(corner)), 1.0, grid.wall(), grid.layout());
     }
     debug_assert!(container.len().is_multiple_of(CONTAINER_ELEMENT));
 }
@@ -143,7 +185,7 @@ impl Flow {
         if let Some(muller) = &mut self.muller {
             let walls = &surroundings.walls;
             muller.container.clear();
-            hold(walls, &self.plan.inside, &walls.records, &walls.elements, &mut muller.container);
+            hold(walls, &self.plan, &walls.records, &walls.elements, &mut muller.container);
         }
     }
 
@@ -157,7 +199,7 @@ impl Flow {
             poses.clear();
             poses.extend(walls.poses(time, time));
             walls.put(&poses, false, &mut records, &mut elements);
-            hold(walls, &self.plan.inside, &records, &elements, &mut containers);
+            hold(walls, &self.plan, &records, &elements, &mut containers);
         }
         containers
     }
@@ -253,6 +295,7 @@ impl Flow {
         }
         let Some(muller) = &self.muller else { return };
         let (fluid_parameters, container) = (&muller.fluid_parameters[..], &muller.container[..]);
+        let (samples, meshes) = (&muller.samples[..], muller.has_meshes());
         let elements = (container.len() / CONTAINER_ELEMENT) as u32;
         let (media, stepping) = (&self.media[..], &self.stepping);
         let FluidFields {
@@ -296,8 +339,10 @@ impl Flow {
                         mass_at(media, fluid),
                         fluid_parameters[fluid * MULLER_PARAMETERS + 1],
                         container,
+                        samples,
                         elements,
                         stepping,
+                        meshes,
                     );
                     store(position.items, at, &now.position);
                     store(flow.items, at, &now.velocity);

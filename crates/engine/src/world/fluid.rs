@@ -3,6 +3,7 @@
 mod body_boundary;
 mod kind;
 mod shifting;
+mod signed_distance;
 mod tension;
 mod time_step;
 mod xsph;
@@ -19,6 +20,7 @@ pub use seixo_laws::fluid::{Smoothing, Space, StateLaw, ViscousForce};
 pub use seixo_sweeps::fluid::Solver;
 use seixo_sweeps::fluid::WALL;
 use shifting::check_shifting;
+pub use signed_distance::SignedDistances;
 use tension::check_tension;
 pub use tension::{CONTACT_ANGLES, MIN_COHESIVE_SUPPORT, capillary_speed};
 use xsph::check_xsph;
@@ -112,6 +114,8 @@ pub struct Fluids {
     pub slips: Vec<bool>,
     /// For each wall of the world that is round, whether fluids are inside it; used by [`Solver::Muller2003`] only.
     pub inside: Vec<bool>,
+    /// Signed distances of the walls of the world that are meshes; used by [`Solver::Muller2003`] only.
+    pub signed_distances: SignedDistances,
     /// Largest expected speed of the flow \[m/s\].
     pub largest_speed: f64,
     /// Inlets.

@@ -1,8 +1,8 @@
 //! Drops of a fluid with a surface tension.
 
 use seixo_engine::world::{
-    Fluid, Fluids, Material, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, Wall, WallMotion, WallParticles, WallShape,
-    World, capillary_speed,
+    Fluid, Fluids, Material, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, ViscousForce, Wall, WallMotion,
+    WallParticles, WallShape, World, capillary_speed,
 };
 use std::f64::consts::FRAC_PI_2;
 
@@ -70,6 +70,7 @@ pub fn droplet(radius: i64, contact_angle: Option<f64>) -> World {
         },
         slips: contact_angle.iter().map(|_| true).collect(),
         inside: Vec::new(),
+        signed_distances: SignedDistances::default(),
         largest_speed: fastest,
         inlets: Vec::new(),
         outlets: Vec::new(),

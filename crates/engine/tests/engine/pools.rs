@@ -1,8 +1,8 @@
 //! Water in boxes and in periodic domains.
 
 use seixo_engine::world::{
-    Domain, Fluid, Fluids, LeavingPolicy, Particles, PressureTolerance, Smoothing, Solver, Vec3, ViscousForce, Wall, WallMotion,
-    WallParticles, WallShape, World,
+    Domain, Fluid, Fluids, LeavingPolicy, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, Vec3, ViscousForce, Wall,
+    WallMotion, WallParticles, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -29,6 +29,7 @@ pub fn fluids(kinds: Vec<Fluid>, spacing: f64, support: f64, across: Option<usiz
         boundary: WallParticles::default(),
         slips: Vec::new(),
         inside: Vec::new(),
+        signed_distances: SignedDistances::default(),
         largest_speed: 0.0,
         inlets: Vec::new(),
         outlets: Vec::new(),

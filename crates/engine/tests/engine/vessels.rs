@@ -1,8 +1,8 @@
 //! Müller's fluid in vessels.
 
 use seixo_engine::world::{
-    Domain, Fluid, Fluids, Frustum, Material, Particles, PressureTolerance, Smoothing, Solver, StateLaw, Vec3, ViscousForce, Wall,
-    WallMotion, WallParticles, WallShape, World,
+    Domain, Fluid, Fluids, Frustum, Material, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, StateLaw, Vec3,
+    ViscousForce, Wall, WallMotion, WallParticles, WallShape, World,
 };
 
 /// Gravity \[m/s²\].
@@ -33,6 +33,7 @@ pub fn fluids(fastest: f64) -> Fluids {
         boundary: WallParticles::default(),
         slips: Vec::new(),
         inside: Vec::new(),
+        signed_distances: SignedDistances::default(),
         largest_speed: fastest,
         inlets: Vec::new(),
         outlets: Vec::new(),

@@ -48,11 +48,11 @@ pub(super) struct FluidSurroundings<'a> {
 }
 
 /// Walls that move, are added and are removed together. The space behind one of them need not be behind another.
-struct WallGroup {
+pub(super) struct WallGroup {
     /// The smallest range of walls that a stage names with them: a face of a box may be removed by itself.
     named_with: Option<Range<usize>>,
     motion: WallMotion,
-    walls: Vec<usize>,
+    pub walls: Vec<usize>,
 }
 
 impl WallGroup {
@@ -123,7 +123,7 @@ impl FluidSurroundings<'_> {
     }
 
     /// The motions of a group of walls, at the start and after stages.
-    fn motions_of<'a>(&'a self, company: &'a WallGroup) -> Vec<&'a WallMotion> {
+    pub(super) fn motions_of<'a>(&'a self, company: &'a WallGroup) -> Vec<&'a WallMotion> {
         let actions = self.plan.stages.iter().flat_map(|stage| &stage.actions);
         let of_stages = actions.filter_map(|act| match act {
             StageAction::Motion(walls, motion) if company.walls.iter().any(|wall| walls.contains(wall)) => Some(&**motion),
@@ -197,11 +197,7 @@ impl FluidSurroundings<'_> {
             }
             [low, high]
         };
-        let step = particles.len().div_ceil(VOTERS).max(1);
-        let mut voters: Vec<DVec3> = particles.position.iter().step_by(step).map(|place| DVec3::from(*place)).collect();
-        if voters.is_empty() {
-            voters.extend(self.ways.fronts().into_iter().map(|(_, place)| place));
-        }
+        let voters = self.voters();
         let (mut flats, mut surfaces) = (Vec::new(), Vec::new());
         for (index, wall) in world.walls.iter().enumerate() {
             if let WallShape::Plane { point, normal } = wall.shape {
@@ -215,8 +211,19 @@ impl FluidSurroundings<'_> {
         Ok(Enclosure { flats, surfaces })
     }
 
+    /// Fluid particles, or those that come first, that vote on the fluid side of walls.
+    pub(super) fn voters(&self) -> Vec<DVec3> {
+        let position = &self.particles.position;
+        let step = position.len().div_ceil(VOTERS).max(1);
+        let mut voters: Vec<DVec3> = position.iter().step_by(step).map(|place| DVec3::from(*place)).collect();
+        if voters.is_empty() {
+            voters.extend(self.ways.fronts().into_iter().map(|(_, place)| place));
+        }
+        voters
+    }
+
     /// The walls in groups: first those that are always present and at rest, then others.
-    fn companies(&self) -> Vec<WallGroup> {
+    pub(super) fn companies(&self) -> Vec<WallGroup> {
         let actions = self.plan.stages.iter().flat_map(|stage| &stage.actions);
         let named: Vec<Range<usize>> = actions
             .filter_map(|act| match act {

@@ -77,7 +77,7 @@ pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<()
 /// The error for a vessel that ends at periodic sides without space for its wall particles.
 pub(super) fn no_room(at: DVec3, layout: &Layout) -> UnlocatedDiagnostic {
     let complaint = UnlocatedDiagnostic::new(format!(
-        "its ends lie on each other across periodic sides, at {at:.4} m, with fluid between them: the particles that hold it have no room there"
+        "its ends lie on each other across periodic sides, at {at:.4} m, with fluid between them: what holds it has no room there"
     ));
     complaint
         .limit(format!("{:.3e} m between them, {} spacings", layout.band(), layout.layers))

@@ -1,6 +1,6 @@
 //! Fluids of Müller's solver: its requirements on scenes, and the fluid side of walls.
 
-use super::{Shared, solver::refuse};
+use super::{Shared, solver::refuse, surface::Surface};
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
@@ -9,13 +9,13 @@ use crate::{
     stage::{Plan, StageItem},
     vocabulary::{InitialPressure, Slip, Word},
 };
+use glam::DVec3;
 use seixo_engine::world::{Frustum, Particles, Solver, StateLaw, Vec3, WallShape, World};
 use seixo_laws::{
     Vector3,
     contact::restitution::MIN_RESTITUTION,
     wall::{beside_frustum, beside_sphere},
 };
-use std::{collections::BTreeMap, ops::Range};
 
 /// Default support: 32 neighbors \[spacings\].
 pub(super) const DEFAULT_SUPPORT: f64 = 2.0;
@@ -71,7 +71,7 @@ pub(super) fn refuse_values(file: &SceneFile, findings: &mut CheckState) {
 }
 
 /// Reports walls and probes that the solver does not support.
-pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTreeMap<String, Range<usize>>, findings: &mut CheckState) {
+pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, findings: &mut CheckState) {
     let solver = "solver = \"muller2003\"";
     for (name, section) in &file.wall {
         if section.slip == Some(Word(Slip::None)) {
@@ -79,18 +79,6 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, ranges: &BTre
             findings.add(
                 &format!("wall.{name}.slip"),
                 complaint.limit("\"free\"").remedy("write slip = \"free\", or leave it out"),
-            );
-        }
-        let mut walls = ranges.get(name).into_iter().flat_map(|range| &world.walls[range.clone()]);
-        if walls.any(|wall| matches!(wall.shape, WallShape::Mesh(_))) {
-            let complaint = UnlocatedDiagnostic::new(format!(
-                "wall.{name}: a mesh has no implicit surface that {solver} could put fluid back onto"
-            ));
-            findings.add(
-                &format!("wall.{name}"),
-                complaint
-                    .limit("plane, box, sphere, and cylinder and cone without segments")
-                    .remedy("use one of these shapes, or solver = \"wcsph\""),
             );
         }
     }
@@ -180,12 +168,13 @@ fn is_inside(shape: &WallShape, particles: &Particles) -> bool {
     inside > outside
 }
 
-/// For each round wall of the world, whether fluids are inside. Reports fluid that starts behind a wall.
+/// For each round wall of the world, whether fluids are inside. Reports fluid that starts behind a wall, or behind these surfaces of meshes.
 pub(super) fn inside(
     file: &SceneFile,
     world: &World,
     plan: &Plan,
     (particles, shared): (&Particles, &Shared),
+    meshes: &[Surface],
     findings: &mut CheckState,
 ) -> Vec<bool> {
     let inside: Vec<bool> = world.walls.iter().map(|wall| is_inside(&wall.shape, particles)).collect();
@@ -204,7 +193,12 @@ pub(super) fn inside(
         }),
     };
     for (place, kind) in particles.position.iter().zip(&particles.kind) {
+        let behind_mesh = || {
+            let mut there = meshes.iter().filter(|mesh| is_there(mesh.wall as usize));
+            Some(there.find(|mesh| mesh.depth(DVec3::from(*place)) > slack)?.wall as usize)
+        };
         let behind = (0..world.walls.len()).find(|&wall| is_there(wall) && is_behind(wall, *place));
+        let behind = behind.or_else(behind_mesh);
         let (Some(wall), Some(name)) = (behind, file.fluid.keys().nth(*kind as usize)) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Mesh walls that are too thin for fluids: plates with fewer layers of wall particles than needed to keep a fluid in.
+//! Mesh walls that are too thin for fluids: plates with fewer layers of wall particles, or samples of the distance, than needed to keep a fluid in.
 
 use super::{
     boundary::FluidSurroundings,
@@ -61,12 +61,12 @@ pub(super) fn refuse_thin(setting: &FluidSurroundings<'_>, surfaces: &[Surface],
         match plate {
             Some(plate) if plate.holds => {
                 let complaint = UnlocatedDiagnostic::new(format!(
-                    "it is {:.3e} m thick at {:.4} m, where fluid is on one side: too little for the particles that hold it",
+                    "it is {:.3e} m thick at {:.4} m, where fluid is on one side: too little to hold it",
                     plate.thickness, plate.at
                 ));
                 let complaint = complaint.limit(format!("{least:.3e} m, {:.0} spacings", least / layout.spacing)).remedy(format!(
-                    "make it thicker; or use a spacing of at most {:.3e} m; or leave the dry side out of the mesh: particles then stand behind the wet \
-                     one as deep as they should",
+                    "make it thicker; or use a spacing of at most {:.3e} m; or leave the dry side out of the mesh: the wet one then holds the fluid \
+                     alone",
                     finer(&plate)
                 ));
                 setting.complain(wall, complaint, findings);

@@ -141,7 +141,9 @@ fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Fluid, Fluids, Grains, Particles, PressureTolerance, Smoothing, Solver, ViscousForce, WallParticles};
+    use seixo_engine::world::{
+        Fluid, Fluids, Grains, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, ViscousForce, WallParticles,
+    };
 
     /// A world with oil and water, or a dry one.
     fn world(is_wet: bool, gravity: Vec3) -> World {
@@ -159,6 +161,7 @@ mod tests {
             boundary: WallParticles::default(),
             slips: Vec::new(),
             inside: Vec::new(),
+            signed_distances: SignedDistances::default(),
             largest_speed: 1.0,
             inlets: Vec::new(),
             outlets: Vec::new(),

@@ -127,7 +127,8 @@ pub fn place_container<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u
     }
 }
 
-/// Advances particles by one step inside the `elements` records of their `container`. With `smooths`, XSPH smooths their velocities. Spheres of
+/// Advances particles by one step inside the `elements` records of their `container`; with `meshes`, `samples` holds the signed distances of those that
+/// are meshes. With `smooths`, XSPH smooths their velocities. Spheres of
 /// bodies are moved by their bodies instead. If the world is `decomposition_invariant`, `owned` marks ghosts, see [`crate::bodies`]: they stay.
 ///
 /// Positions and velocities of neighbors are read from buffers that no thread writes. The last number of `half_velocity` sums the energies supplied
@@ -152,6 +153,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     new_position: &mut [Record<C>],
     new_flow: &mut [Record<R>],
     container: &[C],
+    samples: &[R],
     flags: &mut [u32],
     functions: &Functions<R>,
     stepping: &StepParameters<C, R>,
@@ -160,6 +162,7 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
     parity: u32,
     #[comptime] plan: FluidKernelConfig,
     #[comptime] smooths: bool,
+    #[comptime] meshes: bool,
     #[comptime] decomposition_invariant: bool,
 ) {
     let i = ABSOLUTE_POS;
@@ -201,8 +204,10 @@ pub fn move_on<R: Real, C: Coordinate<R>>(
                 mass,
                 fluid_parameters[own_kind * 4usize + 1usize],
                 container,
+                samples,
                 elements,
                 stepping,
+                meshes,
             );
             let heat = thermal[i];
             let taken = smoothed.taken + last::<R>(forced) * stepping.dt;

@@ -20,6 +20,9 @@ pub(super) struct GpuMuller<C, R> {
     container: Buffer<C>,
     /// Number of its elements.
     elements: u32,
+    /// Signed distances of those that are meshes.
+    samples: Buffer<R>,
+    meshes: bool,
     /// The containers of the coming steps, if walls move.
     ahead: Option<Buffer<C>>,
     pub dense: Buffer<R>,
@@ -32,10 +35,13 @@ impl<C: Number, R: Number> GpuMuller<C, R> {
     pub fn new(gpu: &Gpu, host: &Muller, n: usize, moves: bool) -> Result<GpuMuller<C, R>, GpuError> {
         // Buffers cannot be empty.
         let container = host.container.iter().copied().chain([0.0; CONTAINER_ELEMENT]);
+        let samples: &[f64] = if host.has_meshes() { &host.samples[..] } else { &[0.0] };
         let ahead = (moves && !host.container.is_empty()).then(|| gpu.buffer(BATCH * host.container.len(), "walls"));
         Ok(GpuMuller {
             fluid_parameters: gpu.upload(&numbers::<R>(host.fluid_parameters.iter().copied()), "fluids")?,
             container: gpu.upload(&numbers::<C>(container), "walls")?,
+            samples: gpu.upload(&numbers::<R>(samples.iter().copied()), "signed distances of meshes")?,
+            meshes: host.has_meshes(),
             elements: (host.container.len() / CONTAINER_ELEMENT) as u32,
             ahead: ahead.transpose()?,
             dense: gpu.zeros(RECORD * n, "densities")?,
@@ -177,6 +183,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.position[self.now ^ 1].records(),
             self.flowing[self.now ^ 1].records(),
             muller.container.argument(),
+            muller.samples.argument(),
             self.flags.argument(),
             functions::<R>(given),
             stepping::<C, R>(&host.stepping),
@@ -185,6 +192,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             parity,
             self.plan,
             muller.smooths,
+            muller.meshes,
             self.border.is_some(),
         );
         self.now ^= 1;

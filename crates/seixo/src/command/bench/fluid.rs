@@ -1,6 +1,8 @@
 //! Fluids of the benchmarks on lattices: weakly compressible water, and the fluid of \[Müller 2003\].
 
-use seixo_engine::world::{Fluid, Fluids, Particles, PressureTolerance, Smoothing, Solver, StateLaw, Vec3, ViscousForce, WallParticles};
+use seixo_engine::world::{
+    Fluid, Fluids, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, StateLaw, Vec3, ViscousForce, WallParticles,
+};
 
 /// Density \[kg/m³\].
 pub const DENSITY: f64 = 1000.0;
@@ -112,6 +114,7 @@ fn fluids(kind: Fluid, particles: Particles, spacing: f64, walls: usize) -> Flui
         body_boundaries: Vec::new(),
         slips: vec![true; walls],
         inside: vec![false; walls],
+        signed_distances: SignedDistances::default(),
         largest_speed: 0.0,
         inlets: Vec::new(),
         outlets: Vec::new(),

@@ -6,17 +6,18 @@ use crate::domains::{after, among};
 use crate::domains_on_a_gpu as on_a_gpu;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus;
-use crate::vessels::splash;
+use crate::vessels::{sampled_splash, splash};
 use seixo_engine::Simulation;
 use seixo_engine::world::{Precision, World};
 
 /// A splash that falls back in a wide cup, with and without smoothing of velocities.
-fn splashes() -> [(&'static str, World); 3] {
+fn splashes() -> [(&'static str, World); 4] {
     let mut rough = splash();
     rough.fluids.as_mut().unwrap().kinds[0].xsph = 0.0;
     [
         ("a splash", splash()),
         ("a splash without XSPH", rough),
+        ("a splash in a mesh", sampled_splash()),
         ("two fluids and two bodies", compressed_splash()),
     ]
 }
@@ -59,7 +60,10 @@ fn a_checkpoint_goes_on_in_another_number_of_domains() {
 
 #[test]
 fn any_number_of_domains_on_a_gpu_gives_the_same_bits() {
-    for ((what, world), precision) in splashes().into_iter().zip([Precision::Mixed, Precision::F64, Precision::Mixed]) {
+    for ((what, world), precision) in splashes()
+        .into_iter()
+        .zip([Precision::Mixed, Precision::F64, Precision::F64, Precision::Mixed])
+    {
         assert_alike(what, |domains| on_a_gpu::after(&world, domains, precision, 300));
     }
 }

@@ -92,6 +92,7 @@ mod later_bonds;
 mod loads_of_time;
 mod local_damping;
 mod melting;
+mod mesh_vessels;
 mod muller;
 mod muller_on_a_gpu;
 mod on_a_gpu;

@@ -1,6 +1,6 @@
 //! Müller's fluid on a GPU gives the results of the CPU.
 
-use crate::vessels::{G, SPACING, fluids, pour, sides, splash, wall, world};
+use crate::vessels::{G, SPACING, fluids, pour, sampled_splash, sides, splash, wall, world};
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Servo, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
@@ -62,8 +62,10 @@ fn a_gpu_goes_the_way_of_the_cpu() {
     for (name, made, precision, tolerance) in [
         ("splash", splash as fn() -> World, Precision::F64, 1e-10),
         ("layers", layers, Precision::F64, 1e-10),
+        ("splash in a mesh", sampled_splash, Precision::F64, 1e-10),
         // Forces in single precision have relative errors of 10⁻⁷, which disorder amplifies.
         ("splash", splash, Precision::Mixed, 1e-4),
+        ("splash in a mesh", sampled_splash, Precision::Mixed, 1e-4),
     ] {
         let mut here = on(DeviceChoice::Cpu, None, made());
         let mut there = on(DeviceChoice::Gpu(None), Some(precision), made());
@@ -89,15 +91,17 @@ fn a_gpu_goes_the_way_of_the_cpu() {
 #[test]
 fn a_checkpoint_goes_on_anywhere() {
     let gpu = DeviceChoice::Gpu(None);
-    let whole = after(&mut on(gpu, Some(Precision::F64), splash()), 100);
-    let mut first = on(gpu, Some(Precision::F64), splash());
-    first.advance(40).unwrap();
-    let state = first.save().unwrap();
-    let mut there = Simulation::restore(splash(), settings(gpu, Some(Precision::F64)), &state).unwrap();
-    assert_eq!(whole, after(&mut there, 60));
-    let mut here = Simulation::restore(splash(), settings(DeviceChoice::Cpu, None), &state).unwrap();
-    let other = after(&mut here, 60);
-    assert!(apart(&whole.position, &other.position) < 1e-10);
+    for made in [splash, sampled_splash] {
+        let whole = after(&mut on(gpu, Some(Precision::F64), made()), 100);
+        let mut first = on(gpu, Some(Precision::F64), made());
+        first.advance(40).unwrap();
+        let state = first.save().unwrap();
+        let mut there = Simulation::restore(made(), settings(gpu, Some(Precision::F64)), &state).unwrap();
+        assert_eq!(whole, after(&mut there, 60));
+        let mut here = Simulation::restore(made(), settings(DeviceChoice::Cpu, None), &state).unwrap();
+        let other = after(&mut here, 60);
+        assert!(apart(&whole.position, &other.position) < 1e-10);
+    }
 }
 
 /// A block on a floor that rises, and stops for good after some steps.
@@ -119,6 +123,7 @@ fn walls_that_move_do_the_same_on_a_gpu() {
     for (name, made, velocity) in [
         ("splash", splash as fn() -> World, [0.0, -0.5, 0.0]),
         ("lifted", lifted, [0.5, 0.0, 0.0]),
+        ("splash in a mesh", sampled_splash, [0.0, -0.5, 0.0]),
     ] {
         let mut here = on(DeviceChoice::Cpu, None, made());
         let mut there = on(DeviceChoice::Gpu(None), Some(Precision::F64), made());

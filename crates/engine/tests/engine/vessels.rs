@@ -1,5 +1,6 @@
 //! Müller's fluid in vessels.
 
+use crate::meshes::revolved;
 use seixo_engine::world::{
     Domain, Fluid, Fluids, Frustum, Material, Particles, PressureTolerance, SignedDistances, Smoothing, Solver, StateLaw, Vec3,
     ViscousForce, Wall, WallMotion, WallParticles, WallShape, World,
@@ -127,4 +128,46 @@ pub fn splash() -> World {
     let bottom = Frustum::disk([0.0; 3], [0.0, 0.0, 1.0], 0.16);
     let cup = wall(WallShape::Round(vec![mantle(0.16, 0.6), bottom]));
     world(fluids, G, None, vec![cup, pillar, ball], vec![true, false, false])
+}
+
+/// A cup about the z axis, open at the top, as a mesh whose bottom is at z = 0.
+pub fn cup(radius: f64, height: f64) -> Wall {
+    wall(WallShape::Mesh(revolved(&[[0.0, 0.0], [radius, 0.0], [radius, height]])))
+}
+
+/// Signed distance from such a cup with a round side, up to two spacings \[m\].
+pub fn cup_distance(radius: f64, height: f64) -> impl Fn(Vec3) -> f64 {
+    move |[x, y, z]| {
+        let off_axis = x.hypot(y);
+        let to_side = (off_axis - radius).hypot(z - z.clamp(0.0, height));
+        let to_bottom = (off_axis - off_axis.min(radius)).hypot(z);
+        let is_behind = z < 0.0 || off_axis > radius && z < height;
+        let distance = to_side.min(to_bottom).min(2.0 * SPACING);
+        if is_behind { -distance } else { distance }
+    }
+}
+
+/// Samples the signed distance of a mesh wall, `apart` \[m\], in a box with these corners.
+pub fn add_distances(world: &mut World, wall: u32, bounds: [Vec3; 2], apart: f64, distance: impl Fn(Vec3) -> f64) {
+    let WallShape::Mesh(mesh) = &world.walls[wall as usize].shape else {
+        panic!("wall {wall} is no mesh")
+    };
+    let fluids = world.fluids.as_mut().unwrap();
+    fluids.signed_distances.add(vec![wall], mesh, bounds, apart, distance).unwrap();
+}
+
+/// The splash with its cup, wall number 1, by signed distances. Samples are not on the lattice of the fluid: between cells normals jump.
+pub fn sampled_splash() -> World {
+    let mut world = splash();
+    let (radius, height) = (0.16, 0.6);
+    world.walls.swap(0, 1);
+    world.walls[1] = cup(radius, height);
+    let band = 2.0 * SPACING + 0.0037;
+    let bounds = [
+        [-radius - band, -radius - band, -band],
+        [radius + band, radius + band, height + band],
+    ];
+    world.fluids.as_mut().unwrap().inside = vec![false; 3];
+    add_distances(&mut world, 1, bounds, 0.5 * SPACING, cup_distance(radius, height));
+    world
 }

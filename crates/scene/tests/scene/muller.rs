@@ -211,11 +211,6 @@ const CASES: &[Case] = &[
     ),
     (
         "[wall.tank]",
-        "[wall.pole]\ncylinder = { from = [0.6, 0.1, 0], to = [0.6, 0.1, 0.4], radius = 0.05, segments = 12 }\n[wall.tank]",
-        &["wall.pole: a mesh has no implicit surface", "without segments"],
-    ),
-    (
-        "[wall.tank]",
         "[probe.push]\nwall_force = \"tank\"\n[wall.tank]",
         &["probe.push: walls throw particles back", "solver = \"wcsph\""],
     ),

@@ -198,6 +198,7 @@ impl DistanceGrid {
 mod tests {
     use super::*;
     use seixo_laws::wall::rotated;
+    use seixo_sweeps::muller::{CONTAINER_ELEMENT, container_surface_point};
 
     #[test]
     fn a_grid_turns_and_moves_with_its_mesh() {
@@ -226,6 +227,49 @@ mod tests {
                 "{numbers:?}"
             );
         }
+    }
+
+    /// Largest errors of the distance \[m\] and direction of points near a sphere of this radius, from samples `apart`.
+    fn errors(radius: f64, apart: f64) -> [f64; 2] {
+        let mesh = [[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]];
+        let mut distances = SignedDistances::default();
+        let reach = 1.2 * radius;
+        let of_sphere = |at: Vec3| radius - vector(at).length();
+        distances.add(vec![0], &mesh, [[-reach; 3], [reach; 3]], apart, of_sphere).unwrap();
+        let grid = &distances.grids()[0];
+        let mut element = grid.placed(&grid.start).to_vec();
+        element.extend([1.0, 0.0]);
+        element.extend([0.0; 9]);
+        element.extend(grid.layout());
+        element.push(0.0);
+        assert_eq!(element.len(), CONTAINER_ELEMENT);
+        let mut most = [0.0f64; 2];
+        for k in 0..4000 {
+            // Evenly distributed over a block (the sequence R3, [Roberts 2018]).
+            let [x, y, z] = [0.819_172_513_396, 0.671_043_606_704, 0.549_700_477_902].map(|step| 2.0 * (f64::from(k) * step).fract() - 1.0);
+            let at = vector([x, y, z]).times(1.1 * radius);
+            let off = at.length();
+            if (off - radius).abs() < 0.1 * radius {
+                let found = container_surface_point::<f64, f64>(&at, &element, 0, distances.samples(), true);
+                let inward = at.times(-1.0 / off);
+                most[0] = most[0].max((found.distance - (radius - off)).abs());
+                most[1] = most[1].max(found.normal.minus(&inward).length());
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn interpolated_distances_converge_with_the_square_of_the_spacing_and_normals_with_it() {
+        let radius = 0.1;
+        let [coarse, fine] = [0.01, 0.005].map(|apart| errors(radius, apart));
+        // The error of a trilinear interpolation is at most h²/8 times the sum of the second derivatives, here 2/r with r from 0.9 R on, more where
+        // these change in a cell.
+        assert!(coarse[0] < 1.2 * 0.01 * 0.01 / (4.0 * 0.9 * radius), "{coarse:?}");
+        assert!((3.0..5.0).contains(&(coarse[0] / fine[0])), "{coarse:?} {fine:?}");
+        assert!((1.6..2.5).contains(&(coarse[1] / fine[1])), "{coarse:?} {fine:?}");
+        // A normal is off by half a spacing over the radius along each axis.
+        assert!(coarse[1] < 0.01 / radius, "{coarse:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Vessels of meshes keep their fluid in: wall particles fill the support behind them, and vessels that are too thin are refused.
 
+mod muller;
 mod sides;
 
 use super::scene_in;
@@ -169,10 +170,14 @@ fn walls_fill_what_fluid_sees_behind_them_at_any_corner() {
 /// A jug of twelve flat sides.
 const JUG: &str = "[wall.jug]\ncylinder = { from = [0, 0, 0], to = [0, 0, 0.08], radius = 0.05, segments = 12, caps = [\"from\"] }\n";
 
-/// Largest distance of a particle outside of the jug after a time \[m\].
-fn farthest_outside(keys: &str, time: f64) -> f64 {
-    let fill = "cylinder = { from = [0, 0, 0], to = [0, 0, 0.05], radius = 0.045 }";
-    let scene = load_text(&text(fill, keys, JUG), Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+/// Water in the jug.
+fn jug_of_water(keys: &str) -> String {
+    text("cylinder = { from = [0, 0, 0], to = [0, 0, 0.05], radius = 0.045 }", keys, JUG)
+}
+
+/// Largest distance of a particle outside of the jug of a scene after a time \[m\].
+fn farthest_outside(text: &str, time: f64) -> f64 {
+    let scene = load_text(text, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
     let mut simulation = Simulation::new(scene.world, scene.settings).unwrap();
     let steps = (time / simulation.time_step().value).round() as u64;
     simulation.advance(steps).unwrap();
@@ -192,10 +197,10 @@ fn farthest_outside(keys: &str, time: f64) -> f64 {
 
 #[test]
 fn water_stays_in_a_jug_of_flat_sides() {
-    let weakly = farthest_outside("", 0.2);
+    let weakly = farthest_outside(&jug_of_water(""), 0.2);
     assert!(weakly < 0.0, "{weakly} m outside");
     // Particles of incompressible fluids may be closer than half a spacing to a wall, as long as their density is not too high.
-    let incompressible = farthest_outside("solver = \"dfsph\"", 0.1);
+    let incompressible = farthest_outside(&jug_of_water("solver = \"dfsph\""), 0.1);
     assert!(incompressible < 0.5 * SPACING, "{incompressible} m outside");
 }
 

@@ -357,12 +357,16 @@ fn beside_mesh<C: Coordinate<R>, R: Real>(place: &Vector3<C>, container: &[C], e
     let axis_x = load::<C>(container, e + 3usize);
     let axis_y = load::<C>(container, e + 6usize);
     let axis_z = axis_x.cross(&axis_y);
-    let from_corner = place.minus(&load::<C>(container, e)).times(one / container[e + 21usize]);
+    let spacing = container[e + 21usize];
+    let count_x = container[e + 23usize];
+    let count_y = container[e + 24usize];
+    let count_z = container[e + 25usize];
+    let from_corner = place.minus(&load::<C>(container, e)).times(one / spacing);
     let x = from_corner.dot(&axis_x);
     let y = from_corner.dot(&axis_y);
     let z = from_corner.dot(&axis_z);
     let is_after = x >= zero && y >= zero && z >= zero;
-    let is_before = x < container[e + 23usize] - one && y < container[e + 24usize] - one && z < container[e + 25usize] - one;
+    let is_before = x < count_x - one && y < count_y - one && z < count_z - one;
     let mut distance = container[e + 26usize];
     let mut normal = axis_z.plus(&Vector3::<C>::zero());
     if is_after && is_before {
@@ -372,9 +376,10 @@ fn beside_mesh<C: Coordinate<R>, R: Real>(place: &Vector3<C>, container: &[C], e
         let share_x = x - C::counted(i);
         let share_y = y - C::counted(j);
         let share_z = z - C::counted(k);
-        let row = C::whole(container[e + 23usize]) as usize;
-        let layer = row * C::whole(container[e + 24usize]) as usize;
-        let first = C::whole(container[e + 22usize]) as usize * 256usize + i as usize + j as usize * row + k as usize * layer;
+        let row = C::whole(count_x) as usize;
+        let layer = row * C::whole(count_y) as usize;
+        let block = C::whole(container[e + 22usize]) as usize;
+        let first = block * 256usize + i as usize + j as usize * row + k as usize * layer;
         let low_near = distance_on_edge::<C, R>(samples, first, share_x);
         let low_far = distance_on_edge::<C, R>(samples, first + row, share_x);
         let high_near = distance_on_edge::<C, R>(samples, first + layer, share_x);
@@ -402,7 +407,7 @@ fn beside_mesh<C: Coordinate<R>, R: Real>(place: &Vector3<C>, container: &[C], e
 }
 
 /// Position of a point relative to the unbounded surface of the container element whose record starts at `e`. Distances are positive on the side of
-/// the fluid. A plane has no ends. A mesh is never nearer than its grid reaches.
+/// the fluid. A plane has no ends. Outside of the grid of a mesh its distance is the same everywhere.
 #[cube]
 #[inline(always)]
 pub fn container_surface_point<C: Coordinate<R>, R: Real>(

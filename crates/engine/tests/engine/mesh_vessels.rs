@@ -19,7 +19,7 @@ fn positions(simulation: &Simulation) -> Vec<Vec3> {
 
 /// Distance of a position inside a box with these corners from its nearest side \[m\], or minus that of a position outside.
 fn box_distance([low, high]: [Vec3; 2]) -> impl Fn(Vec3) -> f64 {
-    move |at| {
+    move |at: Vec3| {
         let beyond = [0, 1, 2].map(|axis| (low[axis] - at[axis]).max(at[axis] - high[axis]));
         let most = beyond.into_iter().fold(f64::NEG_INFINITY, f64::max);
         let outside = beyond.map(|by| by.max(0.0));
@@ -120,8 +120,8 @@ fn a_cup_of_a_mesh_holds_a_splash() {
     for _ in 0..6 {
         simulation.advance(200).unwrap();
         for x in positions(&simulation) {
-            // Trilinear interpolation makes the cup wider by at most h²/(8 R), a thousandth of a spacing; and at the edge of the bottom, and where
-            // fluid is pressed between walls, a part of the step remains.
+            // Trilinear interpolation moves the side by at most h²/(8 R), some thousandths of a spacing. At the edge of the bottom, and where fluid is
+            // pressed between walls, a part of the step remains.
             assert!(x[2] > -0.05 * SPACING && x[0].hypot(x[1]) < 0.16 + 0.05 * SPACING, "{x:?}");
         }
     }

@@ -137,7 +137,7 @@ pub fn cup(radius: f64, height: f64) -> Wall {
 
 /// Signed distance from such a cup with a round side, up to two spacings \[m\].
 pub fn cup_distance(radius: f64, height: f64) -> impl Fn(Vec3) -> f64 {
-    move |[x, y, z]| {
+    move |[x, y, z]: Vec3| {
         let off_axis = x.hypot(y);
         let to_side = (off_axis - radius).hypot(z - z.clamp(0.0, height));
         let to_bottom = (off_axis - off_axis.min(radius)).hypot(z);

@@ -66,7 +66,7 @@ fn beside_periodic_sides(writer: &mut Writer) {
 }
 
 fn around(writer: &mut Writer) {
-    // Fluids are as wide as the box, and Müller's solver does not support faces of round walls.
+    // Fluids are as wide as the box.
     let kind = if writer.solver.is_some() { 0 } else { writer.below(6) };
     let segments = if writer.chance(30) { ", segments = 12" } else { "" };
     match kind {

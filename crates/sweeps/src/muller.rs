@@ -41,9 +41,8 @@ use seixo_laws::{Coordinate, Real, Vector3, blend, larger, near_vector, widened}
 pub const MULLER_PARAMETERS: usize = 4;
 
 /// Numbers per element of a wall that contains fluid: nine for its geometry and its kind, as in [`crate::layout::ELEMENT`]; the sign of distances on
-/// the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity. For a
-/// [`DISTANCE_GRID`] then follow the spacing of its samples, the number of its first block of samples, the number of samples along its three axes, and
-/// the distance of all points outside of it; padding.
+/// the side of the fluid; the number of its wall; a point of the wall's axis, its velocity and angular velocity; of a [`DISTANCE_GRID`] the spacing of
+/// its samples, the number of its first block of samples, their number along its three axes, and the distance of all points outside of it; padding.
 pub const CONTAINER_ELEMENT: usize = 28;
 
 /// Samples per block. The samples of a grid begin with a block, as single precision holds the number of a block exactly.

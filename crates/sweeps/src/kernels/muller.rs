@@ -127,9 +127,9 @@ pub fn place_container<C: Real>(ahead: &[C], container: &mut [C], flags: &mut [u
     }
 }
 
-/// Advances particles by one step inside the `elements` records of their `container`; with `meshes`, `samples` holds the signed distances of those that
-/// are meshes. With `smooths`, XSPH smooths their velocities. Spheres of
-/// bodies are moved by their bodies instead. If the world is `decomposition_invariant`, `owned` marks ghosts, see [`crate::bodies`]: they stay.
+/// Advances particles by one step inside the `elements` records of their `container`. With `meshes`, `samples` holds the signed distances of those
+/// that are meshes. With `smooths`, XSPH smooths their velocities. Spheres of bodies are moved by their bodies instead. If the world is
+/// `decomposition_invariant`, `owned` marks ghosts, see [`crate::bodies`]: they stay.
 ///
 /// Positions and velocities of neighbors are read from buffers that no thread writes. The last number of `half_velocity` sums the energies supplied
 /// by walls, and the third of `thermal` those taken by viscosity and XSPH.

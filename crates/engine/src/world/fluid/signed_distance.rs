@@ -22,7 +22,6 @@ const ROUNDING: f64 = 1e-9;
 /// let mut distances = SignedDistances::default();
 /// distances.add(vec![0], &floor, [[0.0, 0.0, -0.5], [1.0, 1.0, 0.5]], 0.25, |at| at[2]).unwrap();
 /// assert_eq!(distances.walls().collect::<Vec<_>>(), [0]);
-/// assert!(SignedDistances::samples_in([[0.0; 3], [1.0; 3]], 0.25) == 125.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SignedDistances {
@@ -78,18 +77,13 @@ impl SignedDistances {
     /// Largest number of samples of all grids: half a gibibyte in double precision.
     pub const MAX_SAMPLES: usize = 1 << 26;
 
-    /// Number of samples, this far apart, in a box with these corners \[m\].
-    pub fn samples_in(bounds: [Vec3; 2], spacing: f64) -> f64 {
-        counts(&bounds, spacing).into_iter().product()
-    }
-
-    /// Adds the surface of one or several walls, which move, appear and vanish together. The grid covers a box with these corners \[m\] at time zero, with
-    /// samples of `distance` \[m\] this `spacing` \[m\] apart. Distances are positive on the side of the fluid and beyond a rim. `mesh` are the triangles of
-    /// the first of the walls.
+    /// Adds the surface of one or several walls, which move, appear and vanish together. The grid covers a box with these corners \[m\] at time
+    /// zero, with samples of `distance` \[m\] this `spacing` \[m\] apart. Distances are positive on the side of the fluid and beyond a rim. `mesh`
+    /// are the triangles of the first of the walls.
     ///
     /// # Errors
-    /// If the samples are more than [`MAX_SAMPLES`](Self::MAX_SAMPLES), if there is no wall, or if the corners of the mesh are on a line, so that they
-    /// show no rotation.
+    /// If the samples are more than [`MAX_SAMPLES`](Self::MAX_SAMPLES), if there is no wall, or if the corners of the mesh are on a line, so that
+    /// they show no rotation.
     pub fn add(
         &mut self,
         walls: Vec<u32>,
@@ -103,7 +97,8 @@ impl SignedDistances {
         let Some(three) = three_of(&corners).filter(|_| !walls.is_empty()) else {
             return refuse("a mesh that contains fluid has no triangle with an area; give it one".to_owned());
         };
-        let counts = counts(&bounds, spacing);
+        let [low, high] = bounds;
+        let counts = [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / spacing - ROUNDING).ceil().max(1.0) + 1.0);
         let needed = counts.into_iter().product::<f64>();
         let is_possible = needed + (self.samples.len() + SAMPLE_BLOCK) as f64 <= Self::MAX_SAMPLES as f64;
         if !is_possible {
@@ -117,7 +112,6 @@ impl SignedDistances {
         let samples = Arc::make_mut(&mut self.samples);
         let first = samples.len().next_multiple_of(SAMPLE_BLOCK);
         samples.resize(first, 0.0);
-        let [low, _] = bounds;
         for k in 0..counts[2] {
             for j in 0..counts[1] {
                 for i in 0..counts[0] {
@@ -154,11 +148,6 @@ impl SignedDistances {
     pub(crate) fn samples(&self) -> &Arc<Vec<f64>> {
         &self.samples
     }
-}
-
-/// Numbers of samples along the axes, at least two.
-fn counts([low, high]: &[Vec3; 2], spacing: f64) -> [f64; 3] {
-    [0, 1, 2].map(|axis| ((high[axis] - low[axis]) / spacing - ROUNDING).ceil().max(1.0) + 1.0)
 }
 
 impl DistanceGrid {

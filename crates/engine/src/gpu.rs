@@ -51,7 +51,7 @@ use seixo_sweeps::tiles::ContactKernelConfig;
 use std::any::Any;
 use std::sync::Arc;
 use step::PendingSteps;
-use tables::Tables;
+use tables::{StaticTables, Tables};
 
 pub(crate) use bodies::CoupledBodies;
 pub(crate) use domain::{DomainBackend, HaltFlags};
@@ -237,6 +237,8 @@ pub(crate) struct GpuGrains<C, R> {
     cells: Cells<C>,
     /// Structure of the pair search, if it is not the grids that sort the grains.
     tables: Option<Tables<C>>,
+    /// Present if spheres of bodies at rest are in tables of their own.
+    at_rest: Option<StaticTables<C>>,
     /// Present if cells are rebuilt at every step.
     binned: Option<BinnedGrains<C>>,
     /// Present if forces are computed in several launches.

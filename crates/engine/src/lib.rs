@@ -86,7 +86,7 @@ pub use preview::{ColorScalar, GpuPreview, PendingPreview, Preview, PreviewBound
 pub use program::{PassLine, Placement, PlacementLimit, PlacementRow, Population, placement_limits, placements};
 pub use ranks::Ranks;
 pub use refusal::WorldError;
-pub use search::deepest_overlap;
+pub use search::{StaticTable, deepest_overlap};
 pub use search_benchmark::{HashTableBenchmark, SearchBenchmark, TableSharing};
 pub use simulation::Simulation;
 pub use time_step::plan_time_step;

@@ -18,6 +18,8 @@ pub(crate) struct PrescribedMotion {
     arm: Vector3<f64>,
     /// Orientation at the start.
     orientation: Quaternion<f64>,
+    /// Whether the body is at rest for good, and its grains were moved to their positions on it.
+    is_carried: bool,
 }
 
 /// Number of values per body in a checkpoint: the arm, and the orientation w x y z.
@@ -41,6 +43,7 @@ impl PrescribedMotion {
         Some(PrescribedMotion {
             arm: vector(body.center).minus(&vector(motion.through)),
             orientation: body.quaternion(),
+            is_carried: false,
             motion,
         })
     }
@@ -51,6 +54,7 @@ impl PrescribedMotion {
             motion: motion.clone(),
             arm: center.minus(&vector(motion.through)),
             orientation,
+            is_carried: false,
         }
     }
 
@@ -60,6 +64,7 @@ impl PrescribedMotion {
             motion: motion.clone(),
             arm: load(numbers, 0),
             orientation: orientation_at(numbers, 3),
+            is_carried: false,
         }
     }
 
@@ -134,6 +139,26 @@ impl PrescribedBodies {
     /// Whether body b has prescribed motion.
     pub fn is_body_prescribed(&self, b: usize) -> bool {
         self.0.get(b).is_some_and(Option::is_some)
+    }
+
+    /// Whether body b is at rest for good: its prescribed motion has no velocity at any time.
+    pub fn is_at_rest(&self, b: usize) -> bool {
+        self.0
+            .get(b)
+            .and_then(Option::as_deref)
+            .is_some_and(|held| !is_moving(&held.motion))
+    }
+
+    /// Whether body b is at rest for good, and its grains were moved to their positions on it.
+    pub fn is_carried(&self, b: usize) -> bool {
+        self.0.get(b).and_then(Option::as_deref).is_some_and(|held| held.is_carried)
+    }
+
+    /// Records that the grains of all bodies were moved to their positions on them.
+    pub fn note_carried(&mut self) {
+        for held in self.0.iter_mut().flatten() {
+            held.is_carried = !is_moving(&held.motion);
+        }
     }
 
     /// Prescribed motions and the indices of their bodies: all of them, or only those that are not permanently at rest.

@@ -20,10 +20,20 @@ pub(crate) use pairs::of_partner;
 use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
 pub(crate) use table_backend::{FiledParticles, TableBackend};
-pub use tables::Tables;
+pub use tables::{StaticTables, Tables};
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// Hash tables of the spheres that are fixed, which are kept while these spheres do not change: [`crate::world::Search::SpatialHashStatic`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaticTable {
+    /// Number of spheres in them.
+    pub spheres: usize,
+    /// Number of times that they were filled since the start or the last restart. With grains on a GPU, the host fills tables of its own before each
+    /// upload.
+    pub fills: u64,
+}
 
 /// Resizes; if that needs memory, it reserves a quarter more, so that lists of changing length do not allocate each time.
 pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {

@@ -422,18 +422,22 @@ pub enum Search {
     HierarchicalGrid,
     /// One hash table for each size class, over an unbounded domain \[Silva 2010, § 4.2 and Algorithm 2\].
     SpatialHash,
+    /// The same, with more tables for the spheres of bodies with a prescribed motion that are at rest for good. These are filled only when such
+    /// spheres come, go or are elsewhere \[Silva 2010, § 4.2\]. Rows of neighbors are those of `SpatialHash`, in the same order.
+    SpatialHashStatic,
     /// Test of every pair; the reference in tests \[ME964 2011\].
     BruteForce,
 }
 
 impl Search {
     /// All methods.
-    pub const ALL: [Search; 6] = [
+    pub const ALL: [Search; 7] = [
         Search::Auto,
         Search::Grid,
         Search::GridMultiCell,
         Search::HierarchicalGrid,
         Search::SpatialHash,
+        Search::SpatialHashStatic,
         Search::BruteForce,
     ];
 
@@ -445,6 +449,7 @@ impl Search {
             Search::GridMultiCell => "grid_multi_cell",
             Search::HierarchicalGrid => "hierarchical_grid",
             Search::SpatialHash => "spatial_hash",
+            Search::SpatialHashStatic => "spatial_hash_static",
             Search::BruteForce => "brute_force",
         }
     }

@@ -42,7 +42,9 @@ mod warnings;
 
 pub use error::RunError;
 pub use log::Event;
-pub use record::{BroadPhaseRecord, CommunicationRecord, DecompositionRecord, Outcome, Record, StageRecord, TimeStepRecord};
+pub use record::{
+    BroadPhaseRecord, CommunicationRecord, DecompositionRecord, Outcome, Record, StageRecord, StaticTableRecord, TimeStepRecord,
+};
 pub use stage_runner::StageRunner;
 pub use startup::{resume, start};
 pub use volume::{entering_later, expected_output};

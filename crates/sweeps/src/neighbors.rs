@@ -33,6 +33,9 @@ pub enum SearchStructure {
     TouchedCells,
     /// Hash tables, one per size class \[Silva 2010, § 4.2 and Algorithm 2\].
     Buckets,
+    /// The same for grains that may move, followed by as many tables of grains that never move \[Silva 2010, § 4.2\]. Rows have the order of
+    /// [`SearchStructure::Buckets`].
+    DividedBuckets,
 }
 
 /// Layout of rows of neighbors, for which kernels and loops are compiled.
@@ -202,6 +205,9 @@ fn neighbors_of_image<R: Real>(
         }
         SearchStructure::Buckets => {
             count = in_buckets::<R>(seeker, position, grids, shapes, number_of_grids, first, items, at, neighbors, plan);
+        }
+        SearchStructure::DividedBuckets => {
+            count = in_divided_buckets::<R>(seeker, position, grids, shapes, number_of_grids, first, items, at, neighbors, plan);
         }
     }
     count
@@ -377,37 +383,187 @@ fn in_buckets<R: Real>(
     for g in 0..number_of_tables {
         let reach = seeker.radius + grids[g * 8usize + 4usize] + seeker.skin;
         let span = cells_around::<R>(&seeker.position, reach, grids, shapes, g);
-        let table = shapes[g * 8usize + 5usize] as usize;
-        let table_first = first[table] as usize;
-        let table_end = first[table + shapes[g * 8usize + 3usize] as usize] as usize;
-        if has_fewer_cells(&span, table_end - table_first) {
-            for z in span.z_first..span.z_last + 1u32 {
-                for y in span.y_first..span.y_last + 1u32 {
-                    for x in span.x_first..span.x_last + 1u32 {
-                        let bucket = bucket_of(shapes, g, x, y, z) as usize;
-                        for k in first[bucket] as usize..first[bucket + 1usize] as usize {
-                            let j = items[k] as usize;
-                            if is_listed::<R>(seeker, position, j, plan) {
-                                if is_in_cell::<R>(&load::<R>(position, j * 4usize), grids, shapes, g, x, y, z) {
-                                    enter(neighbors, at, count, j, plan);
-                                    count += 1u32;
-                                }
+        let by_cells = has_fewer_cells(&span, items_of(shapes, g, first));
+        let entry = at + count as usize * plan.stride;
+        count += in_table::<R>(
+            seeker, position, grids, shapes, g, &span, by_cells, first, items, entry, neighbors, plan,
+        );
+    }
+    count
+}
+
+/// Neighbors in the buckets of tables whose second half has the grains that never move. Each half has cells of its own. Entries are brought into the
+/// order in which [`in_buckets`] finds them in undivided tables, so that sums over a row have the same bits.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn in_divided_buckets<R: Real>(
+    seeker: &NeighborQuery<R>,
+    position: &[R],
+    grids: &[R],
+    shapes: &[u32],
+    number_of_tables: usize,
+    first: &[u32],
+    items: &[u32],
+    at: usize,
+    neighbors: &mut [u32],
+    #[comptime] plan: RowPlan,
+) -> u32 {
+    let mut count = 0u32;
+    let classes = number_of_tables / 2usize;
+    for g in 0..classes {
+        let fixed = classes + g;
+        let reach = seeker.radius + grids[g * 8usize + 4usize] + seeker.skin;
+        let span = cells_around::<R>(&seeker.position, reach, grids, shapes, g);
+        let by_cells = has_fewer_cells(&span, items_of(shapes, g, first) + items_of(shapes, fixed, first));
+        let start = at + count as usize * plan.stride;
+        let moving = in_table::<R>(
+            seeker, position, grids, shapes, g, &span, by_cells, first, items, start, neighbors, plan,
+        );
+        let own_span = cells_around::<R>(&seeker.position, reach, grids, shapes, fixed);
+        let by_own_cells = has_fewer_cells(&own_span, items_of(shapes, fixed, first));
+        let next = start + moving as usize * plan.stride;
+        let resting = in_table::<R>(
+            seeker,
+            position,
+            grids,
+            shapes,
+            fixed,
+            &own_span,
+            by_own_cells,
+            first,
+            items,
+            next,
+            neighbors,
+            plan,
+        );
+        if plan.fill {
+            // Without grains that never move, the entries are in order.
+            if resting > 0u32 {
+                sort_as_in_table::<R>(start, moving + resting, position, grids, shapes, g, by_cells, neighbors, plan);
+            }
+        }
+        count += moving + resting;
+    }
+    count
+}
+
+/// Number of grains in table `g`.
+#[cube]
+#[inline(always)]
+fn items_of(shapes: &[u32], g: usize, first: &[u32]) -> usize {
+    let table = shapes[g * 8usize + 5usize] as usize;
+    (first[table + shapes[g * 8usize + 3usize] as usize] - first[table]) as usize
+}
+
+/// Neighbors in the buckets of table `g`: in those of the cells of a box or, if not `by_cells`, in all of them.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn in_table<R: Real>(
+    seeker: &NeighborQuery<R>,
+    position: &[R],
+    grids: &[R],
+    shapes: &[u32],
+    g: usize,
+    span: &Span,
+    by_cells: bool,
+    first: &[u32],
+    items: &[u32],
+    at: usize,
+    neighbors: &mut [u32],
+    #[comptime] plan: RowPlan,
+) -> u32 {
+    let mut count = 0u32;
+    if by_cells {
+        for z in span.z_first..span.z_last + 1u32 {
+            for y in span.y_first..span.y_last + 1u32 {
+                for x in span.x_first..span.x_last + 1u32 {
+                    let bucket = bucket_of(shapes, g, x, y, z) as usize;
+                    for k in first[bucket] as usize..first[bucket + 1usize] as usize {
+                        let j = items[k] as usize;
+                        if is_listed::<R>(seeker, position, j, plan) {
+                            if is_in_cell::<R>(&load::<R>(position, j * 4usize), grids, shapes, g, x, y, z) {
+                                enter(neighbors, at, count, j, plan);
+                                count += 1u32;
                             }
                         }
                     }
                 }
             }
-        } else {
-            for k in table_first..table_end {
-                let j = items[k] as usize;
-                if is_listed::<R>(seeker, position, j, plan) {
-                    enter(neighbors, at, count, j, plan);
-                    count += 1u32;
-                }
+        }
+    } else {
+        let table = shapes[g * 8usize + 5usize] as usize;
+        let table_first = first[table] as usize;
+        let table_end = first[table + shapes[g * 8usize + 3usize] as usize] as usize;
+        for k in table_first..table_end {
+            let j = items[k] as usize;
+            if is_listed::<R>(seeker, position, j, plan) {
+                enter(neighbors, at, count, j, plan);
+                count += 1u32;
             }
         }
     }
     count
+}
+
+/// Sorts `count` entries from index `start` on into the order in which a loop over the cells of table `g`, or over all its buckets, finds them.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn sort_as_in_table<R: Real>(
+    start: usize,
+    count: u32,
+    position: &[R],
+    grids: &[R],
+    shapes: &[u32],
+    g: usize,
+    by_cells: bool,
+    neighbors: &mut [u32],
+    #[comptime] plan: RowPlan,
+) {
+    for s in 0..count {
+        let j = neighbors[start + s as usize * plan.stride];
+        let mut place = s;
+        let mut goes_on = s > 0u32;
+        while goes_on {
+            let before = neighbors[start + (place as usize - 1usize) * plan.stride];
+            goes_on = is_found_before::<R>(j as usize, before as usize, position, grids, shapes, g, by_cells);
+            if goes_on {
+                neighbors[start + place as usize * plan.stride] = before;
+                place -= 1u32;
+                goes_on = place > 0u32;
+            }
+        }
+        neighbors[start + place as usize * plan.stride] = j;
+    }
+}
+
+/// Whether a loop over the cells of table `g`, or over all its buckets, finds grain i before grain j.
+#[cube]
+#[inline(always)]
+fn is_found_before<R: Real>(i: usize, j: usize, position: &[R], grids: &[R], shapes: &[u32], g: usize, by_cells: bool) -> bool {
+    let own = cells_around::<R>(&load::<R>(position, i * 4usize), R::new(0.0), grids, shapes, g);
+    let other = cells_around::<R>(&load::<R>(position, j * 4usize), R::new(0.0), grids, shapes, g);
+    let mut is_before = i < j;
+    if by_cells {
+        if own.x_first != other.x_first {
+            is_before = own.x_first < other.x_first;
+        }
+        if own.y_first != other.y_first {
+            is_before = own.y_first < other.y_first;
+        }
+        if own.z_first != other.z_first {
+            is_before = own.z_first < other.z_first;
+        }
+    } else {
+        let bucket = bucket_of(shapes, g, own.x_first, own.y_first, own.z_first);
+        let bucket_of_other = bucket_of(shapes, g, other.x_first, other.y_first, other.z_first);
+        if bucket != bucket_of_other {
+            is_before = bucket < bucket_of_other;
+        }
+    }
+    is_before
 }
 
 /// Whether a box of cells has fewer cells than there are items; otherwise a loop over all items is faster. Boxes of more than 1600 cells along an

@@ -194,16 +194,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.find_seats();
     }
 
-    pub(super) fn list_pairs(&mut self, host: &Populations) -> Result<(), GpuError> {
+    pub(super) fn list_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         // Smooth grains have no contact history to carry over from the old rows.
         if self.kind.frictional {
             swap(&mut self.rows, &mut self.old_rows);
         }
+        self.fill_tables(host)?;
         let (n, gpu) = (self.n, &self.gpu);
         let position = &self.position[self.now];
-        if let (Some(tables), Some(laid_out)) = (&mut self.tables, &host.grains.cells.tables) {
-            tables.fill(gpu, laid_out, position, 0..n, host.grains.cells.skin)?;
-        }
         let index = Index::of(&host.grains.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let member = if self.mark_candidates(host, GRAINS) {

@@ -2,9 +2,11 @@
 //! same as on the host.
 
 use super::neighbor_lists::make_room;
-use super::{Cells, Number, Rows, numbers};
+use super::{Cells, GpuGrains, Number, Rows, numbers};
+use crate::populations::Populations;
 use crate::search;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
+use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::neighbor_lists;
@@ -71,6 +73,76 @@ pub(super) struct Tables<C> {
     /// Number of cells of every grain, and its first entry.
     count: Buffer<u32>,
     row: Buffer<u32>,
+    /// Whether tables of grains that never move follow.
+    is_divided: bool,
+}
+
+/// Hash tables of members of bodies that are at rest for good, which last until one of them is elsewhere, see [`search::StaticTables`].
+pub(super) struct StaticTables<C> {
+    grains: usize,
+    members: Buffer<u32>,
+    /// 1 for each member of a body at rest, 0 for all other members.
+    at_rest: Buffer<u32>,
+    /// Indices of their grains after the last sort.
+    place: Buffer<u32>,
+    /// Their records of positions when the tables were filled.
+    position: Buffer<C>,
+    tables: Tables<C>,
+    is_filled: bool,
+    moved: Buffer<u32>,
+}
+
+impl<C: Number> StaticTables<C> {
+    /// Empty tables for the members that the host has in such tables; `None` if there are none.
+    pub(super) fn new(gpu: &Gpu, host: &Populations) -> Result<Option<StaticTables<C>>, GpuError> {
+        let members: Vec<u32> = host.members_at_rest().iter().map(|&(member, _)| member).collect();
+        let laid_out = host.grains.cells.tables.as_ref().and_then(search::Tables::at_rest);
+        if laid_out.is_none_or(|fixed| fixed.names() != members) {
+            return Ok(None);
+        }
+        let mut at_rest = vec![0u32; host.bodies.body_of.len()];
+        for &member in &members {
+            at_rest[member as usize] = 1;
+        }
+        let grains = members.len();
+        Ok(Some(StaticTables {
+            grains,
+            members: gpu.upload(&members, "tables of grains at rest")?,
+            at_rest: gpu.upload(&at_rest, "tables of grains at rest")?,
+            place: gpu.buffer(grains, "tables of grains at rest")?,
+            position: gpu.buffer(RECORD * grains, "tables of grains at rest")?,
+            tables: Tables::new(gpu)?,
+            is_filled: false,
+            moved: gpu.zeros(1, "tables of grains at rest")?,
+        }))
+    }
+
+    /// Finds the grains after a sort, which gave each member this place, and fills the tables if a grain is elsewhere. Returns whether it did.
+    fn update(&mut self, gpu: &Gpu, host: &search::Tables, position: &Buffer<C>, place: &Buffer<u32>, skin: f64) -> Result<bool, GpuError> {
+        let n = self.grains;
+        gpu.gather(place, &self.members, n, 1, &self.place);
+        if self.is_filled {
+            gpu.clear(&self.moved);
+            let (count, dim) = units(n);
+            neighbor_lists::note_moved::launch::<C>(
+                gpu.client(),
+                count,
+                dim,
+                position.records(),
+                self.place.argument(),
+                self.position.records(),
+                self.moved.argument(),
+                n as u32,
+            );
+            if gpu.download(&self.moved)?[0] == 0 {
+                return Ok(false);
+            }
+        }
+        gpu.gather(position, &self.place, n, RECORD, &self.position);
+        self.tables.fill(gpu, host, &self.position, 0..n, skin)?;
+        self.is_filled = true;
+        Ok(true)
+    }
 }
 
 impl<C: Number> Tables<C> {
@@ -87,7 +159,66 @@ impl<C: Number> Tables<C> {
             order: words()?,
             count: words()?,
             row: words()?,
+            is_divided: false,
         })
+    }
+
+    /// Writes the records of tables, and makes room for this many first places and items.
+    fn write_records(&mut self, gpu: &Gpu, (grids, shapes): (&[f64], &[u32]), (firsts, entries): (usize, usize)) -> Result<(), GpuError> {
+        if self.grids.len() != grids.len() {
+            self.grids = gpu.buffer(grids.len(), "tables of cells")?;
+            self.shapes = gpu.buffer(shapes.len(), "tables of cells")?;
+        }
+        gpu.write(&self.grids, &numbers::<C>(grids.iter().copied()));
+        gpu.write(&self.shapes, shapes);
+        make_room(gpu, &mut self.first, firsts, "tables of cells")?;
+        make_room(gpu, &mut self.items, entries, "tables of cells")
+    }
+
+    /// Enters the grains of the first `moving` owners into tables that the host has laid out, and appends the tables of all others.
+    fn fill_divided(
+        &mut self,
+        gpu: &Gpu,
+        host: &search::Tables,
+        position: &Buffer<C>,
+        moving: usize,
+        (fixed, of_host): (&StaticTables<C>, &search::Tables),
+    ) -> Result<(), GpuError> {
+        let (keys, appended) = (host.keys(), of_host.keys() + 1);
+        let (grids, shapes) = host.divided_records(of_host);
+        self.write_records(gpu, (&grids[..], &shapes[..]), (keys + 1 + appended, moving + fixed.grains))?;
+        make_room(gpu, &mut self.key, moving, "tables of cells")?;
+        let (count, dim) = units(moving);
+        neighbor_lists::buckets_of_listed::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            position.argument(),
+            self.grids.argument(),
+            self.shapes.argument(),
+            self.owner.argument(),
+            self.key.argument(),
+            host.grids() as u32,
+            moving as u32,
+        );
+        self.sort_entries(gpu, moving, keys)?;
+        let (count, dim) = units(appended.max(fixed.grains));
+        neighbor_lists::append_tables::launch(
+            gpu.client(),
+            count,
+            dim,
+            fixed.tables.first.argument(),
+            fixed.tables.items.argument(),
+            fixed.place.argument(),
+            self.first.argument(),
+            self.items.argument(),
+            moving as u32,
+            keys as u32 + 1,
+            appended as u32,
+            fixed.grains as u32,
+        );
+        self.is_divided = true;
+        Ok(())
     }
 
     /// Enters the grains with these indices into tables that the host has laid out.
@@ -99,25 +230,25 @@ impl<C: Number> Tables<C> {
         places: Range<usize>,
         skin: f64,
     ) -> Result<(), GpuError> {
-        if self.grids.len() != host.grids.len() {
-            self.grids = gpu.buffer(host.grids.len(), "tables of cells")?;
-            self.shapes = gpu.buffer(host.shapes.len(), "tables of cells")?;
-        }
-        gpu.write(&self.grids, &numbers::<C>(host.grids.iter().copied()));
-        gpu.write(&self.shapes, &host.shapes);
+        self.write_records(gpu, (&host.grids[..], &host.shapes[..]), (host.keys() + 1, places.len()))?;
         let entries = match host.lookup() {
             SearchStructure::TouchedCells => self.list_touched_cells(gpu, position, places.len(), skin)?,
             _ => self.list_buckets(gpu, host, position, places)?,
         };
-        make_room(gpu, &mut self.first, host.keys() + 1, "tables of cells")?;
         make_room(gpu, &mut self.items, entries, "tables of cells")?;
+        self.is_divided = false;
+        self.sort_entries(gpu, entries, host.keys())
+    }
+
+    /// Sorts the entries by these keys.
+    fn sort_entries(&mut self, gpu: &Gpu, entries: usize, keys: usize) -> Result<(), GpuError> {
         make_room(gpu, &mut self.order, entries, "tables of cells")?;
         let into = Order {
             order: &self.order,
             first: &self.first,
             room: &self.items,
         };
-        gpu.order_by_key(&self.key, &self.owner, entries, host.keys(), into)?;
+        gpu.order_by_key(&self.key, &self.owner, entries, keys, into)?;
         gpu.gather(&self.owner, &self.order, entries, 1, &self.items);
         Ok(())
     }
@@ -180,17 +311,60 @@ impl<C: Number> Tables<C> {
 
     /// Search structure for tables that the host has laid out.
     pub(super) fn index(&self, host: &search::Tables, skin: f64) -> Index<'_, C> {
+        let (lookup, halves) = if self.is_divided {
+            (SearchStructure::DividedBuckets, 2)
+        } else {
+            (host.lookup(), 1)
+        };
         Index {
-            lookup: host.lookup(),
+            lookup,
             grids: &self.grids,
             shapes: &self.shapes,
             first: &self.first,
             items: &self.items,
-            number: host.grids(),
+            number: halves * host.grids(),
             skin,
             sides: PeriodicBoundaries::open(),
             kind: OPEN,
         }
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Fills the tables of the pair search, if it uses some, after a sort.
+    pub(super) fn fill_tables(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        let (n, skin) = (self.n, host.grains.cells.skin);
+        let (gpu, position) = (&self.gpu, &self.position[self.now]);
+        let (Some(tables), Some(laid_out)) = (&mut self.tables, &mut host.grains.cells.tables) else {
+            return Ok(());
+        };
+        let (Some(fixed), Some(carriers)) = (&mut self.at_rest, &self.carriers) else {
+            return tables.fill(gpu, laid_out, position, 0..n, skin);
+        };
+        let moving = n - fixed.grains;
+        let Some(of_host) = laid_out.at_rest().filter(|_| moving > 0).map(search::StaticTables::tables) else {
+            return tables.fill(gpu, laid_out, position, 0..n, skin);
+        };
+        let is_new = fixed.update(gpu, of_host, position, &carriers.place, skin)?;
+        let member = self.border.as_ref().map_or(&carriers.member, |border| &border.member);
+        let marks = &self.cells.lengths;
+        let (count, dim) = units(n);
+        neighbor_lists::mark_moving::launch(
+            gpu.client(),
+            count,
+            dim,
+            member.argument(),
+            fixed.at_rest.argument(),
+            marks.argument(),
+            n as u32,
+        );
+        make_room(gpu, &mut tables.owner, n, "tables of cells")?;
+        gpu.compact(marks, n, &tables.owner, &self.cells.kept)?;
+        tables.fill_divided(gpu, laid_out, position, moving, (&*fixed, of_host))?;
+        if is_new {
+            laid_out.count_static_fill();
+        }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
 use super::gear::GpuGear;
 use super::step::BATCH;
-use super::tables::Tables;
+use super::tables::{StaticTables, Tables};
 use super::{Cells, GpuGrains, Number, PairHistory, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::populations::Populations;
 use crate::search::of_partner;
@@ -161,6 +161,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             order: gpu.buffer(room, "the order of cells")?,
             cells: Cells::new(&gpu, host.grains.cells.grids(), room)?,
             tables: host.grains.cells.tables.as_ref().map(|_| Tables::new(&gpu)).transpose()?,
+            at_rest: StaticTables::new(&gpu, host)?,
             binned,
             contacts,
             walls,

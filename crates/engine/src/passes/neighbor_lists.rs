@@ -46,11 +46,15 @@ impl Populations {
                 self.sort_without_lost(&domain);
             } else {
                 let inside = |x: Vec3| !domain.is_outside_domain(&x);
-                self.grains.cells.sort(&self.context.device, &mut self.grains.fields, inside);
+                self.grains.cells.order(&self.context.device, &mut self.grains.fields, inside);
             }
         } else {
-            self.grains.cells.sort(&self.context.device, &mut self.grains.fields, |_| true);
+            self.grains.cells.order(&self.context.device, &mut self.grains.fields, |_| true);
         }
+        let at_rest = self.members_at_rest();
+        self.grains
+            .cells
+            .fill_tables(&self.context.device, &self.grains.fields.position, &at_rest);
         let n = self.grains.fields.len();
         self.record_list_positions();
         if self.context.materials.has_friction {
@@ -78,6 +82,20 @@ impl Populations {
         self.grains.motion_reports.resize(parts(n), AT_REST);
         self.grains.contact_power_sums.resize(parts(n), NO_CONTACT);
         self.grains.wall_power_sums.resize(parts(n), NO_CONTACT);
+    }
+
+    /// Members of bodies that are at rest for good, in ascending order, with the indices of their grains; none if the search has no tables of their
+    /// own for them.
+    pub(crate) fn members_at_rest(&self) -> Vec<(u32, u32)> {
+        if self.context.settings.search != Search::SpatialHashStatic {
+            return Vec::new();
+        }
+        // Ghost particles are owned elsewhere: here they count as moving.
+        let is_at_rest = |m: u32| self.bodies.of(m).is_some_and(|b| self.bodies.held.is_at_rest(b));
+        let members = self.grains.fields.member.iter().copied().zip(0..);
+        let mut found: Vec<(u32, u32)> = members.filter(|&(m, _)| is_at_rest(m)).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Adds the energy of free grains that are removed outside the domain to the ledger.

@@ -88,6 +88,7 @@ impl Populations {
             OPEN => self.move_members::<OPEN>(),
             _ => self.move_members::<PERIODIC>(),
         }
+        self.bodies.held.note_carried();
         // Grains of bodies raise flags in the report of their part; flags of the bodies are added to the first report. In a subdomain without grains
         // they are dropped, as other subdomains raise them, too.
         if let Some(first) = self.grains.motion_reports.first_mut() {
@@ -226,7 +227,7 @@ impl Populations {
         })
     }
 
-    /// Moves all grains of bodies to their positions on the bodies.
+    /// Moves all grains of bodies to their positions on the bodies. Those of bodies that are at rest for good are there after one step.
     fn move_members<const SIDES: u32>(&mut self) {
         let n = self.grains.fields.len();
         let Fields {
@@ -265,6 +266,11 @@ impl Populations {
                 for (i, &m) in member.iter().enumerate().take(end).skip(first) {
                     let Some(b) = bodies.of(m) else { continue };
                     let at = (i - first) * RECORD;
+                    // Across periodic sides, the image depends on the last list.
+                    if SIDES == OPEN && bodies.held.is_carried(b) {
+                        store(half_velocity.items, (i - first) * 3, &Vector3::<f64>::zero());
+                        continue;
+                    }
                     let carried = carry::<f64>(
                         b,
                         m as usize,
@@ -387,7 +393,7 @@ impl Populations {
         let lost: Vec<bool> = (0..self.grains.fields.len()).map(|i| self.is_outside(i, domain)).collect();
         self.remove_body_energy(domain);
         let before = lost.contains(&true).then(|| self.retain_grains(|i| !lost[i]));
-        self.grains.cells.sort(&self.context.device, &mut self.grains.fields, |_| true);
+        self.grains.cells.order(&self.context.device, &mut self.grains.fields, |_| true);
         if let Some(before) = before {
             self.grains.cells.old_of.iter_mut().for_each(|old| *old = before[*old as usize]);
         }

@@ -3,7 +3,7 @@
 use super::lists::{GRAIN_FORCES, GRAIN_MOTION, of_fluids};
 use super::{ListedPass, Population};
 use crate::populations::Populations;
-use crate::world::{DeviceChoice, Solver};
+use crate::world::{DeviceChoice, Search, Solver};
 
 /// Where a simulation is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +99,13 @@ static LIMITS: &[PlacementLimit] = &[
         not_on: &[Gpu, GpuDomains, CpuAndGpu],
         why: "the host sends the walls that contain the fluid before the step, and the servo moves its wall within the step",
         when: |populations| populations.servo_wall_of_container().is_some(),
+    },
+    PlacementLimit {
+        what: "hash tables of fixed spheres that are filled once (\"spatial_hash_static\")",
+        passes: (None, &["neighbor lists and ghosts"]),
+        not_on: &[GpuDomains],
+        why: "the spheres of a domain change when grains migrate, and the host of a GPU does not have their positions",
+        when: |populations| populations.context.settings.search == Search::SpatialHashStatic,
     },
 ];
 

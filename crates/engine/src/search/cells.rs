@@ -96,7 +96,7 @@ impl Cells {
             Search::Auto | Search::Grid | Search::HierarchicalGrid => (SearchStructure::Grids, None),
             Search::BruteForce => (SearchStructure::All, None),
             Search::GridMultiCell => (SearchStructure::TouchedCells, Some(Tables::of_touched_cells(radii))),
-            Search::SpatialHash => (SearchStructure::Buckets, Some(Tables::of_buckets(&classes))),
+            Search::SpatialHash | Search::SpatialHashStatic => (SearchStructure::Buckets, Some(Tables::of_buckets(&classes))),
         };
         Cells {
             classes,
@@ -148,8 +148,22 @@ impl Cells {
         total as usize
     }
 
-    /// Sorts the grains by cell and id, without those for which `keep` is false; `old_of` then contains their previous indices.
+    /// Sorts the grains as [`Cells::order`], and fills the tables of the search with all of them.
     pub fn sort(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
+        self.order(device, fields, keep);
+        self.fill_tables(device, fields.places(), &[]);
+    }
+
+    /// Fills the tables of the search, if it uses some, after [`Cells::order`]. Grains `at_rest` for good stand in tables of their own: numbers that
+    /// name them, in ascending order, with their indices.
+    pub fn fill_tables(&mut self, device: &Cpu, position: &[f64], at_rest: &[(u32, u32)]) {
+        if let Some(tables) = &mut self.tables {
+            tables.fill_divided(device, position, at_rest, self.skin);
+        }
+    }
+
+    /// Sorts the grains by cell and id, without those for which `keep` is false; `old_of` then contains their previous indices.
+    pub fn order(&mut self, device: &Cpu, fields: &mut impl Sorted, keep: impl Fn([f64; 3]) -> bool + Sync) {
         let n = fields.ids().len();
         let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0);
         // The cells depend on the remaining grains only, as a run that resumes from a checkpoint has no others.
@@ -193,10 +207,6 @@ impl Cells {
             }
         }
         fields.reorder(device, &self.old_of);
-        if let Some(tables) = &mut self.tables {
-            let places = fields.places();
-            tables.fill(device, places, 0..places.len() / RECORD, self.skin);
-        }
     }
 
     /// Structure for the lookup of rows.

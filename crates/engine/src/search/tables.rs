@@ -43,9 +43,72 @@ pub struct Tables {
     key: Vec<u32>,
     owner: Vec<u32>,
     order: Vec<u32>,
-    /// Index of the first entry of each grain, and of each part.
+    /// Index of the first entry of each grain, and of each part; with divided tables, 0 for grains that never move.
     row: Vec<u32>,
     part_row: Vec<u32>,
+    /// Tables of the grains that never move, and whether they now follow the tables of all others.
+    at_rest: Option<Box<StaticTables>>,
+    is_divided: bool,
+}
+
+/// Hash tables of grains that never move, which last until these grains change \[Silva 2010, § 4.2\].
+#[derive(Clone)]
+pub struct StaticTables {
+    /// Numbers that name the grains, in ascending order.
+    names: Vec<u32>,
+    /// Their records of positions \[m\] when the tables were filled.
+    position: Vec<f64>,
+    /// Tables of the indices of these names.
+    tables: Tables,
+    /// Number of times that the tables were filled.
+    fills: u64,
+}
+
+impl StaticTables {
+    /// Numbers that name the grains, in ascending order.
+    pub fn names(&self) -> &[u32] {
+        &self.names
+    }
+
+    /// The tables, as the host laid them out.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// Number of times that the tables were filled, on any device.
+    pub fn fills(&self) -> u64 {
+        self.fills
+    }
+
+    /// Fills the tables, unless they hold the same grains at the same positions already. `classes` are those of all grains.
+    fn update(&mut self, device: &Cpu, position: &[f64], at_rest: &[(u32, u32)], classes: &[SizeClass], skin: f64) {
+        let record = |place: u32| &position[place as usize * RECORD..][..RECORD];
+        let is_same = |(known, &(name, place)): ((&u32, &[f64]), &(u32, u32))| *known.0 == name && known.1 == record(place);
+        let known = self.names.iter().zip(self.position.chunks_exact(RECORD));
+        if self.names.len() == at_rest.len() && known.zip(at_rest).all(is_same) {
+            return;
+        }
+        self.names.clear();
+        self.position.clear();
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for &(name, place) in at_rest {
+            let center = record(place);
+            self.names.push(name);
+            self.position.extend(center);
+            for axis in 0..3 {
+                low[axis] = low[axis].min(center[axis]);
+                high[axis] = high[axis].max(center[axis]);
+            }
+        }
+        let own = classes.iter().map(|class| SizeClass {
+            grains: class.grains.min(at_rest.len()),
+            ..*class
+        });
+        self.tables = Tables::of_buckets(&own.collect::<Vec<_>>());
+        self.tables.lay_out(low, high, at_rest.len(), skin);
+        self.tables.fill(device, &self.position, 0..at_rest.len(), skin);
+        self.fills += 1;
+    }
 }
 
 /// Cell edge with the least work for a search through overlapped cells \[m\], from the means of D, D² and D³, with D = 2R + skin.
@@ -85,6 +148,8 @@ impl Tables {
             order: Vec::new(),
             row: Vec::new(),
             part_row: Vec::new(),
+            at_rest: None,
+            is_divided: false,
         }
     }
 
@@ -101,7 +166,19 @@ impl Tables {
         Tables::new(Layout::Buckets(classes.to_vec()))
     }
 
-    /// Kind of lookup structure.
+    /// Tables of the grains that never move, if there are some.
+    pub fn at_rest(&self) -> Option<&StaticTables> {
+        self.at_rest.as_deref().filter(|fixed| !fixed.names.is_empty())
+    }
+
+    /// Counts a filling of these tables on a GPU.
+    pub fn count_static_fill(&mut self) {
+        if let Some(fixed) = &mut self.at_rest {
+            fixed.fills += 1;
+        }
+    }
+
+    /// Kind of lookup structure, if all grains are in the same tables.
     pub fn lookup(&self) -> SearchStructure {
         match self.layout {
             Layout::TouchedCells(..) => SearchStructure::TouchedCells,
@@ -150,12 +227,73 @@ impl Tables {
         debug_assert_eq!(self.shapes.len(), self.grids() * SHAPE);
     }
 
+    /// Records of these tables, followed by those of tables of grains that never move.
+    pub fn divided_records(&self, fixed: &Tables) -> (Vec<f64>, Vec<u32>) {
+        let mut shapes = [&self.shapes[..], &fixed.shapes[..]].concat();
+        for shape in shapes[self.shapes.len()..].chunks_exact_mut(SHAPE) {
+            // The first places of the other tables come after those of these, which end with the total number.
+            shape[5] += self.keys as u32 + 1;
+        }
+        ([&self.grids[..], &fixed.grids[..]].concat(), shapes)
+    }
+
+    /// Fills hash tables with all grains; those `at_rest` for good stand in tables of their own, which are kept while they do not change. Numbers
+    /// that name them are in ascending order, with their indices.
+    pub fn fill_divided(&mut self, device: &Cpu, position: &[f64], at_rest: &[(u32, u32)], skin: f64) {
+        let n = position.len() / RECORD;
+        let classes = match &self.layout {
+            Layout::Buckets(classes) if !at_rest.is_empty() => classes.clone(),
+            _ => {
+                // Without such grains, those that were there may come back elsewhere.
+                if let Some(fixed) = &mut self.at_rest {
+                    fixed.names.clear();
+                }
+                return self.fill(device, position, 0..n, skin);
+            }
+        };
+        let mut fixed = self.at_rest.take().unwrap_or_else(|| {
+            Box::new(StaticTables {
+                names: Vec::new(),
+                position: Vec::new(),
+                tables: Tables::of_buckets(&classes),
+                fills: 0,
+            })
+        });
+        fixed.update(device, position, at_rest, &classes, skin);
+        self.row.clear();
+        self.row.resize(n, 1);
+        for &(_, place) in at_rest {
+            self.row[place as usize] = 0;
+        }
+        let moves = &self.row;
+        self.owner.clear();
+        self.owner.extend((0..n as u32).filter(|&i| moves[i as usize] > 0));
+        self.list_buckets(device, position);
+        self.sort_entries();
+        let moving = self.items.len() as u32;
+        (self.grids, self.shapes) = self.divided_records(&fixed.tables);
+        self.first.extend(fixed.tables.first.iter().map(|first| moving + first));
+        self.items.extend(fixed.tables.items.iter().map(|&name| at_rest[name as usize].1));
+        self.at_rest = Some(fixed);
+        self.is_divided = true;
+    }
+
     /// Fills the tables with the grains of these indices.
     pub fn fill(&mut self, device: &Cpu, position: &[f64], places: Range<usize>, skin: f64) {
         match self.layout {
             Layout::TouchedCells(..) => self.list_touched_cells(device, position, skin),
-            Layout::Buckets(_) => self.list_buckets(device, position, places),
+            Layout::Buckets(_) => {
+                self.owner.clear();
+                self.owner.extend(places.start as u32..places.end as u32);
+                self.list_buckets(device, position);
+            }
         }
+        self.sort_entries();
+        self.is_divided = false;
+    }
+
+    /// Sorts the entries by cell or bucket.
+    fn sort_entries(&mut self) {
         resize_with_room(&mut self.order, self.key.len());
         stable_order_by_key(&self.key, self.keys, &mut self.order, &mut self.first);
         resize_with_room(&mut self.items, self.key.len());
@@ -164,13 +302,11 @@ impl Tables {
         }
     }
 
-    /// Computes the bucket of each grain.
-    fn list_buckets(&mut self, device: &Cpu, position: &[f64], places: Range<usize>) {
-        let n = places.len();
-        let (grids, shapes, tables) = (&self.grids[..], &self.shapes[..], self.grids.len() / GRID);
+    /// Computes the bucket of each owner of an entry.
+    fn list_buckets(&mut self, device: &Cpu, position: &[f64]) {
+        let n = self.owner.len();
+        let (owner, grids, shapes, tables) = (&self.owner[..], &self.grids[..], &self.shapes[..], self.grids.len() / GRID);
         self.key.resize(n, 0);
-        self.owner.clear();
-        self.owner.extend(places.start as u32..places.end as u32);
         let data = (Strided {
             items: &mut self.key[..],
             per_part: PART,
@@ -178,7 +314,7 @@ impl Tables {
         device.run(parts(n), data, |part, (key,): (Strided<u32>,)| {
             let (first, _) = part_range(part, n);
             for (k, key) in key.items.iter_mut().enumerate() {
-                *key = bucket_of_grain::<f64>(places.start + first + k, position, grids, shapes, tables);
+                *key = bucket_of_grain::<f64>(owner[first + k] as usize, position, grids, shapes, tables);
             }
         });
     }
@@ -230,7 +366,11 @@ impl Tables {
     /// Structure for the lookup of rows.
     pub fn index(&self, skin: f64) -> Index<'_> {
         Index {
-            lookup: self.lookup(),
+            lookup: if self.is_divided {
+                SearchStructure::DividedBuckets
+            } else {
+                self.lookup()
+            },
             grids: &self.grids,
             shapes: &self.shapes,
             first: &self.first,
@@ -252,6 +392,9 @@ impl Tables {
             &self.row,
             &self.part_row,
         ];
-        words.iter().map(|words| 4 * words.capacity() as u64).sum()
+        let own: u64 = words.iter().map(|words| 4 * words.capacity() as u64).sum();
+        let of_fixed =
+            |fixed: &StaticTables| 4 * fixed.names.capacity() as u64 + 8 * fixed.position.capacity() as u64 + fixed.tables.bytes();
+        own + self.at_rest.as_deref().map_or(0, of_fixed)
     }
 }

@@ -116,6 +116,36 @@ proptest! {
     }
 
     #[test]
+    fn rows_of_divided_tables_are_those_of_undivided_ones(centers in arrangement(400), skin in 0.0..0.3f64, every in 1usize..5) {
+        let device = Cpu::new(2).unwrap();
+        let radii = || centers.iter().map(|c| c.1);
+        let mut fields = grains(&centers);
+        let (mut all, mut divided) = (Cells::new(radii(), Search::SpatialHash, skin), Cells::new(radii(), Search::SpatialHash, skin));
+        // Rebuild three times. Between, grains that are not at rest move, and so may the lowest corner of all.
+        for _ in 0..3 {
+            divided.order(&device, &mut fields, |_| true);
+            let at_rest = |&i: &usize| (fields.id[i] as usize).is_multiple_of(every);
+            let mut fixed: Vec<(u32, u32)> = (0..fields.len()).filter(at_rest).map(|i| (fields.id[i], i as u32)).collect();
+            fixed.sort_unstable();
+            divided.fill_tables(&device, &fields.position, &fixed);
+            all.sort(&device, &mut fields, |_| true);
+            let [expected, found] = [&all, &divided].map(|cells| {
+                let mut pairs = Pairs::default();
+                pairs.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
+                (pairs.row, pairs.neighbors)
+            });
+            prop_assert_eq!(found, expected);
+            for i in 0..fields.len() {
+                if !(fields.id[i] as usize).is_multiple_of(every) {
+                    fields.position[i * RECORD] -= 0.3 * f64::from(fields.id[i] % 3);
+                }
+            }
+        }
+        let fills = divided.tables.as_ref().and_then(Tables::at_rest).map(|fixed| fixed.fills());
+        prop_assert_eq!(fills, Some(1));
+    }
+
+    #[test]
     fn cells_that_share_a_bucket_give_no_pair_twice_and_no_false_one(centers in arrangement(400), buckets in 0usize..4) {
         let device = Cpu::new(1).unwrap();
         let fields = grains(&centers);

@@ -10,6 +10,7 @@ use crate::insertion::PlacedGrain;
 use crate::measure::Momentum;
 use crate::periodic_cell::PeriodicCell;
 use crate::preview::{ColorScalar, PendingPreview};
+use crate::search::StaticTable;
 use crate::simulation::Simulation;
 use crate::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot};
 use crate::world::{Vec3, array, vector};
@@ -417,6 +418,18 @@ impl Simulation {
             }
         }
         walls
+    }
+
+    /// Hash tables of the spheres of fixed bodies. `None` if the search has none, without such bodies, and in several domains.
+    pub fn static_table(&self) -> Option<StaticTable> {
+        if self.subdomains.is_some() {
+            return None;
+        }
+        let fixed = self.whole.populations.grains.cells.tables.as_ref()?.at_rest()?;
+        Some(StaticTable {
+            spheres: fixed.names().len(),
+            fills: fixed.fills(),
+        })
     }
 
     /// Result of the broad phase of rigid bodies at the last rebuild. `None` if there was none: without bodies of several spheres, and as

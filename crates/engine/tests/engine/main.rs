@@ -101,6 +101,7 @@ mod periodic;
 mod prescribed_motion;
 mod same_bits;
 mod shifting;
+mod static_tables;
 mod suspension;
 #[cfg(feature = "long-tests")]
 mod suspension_on_a_gpu;

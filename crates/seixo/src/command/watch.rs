@@ -4,7 +4,7 @@ use super::{Done, Failure, Verbosity};
 use crate::terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::run::folder::FIELDS;
-use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError};
+use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError, StaticTableRecord};
 use seixo::view::IN_TIME;
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -126,12 +126,13 @@ impl Watcher {
         let steps = terminal::count(record.steps);
         let time = terminal::scaled(record.time, "s");
         let bodies = record.broad_phase.as_ref().map_or(String::new(), broad_phase_text);
+        let fixed = record.static_table.as_ref().map_or(String::new(), static_table_text);
         let domains = record.decomposition.as_ref().map_or(String::new(), decomposition_text);
         let pace = record
             .real_time_ratio
             .map_or(String::new(), |share| format!(", {}", real_time_text(share)));
         terminal::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`{lists}"
+            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{fixed}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`{lists}"
         ))
     }
 }
@@ -200,6 +201,15 @@ fn broad_phase_text(found: &BroadPhaseRecord) -> String {
         count(both),
         count(near_grains),
         count(spheres),
+    )
+}
+
+/// Describes the hash tables of fixed spheres in one line.
+fn static_table_text(found: &StaticTableRecord) -> String {
+    format!(
+        "hash tables of {}: filled {}\n",
+        terminal::many(found.spheres, "fixed sphere"),
+        terminal::many(found.fills as usize, "time")
     )
 }
 

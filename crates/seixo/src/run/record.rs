@@ -5,7 +5,7 @@ use super::log::Event;
 use super::stage_runner::StageRunner;
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
-use seixo_engine::{BroadPhase, Communication, Decomposition, Simulation};
+use seixo_engine::{BroadPhase, Communication, Decomposition, Simulation, StaticTable};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_scene::Scene;
@@ -129,6 +129,15 @@ impl BroadPhaseRecord {
     }
 }
 
+/// Hash tables of fixed spheres, which are kept while these spheres do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StaticTableRecord {
+    /// Number of spheres in them.
+    pub spheres: usize,
+    /// Number of times that they were filled since the start or the last resume.
+    pub fills: u64,
+}
+
 /// Record of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -186,6 +195,9 @@ pub struct Record {
     /// Result of the broad phase for clumps, if it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broad_phase: Option<BroadPhaseRecord>,
+    /// Hash tables of fixed spheres, if the search has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub static_table: Option<StaticTableRecord>,
     /// Decomposition, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none", alias = "divided")]
     pub decomposition: Option<DecompositionRecord>,
@@ -239,6 +251,7 @@ impl Record {
             contacts: 0,
             rebuilds: 0,
             broad_phase: None,
+            static_table: None,
             decomposition: None,
             communication: Vec::new(),
             wall_time: 0.0,
@@ -277,6 +290,9 @@ impl Record {
                 DecompositionRecord { grains, fluid, migrations }
             });
             self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
+            self.static_table = simulation
+                .static_table()
+                .map(|StaticTable { spheres, fills }| StaticTableRecord { spheres, fills });
             self.bytes_per_particle = simulation.bytes() as f64 / (self.grains + self.fluid_particles).max(1) as f64;
         }
     }

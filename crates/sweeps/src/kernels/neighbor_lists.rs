@@ -2,7 +2,7 @@
 
 use super::bodies::FREELY;
 use super::{THREADS, put_sum};
-use crate::bodies::{FREE, is_ghost};
+use crate::bodies::{FREE, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, carry_history_of, first_entry, sort_by_id};
@@ -252,6 +252,72 @@ pub fn buckets<C: Real>(
         let i = start as usize + k;
         key[k] = bucket_of_grain::<C>(i, position, grids, shapes, number_of_tables as usize);
         owners[k] = i as u32;
+    }
+}
+
+/// The buckets of n grains, whose indices are `owners`.
+#[cube(launch)]
+pub fn buckets_of_listed<C: Real>(
+    position: &[C],
+    grids: &[C],
+    shapes: &[u32],
+    owners: &[u32],
+    key: &mut [u32],
+    number_of_tables: u32,
+    n: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        key[k] = bucket_of_grain::<C>(owners[k] as usize, position, grids, shapes, number_of_tables as usize);
+    }
+}
+
+/// Marks the grains that may move: 1, or 0 for members of bodies that are `at_rest`.
+#[cube(launch)]
+pub fn mark_moving(member: &[u32], at_rest: &[u32], marks: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut mark = 1u32;
+        if is_carried(member[i]) {
+            mark = 1u32 - at_rest[member[i] as usize];
+        }
+        marks[i] = mark;
+    }
+}
+
+/// Sets `moved` to 1 if one of n grains is not at its recorded position. Their indices are `place`.
+#[cube(launch)]
+pub fn note_moved<C: Real>(position: &[Record<C>], place: &[u32], recorded: &[Record<C>], moved: &mut [u32], n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let now = xyz::<C>(position[place[k] as usize]);
+        let was = xyz::<C>(recorded[k]);
+        if now.x < was.x || now.y < was.y || now.z < was.z || now.x > was.x || now.y > was.y || now.z > was.z {
+            moved[0] = 1u32;
+        }
+    }
+}
+
+/// Appends tables of n grains that never move, whose indices are `place`, to those of the `moving` others: after their `firsts` entries of `first`.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn append_tables(
+    first_of_static: &[u32],
+    static_items: &[u32],
+    place: &[u32],
+    first: &mut [u32],
+    items: &mut [u32],
+    moving: u32,
+    firsts: u32,
+    appended: u32,
+    n: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < appended as usize {
+        first[firsts as usize + k] = moving + first_of_static[k];
+    }
+    if k < n as usize {
+        items[moving as usize + k] = place[static_items[k] as usize];
     }
 }
 

@@ -7,6 +7,7 @@ mod shape;
 mod tables;
 
 use super::super::{Done, Failure};
+use super::search::searches;
 use super::{failed, refused, seconds_of, warm_up};
 use crate::terminal;
 use clap::{Args, ValueEnum};
@@ -15,7 +16,7 @@ use scenes::{Coupling, world};
 use seixo::Simulation;
 use seixo::device_options::{DeviceArguments, is_on_cpu};
 use seixo::scene::Device;
-use seixo_engine::world::{DeviceChoice, Settings};
+use seixo_engine::world::{DeviceChoice, Search, Settings};
 use serde::Serialize;
 use shape::Shape;
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ Examples:
                                                               and table 6.9 by the split of work of [Silva 2010], too
   seixo bench rigid-fluid 6.4 --mesh teapot.stl --radius 0.294
                                                               a teapot as spheres: of one that is 4.1 long and 2 high, 74
+  seixo bench rigid-fluid 6.4 --sphere-floor --search spatial_hash,spatial_hash_static
+                                                              what hash tables for fixed spheres save in whole runs
   seixo bench rigid-fluid --scale 100 --device gpu            a hundred times as many particles and bodies
   seixo bench rigid-fluid 6.6 --settle 20000 --json           later in the fall
   seixo bench rigid-fluid --device cpu,gpu --plot charts      and its figures 6.2, 6.3, 6.5 and 6.6 as SVG
@@ -75,6 +78,12 @@ pub struct RigidFluidArguments {
     /// Solver of the fluid and its interaction with bodies, in table 6.6
     #[arg(long, value_enum, default_value_t)]
     solver: Coupling,
+    /// Methods of the pair search, one after the other, separated by commas. Speed-ups and charts are those of the first
+    #[arg(long = "search", value_name = "WAY", value_delimiter = ',', value_parser = searches(), default_values = ["auto"])]
+    searches: Vec<Search>,
+    /// Lay a floor of fixed spheres below the bodies, at the height of the wall there, as in tables 6.1 and 6.2
+    #[arg(long)]
+    sphere_floor: bool,
     /// Number of CPU threads; 0 = all cores
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -116,6 +125,8 @@ struct Measured {
     wall_particles: usize,
     /// Solver of the fluid, in tables with interaction of bodies and fluid.
     solver: Option<&'static str>,
+    /// Method of the pair search.
+    search: &'static str,
     steps_per_second: f64,
     seconds_per_step: f64,
     /// Simulated over wall time; 1 is real time.
@@ -172,9 +183,11 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
         for line in &lines {
             let mut reached = [None; Placement::ALL.len()];
             for &device in &arguments.devices {
-                for &split in ways(arguments, line, device) {
-                    let (placement, found) = measure(arguments, table, line, (device, split), &shape)?;
-                    reached[placement as usize] = Some(found.steps_per_second);
+                for way in ways(arguments, line, device) {
+                    let (placement, found) = measure(arguments, (table, line), (device, way), &shape)?;
+                    if way.search == arguments.searches[0] {
+                        reached[placement as usize] = Some(found.steps_per_second);
+                    }
                     report(arguments, &found, || found.text())?;
                 }
             }
@@ -210,13 +223,24 @@ fn is_gpu(device: Device) -> bool {
     matches!(device, Device::Gpu(_) | Device::Of(..))
 }
 
-/// Whether the work of a device is split, for each measurement of a line on it.
-fn ways(arguments: &RigidFluidArguments, line: &Line, device: Device) -> &'static [bool] {
-    if arguments.split && is_gpu(device) && line.bodies > 0 {
-        &[false, true]
-    } else {
-        &[false]
-    }
+/// How a line of a table is measured on a device.
+#[derive(Clone, Copy)]
+struct Way {
+    /// Method of the pair search.
+    search: Search,
+    /// Whether the cores find what may touch.
+    split: bool,
+}
+
+/// Each method of the pair search, and the split of work with the first one.
+fn ways(arguments: &RigidFluidArguments, line: &Line, device: Device) -> Vec<Way> {
+    let whole = arguments.searches.iter().map(|&search| Way { search, split: false });
+    let is_split = arguments.split && is_gpu(device) && line.bodies > 0;
+    let split = is_split.then_some(Way {
+        search: arguments.searches[0],
+        split: true,
+    });
+    whole.chain(split).collect()
 }
 
 fn report<T: Serialize>(arguments: &RigidFluidArguments, found: &T, text: impl Fn() -> String) -> Done {
@@ -255,17 +279,17 @@ fn refuse_too_many(lines: &[Line], shape: &Shape) -> Done {
     }
 }
 
-/// Measures a line of a table on a device, of which the work may be split.
+/// Measures a line of a table on a device.
 fn measure(
     arguments: &RigidFluidArguments,
-    table: Table,
-    line: &Line,
-    (device, split): (Device, bool),
+    (table, line): (Table, &Line),
+    (device, way): (Device, Way),
     shape: &Shape,
 ) -> Result<(Placement, Measured), Failure> {
     let mut settings = Settings {
         threads: arguments.threads,
-        broad_phase: split.then_some(true),
+        search: way.search,
+        broad_phase: way.split.then_some(true),
         ..Settings::default()
     };
     let place = DeviceArguments {
@@ -273,7 +297,10 @@ fn measure(
         precision: arguments.precision.clone().filter(|_| device != Device::Cpu),
     };
     place.apply(&mut settings).map_err(Failure::Input)?;
-    let world = world(table, line, shape, arguments.solver);
+    let mut world = world(table, line, shape, arguments.solver);
+    if arguments.sphere_floor {
+        scenes::lay_floor(&mut world);
+    }
     let wall_particles = world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.position.len());
     let mut simulation = Simulation::new(world, settings.clone()).map_err(refused)?;
     simulation
@@ -283,7 +310,7 @@ fn measure(
     let placement = match settings.device {
         DeviceChoice::Heterogeneous(_) => Placement::Heterogeneous,
         _ if is_on_cpu(&simulation) => Placement::Cpu,
-        _ if split => Placement::Split,
+        _ if way.split => Placement::Split,
         _ => Placement::Gpu,
     };
     if placement != Placement::Cpu {
@@ -318,6 +345,7 @@ fn measure(
         fluid_particles: simulation.fluid_particles(),
         wall_particles,
         solver: (table == Table::Together).then(|| arguments.solver.name()),
+        search: way.search.name(),
         steps_per_second,
         seconds_per_step: 1.0 / steps_per_second,
         simulated_per_second: steps_per_second * simulation.time_step().value,
@@ -363,6 +391,9 @@ impl Measured {
             terminal::count(self.steps),
             terminal::scaled(self.time_step, "s"),
         );
+        if self.search != Search::Auto.name() {
+            text += &format!("; search = \"{}\"", self.search);
+        }
         text += &format!("; {:.2} % of real time", 100.0 * self.simulated_per_second);
         if let (Some(published), Some(over)) = (self.published_steps_per_second, self.over_published) {
             text += &format!(

@@ -27,6 +27,7 @@ Examples:
   seixo bench search                                   both comparisons on all cores
   seixo bench search --device gpu --particles 200000 --fluid 32784,262272
   seixo bench search --searches grid,grid_multi_cell,hierarchical_grid --spreads 1,16 --repeat 9 --json
+  seixo bench search --ratio 1,2,4,8                   hash tables with larger and larger spheres of bodies
   seixo bench search --plot docs/pictures              and the curves as search-spread.svg and search-tables.svg
   seixo bench search --whole --device gpu --searches grid,grid_multi_cell --particles 100000
                                                        steps of whole simulations, where grids are built in every step
@@ -34,7 +35,8 @@ Examples:
 The first comparison finds the pairs of spheres of one solid fraction, as when lists are rebuilt: sorting, filing in tables, counting, listing.
 The number of spheres stays, the largest radius over the smallest grows, and every octave of radii has the same volume. The second
 finds the neighbors of fluid particles and of spheres that make up rigid bodies, some of which never move, through one table for all, through a
-table for each size, and through one more, built once, for what never moves. All ways must find as many pairs. Times are medians.
+table for each size, and through one more, built once, for what never moves. --ratio makes the spheres larger, and prints the time to fill the
+tables and the time to list neighbors. All ways must find as many pairs. Times are medians.
 
 With --whole, steps of whole simulations are timed instead: radii are larger by a tenth of the smallest, so that spheres touch, with normal
 forces only, and with friction. Cells are built in every step, as in [PUC-Rio 2009]; beside it stands a neighbor list with a skin. Without friction, `grid` and
@@ -56,6 +58,9 @@ pub struct SearchArguments {
     /// Numbers of fluid particles in the second comparison, separated by commas
     #[arg(long, value_delimiter = ',', default_values_t = [4098, 8196, 16_392, 32_784], value_parser = clap::value_parser!(u32).range(1..))]
     fluid: Vec<u32>,
+    /// Radii of the spheres of bodies over the support of the fluid in the second comparison, 1 to 16, separated by commas
+    #[arg(long, value_name = "RATIO", value_delimiter = ',', default_values_t = [1.0])]
+    ratio: Vec<f64>,
     /// Time steps of whole simulations instead
     #[arg(long)]
     whole: bool,
@@ -79,7 +84,7 @@ pub struct SearchArguments {
 }
 
 /// Parses the name of a [`Search`].
-fn searches() -> impl TypedValueParser<Value = Search> {
+pub fn searches() -> impl TypedValueParser<Value = Search> {
     PossibleValuesParser::new(Search::ALL.map(Search::name))
         .map(|word| Search::ALL.into_iter().find(|search| search.name() == word).unwrap_or_default())
 }
@@ -102,7 +107,12 @@ struct Measured {
     at: f64,
     particles: usize,
     pairs: u64,
+    /// Radius of the spheres of bodies over the support of the fluid, with hash tables.
+    ratio: Option<f64>,
     seconds: f64,
+    /// Medians of the seconds to fill tables and to list neighbors, with hash tables.
+    seconds_to_fill: Option<f64>,
+    seconds_to_list: Option<f64>,
     /// Seconds of each measurement, in the order of measurement.
     measurements: Vec<f64>,
 }
@@ -125,6 +135,9 @@ pub fn search(arguments: &SearchArguments) -> Done {
     if let Some(spread) = arguments.spreads.iter().find(|spread| !(1.0..=64.0).contains(*spread)) {
         return Err(Failure::Input(format!("--spreads has {spread}, must be 1 to 64")));
     }
+    if let Some(ratio) = arguments.ratio.iter().find(|ratio| !(1.0..=16.0).contains(*ratio)) {
+        return Err(Failure::Input(format!("--ratio has {ratio}, must be 1 to 16")));
+    }
     let place = place(arguments)?;
     let where_it_is = terminal::place(&place.device, place.precision, place.threads);
     if arguments.whole {
@@ -146,9 +159,12 @@ pub fn search(arguments: &SearchArguments) -> Done {
         ))?;
     }
     let mut of_tables = Vec::new();
-    for &fluid in &arguments.fluid {
-        for has_static in [false, true] {
-            compare_tables(arguments, &place, &Pool::new(fluid as usize, has_static), &mut of_tables)?;
+    for &ratio in &arguments.ratio {
+        for &fluid in &arguments.fluid {
+            for has_static in [false, true] {
+                let pool = Pool::new(fluid as usize, has_static, ratio);
+                compare_tables(arguments, &place, (&pool, ratio), &mut of_tables)?;
+            }
         }
     }
     let Some(folder) = &arguments.plot else {
@@ -269,7 +285,7 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, rep
     print_world(arguments, &reported[first..])
 }
 
-fn compare_tables(arguments: &SearchArguments, place: &Place, pool: &Pool, reported: &mut Vec<Measured>) -> Done {
+fn compare_tables(arguments: &SearchArguments, place: &Place, (pool, ratio): (&Pool, f64), reported: &mut Vec<Measured>) -> Done {
     let refused = |refusal: seixo::WorldError| Failure::Run(refusal.to_string());
     let particles = pool.particles.len();
     let (scene, ways) = match pool.moving < particles {
@@ -286,10 +302,11 @@ fn compare_tables(arguments: &SearchArguments, place: &Place, pool: &Pool, repor
             &[(TableSharing::One, "1 table"), (TableSharing::EachSize, "2 tables")][..],
         ),
     };
+    let of_ratio = if ratio == 1.0 { String::new() } else { format!(", ratio {ratio}") };
     let mut trials = Vec::new();
     for &(sharing, tables) in ways {
         trials.push(Trial {
-            way: format!("{tables}, {scene}"),
+            way: format!("{tables}, {scene}{of_ratio}"),
             found: HashTableBenchmark::new(&pool.particles, pool.moving, sharing, &place.settings).map_err(refused)?,
         });
     }
@@ -297,13 +314,20 @@ fn compare_tables(arguments: &SearchArguments, place: &Place, pool: &Pool, repor
     let first = reported.len();
     for (trial, times) in trials.into_iter().zip(times) {
         let pairs = trial.found.neighbors().map_err(refused)?;
-        reported.push(place.measured("tables", trial.way, (pool.fluid as f64, particles, pairs), times));
+        let sums = times.iter().map(|[fill, list]| fill + list).collect();
+        let part = |k: usize| Some(median(times.iter().map(|parts| parts[k])));
+        reported.push(Measured {
+            ratio: Some(ratio),
+            seconds_to_fill: part(0),
+            seconds_to_list: part(1),
+            ..place.measured("tables", trial.way, (pool.fluid as f64, particles, pairs), sums)
+        });
     }
     print_world(arguments, &reported[first..])
 }
 
 /// Measures all trials in turn after a warm-up, so that disturbances by other processes affect all trials alike.
-fn measure<T>(repeat: u32, trials: &mut [T], find: impl Fn(&mut T) -> Result<f64, Failure>) -> Result<Vec<Vec<f64>>, Failure> {
+fn measure<T, M>(repeat: u32, trials: &mut [T], find: impl Fn(&mut T) -> Result<M, Failure>) -> Result<Vec<Vec<M>>, Failure> {
     for trial in &mut *trials {
         let clock = Instant::now();
         find(trial)?;
@@ -311,13 +335,20 @@ fn measure<T>(repeat: u32, trials: &mut [T], find: impl Fn(&mut T) -> Result<f64
             find(trial)?;
         }
     }
-    let mut times = vec![Vec::new(); trials.len()];
+    let mut times: Vec<Vec<M>> = trials.iter().map(|_| Vec::new()).collect();
     for _ in 0..repeat {
         for (trial, times) in trials.iter_mut().zip(&mut times) {
             times.push(find(trial)?);
         }
     }
     Ok(times)
+}
+
+/// Median of at least one number.
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = numbers.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
 }
 
 impl Place {
@@ -328,8 +359,6 @@ impl Place {
         (at, particles, pairs): (f64, usize, u64),
         measurements: Vec<f64>,
     ) -> Measured {
-        let mut sorted = measurements.clone();
-        sorted.sort_by(f64::total_cmp);
         Measured {
             comparison,
             device: self.device.clone(),
@@ -339,7 +368,10 @@ impl Place {
             at,
             particles,
             pairs,
-            seconds: sorted[sorted.len() / 2],
+            ratio: None,
+            seconds: median(measurements.iter().copied()),
+            seconds_to_fill: None,
+            seconds_to_list: None,
             measurements,
         }
     }
@@ -353,8 +385,12 @@ fn print_world(arguments: &SearchArguments, reported: &[Measured]) -> Done {
             continue;
         }
         let extreme = |pick: fn(f64, f64) -> f64| measured.measurements.iter().copied().reduce(pick).unwrap_or_default();
+        let parts = match (measured.seconds_to_fill, measured.seconds_to_list) {
+            (Some(fill), Some(list)) => format!("; tables {}, lists {}", terminal::scaled(fill, "s"), terminal::scaled(list, "s")),
+            _ => String::new(),
+        };
         terminal::out(&format!(
-            "  {:>6} {:<20} {:>8} ({} to {}), {:.2} times as fast as {}",
+            "  {:>6} {:<20} {:>8} ({} to {}), {:.2} times as fast as {}{parts}",
             measured.at,
             measured.way,
             terminal::scaled(measured.seconds, "s"),

@@ -554,6 +554,15 @@ fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
     let larger = &lines_of("bench rigid-fluid 6.4 --scale 2 --steps 1 --repeat 1 --json")[0];
     assert_eq!((&larger["bodies"], &larger["body_spheres"]), (&52.into(), &3952.into()));
     assert!(larger["published_steps_per_second"].is_null() && larger["over_published"].is_null());
+    let searches = lines_of("bench rigid-fluid 6.4 --sphere-floor --search spatial_hash,spatial_hash_static --steps 2 --repeat 1 --json");
+    let ways: Vec<&str> = searches[..2].iter().map(|line| line["search"].as_str().unwrap()).collect();
+    assert_eq!((ways, searches.len()), (vec!["spatial_hash", "spatial_hash_static"], 10));
+    // The floor has spheres, too.
+    assert!(
+        searches
+            .iter()
+            .all(|line| line["body_spheres"].as_u64() > line["bodies"].as_u64().map(|bodies| 76 * bodies))
+    );
     let text = stage.succeed("bench rigid-fluid 6.5 --steps 1 --repeat 1 --plot charts").out;
     for part in ["[Silva 2010], table 6.5: 1.6", "bodies of 76 spheres", "of real time"] {
         assert!(text.contains(part), "{text}");
@@ -609,6 +618,19 @@ fn ways_to_find_pairs_are_compared_and_drawn() {
         );
     }
     assert_eq!(stage.read("plots/search-whole.svg").matches("<polyline").count(), 10);
+    assert!(lines.iter().all(|line| line["ratio"].is_null()));
+    let done = stage.succeed("bench search --particles 100 --spreads 1 --searches grid --fluid 600 --ratio 1,4 --repeat 3 --json");
+    let lines: Vec<Value> = done.out.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        lines.iter().map(|line| line["ratio"].as_f64().unwrap()).collect::<Vec<_>>(),
+        [[1.0; 5], [4.0; 5]].concat()
+    );
+    for line in &lines {
+        let of = |key: &str| line[key].as_f64().unwrap();
+        assert!(of("seconds_to_fill") > 0.0 && of("seconds_to_list") > 0.0, "{line}");
+    }
+    let refused = stage.seixo("bench search --ratio 0.5");
+    assert!(refused.code == 2 && refused.err.contains("1 to 16"), "{}", refused.err);
     assert_eq!(stage.seixo("bench search --spreads 0.5").code, 2);
     assert_eq!(stage.seixo("bench search --searches gird").code, 2);
     let refused = stage.seixo("bench search --solid-fraction 0.5");

@@ -6,8 +6,9 @@ use super::shape::{self, RADIUS, Shape};
 use super::tables::{Line, Table};
 use clap::ValueEnum;
 use seixo::World;
-use seixo_engine::world::{BodyBoundary, Fluids, Grains, Interaction, Wall};
+use seixo_engine::world::{Body, BodyBoundary, Fluids, Grains, Interaction, Sphere, Wall, WallMotion};
 use seixo_laws::contact::NormalLaw;
+use std::f64::consts::PI;
 
 /// Gap between bodies at the start \[m\]; half of it is below the bodies and at walls.
 const GAP: f64 = 0.1 * RADIUS;
@@ -126,6 +127,48 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
     pile.world(shape, walls, Some(fluids))
 }
 
+/// Adds a body of fixed spheres: a floor below all bodies and fluids, whose top has the height of the wall there. Without bodies it adds nothing.
+pub fn lay_floor(world: &mut World) {
+    if world.grains.is_empty() {
+        return;
+    }
+    let fluid = world.fluids.iter().flat_map(|fluids| &fluids.particles.position);
+    let far = world.grains.position.iter().chain(fluid).fold([0.0; 2], |far: [f64; 2], at| {
+        [far[0].max(at[0] + RADIUS), far[1].max(at[1] + RADIUS)]
+    });
+    let [columns, rows] = far.map(|length| (length / (2.0 * RADIUS)).ceil() as usize);
+    let center = [columns as f64 * RADIUS, rows as f64 * RADIUS, -RADIUS];
+    let offset = |k: usize| {
+        let at = [(k % columns) as f64, (k / columns) as f64].map(|cell| (2.0 * cell + 1.0) * RADIUS);
+        [at[0] - center[0], at[1] - center[1], 0.0]
+    };
+    let first = world.grains.len() as u32;
+    let spheres: Vec<Sphere> = (first..)
+        .zip((0..columns * rows).map(offset))
+        .map(|(id, offset)| Sphere {
+            id,
+            offset,
+            radius: RADIUS,
+        })
+        .collect();
+    let of_sphere = shape::DENSITY * 4.0 / 3.0 * PI * RADIUS.powi(3);
+    let along = |axis: usize| spheres.iter().map(|sphere| sphere.offset[axis].powi(2)).sum::<f64>() * of_sphere;
+    let own = 0.4 * RADIUS * RADIUS * of_sphere * spheres.len() as f64;
+    let body = Body {
+        id: world.grains.bodies.len() as u32,
+        mass: of_sphere * spheres.len() as f64,
+        moments: [own + along(1), own + along(0), own + along(0) + along(1)],
+        center,
+        orientation: [1.0, 0.0, 0.0, 0.0],
+        velocity: [0.0; 3],
+        angular_velocity: [0.0; 3],
+        motion: Some(WallMotion::default()),
+        joint: None,
+        carries: Vec::new(),
+    };
+    world.grains.push_body(body, &spheres, 0, 0);
+}
+
 /// Speed after a fall from a height with an initial speed \[m/s\].
 fn speed_of_fall(height: f64, before: f64) -> f64 {
     (2.0 * GRAVITY * height + before * before).sqrt()
@@ -182,7 +225,7 @@ impl Pile {
 mod tests {
     use super::*;
     use seixo::Simulation;
-    use seixo_engine::world::Settings;
+    use seixo_engine::world::{Search, Settings};
 
     fn started(world: World) -> Simulation {
         let settings = Settings {
@@ -213,6 +256,32 @@ mod tests {
                 assert_eq!(simulation.contacts(), 0, "{table:?} {line:?}");
             }
         }
+    }
+
+    #[test]
+    fn bodies_land_on_a_floor_of_fixed_spheres() {
+        let mut world = scene(Table::Bodies, 0, 26);
+        // Without the plane below, the spheres alone stop the bodies.
+        world.walls.remove(2);
+        let bodies = world.grains.len();
+        lay_floor(&mut world);
+        let mut simulation = Simulation::new(
+            world,
+            Settings {
+                search: Search::SpatialHashStatic,
+                threads: 2,
+                ..Settings::default()
+            },
+        )
+        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let fixed = simulation.static_table().unwrap();
+        assert_eq!(fixed.spheres, simulation.len() - bodies);
+        assert_eq!(simulation.contacts(), 0);
+        simulation.advance(1500).unwrap();
+        assert!(simulation.contacts() > 0 && simulation.rebuilds() > 3);
+        assert_eq!(simulation.static_table(), Some(fixed));
+        let lowest = simulation.snapshot().position.iter().map(|at| at[2]).fold(f64::INFINITY, f64::min);
+        assert!(lowest > -1.01 * RADIUS, "no body is below the floor: {lowest}");
     }
 
     #[test]

@@ -5,16 +5,14 @@ use seixo_engine::world::Vec3;
 
 /// Support of a fluid particle (h of SPH): closer particles are neighbors. This is the unit of length.
 const REACH: f64 = 1.0;
-/// Radius of the spheres of bodies and walls. Their cells are twice as large as those of the fluid, as in \[Silva 2010, figure 4.2\].
-const RADIUS: f64 = REACH;
 /// Spacing of the fluid; a particle then has 27 neighbors.
 const SPACING: f64 = 0.53 * REACH;
 /// Number of bodies along x and y.
 const BODIES: [usize; 2] = [5, 10];
 /// Number of spheres of a body along each axis; four corners are missing.
 const SPHERES: [usize; 3] = [4, 4, 5];
-/// Spacing of the bodies.
-const PITCH: f64 = 10.0 * REACH;
+/// Spacing of the bodies over the radius of their spheres.
+const PITCH: f64 = 10.0;
 /// Height of the walls in rows of spheres.
 const HEIGHT: usize = 5;
 
@@ -28,46 +26,49 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Builds a pool of `fluid` particles around the bodies, with or without a static floor and walls.
-    pub fn new(fluid: usize, has_static: bool) -> Pool {
+    /// Builds a pool of `fluid` particles around the bodies, with or without a static floor and walls. `ratio` is the radius of the spheres of bodies
+    /// and walls over the support of the fluid. With 1, their cells are twice as large as those of the fluid, as in \[Silva 2010, figure 4.2\]. With
+    /// more, bodies are larger and farther apart, and the fluid covers only a corner of the floor.
+    pub fn new(fluid: usize, has_static: bool, ratio: f64) -> Pool {
+        let (radius, pitch) = (ratio * REACH, PITCH * ratio * REACH);
         let mut bodies = Vec::new();
         for body in 0..BODIES[0] * BODIES[1] {
             let corner = [
-                (body % BODIES[0]) as f64 * PITCH + 2.0 * RADIUS,
-                (body / BODIES[0]) as f64 * PITCH + 2.0 * RADIUS,
-                RADIUS,
+                (body % BODIES[0]) as f64 * pitch + 2.0 * radius,
+                (body / BODIES[0]) as f64 * pitch + 2.0 * radius,
+                radius,
             ];
             for k in 0..SPHERES.iter().product() {
                 let at = [k % SPHERES[0], k / SPHERES[0] % SPHERES[1], k / (SPHERES[0] * SPHERES[1])];
                 let is_missing = at[2] == SPHERES[2] - 1 && at[0].is_multiple_of(SPHERES[0] - 1) && at[1].is_multiple_of(SPHERES[1] - 1);
                 if !is_missing {
-                    bodies.push([0, 1, 2].map(|axis| corner[axis] + 2.0 * RADIUS * at[axis] as f64));
+                    bodies.push([0, 1, 2].map(|axis| corner[axis] + 2.0 * radius * at[axis] as f64));
                 }
             }
         }
-        let size = BODIES.map(|bodies| bodies as f64 * PITCH);
-        let mut particles = fluid_around(&bodies, size, fluid);
-        particles.extend(bodies.into_iter().map(|center| (center, RADIUS)));
+        let mut particles = fluid_around(&bodies, radius, fluid);
+        particles.extend(bodies.into_iter().map(|center| (center, radius)));
         let moving = particles.len();
         if has_static {
-            particles.extend(floor_and_walls(size).into_iter().map(|center| (center, RADIUS)));
+            let size = BODIES.map(|bodies| bodies as f64 * pitch);
+            particles.extend(floor_and_walls(size, radius).into_iter().map(|center| (center, radius)));
         }
         Pool { particles, moving, fluid }
     }
 }
 
-/// Jittered lattice from the floor up, without positions inside bodies.
-fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64)> {
+/// Jittered lattice from the floor up, without positions inside bodies of spheres of this radius. It covers as much of the floor with any radius.
+fn fluid_around(bodies: &[Vec3], radius: f64, fluid: usize) -> Vec<(Vec3, f64)> {
     let mut jitter = Jitter(1);
-    let side = size.map(|length| (length / SPACING) as usize);
+    let side = BODIES.map(|bodies| (bodies as f64 * PITCH * REACH / SPACING) as usize);
     let mut particles = Vec::with_capacity(fluid);
     // Spheres are sorted by squares of the floor, so that a position is compared only with nearby spheres.
-    let columns = size.map(|length| (length / PITCH) as usize);
+    let pitch = PITCH * radius;
     let square = |x: &Vec3| {
-        let [i, j] = [0, 1].map(|axis| ((x[axis] / PITCH) as usize).min(columns[axis] - 1));
-        i + columns[0] * j
+        let [i, j] = [0, 1].map(|axis| ((x[axis] / pitch) as usize).min(BODIES[axis] - 1));
+        i + BODIES[0] * j
     };
-    let mut standing = vec![Vec::new(); columns[0] * columns[1]];
+    let mut standing = vec![Vec::new(); BODIES[0] * BODIES[1]];
     for center in bodies {
         standing[square(center)].push(*center);
     }
@@ -79,7 +80,7 @@ fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64
         let center = at.map(|c| SPACING * (c as f64 + 0.5 + 0.1 * jitter.next()));
         let is_inside = standing[square(&center)]
             .iter()
-            .any(|other| (0..3).map(|axis| (center[axis] - other[axis]).powi(2)).sum::<f64>() < RADIUS * RADIUS);
+            .any(|other| (0..3).map(|axis| (center[axis] - other[axis]).powi(2)).sum::<f64>() < radius * radius);
         if !is_inside {
             particles.push((center, 0.5 * REACH));
         }
@@ -88,17 +89,17 @@ fn fluid_around(bodies: &[Vec3], size: [f64; 2], fluid: usize) -> Vec<(Vec3, f64
 }
 
 /// Spheres side by side, below and around the pool.
-fn floor_and_walls(size: [f64; 2]) -> Vec<Vec3> {
-    let side = size.map(|length| (length / (2.0 * RADIUS)).ceil() as i32 + 1);
+fn floor_and_walls(size: [f64; 2], radius: f64) -> Vec<Vec3> {
+    let side = size.map(|length| (length / (2.0 * radius)).ceil() as i32 + 1);
     let mut centers = Vec::new();
     for i in -1..side[0] {
         for j in -1..side[1] {
             let is_edge = i == -1 || j == -1 || i == side[0] - 1 || j == side[1] - 1;
             let rows = if is_edge { HEIGHT } else { 0 };
             for k in 0..=rows {
-                centers.push([i as f64, j as f64, k as f64].map(|c| RADIUS * (2.0 * c)));
+                centers.push([i as f64, j as f64, k as f64].map(|c| radius * (2.0 * c)));
             }
         }
     }
-    centers.iter().map(|c| [c[0] + RADIUS, c[1] + RADIUS, c[2] - RADIUS]).collect()
+    centers.iter().map(|c| [c[0] + radius, c[1] + radius, c[2] - radius]).collect()
 }

@@ -42,7 +42,7 @@ use crate::periodic::check_periods;
 use crate::refusal::WorldError;
 use crate::search::{Cells, Pairs};
 use crate::surroundings::Surroundings;
-use crate::world::{Fluids, GhostSelection, Solver, StateLaw, TimeStep, World};
+use crate::world::{Fluids, GhostSelection, Solver, StateLaw, TimeStep, Vec3, World};
 use seixo_laws::fluid::Smoother;
 use seixo_laws::fluid::tension::{share_of_wall, strengths};
 use seixo_sweeps::fluid::{FluidKernelConfig, MEDIUM, WALL};
@@ -278,29 +278,18 @@ impl Flow {
         let particles = std::mem::take(&mut self.plan.particles);
         let mut fields = FluidFields::default();
         for k in 0..particles.len() {
-            let fluid = &self.plan.kinds[particles.kind[k] as usize];
-            let pressure = particles.pressure[k];
-            let density = if self.is_incompressible() {
-                fluid.density
-            } else {
-                fluid.density_at(pressure)
-            };
-            let ([x, y, z], [u, v, w]) = (particles.position[k], particles.velocity[k]);
-            let volume = self.plan.volume() * fluid.density / density;
-            self.put(
+            self.put_fluid(
                 &mut fields,
                 [particles.id[k], particles.kind[k]],
-                [x, y, z, volume],
-                [u, v, w, pressure],
-                [u, v, w],
+                [particles.position[k], particles.velocity[k]],
+                particles.pressure[k],
             );
-            fields.density_error[k] = density / fluid.density - 1.0;
         }
         self.fields = fields;
         self.count = particles.len();
     }
 
-    /// Computes forces at time zero.
+    /// Computes forces at time zero, or after particles came between two steps.
     pub(crate) fn begin(&mut self, surroundings: &Surroundings) {
         match self.compiled_for.solver {
             Solver::WeaklyCompressible => {
@@ -309,6 +298,21 @@ impl Flow {
             }
             Solver::Incompressible => self.begin_as_incompressible(surroundings),
             Solver::Muller2003 => self.begin_as_muller(surroundings),
+        }
+    }
+
+    /// Adds a fluid particle with this id, kind, position and velocity to some fields, at the density that belongs to a pressure.
+    fn put_fluid(&self, fields: &mut FluidFields, [id, kind]: [u32; 2], [[x, y, z], [u, v, w]]: [Vec3; 2], pressure: f64) {
+        let fluid = &self.plan.kinds[kind as usize];
+        let density = if self.is_incompressible() {
+            fluid.density
+        } else {
+            fluid.density_at(pressure)
+        };
+        let volume = self.plan.volume() * fluid.density / density;
+        self.put(fields, [id, kind], [x, y, z, volume], [u, v, w, pressure], [u, v, w]);
+        if let Some(error) = fields.density_error.last_mut() {
+            *error = density / fluid.density - 1.0;
         }
     }
 

@@ -59,29 +59,25 @@ impl Flow {
     /// Inserts fluid for bodies that are removed, and recomputes forces. All fluid keeps its current velocities.
     pub(crate) fn take_in(&mut self, melts: &[Melt], surroundings: &Surroundings) {
         self.follow_bodies(surroundings);
+        if self.pairs_hold_energy() {
+            // The bodies take the energy of their pairs along, which is computed from lists without the new particles.
+            self.rebuild_neighbor_lists(surroundings);
+        }
         for i in self.of_fluid().collect::<Vec<usize>>() {
             let velocity = self.velocity(i);
             store(&mut self.fields.half_velocity, 3 * i, &velocity);
         }
         let mut new = FluidFields::default();
         for melt in melts {
-            let fluid = self.plan.kinds[melt.kind as usize].clone();
             for ((place, velocity), &pressure) in melt.position.iter().zip(&melt.velocity).zip(&melt.pressure) {
-                let density = fluid.density_at(pressure);
-                let volume = self.plan.volume() * fluid.density / density;
-                let ([x, y, z], [u, v, w]) = (array(place), array(velocity));
                 let id = self.open_boundaries.next_id as u32;
                 self.open_boundaries.next_id += 1;
-                self.put(&mut new, [id, melt.kind], [x, y, z, volume], [u, v, w, pressure], [u, v, w]);
-                if let Some(excess) = new.density_error.last_mut() {
-                    *excess = density / fluid.density - 1.0;
-                }
+                self.put_fluid(&mut new, [id, melt.kind], [array(place), array(velocity)], pressure);
             }
         }
         self.count += new.len();
         self.fields.append(&new);
         self.rebuild_neighbor_lists(surroundings);
-        self.find_forces(surroundings);
-        self.set_half_step_velocities(|_| true);
+        self.begin(surroundings);
     }
 }

@@ -7,7 +7,7 @@ use crate::flow::Flow;
 use crate::flow::melting::{Melt, Melting};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
-use crate::world::{Solver, Vec3, array, vector};
+use crate::world::{Vec3, array, vector};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::orientation_at;
 use seixo_sweeps::fluid::WALL;
@@ -20,8 +20,10 @@ impl Populations {
         let Some(flow) = &self.flow else {
             return refused("bodies are to melt where nothing flows; add a fluid".to_owned());
         };
-        if flow.plan.solver != Solver::WeaklyCompressible {
-            return refused("bodies are to melt, which they do into fluids of solver = \"wcsph\" alone; use that".to_owned());
+        if flow.is_incompressible() {
+            // Particles may come nearer to others than half a spacing.
+            let why = "bodies are to melt into fluids of solver = \"dfsph\", whose pressures throw particles that come too near apart within one step";
+            return refused(format!("{why}; use solver = \"wcsph\" or \"muller2003\""));
         }
         let mut melts = Vec::new();
         for (k, one) in melting.iter().enumerate() {

@@ -1,7 +1,12 @@
 //! Bodies that melt: tests of masses, momenta and fluid levels.
 
+use crate::domains::started as among_domains;
 use crate::pools::{G, domain, drop_in, fluids, sites, tank, water, wet};
-use seixo_engine::world::{Body, BodyBoundary, Interaction, Settings, Sphere, Vec3, World};
+use crate::solvers::incompressible;
+use crate::vessels;
+use seixo_engine::world::{
+    Body, BodyBoundary, DeviceChoice, Interaction, Precision, Settings, Smoothing, Solver, Sphere, StateLaw, Vec3, World,
+};
 use seixo_engine::{Melting, Simulation};
 
 const DENSITY: f64 = 1000.0;
@@ -24,7 +29,12 @@ fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f
         body: id,
         offset: offset.clone(),
         slips: true,
-        radius: Vec::new(),
+        // Müller's fluid feels spheres.
+        radius: if fluids.solver == Solver::Muller2003 {
+            vec![0.5 * SPACING; offset.len()]
+        } else {
+            Vec::new()
+        },
         volume: Vec::new(),
         suspended: None,
     });
@@ -63,12 +73,24 @@ fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f
     }
 }
 
+/// Solvers into whose fluids bodies melt.
+const SOLVERS: [Solver; 2] = [Solver::WeaklyCompressible, Solver::Muller2003];
+
 /// A cube of water in space without gravity, and in it a block with nine tenths of its density that moves and rotates.
-fn floating_ice() -> (World, Melting) {
+fn floating_ice_in(solver: Solver) -> (World, Melting) {
     let mut medium = water(20.0);
-    (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    if solver == Solver::Muller2003 {
+        // XSPH keeps momentum only where densities are equal.
+        (medium.viscosity, medium.xsph, medium.state) = (5.0, 0.0, StateLaw::Linear);
+        (medium.body_stiffness, medium.body_restitution) = (500.0, 0.7);
+    } else {
+        (medium.artificial_viscosity, medium.density_diffusion) = (0.1, 0.1);
+    }
     let mut fluids = fluids(vec![medium], SPACING, 3.0, None);
     fluids.largest_speed = 2.0;
+    if solver == Solver::Muller2003 {
+        (fluids.solver, fluids.smoothing) = (solver, Smoothing::Poly6);
+    }
     for x in sites([0; 3], [12; 3], SPACING, false) {
         drop_in(&mut fluids, x, [0.0; 3], 0.0);
     }
@@ -76,6 +98,11 @@ fn floating_ice() -> (World, Melting) {
     let mut world = wet(fluids, 0.0, Some(bounds), Vec::new());
     let melting = put_block(&mut world, [4, 5, 4], [4, 3, 4], 0.9, [0.1, 0.03, -0.02], [0.3, 0.1, 0.5]);
     (world, melting)
+}
+
+/// As [`floating_ice_in`], in a weakly compressible fluid.
+fn floating_ice() -> (World, Melting) {
+    floating_ice_in(Solver::WeaklyCompressible)
 }
 
 fn started(world: World, threads: usize) -> Simulation {
@@ -111,43 +138,143 @@ fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
     all
 }
 
+/// Largest difference of two sets of positions along an axis \[m\].
+fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
+    let both = a.iter().flatten().zip(b.iter().flatten());
+    both.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
+}
+
 #[test]
 fn what_melts_keeps_its_momenta_and_its_mass_to_half_a_particle() {
-    let (world, melting) = floating_ice();
-    let mut simulation = started(world, 2);
-    simulation.advance(100).expect("sound steps");
-    let (before, particles, earlier) = (totals(&simulation), simulation.fluid_particles(), simulation.ledger());
-    simulation.melt(&[melting]).expect("it can melt");
-    let after = totals(&simulation);
-    assert!(simulation.bodies().is_empty() && simulation.is_empty());
-    assert!(
-        (after.0 - before.0).abs() <= 0.5 * MASS * (1.0 + 1e-9),
-        "{} kg of {}",
-        after.0,
-        before.0
-    );
-    // Nine tenths of its sites are filled.
-    assert_eq!(simulation.fluid_particles() - particles, 43);
-    let of_block = 43.0 * MASS;
-    for k in 0..3 {
-        assert!((after.1[k] - before.1[k]).abs() < 1e-11 * of_block, "{before:?} {after:?}");
+    for solver in SOLVERS {
+        let (world, melting) = floating_ice_in(solver);
+        let mut simulation = started(world, 2);
+        simulation.advance(100).expect("sound steps");
+        let (before, particles, earlier) = (totals(&simulation), simulation.fluid_particles(), simulation.ledger());
+        simulation.melt(&[melting]).expect("it can melt");
+        let after = totals(&simulation);
+        assert!(simulation.bodies().is_empty() && simulation.is_empty());
         assert!(
-            (after.2[k] - before.2[k]).abs() < 1e-11 * of_block * 12.0 * SPACING,
-            "{before:?} {after:?}"
+            (after.0 - before.0).abs() <= 0.5 * MASS * (1.0 + 1e-9),
+            "{solver:?}: {} kg of {}",
+            after.0,
+            before.0
         );
+        // Nine tenths of its sites are filled.
+        assert_eq!(simulation.fluid_particles() - particles, 43, "{solver:?}");
+        let of_block = 43.0 * MASS;
+        for k in 0..3 {
+            assert!(
+                (after.1[k] - before.1[k]).abs() < 1e-11 * of_block,
+                "{solver:?}: {before:?} {after:?}"
+            );
+            assert!(
+                (after.2[k] - before.2[k]).abs() < 1e-11 * of_block * 12.0 * SPACING,
+                "{solver:?}: {before:?} {after:?}"
+            );
+        }
+        // The ledger closes at once.
+        let ledger = simulation.ledger();
+        assert!(
+            (ledger.residual - earlier.residual).abs() < 1e-9 * earlier.kinetic,
+            "{solver:?}: {earlier:?} {ledger:?}"
+        );
+        simulation.advance(200).expect("sound steps");
+        let (later, drifted) = (simulation.ledger(), totals(&simulation));
+        // Nothing acts from outside: fluid that was a body and the fluid around it act on each other alone.
+        assert!(
+            (0..3).all(|k| (drifted.1[k] - after.1[k]).abs() < 1e-9 * of_block),
+            "{solver:?}: {after:?} {drifted:?}"
+        );
+        if solver == Solver::WeaklyCompressible {
+            // It stays closed, to second order in the time step.
+            assert!(
+                (later.residual - ledger.residual).abs() < 5e-2 * ledger.kinetic,
+                "{ledger:?} {later:?}"
+            );
+        }
     }
-    // The ledger closes at once and stays closed, to second order in the time step.
-    let ledger = simulation.ledger();
-    assert!(
-        (ledger.residual - earlier.residual).abs() < 1e-9 * earlier.kinetic,
-        "{earlier:?} {ledger:?}"
-    );
-    simulation.advance(200).expect("sound steps");
-    let later = simulation.ledger();
-    assert!(
-        (later.residual - ledger.residual).abs() < 5e-2 * ledger.kinetic,
-        "{ledger:?} {later:?}"
-    );
+}
+
+/// Müller's fluid in a box, ten spacings wide and eight deep, and a block as dense as it in the middle.
+fn vessel_with_block() -> (World, Melting) {
+    let fastest = (2.0 * G * 8.0 * SPACING).sqrt();
+    let mut fluids = vessels::fluids(fastest);
+    let fluid = &mut fluids.kinds[0];
+    (fluid.restitution, fluid.body_restitution) = (0.0, 0.5);
+    fluid.body_stiffness = 0.25 * DENSITY * fluid.sound_speed.powi(2) * SPACING;
+    vessels::pour(&mut fluids, [0; 3], [10, 10, 8]);
+    let mut world = vessels::world(fluids, G, None, vessels::sides([10, 10]), vec![false; 5]);
+    let melting = put_block(&mut world, [3, 3, 2], [4; 3], 1.0, [0.0; 3], [0.0; 3]);
+    (world, melting)
+}
+
+#[test]
+fn a_block_that_melts_fills_its_place_in_mullers_fluid() {
+    let (world, melting) = vessel_with_block();
+    let mut simulation = started(world, 2);
+    let dt = simulation.time_step().value;
+    simulation.advance((0.1 / dt) as u64).expect("sound steps");
+    let block = simulation.bodies()[0].center;
+    simulation.melt(&[melting]).expect("it can melt");
+    assert_eq!(simulation.fluid_particles(), 10 * 10 * 8);
+    simulation.advance((0.3 / dt) as u64).expect("sound steps");
+    let fluid = simulation.fluid().expect("a wet world");
+    // Without the new particles, or if they flew apart, the place of the block would be empty.
+    let near = |x: &&Vec3| (0..3).all(|k| (x[k] - block[k]).abs() < 2.0 * SPACING);
+    let count = fluid.position.iter().filter(near).count();
+    // Irregular fluid under its weight is up to a half denser than a lattice.
+    assert!((40..=100).contains(&count), "{count} particles in the place of 64");
+    let inside = |x: &Vec3| (0..2).all(|k| x[k] > -1e-9 && x[k] < 10.0 * SPACING + 1e-9) && x[2] > -1e-9;
+    assert!(fluid.position.iter().all(inside), "fluid left the box");
+    let fastest = fluid.velocity.iter().flatten().fold(0.0, |most: f64, v| most.max(v.abs()));
+    assert!(fastest < (2.0 * G * 8.0 * SPACING).sqrt(), "{fastest} m/s");
+}
+
+#[test]
+fn what_melts_does_not_depend_on_the_number_of_domains() {
+    for solver in SOLVERS {
+        let (world, melting) = floating_ice_in(solver);
+        let melted = |domains: usize| {
+            let mut simulation = among_domains(&world, domains);
+            simulation.advance(40).expect("sound steps");
+            simulation.melt(std::slice::from_ref(&melting)).expect("it can melt");
+            simulation.advance(40).expect("sound steps");
+            simulation.observe().expect("a sound state");
+            simulation.fluid().expect("a wet world")
+        };
+        let (whole, decomposed) = (melted(1), melted(3));
+        assert_eq!((whole.id.len(), &whole.id), (12 * 12 * 12 - 48 + 43, &decomposed.id), "{solver:?}");
+        // The mean pressure before the body is a sum in another order.
+        let off = apart(&whole.position, &decomposed.position);
+        assert!(off < 1e-10, "{solver:?}: {off}");
+    }
+}
+
+#[test]
+fn what_melts_on_a_gpu_melts_as_on_the_cpu() {
+    for solver in SOLVERS {
+        let (world, melting) = floating_ice_in(solver);
+        let melted = |device: DeviceChoice| {
+            let is_gpu = device != DeviceChoice::Cpu;
+            let settings = Settings {
+                threads: 1,
+                device,
+                precision: is_gpu.then_some(Precision::F64),
+                ..Settings::default()
+            };
+            let mut simulation = Simulation::new(world.clone(), settings).expect("the world is sound");
+            simulation.advance(30).expect("sound steps");
+            simulation.melt(std::slice::from_ref(&melting)).expect("it can melt");
+            simulation.advance(30).expect("sound steps");
+            simulation.observe().expect("a sound state");
+            simulation.fluid().expect("a wet world")
+        };
+        let (here, there) = (melted(DeviceChoice::Cpu), melted(DeviceChoice::Gpu(None)));
+        assert_eq!(here.id, there.id, "{solver:?}");
+        let off = apart(&here.position, &there.position);
+        assert!(off < 1e-9, "{solver:?}: {off}");
+    }
 }
 
 #[test]
@@ -179,7 +306,12 @@ fn water_that_was_a_block_as_dense_as_water_lies_as_if_it_always_had() {
 
 #[test]
 fn going_on_from_before_and_from_after_a_body_melted_changes_no_bit() {
-    let (world, melting) = floating_ice();
+    SOLVERS.into_iter().for_each(go_on_from_before_and_after_melting);
+}
+
+#[track_caller]
+fn go_on_from_before_and_after_melting(solver: Solver) {
+    let (world, melting) = floating_ice_in(solver);
     let melting = [melting];
     let mut whole = started(world.clone(), 1);
     whole.advance(60).expect("sound steps");
@@ -196,10 +328,10 @@ fn going_on_from_before_and_from_after_a_body_melted_changes_no_bit() {
     let mut from_before = Simulation::restore(world.clone(), settings.clone(), &before).expect("a state of this world");
     from_before.melt(&melting).expect("it can melt");
     from_before.advance(100).expect("sound steps");
-    assert!(from_before.save().expect("a sound state") == end);
+    assert!(from_before.save().expect("a sound state") == end, "{solver:?}");
     let mut from_after = Simulation::restore(world, settings, &after).expect("a state of this world");
     from_after.advance(40).expect("sound steps");
-    assert!(from_after.save().expect("a sound state") == end);
+    assert!(from_after.save().expect("a sound state") == end, "{solver:?}");
 }
 
 #[test]
@@ -222,5 +354,6 @@ fn what_cannot_melt_is_refused_by_name_and_what_is_gone_is_passed_over() {
     assert!(reported(&world, &[melting.clone(), melting.clone()]).contains("twice"));
     let mut unfelt = world.clone();
     unfelt.fluids.as_mut().expect("a wet world").body_boundaries.clear();
-    assert!(reported(&unfelt, &[melting]).contains("is not coupled to fluids"));
+    assert!(reported(&unfelt, std::slice::from_ref(&melting)).contains("is not coupled to fluids"));
+    assert!(reported(&incompressible(world), &[melting]).contains("throw particles that come too near apart"));
 }

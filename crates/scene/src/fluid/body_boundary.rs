@@ -253,9 +253,14 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
         let (name, section) = sections[group as usize];
         let path = format!("grains.{name}.melts_into");
         let reported = |complaint: UnlocatedDiagnostic| complaint.within(&format!("grains.{name}"));
-        if fluids.solver != Solver::WeaklyCompressible {
-            let complaint = UnlocatedDiagnostic::new("bodies melt into compressible fluids alone");
-            findings.add(&path, reported(complaint.remedy("use solver = \"wcsph\", or let nothing melt")));
+        if fluids.solver == Solver::Incompressible {
+            let complaint = UnlocatedDiagnostic::new(
+                "bodies do not melt into fluids of solver = \"dfsph\", whose pressures throw particles that come too near apart within one step",
+            );
+            findings.add(
+                &path,
+                reported(complaint.remedy("use solver = \"wcsph\" or \"muller2003\", or let nothing melt")),
+            );
             return;
         }
         if fluids.across.is_some() {

@@ -318,7 +318,24 @@ fn what_cannot_melt_is_refused() {
     let of_grains = format!("{CUBE}\ndisplaces_fluid = true\nmelts_into = \"water\"");
     let found = load_staged(&of_grains, "solver = \"dfsph\"", &thaw("grains.blocks")).map(|_| ());
     let reported = found.expect_err("a refusal");
-    assert!(reported.contains("compressible fluids alone"), "{reported}");
+    for phrase in ["grains.blocks", "throw particles that come too near apart", "\"muller2003\""] {
+        assert!(reported.contains(phrase), "no `{phrase}` in\n{reported}");
+    }
+}
+
+#[test]
+fn a_block_melts_into_the_same_particles_in_mullers_fluid() {
+    let of_grains = format!("{CUBE}\ndisplaces_fluid = true\nmelts_into = \"water\"");
+    let melting = |solver: &str| {
+        let scene = load_staged(&of_grains, &format!("solver = \"{solver}\""), &thaw("grains.blocks")).unwrap();
+        match &scene.plan.stages[1].actions[..] {
+            [StageAction::Melt(0, melting)] => melting.clone(),
+            actions => panic!("{actions:?}"),
+        }
+    };
+    let melts = melting("wcsph");
+    assert_eq!(melts.len(), 1);
+    assert_eq!(melting("muller2003"), melts);
 }
 
 #[test]

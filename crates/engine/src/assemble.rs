@@ -55,6 +55,7 @@ pub(crate) fn is_frictional(world: &World) -> bool {
     // Bodies rotate in any case, and grains with prescribed motion form a body.
     !world.grains.bodies.is_empty()
         || !world.later.constrained_groups.is_empty()
+        || world.later.freezes
         || world.interactions.iter().flatten().any(|i| has_friction(i) || adds(i))
 }
 
@@ -302,7 +303,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
     }
     check_interactions(world)?;
     if let Some(fluids) = &world.fluids {
-        check_fluids(fluids, world.walls.len(), &world.grains.bodies)?;
+        check_fluids(fluids, world.walls.len(), &world.grains.bodies, world.later.freezes)?;
     }
     check_conduction(world)?;
     check_scalars(&world.grains, &world.scalars())

@@ -190,6 +190,28 @@ impl Bodies {
         (bodies, members)
     }
 
+    /// Appends other bodies, which move freely, without the indices of their grains; returns the index of their first member.
+    pub fn append(&mut self, mut other: Bodies) -> u32 {
+        let (first, first_member) = (self.id.len() as u32, self.body_of.len() as u32);
+        if self.row.is_empty() {
+            self.row.push(0);
+        }
+        self.row.extend(other.row.iter().skip(1).map(|end| first_member + end));
+        self.body_of.extend(other.body_of.iter().map(|b| first + b));
+        self.place.extend(&other.place);
+        if !self.load.is_empty() {
+            self.load.extend(other.id.iter().flat_map(|_| [0.0; LOAD]));
+        }
+        if !self.own_orientation.is_empty() {
+            self.own_orientation.extend(other.body_of.iter().flat_map(|_| [1.0, 0.0, 0.0, 0.0]));
+        }
+        self.id.append(&mut other.id);
+        for (column, more) in self.columns().into_iter().zip(other.columns()) {
+            column.append(more);
+        }
+        first_member
+    }
+
     /// Number of bodies.
     pub fn len(&self) -> usize {
         self.id.len()

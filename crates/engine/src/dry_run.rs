@@ -33,6 +33,8 @@ pub struct DryRun<'a> {
     may_be_there: Vec<bool>,
     /// Whether some grains of each group enter one by one.
     by_inlet: Vec<bool>,
+    /// Whether bodies of each group froze out of fluids.
+    froze: Vec<bool>,
     /// Whether each group has prescribed motion as one body.
     is_one: Vec<bool>,
     /// Pairs of ids with unbreakable or new bonds, the lower id first, and the kinds of these bonds.
@@ -51,6 +53,7 @@ impl<'a> DryRun<'a> {
             group_of: HashMap::new(),
             may_be_there: vec![false; groups],
             by_inlet: vec![false; groups],
+            froze: vec![false; groups],
             is_one: vec![false; groups],
             joined: joined_for_good(world),
             walls: world.walls.iter().map(|wall| [true, !is_moving(&wall.motion)]).collect(),
@@ -76,7 +79,16 @@ impl<'a> DryRun<'a> {
 
     /// Removes the grains of these groups.
     pub fn remove(&mut self, groups: &[u32]) {
-        groups.iter().for_each(|&group| self.may_be_there[group as usize] = false);
+        for &group in groups {
+            self.may_be_there[group as usize] = false;
+            self.froze[group as usize] = false;
+        }
+    }
+
+    /// Freezes fluid into a body of this group.
+    pub fn freeze(&mut self, group: u32) {
+        self.may_be_there[group as usize] = true;
+        self.froze[group as usize] = true;
     }
 
     /// Changes walls, inlets, gravity, loads or prescribed motion.
@@ -171,8 +183,8 @@ impl<'a> DryRun<'a> {
         ConstraintContext {
             scalar: world.scalars().first().copied(),
             slides: world.domain.is_some_and(|domain| domain.shear.is_some()),
-            are_carried: bodies.clone().any(|body| body.motion.is_none()),
-            couple_to_fluid: bodies.clone().any(|body| is_coupled(body.id)),
+            are_carried: self.froze[group as usize] || bodies.clone().any(|body| body.motion.is_none()),
+            couple_to_fluid: self.froze[group as usize] || bodies.clone().any(|body| is_coupled(body.id)),
         }
     }
 

@@ -62,6 +62,8 @@ pub(crate) enum OverlapCheck {
     Walls,
     /// Grains released from prescribed motion, which may overlap walls and each other.
     Grains,
+    /// A body that froze out of a fluid, which may overlap walls and grains.
+    Frozen,
 }
 
 /// Rejects grains that can never be added: with bodies, invalid values, or without one of these scalars.

@@ -5,6 +5,7 @@ pub(crate) mod body_boundary;
 pub(crate) mod boundary;
 pub(crate) mod checkpoint;
 mod dfsph;
+pub(crate) mod freezing;
 mod guard;
 pub(crate) mod halo;
 mod lattice;
@@ -25,6 +26,7 @@ mod xsph;
 use body_boundary::BodyBoundaries;
 pub(crate) use boundary::check_motion;
 use boundary::check_running;
+pub use freezing::Freezing;
 pub(crate) use halo::{Columns, FluidReport, Halo, NoHalo, is_marked};
 pub(crate) use measure::{FlowEnergies, FlowEnergy};
 pub use melting::Melting;
@@ -98,6 +100,8 @@ pub(crate) struct Flow {
     pub left: f64,
     /// Bodies that are coupled to fluids.
     pub body_boundaries: BodyBoundaries,
+    /// How many of these, the last in the plan, froze out of fluids.
+    pub frozen_bodies: usize,
     /// Grains that are smaller than the particles.
     pub suspension: Suspension,
     /// State of inlets and outlets.
@@ -143,7 +147,7 @@ pub(crate) fn limited_by_fluids(step: TimeStep, world: &World) -> TimeStep {
     let Some(fluids) = &world.fluids else { return step };
     let (of_flow, of_bodies) = (
         fluids.limit_of_time_step(world.gravity),
-        fluids.limit_by_bodies(&world.grains.bodies),
+        fluids.limit_by_bodies(&world.grains.bodies, world.later.freezes),
     );
     let (limit, cause) = if of_bodies.0 < of_flow.0 { of_bodies } else { of_flow };
     let auto = AUTO_OF_LIMIT * limit;
@@ -262,6 +266,7 @@ impl Flow {
             left: 0.0,
             suspension: Suspension::new(&fluids, surroundings.context.stepping.dt),
             body_boundaries,
+            frozen_bodies: 0,
             open_boundaries: OpenBoundaries::default(),
             muller: Muller::of(&fluids, surroundings.walls)?,
             is_on_gpu: false,

@@ -77,7 +77,7 @@ pub use decomposition::{Communication, Decomposition, HaloEstimate, PartitionExt
 pub use device_choice::gpu_of;
 pub use dry_run::{DryRun, PlannedChange};
 pub use events::SurroundingsChange;
-pub use flow::{FluidSampler, Melting, PressureSolves};
+pub use flow::{FluidSampler, Freezing, Melting, PressureSolves};
 pub use guard::{FluidErrorCause, StepError, StepErrorCause};
 pub use insertion::{FreeSpace, PlacedGrain, free_of_walls};
 pub use measure::Momentum;

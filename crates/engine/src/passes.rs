@@ -13,6 +13,7 @@ mod diffusion;
 mod energies;
 mod events;
 mod fluids;
+mod freezing;
 mod gear;
 mod grains;
 mod group_constraints;

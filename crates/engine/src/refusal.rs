@@ -294,6 +294,20 @@ pub enum WorldError {
         /// The limit \[%\].
         limit: f64,
     },
+    /// A body that froze out of a fluid would overlap another object.
+    #[error(
+        "grain {id} of what froze overlaps with {partner} by {share:.1} % of the smaller radius; the limit is {limit:.1} %: freeze a region that ends a spacing before walls and grains, or raise run.overlap_limit"
+    )]
+    FrozenInside {
+        /// The grain, or one that was there.
+        id: u32,
+        /// The other object: id of a grain or name of a wall.
+        partner: String,
+        /// Overlap over the smaller radius \[%\].
+        share: f64,
+        /// The limit \[%\].
+        limit: f64,
+    },
     /// Grains that cannot be fixed, released or loaded.
     #[error("grains {group}: {what}")]
     Switch {

@@ -187,7 +187,7 @@ impl Simulation {
         let name_of = |group: u32| world.groups[group as usize].clone();
         let next_id = world.grains.id.iter().chain(highest_ids).max().map_or(0, |&id| u64::from(id) + 1);
         let bodies = Bodies {
-            are_present: !world.grains.bodies.is_empty(),
+            are_present: !world.grains.bodies.is_empty() || world.later.freezes,
             ..Bodies::default()
         };
         let materials = MaterialTable {

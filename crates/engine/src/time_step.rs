@@ -148,10 +148,15 @@ fn left_by_scheme(scheme: Scheme) -> [f64; 2] {
     scheme.corrects().map_or([1.0; 2], |_| GEAR_OF_LIMIT)
 }
 
+/// Smallest ratio of the effective mass at a sphere of a body to the mass of the sphere alone.
+fn lightness(world: &World) -> f64 {
+    world.grains.lightness(|material| world.materials[material].density)
+}
+
 /// Factor of a scheme, and of bodies with small effective masses, on the limit of bonds \[-\].
 pub(crate) fn left_to_bonds(world: &World, scheme: Scheme) -> f64 {
     let [_, of_bonds] = left_by_scheme(scheme);
-    of_bonds * world.grains.lightness(&world.materials).sqrt()
+    of_bonds * lightness(world).sqrt()
 }
 
 /// Like [`plan_time_step`], with the pairs that are bonded at the start.
@@ -273,7 +278,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
     if let Some(likely) = likely_limit(world) {
         step.auto = step.auto.min(AUTO_OF_LIMIT * of_bonds * likely);
     }
-    let lightness = world.grains.lightness(&world.materials);
+    let lightness = lightness(world);
     if lightness < 1.0 {
         step.limit *= lightness.sqrt();
         step.auto *= lightness.sqrt();

@@ -42,7 +42,7 @@ pub use fluid::{
     Smoothing, Solver, Space, StateLaw, ViscousForce, WallParticles, capillary_speed,
 };
 pub use joint::{Joint, JointFlaw};
-pub(crate) use joint::{constraint_of, start_of};
+pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
 pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
 pub use principal::principal;
 pub use seixo_device::gpu::Api;
@@ -369,6 +369,9 @@ pub struct LaterAdditions {
     /// Indices into [`World::groups`] of groups whose grains may be fixed, released or loaded during the run.
     /// Such worlds run on the devices on which grains with prescribed motion run.
     pub constrained_groups: Vec<u32>,
+    /// Whether fluids may freeze into rigid bodies, see [`crate::Simulation::freeze`]. The kinds of their spheres are in `grains`. Such worlds run as
+    /// those with bodies.
+    pub freezes: bool,
 }
 
 /// A kind of grains that may enter during the run.

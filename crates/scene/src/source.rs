@@ -324,7 +324,11 @@ impl Source {
             WorldError::Taken { id, .. } | WorldError::FreedInside { id, .. } => (of_grain(id, "at"), reported()),
             WorldError::WallInGrain { partner, .. } => (of_wall(root, partner.trim_start_matches("wall "), ""), reported()),
             WorldError::Switch { group, what } => (key_named(root, &format!("grains.{group}"), what), reported()),
-            WorldError::Gpu(_) | WorldError::Unexpected { .. } | WorldError::Stopped(_) | WorldError::State { .. } => return None,
+            WorldError::Gpu(_)
+            | WorldError::Unexpected { .. }
+            | WorldError::FrozenInside { .. }
+            | WorldError::Stopped(_)
+            | WorldError::State { .. } => return None,
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::bodies::Bodies;
 use crate::exchange::{DecodeError, enclose_records, unfold_records};
 use crate::fields::{FluidFields, Sorted};
 use crate::surroundings::Surroundings;
-use crate::world::{Fluids, array, volume_of_sphere};
+use crate::world::{BodyBoundary, Fluids, array, volume_of_sphere};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, IN_SPACE, LOAD, angular_velocity_in_plane, carry, in_plane, orientation_at, push_on};
 use seixo_sweeps::fluid::{SUSPENDED, WALL, WallParticlePose};
@@ -237,13 +237,13 @@ impl BodyBoundaries {
 }
 
 impl Flow {
-    /// Adds the body boundary particles of all bodies that are present.
-    pub fn init_body_boundaries(&mut self, surroundings: &Surroundings) {
+    /// Adds the body boundary particles of all bodies that are present, from this one on.
+    pub fn init_body_boundaries(&mut self, first: usize, surroundings: &Surroundings) {
         let bodies = surroundings.bodies;
         self.body_boundaries.find_seats(bodies);
         let body_boundaries = &self.body_boundaries;
         let mut fields = FluidFields::default();
-        for (body_boundary, body_index) in body_boundaries.body_index.iter().enumerate() {
+        for (body_boundary, body_index) in body_boundaries.body_index.iter().enumerate().skip(first) {
             let Some(body_index) = *body_index else { continue };
             let center: Vector3<f64> = load(&bodies.center, body_index as usize * RECORD);
             for particle in body_boundaries.row[body_boundary]..body_boundaries.row[body_boundary + 1] {
@@ -262,6 +262,17 @@ impl Flow {
             }
         }
         self.fields.append(&fields);
+    }
+
+    /// Couples a body that froze out of fluids to these; lists and forces are out of date then.
+    pub fn couple_frozen(&mut self, body_boundary: BodyBoundary, surroundings: &Surroundings) {
+        (self.compiled_for.bounded, self.compiled_for.laden) = (true, true);
+        let first = self.plan.body_boundaries.len();
+        self.plan.slips.push(body_boundary.slips);
+        self.plan.body_boundaries.push(body_boundary);
+        self.frozen_bodies += 1;
+        self.body_boundaries = BodyBoundaries::of(&self.plan, surroundings.walls.given.len());
+        self.init_body_boundaries(first, surroundings);
     }
 
     /// Looks up the indices of bodies; returns whether one that is coupled to fluids left.

@@ -190,15 +190,23 @@ impl Flow {
             .or_else(|| self.fluid_behind_walls(is_new, surroundings))
     }
 
+    /// From now on, wall particles may move.
+    pub fn begin_moving(&mut self, surroundings: &Surroundings) {
+        if self.compiled_for.moving {
+            return;
+        }
+        self.compiled_for.moving = true;
+        self.fields.particle_velocity.clone_from(&self.fields.velocity_pressure);
+        for &i in &self.walls {
+            self.fields.particle_velocity[i as usize * RECORD..][..3].fill(0.0);
+        }
+        self.find_running(surroundings);
+    }
+
     /// Makes the current positions of the particles of a wall the start of its next motion.
     pub fn begin_from_here(&mut self, surroundings: &Surroundings, wall: usize) {
-        if self.compiled_for.bounded && !self.compiled_for.moving {
-            self.compiled_for.moving = true;
-            self.fields.particle_velocity.clone_from(&self.fields.velocity_pressure);
-            for &i in &self.walls {
-                self.fields.particle_velocity[i as usize * RECORD..][..3].fill(0.0);
-            }
-            self.find_running(surroundings);
+        if self.compiled_for.bounded {
+            self.begin_moving(surroundings);
         }
         self.pose_walls(surroundings);
         for k in 0..self.plan.boundary.wall.len() {

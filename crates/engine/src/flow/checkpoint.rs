@@ -71,6 +71,7 @@ impl Flow {
         let ledger = [&last[..], &work[..], &[self.left]].concat();
         to.put(LEDGER_SECTION, Column::F64(ledger));
         to.put(BOUNDARY, Column::F64(self.plan.boundary.position.concat()));
+        self.save_frozen(to);
         if self.has_open_boundaries() {
             self.open_boundaries.save(to);
         } else {

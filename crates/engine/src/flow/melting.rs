@@ -8,7 +8,7 @@ use crate::fields::FluidFields;
 use crate::surroundings::Surroundings;
 use crate::world::{Vec3, array};
 use seixo_laws::Vector3;
-use seixo_sweeps::layout::{RECORD, store};
+use seixo_sweeps::layout::RECORD;
 
 /// A body that is to melt.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +63,7 @@ impl Flow {
             // The bodies take the energy of their pairs along, which is computed from lists without the new particles.
             self.rebuild_neighbor_lists(surroundings);
         }
-        for i in self.of_fluid().collect::<Vec<usize>>() {
-            let velocity = self.velocity(i);
-            store(&mut self.fields.half_velocity, 3 * i, &velocity);
-        }
+        self.keep_velocities();
         let mut new = FluidFields::default();
         for melt in melts {
             for ((place, velocity), &pressure) in melt.position.iter().zip(&melt.velocity).zip(&melt.pressure) {

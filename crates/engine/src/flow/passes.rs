@@ -68,6 +68,14 @@ impl Flow {
         }
     }
 
+    /// Stores the current velocities of all fluid in place of those half a step back, until its forces are computed again.
+    pub(crate) fn keep_velocities(&mut self) {
+        for i in self.of_fluid().collect::<Vec<usize>>() {
+            let velocity = self.velocity(i);
+            store(&mut self.fields.half_velocity, 3 * i, &velocity);
+        }
+    }
+
     /// Changes gravity from now on: velocities at half steps get the part that the new gravity would have added by now.
     pub fn change_gravity(&mut self, gravity: Vector3<f64>, pull: &Vector3<f64>) {
         self.stepping.gravity = gravity;

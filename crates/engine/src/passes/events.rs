@@ -41,7 +41,7 @@ impl Populations {
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
-        if meets == OverlapCheck::Grains {
+        if meets != OverlapCheck::Walls {
             self.contact_forces();
         }
         self.wall_contacts();
@@ -50,7 +50,8 @@ impl Populations {
             let (id, share, limit) = (self.grains.fields.id[i], 100.0 * share, 100.0 * self.context.settings.overlap_limit);
             return Err(match meets {
                 OverlapCheck::Grains => WorldError::FreedInside { id, partner, share, limit },
-                _ => WorldError::WallInGrain { partner, id, share, limit },
+                OverlapCheck::Frozen => WorldError::FrozenInside { id, partner, share, limit },
+                OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
             });
         }
         self.grains.pairs.history = of_pairs;

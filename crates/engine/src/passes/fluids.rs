@@ -3,6 +3,7 @@
 use crate::checkpoint::misfit;
 use crate::fields::FluidFields;
 use crate::flow::checkpoint::{BOUNDARY, LEDGER_SECTION, NEXT_ID};
+use crate::flow::freezing::load_frozen;
 use crate::flow::{Constraint, Flow, Halo, Muller, OpenBoundaries, layout};
 use crate::guard::StepError;
 use crate::pass::Pass;
@@ -69,7 +70,7 @@ impl Populations {
         let refused = self.with_flow(|flow, surroundings| {
             flow.take_particles();
             flow.init_wall_particles(surroundings);
-            flow.init_body_boundaries(surroundings);
+            flow.init_body_boundaries(0, surroundings);
             flow.init_open_boundaries(surroundings);
             flow.rebuild_neighbor_lists(surroundings);
             flow.begin(surroundings);
@@ -200,6 +201,9 @@ impl Populations {
     /// Restores fluids from a checkpoint.
     pub(crate) fn restore_fluids(&mut self, fluids: Option<Fluids>, state: &State) -> Result<(), WorldError> {
         let Some(mut fluids) = fluids else { return Ok(()) };
+        let frozen = load_frozen(state, &fluids).ok_or_else(|| misfit("the bodies that froze out of its fluids are incomplete"))?;
+        let frozen_bodies = frozen.len();
+        fluids.body_boundaries.extend(frozen);
         layout::as_saved(
             &mut fluids,
             state,
@@ -207,6 +211,7 @@ impl Populations {
             (&self.bodies, self.context.domain.as_ref()),
         );
         let mut flow = Flow::new(fluids, &self.surroundings())?;
+        flow.frozen_bodies = frozen_bodies;
         flow.plan.particles = Default::default();
         flow.fields = FluidFields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
         let (n, walls) = (flow.fields.len(), self.walls.all_there().len());

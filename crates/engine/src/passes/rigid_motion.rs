@@ -13,6 +13,7 @@ use seixo_sweeps::joints::advance_on_joint;
 use seixo_sweeps::layout::{RECORD, load, store};
 use seixo_sweeps::motion::{AT_REST, MotionReport};
 use seixo_sweeps::periodic::{OPEN, PERIODIC};
+use std::ops::Range;
 
 /// Factor on the mass of a body with prescribed motion in contacts. It is so large that the effective mass is that of the other grain, which moves
 /// freely: such bodies have no contacts with walls or with each other.
@@ -30,7 +31,12 @@ impl Populations {
         self.bodies = bodies;
         self.bodies.find_places(&self.grains.fields.member);
         self.move_prescribed_bodies(true);
-        for i in 0..self.grains.fields.len() {
+        self.place_members(0..self.grains.fields.len());
+    }
+
+    /// Places these grains on the bodies that carry them, if any do, with their velocities.
+    pub(crate) fn place_members(&mut self, grains: Range<usize>) {
+        for i in grains {
             let m = self.grains.fields.member[i];
             let Some(b) = self.bodies.of(m) else { continue };
             let center: Vector3<f64> = load(&self.bodies.center, b * RECORD);

@@ -1,8 +1,8 @@
-//! Changes between two steps: grains that come and go, velocities, bonds, melting, walls and loads.
+//! Changes between two steps: grains that come and go, velocities, bonds, melting, freezing, walls and loads.
 
 use crate::assemble::fields_of;
 use crate::events::{OverlapCheck, SurroundingsChange, check_newcomers, stopped};
-use crate::flow::Melting;
+use crate::flow::{Freezing, Melting};
 use crate::insertion::{FreeSpace, PlacedGrain};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
@@ -291,6 +291,35 @@ impl Simulation {
         })?;
         self.whole.populations.ledger.work.inserted += gained;
         Ok(())
+    }
+
+    /// Melts the bodies of a group that froze, see [`Simulation::freeze`], into the fluid with this index into [`crate::world::Fluids::kinds`]. The sites
+    /// are the places of the particles that froze. A group without such bodies is skipped.
+    ///
+    /// # Errors
+    /// As [`Simulation::melt`].
+    pub fn melt_frozen(&mut self, group: u32, fluid: u32) -> Result<(), WorldError> {
+        self.observe().map_err(stopped)?;
+        let melting = self.whole.populations.meltings_of_frozen(group, fluid);
+        self.melt(&melting)
+    }
+
+    /// Freezes fluid: a rigid body replaces some of its particles. It has their mass, center of mass, momentum, angular momentum and principal moments
+    /// of inertia, and a sphere of half a spacing in the place of each. It is coupled to fluids. The energy that the particles had by their motion
+    /// relative to the body is lost; the change in energy is added to the ledger as supplied between two steps. Returns the id of the body.
+    ///
+    /// [`crate::world::LaterAdditions`] must announce that fluids freeze, and the kind of the spheres.
+    ///
+    /// # Errors
+    /// Before any change, if no fluid could freeze like this, if a particle is named twice or is not there, or if all are on one line; if the body is
+    /// so light that the time step is too long for it; if no id is left; and as [`Simulation::observe`]. Also if the body overlaps walls or grains too
+    /// much; then the simulation cannot continue.
+    pub fn freeze(&mut self, freezing: &Freezing) -> Result<u32, WorldError> {
+        self.observe().map_err(stopped)?;
+        let frozen = self.whole.populations.frozen_of(freezing)?;
+        let gained = self.edit(OverlapCheck::Frozen, |populations| populations.solidify(&frozen))?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(frozen.body_boundary.body)
     }
 
     /// Free space for spheres up to the `largest` radius with their centers between two corners \[m\].

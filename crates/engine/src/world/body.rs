@@ -1,7 +1,7 @@
 //! Rigid bodies made of spheres.
 
 use super::joint::start_of;
-use super::{Domain, Grains, Joint, Material, Vec3, WallMotion};
+use super::{Domain, Grains, Joint, Vec3, WallMotion};
 use crate::refusal::WorldError;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
 use crate::world::{array, mass_of_sphere};
@@ -134,12 +134,13 @@ impl Grains {
             .collect()
     }
 
-    /// Smallest ratio of the effective mass at a sphere of a body to the mass of the sphere alone; at most 1.
+    /// Smallest ratio of the effective mass at a sphere of a body to the mass of the sphere alone; at most 1. `density` is that of a material by its
+    /// index \[kg/m³\].
     ///
     /// A force through the center of a sphere at o moves it like a mass of at least 1/(1/m + Σ (o² − o_k²)/I_k). A force at its surface moves it like
     /// one of at least 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes. For a single sphere the latter is m/8.5. A joint
     /// makes a body only harder to move.
-    pub(crate) fn lightness(&self, materials: &[Material]) -> f64 {
+    pub(crate) fn lightness(&self, density: impl Fn(usize) -> f64) -> f64 {
         let places: HashMap<u32, usize> = self.id.iter().enumerate().map(|(k, &id)| (id, k)).collect();
         let mut least = 1.0f64;
         // No force moves a body with prescribed motion.
@@ -147,7 +148,7 @@ impl Grains {
             for (id, offset) in &body.carries {
                 let k = places[id];
                 let radius = self.radius[k];
-                let alone = mass_of_sphere(radius, materials[self.material[k] as usize].density);
+                let alone = mass_of_sphere(radius, density(self.material[k] as usize));
                 let square: f64 = offset.iter().map(|x| x * x).sum();
                 let (mut middle, mut surface) = (1.0 / body.mass, 1.0 / body.mass);
                 for (moment, along) in body.moments.iter().zip(offset) {

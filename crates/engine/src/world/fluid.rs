@@ -162,7 +162,7 @@ impl Fluids {
 }
 
 /// Rejects fluids that cannot be simulated in a world with this number of walls.
-pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Result<(), WorldError> {
+pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body], freezes: bool) -> Result<(), WorldError> {
     let refuse = |what: String| Err(WorldError::Fluid(what));
     check_columns(fluids, walls)?;
     let Fluids { spacing, support, .. } = *fluids;
@@ -171,7 +171,7 @@ pub(crate) fn check_fluids(fluids: &Fluids, walls: usize, bodies: &[Body]) -> Re
             "a support of {support} m with a spacing of {spacing} m: it must be at least 1.2 spacings, or particles have no neighbors"
         ));
     }
-    check_body_boundaries(fluids, bodies)?;
+    check_body_boundaries(fluids, bodies, freezes)?;
     check_shifting(fluids)?;
     for fluid in &fluids.kinds {
         let Fluid { name, sound_speed, .. } = fluid;

@@ -191,7 +191,7 @@ const AS_IT_IS: Quaternion<f64> = Quaternion {
 };
 
 /// Rotation of the axes of space to these three orthonormal, right-handed axes.
-fn rotation_to_axes([x, y, z]: [Vec3; 3]) -> Quaternion<f64> {
+pub(crate) fn rotation_to_axes([x, y, z]: [Vec3; 3]) -> Quaternion<f64> {
     // Four formulas for the same quaternion, each with a division by one of its numbers: the largest of these loses no digits [Shepperd 1978].
     let ways = [
         [1.0 + x[0] + y[1] + z[2], y[2] - z[1], z[0] - x[2], x[1] - y[0]],

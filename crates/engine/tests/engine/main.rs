@@ -83,6 +83,7 @@ mod fluid_placements;
 mod fluids;
 #[cfg(feature = "long-tests")]
 mod fluids_on_a_gpu;
+mod freezing;
 mod heat;
 mod incompressible;
 mod joints;

@@ -11,9 +11,9 @@ use seixo_engine::{Melting, Simulation};
 
 const DENSITY: f64 = 1000.0;
 /// Spacing of particles \[m\].
-const SPACING: f64 = 0.02;
+pub const SPACING: f64 = 0.02;
 /// Mass of a particle \[kg\].
-const MASS: f64 = DENSITY * SPACING * SPACING * SPACING;
+pub const MASS: f64 = DENSITY * SPACING * SPACING * SPACING;
 
 /// Adds a block of this many spacings to a world, with this lower corner, in place of the fluid there; returns how it melts.
 fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f64, velocity: Vec3, spin: Vec3) -> Melting {
@@ -73,8 +73,8 @@ fn put_block(world: &mut World, low: [i64; 3], cells: [i64; 3], density_ratio: f
     }
 }
 
-/// Solvers into whose fluids bodies melt.
-const SOLVERS: [Solver; 2] = [Solver::WeaklyCompressible, Solver::Muller2003];
+/// Solvers into whose fluids bodies melt, and whose fluids freeze.
+pub const SOLVERS: [Solver; 2] = [Solver::WeaklyCompressible, Solver::Muller2003];
 
 /// A cube of water in space without gravity, and in it a block with nine tenths of its density that moves and rotates.
 fn floating_ice_in(solver: Solver) -> (World, Melting) {
@@ -113,12 +113,12 @@ fn started(world: World, threads: usize) -> Simulation {
     Simulation::new(world, settings).expect("the world is sound")
 }
 
-fn cross(a: Vec3, b: Vec3) -> Vec3 {
+pub fn cross(a: Vec3, b: Vec3) -> Vec3 {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// Mass, momentum, and angular momentum about the origin, of all bodies and of all fluid.
-fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
+pub fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
     let fluid = simulation.fluid().expect("a wet world");
     let of_fluid = fluid.position.iter().zip(&fluid.velocity).map(|(x, v)| (MASS, *x, *v, [0.0; 3]));
     let bodies = simulation.bodies();
@@ -139,7 +139,7 @@ fn totals(simulation: &Simulation) -> (f64, Vec3, Vec3) {
 }
 
 /// Largest difference of two sets of positions along an axis \[m\].
-fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub fn apart(a: &[Vec3], b: &[Vec3]) -> f64 {
     let both = a.iter().flatten().zip(b.iter().flatten());
     both.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
 }

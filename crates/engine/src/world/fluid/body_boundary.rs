@@ -34,6 +34,14 @@ pub struct BodyBoundary {
 /// Smallest assumed number of spheres in simultaneous contact with a particle: those around a gap in a layer of spheres.
 const MIN_AT_ONCE: usize = 4;
 
+/// The same for a body that froze: its spheres are as close as particles, at most a sphere and the twelve that touch it.
+const AT_ONCE_IN_FROZEN: f64 = 13.0;
+
+/// Number of fluid particles around a single sphere of this radius \[m\].
+fn particles_around(radius: f64, spacing: f64) -> f64 {
+    4.0 * PI * (radius / spacing + 0.5).powi(2)
+}
+
 impl BodyBoundary {
     /// Upper bound of the spheres in simultaneous contact with a particle, a sphere of half a spacing: the largest number in contact with a particle
     /// at the center of any of them.
@@ -60,8 +68,7 @@ impl BodyBoundary {
     ///
     /// It is the smaller of two sums: the particles around each single sphere, and those around the bounding box, each with `at_once` spheres.
     fn pairs(&self, spacing: f64, at_once: usize) -> f64 {
-        let around = |radius: &f64| 4.0 * PI * (radius / spacing + 0.5).powi(2);
-        let alone: f64 = self.radius.iter().map(around).sum();
+        let alone: f64 = self.radius.iter().map(|&radius| particles_around(radius, spacing)).sum();
         let [x, y, z] = [0, 1, 2].map(|axis| {
             let ends = self
                 .offset
@@ -81,17 +88,16 @@ impl Fluids {
     /// Stiffness \[N/m\] and damping \[N s/m\] between a fluid particle and a sphere of a body. Zero if they do not interact as spheres, and for a
     /// restitution that the checks reject.
     pub(crate) fn spring(&self, fluid: &Fluid) -> [f64; 2] {
-        let wall_contacts = self.solver == Solver::Muller2003 && !self.body_boundaries.is_empty();
-        if wall_contacts && fluid.body_restitution > 0.0 && fluid.body_restitution <= 1.0 {
+        if self.solver == Solver::Muller2003 && fluid.body_restitution > 0.0 && fluid.body_restitution <= 1.0 {
             let mass = fluid.density * self.volume();
             return [fluid.body_stiffness, damping(fluid.body_stiffness, mass, fluid.body_restitution)];
         }
         [0.0; 2]
     }
 
-    /// Longest stable time step \[s\] for springs and dampers between fluids and these bodies, and the limiting cause; infinite without any.
-    /// See [`longest_step()`] and [`longest_braked_step()`].
-    pub(crate) fn limit_by_bodies(&self, bodies: &[Body]) -> (f64, String) {
+    /// Longest stable time step \[s\] for springs and dampers between fluids and these bodies, and those into which fluid `freezes` later, and the
+    /// limiting cause; infinite without any. See [`longest_step()`] and [`longest_braked_step()`].
+    pub(crate) fn limit_by_bodies(&self, bodies: &[Body], freezes: bool) -> (f64, String) {
         let mut limit = (f64::INFINITY, String::new());
         if self.solver != Solver::Muller2003 {
             return limit;
@@ -103,12 +109,18 @@ impl Fluids {
             let at_once = body_boundary.at_once(0.5 * self.spacing);
             let mass = masses.get(&body_boundary.body).copied().unwrap_or(f64::INFINITY);
             (
-                body_boundary.body,
+                format!("body {}", body_boundary.body),
                 at_once as f64,
                 [body_boundary.pairs(self.spacing, at_once), mass],
             )
         };
-        let touching: Vec<(u32, f64, [f64; 2])> = self.body_boundaries.iter().map(touching).collect();
+        let mut touching: Vec<(String, f64, [f64; 2])> = self.body_boundaries.iter().map(touching).collect();
+        if freezes {
+            // Each particle of the lightest fluid brings the pairs of a sphere.
+            let density = self.kinds.iter().fold(f64::INFINITY, |least, fluid| least.min(fluid.density));
+            let of_sphere = [particles_around(0.5 * self.spacing, self.spacing), density * self.volume()];
+            touching.push(("what freezes".to_owned(), AT_ONCE_IN_FROZEN, of_sphere));
+        }
         for fluid in self.kinds.iter().filter(|_| !touching.is_empty()) {
             let name = &fluid.name;
             let [k, eta] = self.spring(fluid);
@@ -124,13 +136,13 @@ impl Fluids {
                 );
             }
             let m = fluid.density * self.volume();
-            for (body, n, [pairs, mass]) in &touching {
+            for (what, n, [pairs, mass]) in &touching {
                 let braked = longest_braked_step(eta, [*n, m], [*pairs, *mass]);
                 if braked < limit.0 {
                     limit = (
                         braked,
                         format!(
-                            "dampers between {name:?} and body {body}: 1/(\u{3b7}(n/(2m) + N/M)) with \u{3b7} = {eta:.3e} N s/m (by body_stiffness and \
+                            "dampers between {name:?} and {what}: 1/(\u{3b7}(n/(2m) + N/M)) with \u{3b7} = {eta:.3e} N s/m (by body_stiffness and \
                              body_restitution = {}), n = {n} on a particle of m = {m:.3e} kg and N = {pairs:.0} on the body of M = {mass:.3e} kg",
                             fluid.body_restitution
                         ),
@@ -184,8 +196,9 @@ fn check_plane(fluids: &Fluids, bodies: &[Body], axis: usize) -> Result<(), Worl
     Ok(())
 }
 
-/// Rejects body boundary particles of missing bodies, and several sets for one body.
-pub(super) fn check_body_boundaries(fluids: &Fluids, bodies: &[Body]) -> Result<(), WorldError> {
+/// Rejects body boundary particles of missing bodies, and several sets for one body; and fluids that could not interact with a body if one
+/// `freezes` later.
+pub(super) fn check_body_boundaries(fluids: &Fluids, bodies: &[Body], freezes: bool) -> Result<(), WorldError> {
     let mut known: HashMap<u32, bool> = bodies.iter().map(|body| (body.id, false)).collect();
     for body_boundary in &fluids.body_boundaries {
         let id = body_boundary.body;
@@ -209,7 +222,7 @@ pub(super) fn check_body_boundaries(fluids: &Fluids, bodies: &[Body]) -> Result<
             .suspended
             .map_or(Ok(()), |radius| check_suspended(fluids, body_boundary, radius))
     })?;
-    if fluids.solver == Solver::Muller2003 && !fluids.body_boundaries.is_empty() {
+    if fluids.solver == Solver::Muller2003 && (freezes || !fluids.body_boundaries.is_empty()) {
         check_spheres(fluids)?;
     }
     fluids.across.map_or(Ok(()), |axis| check_plane(fluids, bodies, axis))

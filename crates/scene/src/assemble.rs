@@ -152,6 +152,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     fluid::body_boundary::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
+    stage::announce(&mut world, &plan, &mut findings);
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
     check_interactions_complete(&world, &mut findings);
     check_bodies(&file, &world, &plan.absent, &mut findings);

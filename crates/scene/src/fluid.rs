@@ -239,7 +239,8 @@ pub(crate) fn fluids(
     let fastest = fastest(file, world, &particles, (&boundary, inlets.as_slice()), shared.spacing);
     if shared.is_muller() {
         muller::complete_stiffness(file, fastest);
-        muller::complete_springs(file, &shared, !body_boundaries.is_empty(), findings);
+        let feels = !body_boundaries.is_empty() || plan.freezes().next().is_some();
+        muller::complete_springs(file, &shared, feels, findings);
     }
     let kinds = kinds(file, &shared, fastest, findings);
     open_boundaries::refuse_fast(file, &inlets, &kinds, findings);

@@ -11,6 +11,7 @@ use crate::{
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
+    stage::{check_section, frozen_sections},
 };
 use glam::DQuat;
 use rand::SeedableRng;
@@ -74,8 +75,24 @@ pub(crate) fn gather(
     let gravity = si(&file.world.gravity);
     let across = file.fluid.values().find_map(|section| section.plane).map(|plane| plane.0.across());
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
+    let frozen = frozen_sections(file);
     let of_sections: Vec<StartScalars> = file.grains.values().map(GrainsSection::scalars).collect();
     for (name, section) in &mut file.grains {
+        if frozen.contains(name) {
+            // Their bodies come later.
+            if let Err((key, complaint)) = check_section(section, materials) {
+                findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
+            }
+            sections.push(Unnumbered {
+                name: name.as_str(),
+                shape: None,
+                acts_on_fluid: true,
+                motion: None,
+                joint: None,
+                loose: Vec::new(),
+            });
+            continue;
+        }
         let shape = section.shape.clone();
         let around = Surroundings {
             seed,

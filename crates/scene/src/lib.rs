@@ -64,7 +64,7 @@ pub use rate::Rate;
 pub use schema::schema;
 pub use source::Source;
 pub use spheres::{VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
-pub use stage::{Plan, Stage, StageAction, StageItem, StageTarget, Zone};
+pub use stage::{Freeze, Plan, Stage, StageAction, StageItem, StageTarget, Zone};
 pub use templates::{Template, templates};
 
 use diagnostics::Next;

@@ -1,11 +1,13 @@
 //! Stages, one after the other, and zones that remove grains: the events that a scene plans.
 
 mod actions;
+mod freezing;
 mod initially_met;
 mod motion_duration;
 mod set;
 
 pub use actions::StageTarget;
+pub use freezing::Freeze;
 
 use crate::{
     assemble::CheckState,
@@ -17,6 +19,8 @@ use crate::{
     volume::Volume,
     walls::NamedWalls,
 };
+use freezing::FreezeSection;
+pub(crate) use freezing::{announce, check_section, frozen_sections};
 pub(crate) use initially_met::note_early_end;
 pub(crate) use motion_duration::bound_motions;
 use schemars::JsonSchema;
@@ -77,6 +81,15 @@ pub(crate) struct StageSection {
     #[serde(default)]
     #[schemars(example = serde_json::json!(["grains.ice"]))]
     pub melt: Vec<String>,
+    /// Fluid that freezes at the start of the stage, after melting: all particles of a fluid in a region become one rigid body, which has their mass,
+    /// momenta and moments of inertia.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(example = serde_json::json!([{
+        "fluid": "water",
+        "region": { "sphere": { "center": [0, 0, "10 cm"], "radius": "3 cm" } },
+        "into": "grains.ice"
+    }]))]
+    pub freeze: Vec<FreezeSection>,
     /// Settings that change at the start of the stage.
     #[serde(default)]
     pub set: SetSection,
@@ -143,6 +156,10 @@ pub enum StageAction {
     Load(Load),
     /// Melts a group of grains, with the data of its bodies.
     Melt(u32, Vec<Melting>),
+    /// Melts the bodies of a group that froze, into the fluid with this index into [`seixo_engine::world::Fluids::kinds`].
+    MeltFrozen(u32, u32),
+    /// Freezes fluid into a body of a group of grains.
+    Freeze(Freeze),
 }
 
 /// A part of the run.
@@ -194,6 +211,15 @@ pub(crate) fn zones(file: &mut SceneFile, findings: &mut CheckState) -> Vec<Zone
     zones
 }
 
+/// The part of space that a region of the scene means.
+fn volume_of(region: &SimpleRegion) -> Result<Volume, UnlocatedDiagnostic> {
+    match region {
+        SimpleRegion::Box(shape) => Volume::upright(shape),
+        SimpleRegion::Cylinder(shape) => Volume::cylinder(shape),
+        SimpleRegion::Sphere(shape) => Ok(Volume::sphere(shape)),
+    }
+}
+
 /// An error with its key.
 type At = (&'static str, UnlocatedDiagnostic);
 
@@ -202,11 +228,7 @@ fn zone(name: &str, section: &mut ZoneSection, usual: Quantity<Time, Positive>, 
         let complaint = UnlocatedDiagnostic::new("a zone that takes nothing away does nothing").limit("remove = true");
         return Err(("remove", complaint.remedy("write remove = true, or leave the zone out")));
     }
-    let volume = match &section.region {
-        SimpleRegion::Box(shape) => Volume::upright(shape),
-        SimpleRegion::Cylinder(shape) => Volume::cylinder(shape),
-        SimpleRegion::Sphere(shape) => Ok(Volume::sphere(shape)),
-    };
+    let volume = volume_of(&section.region);
     let groups = section.groups.as_ref().map(|groups| {
         let index = |group: &String| known.iter().position(|other| other == group).map(|index| index as u32);
         let indices = groups
@@ -274,6 +296,12 @@ pub(crate) fn stages(
                 Err(complaint) => findings.add(&format!("{path}.melt"), reported(complaint)),
             }
         }
+        for freeze in &section.freeze {
+            match cast.freezing(freeze, &mut presence) {
+                Ok(act) => actions.push(act),
+                Err(complaint) => findings.add(&format!("{path}.freeze"), reported(complaint)),
+            }
+        }
         match cast.settings(&section.set, &mut states, findings) {
             Ok(set) => actions.extend(set),
             Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), reported(complaint)),
@@ -328,9 +356,11 @@ fn described(section: &StageSection) -> String {
     };
     let [remove, add, melt] =
         [("removes", &section.remove), ("adds", &section.add), ("melts", &section.melt)].map(|(word, names)| list(word, names));
+    let frozen = section.freeze.iter().map(|freeze| format!("{} into {}", freeze.fluid, freeze.into));
     format!(
-        "{} until {until}{remove}{add}{melt}{}",
+        "{} until {until}{remove}{add}{melt}{}{}",
         section.name,
+        list("freezes", &frozen.collect::<Vec<String>>()),
         list("sets", &section.set.names())
     )
 }
@@ -396,11 +426,21 @@ impl Cast<'_> {
             let complaint = UnlocatedDiagnostic::new(format!("{name} cannot melt: nothing says into which fluid that it displaces"));
             return Err(complaint.remedy("write displaces_fluid = true and melts_into = \"NAME\" in its section"));
         };
-        if !self.file.fluid.contains_key(fluid) {
+        let Some(into) = self.file.fluid.keys().position(|other| other == fluid) else {
             return Err(unknown("fluid", fluid, self.file.fluid.keys()));
+        };
+        let thing = StageItem::Group(group);
+        let is_frozen = self.is_frozen(name);
+        if is_frozen && !presence.contains(&(thing.clone(), true)) {
+            let complaint = UnlocatedDiagnostic::new(format!("{name} cannot melt: nothing has frozen into it before"));
+            return Err(complaint.remedy("let a fluid freeze into it in an earlier stage"));
         }
-        self.turn(name, &StageItem::Group(group), false, presence)?;
-        Ok(StageAction::Melt(group, Vec::new()))
+        self.turn(name, &thing, false, presence)?;
+        Ok(if is_frozen {
+            StageAction::MeltFrozen(group, into as u32)
+        } else {
+            StageAction::Melt(group, Vec::new())
+        })
     }
 
     /// Records that an item is added or removed; returns whether it is named for the first time. Faces of a box count separately.

@@ -49,6 +49,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
             "frictionAngle",
         ],
     ),
+    ("freeze", "", &["solidify", "solidification"]),
     ("friction_angle", "", &["phi", "frictionAngle"]),
     ("gpus", "", &["devices", "n_gpu"]),
     ("grains", "", &["particle", "particles", "atoms", "spheres", "granular", "bodies"]),

@@ -1,9 +1,9 @@
 //! Actions of stages at their start, and their order: in a simulation, or in a dry run that finds errors before the run.
 
-use super::{Plan, Stage, StageAction, StageItem};
+use super::{Freeze, Plan, Stage, StageAction, StageItem};
 use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic};
 use seixo_engine::world::{Grains, Load, Vec3, World};
-use seixo_engine::{DryRun, Melting, PlannedChange, Simulation, SurroundingsChange, WorldError};
+use seixo_engine::{DryRun, Freezing, Melting, PlannedChange, Simulation, SurroundingsChange, WorldError};
 use std::{
     collections::{BTreeMap, BTreeSet},
     convert::Infallible,
@@ -20,6 +20,10 @@ pub trait StageTarget {
     fn remove_grains(&mut self, groups: &[u32]) -> Result<(), Self::Refused>;
     /// Melts these bodies, which are all bodies of these groups.
     fn melt_down(&mut self, groups: &[u32], bodies: &[Melting]) -> Result<(), Self::Refused>;
+    /// Melts the bodies of a group that froze, into this fluid.
+    fn melt_frozen_of(&mut self, group: u32, fluid: u32) -> Result<(), Self::Refused>;
+    /// Freezes fluid.
+    fn solidify(&mut self, freeze: &Freeze) -> Result<(), Self::Refused>;
     /// Changes walls, inlets and gravity, or prescribed motions and loads.
     fn alter(&mut self, changes: &[SurroundingsChange]) -> Result<(), Self::Refused>;
     /// Adds grains.
@@ -52,6 +56,32 @@ impl StageTarget for Simulation {
 
     fn melt_down(&mut self, _: &[u32], bodies: &[Melting]) -> Result<(), WorldError> {
         self.melt(bodies)
+    }
+
+    fn melt_frozen_of(&mut self, group: u32, fluid: u32) -> Result<(), WorldError> {
+        self.melt_frozen(group, fluid)
+    }
+
+    fn solidify(&mut self, freeze: &Freeze) -> Result<(), WorldError> {
+        self.observe().map_err(|stop| WorldError::Stopped(Box::new(stop)))?;
+        let cell = self.cell();
+        let particles: Vec<u32> = self.fluid().map_or_else(Vec::new, |fluid| {
+            let taken = (0..fluid.id.len()).filter(|&k| freeze.takes(fluid.kind[k], fluid.position[k], &cell));
+            taken.map(|k| fluid.id[k]).collect()
+        });
+        if particles.is_empty() {
+            let name = self.names_of_fluids().swap_remove(freeze.fluid as usize);
+            return Err(WorldError::Fluid(format!(
+                "{name} is to freeze at t = {:.6e} s, and none of it is in the region; move or enlarge the region",
+                self.time()
+            )));
+        }
+        let freezing = Freezing {
+            particles,
+            material: freeze.material,
+            group: freeze.group,
+        };
+        self.freeze(&freezing).map(|_| ())
     }
 
     fn alter(&mut self, changes: &[SurroundingsChange]) -> Result<(), WorldError> {
@@ -90,6 +120,16 @@ impl StageTarget for DryRun<'_> {
         Ok(())
     }
 
+    fn melt_frozen_of(&mut self, group: u32, _: u32) -> Result<(), Infallible> {
+        self.remove(&[group]);
+        Ok(())
+    }
+
+    fn solidify(&mut self, freeze: &Freeze) -> Result<(), Infallible> {
+        self.freeze(freeze.group);
+        Ok(())
+    }
+
     fn alter(&mut self, changes: &[SurroundingsChange]) -> Result<(), Infallible> {
         self.change(changes);
         Ok(())
@@ -111,8 +151,8 @@ impl StageTarget for DryRun<'_> {
 }
 
 impl Stage {
-    /// Executes all actions of a stage, in this order: removal and melting, changes of the surroundings, grains of the `reserve`, their prescribed
-    /// motions and velocities, and new bonds.
+    /// Executes all actions of a stage, in this order: removal, melting and freezing, changes of the surroundings, grains of the `reserve`, their
+    /// prescribed motions and velocities, and new bonds.
     ///
     /// # Errors
     /// If an action is refused.
@@ -121,6 +161,16 @@ impl Stage {
         on.remove_grains(&self.groups_that_go())?;
         let (groups, bodies) = self.melting();
         on.melt_down(&groups, &bodies)?;
+        for act in &self.actions {
+            if let StageAction::MeltFrozen(group, fluid) = act {
+                on.melt_frozen_of(*group, *fluid)?;
+            }
+        }
+        for act in &self.actions {
+            if let StageAction::Freeze(freeze) = act {
+                on.solidify(freeze)?;
+            }
+        }
         on.alter(&self.surroundings())?;
         on.bring(&self.coming(reserve))?;
         on.alter(&self.switches())?;

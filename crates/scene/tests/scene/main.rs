@@ -16,6 +16,7 @@ mod clumps;
 mod fills;
 mod films;
 mod fluids;
+mod freezing;
 mod heat;
 mod joints;
 mod muller;

@@ -239,8 +239,8 @@ mod tests {
         let line = Line {
             fluid,
             bodies,
-            published: [None; 3],
-            published_pictures: [None; 3],
+            published: [None; 4],
+            published_pictures: [None; 4],
         };
         world(table, &line, &Shape::ellipsoid(), Coupling::Wcsph)
     }

@@ -22,6 +22,8 @@ pub enum PlannedChange {
     Grains(u32),
     /// Bonds that are made, by their index into [`World::bonds`].
     Bonds(usize),
+    /// A group that is disabled.
+    Disable(u32),
 }
 
 /// State of a world after the planned changes.
@@ -89,6 +91,23 @@ impl<'a> DryRun<'a> {
     pub fn freeze(&mut self, group: u32) {
         self.may_be_there[group as usize] = true;
         self.froze[group as usize] = true;
+    }
+
+    /// Disables a group.
+    pub fn disable(&mut self, group: u32) {
+        if let Some(what) = self.circumstances(group).flaw_of_disabling() {
+            self.refused.push((PlannedChange::Disable(group), self.switch_refused(group, what)));
+        }
+        self.may_be_there[group as usize] = false;
+        self.is_one[group as usize] = false;
+        // Bonds among its grains come back with them, those to other grains do not.
+        let of_group = |ids: &[u32; 2]| ids.iter().filter(|&id| self.group_of.get(id) == Some(&group)).count();
+        self.joined.retain(|ids, _| of_group(ids) != 1);
+    }
+
+    /// Enables a disabled group.
+    pub fn enable(&mut self, group: u32) {
+        self.may_be_there[group as usize] = true;
     }
 
     /// Changes walls, inlets, gravity, loads or prescribed motion.
@@ -160,12 +179,14 @@ impl<'a> DryRun<'a> {
         } else {
             self.circumstances(*group).flaw_of(change)
         };
-        flaw.map_or(Ok(()), |what| {
-            Err(WorldError::Switch {
-                group: self.world.groups[*group as usize].clone(),
-                what,
-            })
-        })
+        flaw.map_or(Ok(()), |what| Err(self.switch_refused(*group, what)))
+    }
+
+    fn switch_refused(&self, group: u32, what: String) -> WorldError {
+        WorldError::Switch {
+            group: self.world.groups[group as usize].clone(),
+            what,
+        }
     }
 
     fn circumstances(&self, group: u32) -> ConstraintContext {

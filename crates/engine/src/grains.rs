@@ -5,6 +5,7 @@ use crate::broad_phase::BoundingVolumes;
 use crate::contact_list::ContactList;
 use crate::fields::Fields;
 use crate::search::{Cells, Pairs};
+use crate::state::{Column, Sections, State};
 use crate::world::ExpectedGrains;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
@@ -40,6 +41,7 @@ pub(crate) struct GrainState {
     pub expected: Vec<ExpectedGrains>,
     /// Smallest id above all that were used.
     pub next_id: u64,
+    pub disabled: DisabledGrains,
 }
 
 impl GrainState {
@@ -63,6 +65,57 @@ impl GrainState {
             forces_pending: false,
             expected,
             next_id,
+            disabled: DisabledGrains::default(),
         }
+    }
+}
+
+/// Grains of disabled groups, which take no part in the simulation.
+#[derive(Clone, Default)]
+pub(crate) struct DisabledGrains {
+    /// Their fields, as those of free grains without forces; velocities at half steps are those at whole steps.
+    pub fields: Fields,
+    /// Bonds between grains that were disabled together, by their indices in the table of the bond network.
+    pub bonds: Vec<u32>,
+}
+
+/// Start of the names of their sections in a checkpoint.
+const DISABLED: &str = "disabled/";
+
+impl DisabledGrains {
+    /// Copies everything into a checkpoint; without disabled grains there is nothing to copy.
+    pub fn save(&self, to: &mut dyn Sections) {
+        if self.fields.len() == 0 {
+            return;
+        }
+        self.fields.save(&mut SectionsOfDisabled(to));
+        to.put(&format!("{DISABLED}bonds"), Column::U32(self.bonds.clone()));
+    }
+
+    /// Reads everything from a checkpoint; `Err` contains the name of a section that is missing or of the wrong size.
+    pub fn load(state: &State) -> Result<DisabledGrains, String> {
+        let named = |(name, column): &(String, Column)| Some((name.strip_prefix(DISABLED)?.to_owned(), column.clone()));
+        let own = State {
+            sections: state.sections.iter().filter_map(named).collect(),
+        };
+        if own.sections.is_empty() {
+            return Ok(DisabledGrains::default());
+        }
+        let Some(Column::U32(bonds)) = own.get("bonds") else {
+            return Err(format!("{DISABLED}bonds"));
+        };
+        Ok(DisabledGrains {
+            fields: Fields::load(&own).map_err(|name| format!("{DISABLED}{name}"))?,
+            bonds: bonds.clone(),
+        })
+    }
+}
+
+/// Sections of a checkpoint under the names of those of disabled grains.
+struct SectionsOfDisabled<'a>(&'a mut dyn Sections);
+
+impl Sections for SectionsOfDisabled<'_> {
+    fn put(&mut self, name: &str, column: Column) {
+        self.0.put(&format!("{DISABLED}{name}"), column);
     }
 }

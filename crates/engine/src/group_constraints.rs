@@ -69,7 +69,7 @@ impl Bodies {
     }
 }
 
-/// Conditions that decide whether the grains of a group can be fixed, released or loaded, in a simulation or in a planned one.
+/// Conditions that decide whether the grains of a group can be fixed, released, loaded or disabled, in a simulation or in a planned one.
 pub(crate) struct ConstraintContext {
     /// A scalar that grains carry, and that spreads through contacts.
     pub scalar: Option<GrainScalar>,
@@ -95,6 +95,18 @@ impl ConstraintContext {
             }
             _ => None,
         }
+    }
+
+    /// Reason for which grains cannot be disabled.
+    pub fn flaw_of_disabling(&self) -> Option<String> {
+        let reported = |what: &str| Some(what.to_owned());
+        if self.couple_to_fluid {
+            return reported("grains that displace a fluid cannot be disabled, as the fluid would have to fill their place; remove them");
+        }
+        if self.are_carried {
+            return reported("clumps, and bodies on joints, cannot be disabled; remove them, or use spheres");
+        }
+        None
     }
 
     fn flaw_of_holding(&self, motion: &WallMotion) -> Option<String> {

@@ -317,6 +317,7 @@ impl LocalDomain {
         let tallies = (self.populations.grains.contact_power_sums.capacity() + self.populations.grains.wall_power_sums.capacity())
             * size_of::<PowerSums<f64>>();
         self.populations.grains.fields.bytes()
+            + self.populations.grains.disabled.fields.bytes()
             + self.populations.bodies.bytes()
             + self.populations.grains.bounding_volumes.bytes()
             + self.populations.grains.cells.bytes()

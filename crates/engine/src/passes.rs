@@ -10,6 +10,7 @@ mod contact_list;
 mod contact_records;
 mod contacts;
 mod diffusion;
+mod disabled;
 mod energies;
 mod events;
 mod fluids;

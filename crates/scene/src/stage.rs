@@ -160,6 +160,10 @@ pub enum StageAction {
     MeltFrozen(u32, u32),
     /// Freezes fluid into a body of a group of grains.
     Freeze(Freeze),
+    /// Disables a group of grains, which keeps its state.
+    Disable(u32),
+    /// Enables a disabled group of grains.
+    Enable(u32),
 }
 
 /// A part of the run.
@@ -273,6 +277,7 @@ pub(crate) fn stages(
         for (name, comes) in [named(&section.remove, false), named(&section.add, true)].concat() {
             let key = if comes { "add" } else { "remove" };
             let checked = cast.thing(&name).and_then(|thing| {
+                set::refuse_to_turn_disabled(&name, &thing, &states)?;
                 let is_new = cast.turn(&name, &thing, comes, &mut presence)?;
                 Ok((thing, is_new))
             });
@@ -302,7 +307,7 @@ pub(crate) fn stages(
                 Err(complaint) => findings.add(&format!("{path}.freeze"), reported(complaint)),
             }
         }
-        match cast.settings(&section.set, &mut states, findings) {
+        match cast.settings(&section.set, (&mut states, &mut presence), findings) {
             Ok(set) => actions.extend(set),
             Err((key, complaint)) => findings.add(&format!("{path}.set.{key}"), reported(complaint)),
         }

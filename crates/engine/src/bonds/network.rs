@@ -105,6 +105,15 @@ impl BondNetwork {
         held
     }
 
+    /// Makes removed bonds intact again, with these elastic energies \[J\].
+    pub fn restore(&mut self, energies: &[(usize, f64)]) {
+        for &(bond, energy) in energies {
+            self.records[bond * BOND + BROKEN] = 0.0;
+            self.records[bond * BOND + ENERGY] = energy;
+            self.last.energy += energy;
+        }
+    }
+
     /// Number of bonds that were ever made.
     pub fn len(&self) -> usize {
         self.kind.len()

@@ -1,6 +1,7 @@
 //! What a domain saves, and what it restores.
 
 use crate::checkpoint::{WEAR, misfit, numbers, padded, words};
+use crate::grains::DisabledGrains;
 use crate::measure::Work;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
@@ -9,6 +10,21 @@ use crate::state::{Column, Sections, State};
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL_CONTACT, history_stride};
 
 impl Populations {
+    /// Disabled grains of a checkpoint, whose bonds are in the bond network.
+    pub(crate) fn disabled_of(&self, state: &State) -> Result<DisabledGrains, WorldError> {
+        let disabled = DisabledGrains::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
+        let (fields, bonds) = (&disabled.fields, self.bonds.as_ref().map_or(0, |network| network.len()));
+        let is_right = fields.position.len() == fields.len() * RECORD
+            && fields.group.len() == fields.len()
+            && fields.material.iter().all(|&material| material < self.context.materials.count)
+            && disabled.bonds.iter().all(|&bond| (bond as usize) < bonds);
+        if is_right {
+            Ok(disabled)
+        } else {
+            Err(misfit("its disabled grains have other columns, materials or bonds"))
+        }
+    }
+
     /// Saves the ledger of the contacts.
     pub(crate) fn save_ledger(&self, to: &mut dyn Sections) {
         let Work {

@@ -44,7 +44,7 @@ impl Populations {
     }
 
     /// Conditions for the grains of a group.
-    fn circumstances(&self, group: u32) -> ConstraintContext {
+    pub(super) fn circumstances(&self, group: u32) -> ConstraintContext {
         let grains = (0..self.grains.fields.len()).filter(|&i| self.grains.fields.group[i] == group);
         let bodies: BTreeSet<usize> = grains.filter_map(|i| self.body_of(i)).collect();
         let is_coupled = |b: &usize| {
@@ -116,7 +116,7 @@ impl Populations {
     }
 
     /// Changes loads or prescribed motion, and corrects the power of this step by the change.
-    fn change_prescribed(&mut self, change: impl FnOnce(&mut Populations)) {
+    pub(super) fn change_prescribed(&mut self, change: impl FnOnce(&mut Populations)) {
         let before = self.power_of_external_loads();
         change(self);
         let now = self.power_of_external_loads();
@@ -206,7 +206,7 @@ impl Populations {
     }
 
     /// Ends the prescribed motion of the grains of a group; they keep their velocities.
-    fn free_group(&mut self, group: u32) {
+    pub(super) fn free_group(&mut self, group: u32) {
         let is_held = |b: usize| self.bodies.held.is_body_prescribed(b) && self.group_of_body(b) == group;
         let goes: Vec<bool> = (0..self.bodies.len()).map(is_held).collect();
         let is_freed = |i: &usize| self.body_of(*i).is_some_and(|b| goes[b]);

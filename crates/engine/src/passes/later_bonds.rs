@@ -80,6 +80,7 @@ impl Populations {
         let Some(network) = &mut self.bonds else { return 0.0 };
         network.store_rows();
         let goes = |bond: &usize| kinds.contains(&(network.kind[*bond] as usize));
+        self.grains.disabled.bonds.retain(|&bond| !goes(&(bond as usize)));
         let going: Vec<usize> = network.intact_bonds().filter(goes).collect();
         self.list_bonds_by_grain(&going, -1.0);
         self.bonds.as_mut().map_or(0.0, |network| network.dissolve(&going))
@@ -87,7 +88,7 @@ impl Populations {
 
     /// Adds the current forces of bonds of the table to the forces on their grains, or subtracts them with a sign of −1. New bonds have dashpot
     /// forces only.
-    fn list_bonds_by_grain(&mut self, bonds: &[usize], sign: f64) {
+    pub(super) fn list_bonds_by_grain(&mut self, bonds: &[usize], sign: f64) {
         if bonds.is_empty() {
             return;
         }

@@ -10,7 +10,6 @@ use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
 use crate::world::{ExpectedGrains, Grains, Vec3};
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::layout::RECORD;
 use std::collections::HashSet;
 
@@ -29,14 +28,13 @@ impl Simulation {
         let scalars: Vec<GrainScalar> = self.scalars().collect();
         check_newcomers(grains, self.whole.populations.context.domain.as_ref(), &scalars)?;
         let largest = grains.radius.iter().copied().fold(0.0, f64::max);
-        let bound = |of: fn(f64, f64) -> f64, start: f64| {
-            let start = [start; 3];
-            grains.position.iter().fold(start, |most, x| [0, 1, 2].map(|k| of(most[k], x[k])))
-        };
-        let mut room = self.room(bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY), largest)?;
+        let [low, high] = corners_of(&grains.position);
+        let mut room = self.room(low, high, largest)?;
         room.take_all(grains)?;
         let coming: HashSet<u32> = grains.id.iter().copied().collect();
-        if let Some(&id) = self.whole.populations.grains.fields.id.iter().find(|id| coming.contains(id)) {
+        let of_world = &self.whole.populations.grains;
+        let mut taken = of_world.fields.id.iter().chain(&of_world.disabled.fields.id);
+        if let Some(&id) = taken.find(|id| coming.contains(id)) {
             return Err(WorldError::DuplicateId { id });
         }
         for (k, &id) in grains.id.iter().enumerate() {
@@ -68,22 +66,9 @@ impl Simulation {
             .iter()
             .fold(self.whole.populations.grains.next_id, |next, &id| next.max(u64::from(id) + 1));
         let gained = self.edit(OverlapCheck::Nothing, |populations| {
-            let first = populations.grains.fields.len();
-            let new = fields_of(
-                grains,
-                &populations.context.materials.densities,
-                populations.context.materials.has_friction,
-            );
-            populations.add_inserted_scalars(&new);
-            populations.grains.fields.append(&new);
-            if populations.bodies.are_present {
-                populations.grains.fields.member.resize(first + grains.len(), FREE);
-            }
-            populations.orient_grains();
-            let power = populations.add_loads(first..first + grains.len());
-            populations.ledger.last_power_sums.wall_power += power;
-            populations.begin_gear(first..first + grains.len());
-            populations.set_half_step_velocities(first..first + grains.len());
+            let materials = &populations.context.materials;
+            let new = fields_of(grains, &materials.densities, materials.has_friction);
+            populations.append_grains(&new);
         })?;
         self.whole.populations.ledger.work.inserted += gained;
         Ok(())
@@ -99,6 +84,56 @@ impl Simulation {
         ids.sort_unstable();
         let gained = self.edit(OverlapCheck::Nothing, |populations| populations.remove_grains(&ids))?;
         self.whole.populations.ledger.work.left_domain -= gained;
+        Ok(())
+    }
+
+    /// Disables the grains of a group: they keep their state, but take no part in the simulation until [`Simulation::enable`]. The bonds among them
+    /// leave with them; bonds to other grains are removed, and so is the prescribed motion of the group. The ledger adds their energy to that of
+    /// grains that left.
+    ///
+    /// # Errors
+    /// If rigid bodies without prescribed motion carry some of them, or bodies that displace a fluid; and as [`Simulation::observe`].
+    pub fn disable(&mut self, group: u32) -> Result<(), WorldError> {
+        self.observe().map_err(stopped)?;
+        self.whole.populations.check_disabling(group)?;
+        let gained = self.edit(OverlapCheck::Nothing, |populations| populations.disable_grains(group))?;
+        self.whole.populations.ledger.work.left_domain -= gained;
+        Ok(())
+    }
+
+    /// Enables the disabled grains of a group as free grains, with the ids, positions, orientations, velocities and scalars that they had, and with
+    /// the bonds that left with them. Contacts begin without history. A group without disabled grains is not changed.
+    ///
+    /// # Errors
+    /// If a grain would overlap another grain or a wall by more than [`crate::world::Settings::overlap_limit`], before any change. And as
+    /// [`Simulation::observe`].
+    pub fn enable(&mut self, group: u32) -> Result<(), WorldError> {
+        self.observe().map_err(stopped)?;
+        let fields = &self.whole.populations.grains.disabled.fields;
+        let (mut ids, mut centers, mut radii) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, record) in fields.position.as_chunks::<RECORD>().0.iter().enumerate() {
+            if fields.group[k] == group {
+                let &[x, y, z, radius] = record;
+                ids.push(fields.id[k]);
+                centers.push([x, y, z]);
+                radii.push(radius);
+            }
+        }
+        if ids.is_empty() {
+            return Ok(());
+        }
+        // The grains were in contact with each other and with walls, so they may overlap as grains do.
+        let shrunk = 1.0 - self.whole.populations.context.settings.overlap_limit;
+        let [low, high] = corners_of(&centers);
+        let room = self.room(low, high, radii.iter().copied().fold(0.0, f64::max))?;
+        if let Some(k) = (0..ids.len()).find(|&k| !room.is_free(centers[k], shrunk * radii[k])) {
+            return Err(WorldError::Taken {
+                id: ids[k],
+                at: centers[k],
+            });
+        }
+        let gained = self.edit(OverlapCheck::Walls, |populations| populations.enable_grains(group))?;
+        self.whole.populations.ledger.work.inserted += gained;
         Ok(())
     }
 
@@ -344,4 +379,10 @@ impl Simulation {
         near.iter().for_each(|seen| room.take(seen.center, seen.radius));
         Ok(room)
     }
+}
+
+/// Corners of the box around these centers \[m\].
+fn corners_of(centers: &[Vec3]) -> [Vec3; 2] {
+    let bound = |of: fn(f64, f64) -> f64, start: f64| centers.iter().fold([start; 3], |most, x| [0, 1, 2].map(|k| of(most[k], x[k])));
+    [bound(f64::min, f64::INFINITY), bound(f64::max, f64::NEG_INFINITY)]
 }

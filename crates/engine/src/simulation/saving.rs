@@ -32,6 +32,7 @@ impl Simulation {
     pub fn save_to(&mut self, to: &mut dyn Sections) -> Result<(), StepError> {
         self.observe()?;
         self.whole.populations.grains.fields.save(to);
+        self.whole.populations.grains.disabled.save(to);
         if self.whole.populations.bodies.are_present {
             self.whole.populations.bodies.save(to);
         }
@@ -126,6 +127,7 @@ impl Simulation {
             }
             populations.bonds = Some(Box::new(BondNetwork::load(&world, state)?));
         }
+        populations.grains.disabled = populations.disabled_of(state)?;
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
             unreachable!("the length was checked")
         };

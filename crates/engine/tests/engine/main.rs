@@ -73,6 +73,7 @@ mod decomposition_kinds_on_a_gpu;
 mod decomposition_migrations;
 mod decomposition_muller;
 mod decomposition_on_a_gpu;
+mod disabled;
 mod events;
 mod extended_contacts;
 mod films;

@@ -18,6 +18,10 @@ pub trait StageTarget {
     fn dissolve(&mut self, kinds: &[usize]) -> Result<(), Self::Refused>;
     /// Removes the grains of these groups.
     fn remove_grains(&mut self, groups: &[u32]) -> Result<(), Self::Refused>;
+    /// Disables a group.
+    fn withdraw(&mut self, group: u32) -> Result<(), Self::Refused>;
+    /// Enables a disabled group.
+    fn bring_back(&mut self, group: u32) -> Result<(), Self::Refused>;
     /// Melts these bodies, which are all bodies of these groups.
     fn melt_down(&mut self, groups: &[u32], bodies: &[Melting]) -> Result<(), Self::Refused>;
     /// Melts the bodies of a group that froze, into this fluid.
@@ -52,6 +56,14 @@ impl StageTarget for Simulation {
             .map(|seen| seen.id)
             .collect();
         self.remove(&ids)
+    }
+
+    fn withdraw(&mut self, group: u32) -> Result<(), WorldError> {
+        self.disable(group)
+    }
+
+    fn bring_back(&mut self, group: u32) -> Result<(), WorldError> {
+        self.enable(group)
     }
 
     fn melt_down(&mut self, _: &[u32], bodies: &[Melting]) -> Result<(), WorldError> {
@@ -115,6 +127,16 @@ impl StageTarget for DryRun<'_> {
         Ok(())
     }
 
+    fn withdraw(&mut self, group: u32) -> Result<(), Infallible> {
+        self.disable(group);
+        Ok(())
+    }
+
+    fn bring_back(&mut self, group: u32) -> Result<(), Infallible> {
+        self.enable(group);
+        Ok(())
+    }
+
     fn melt_down(&mut self, groups: &[u32], _: &[Melting]) -> Result<(), Infallible> {
         self.remove(groups);
         Ok(())
@@ -151,14 +173,19 @@ impl StageTarget for DryRun<'_> {
 }
 
 impl Stage {
-    /// Executes all actions of a stage, in this order: removal, melting and freezing, changes of the surroundings, grains of the `reserve`, their
-    /// prescribed motions and velocities, and new bonds.
+    /// Executes all actions of a stage, in this order: removal, groups that are disabled, melting and freezing, changes of the surroundings, grains
+    /// of the `reserve`, groups that are enabled, prescribed motions and velocities, and new bonds.
     ///
     /// # Errors
     /// If an action is refused.
     pub fn begin<S: StageTarget>(&self, reserve: &Grains, on: &mut S) -> Result<(), S::Refused> {
         on.dissolve(&self.bonds(false))?;
         on.remove_grains(&self.groups_that_go())?;
+        for act in &self.actions {
+            if let StageAction::Disable(group) = act {
+                on.withdraw(*group)?;
+            }
+        }
         let (groups, bodies) = self.melting();
         on.melt_down(&groups, &bodies)?;
         for act in &self.actions {
@@ -173,6 +200,11 @@ impl Stage {
         }
         on.alter(&self.surroundings())?;
         on.bring(&self.coming(reserve))?;
+        for act in &self.actions {
+            if let StageAction::Enable(group) = act {
+                on.bring_back(*group)?;
+            }
+        }
         on.alter(&self.switches())?;
         for act in &self.actions {
             if let StageAction::Velocity(group, velocity) = act {
@@ -315,6 +347,7 @@ pub(super) fn refuse_impossible(plan: &Plan, world: &World, ranges: &BTreeMap<St
 fn key_of(planned: &PlannedChange, world: &World, ranges: &BTreeMap<String, Range<usize>>) -> String {
     let change = match planned {
         PlannedChange::Grains(_) | PlannedChange::Bonds(_) => return "add".to_owned(),
+        PlannedChange::Disable(group) => return format!("set.grains.{}.disabled", world.groups[*group as usize]),
         PlannedChange::Change(change) => change,
     };
     match change {

@@ -1,6 +1,6 @@
 //! Settings that stages change: gravity, motions, velocities, prescribed motion and loads of grains.
 
-use super::{At, Cast, StageAction};
+use super::{At, Cast, StageAction, StageItem};
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
@@ -53,6 +53,10 @@ pub(crate) struct SetWall {
 pub(crate) struct SetGrains {
     /// Velocity of all grains of the group, unless they have a prescribed motion.
     pub velocity: Option<Vector<Velocity>>,
+    /// true: the grains leave the simulation, and keep their ids, positions, orientations, velocities and temperatures. false: they come back with
+    /// them, and with the bonds among them; a grain or wall at their positions is an error. In between nothing else can be set. A boundary comes back
+    /// with `fixed` or `motion`.
+    pub disabled: Option<bool>,
     /// true: the grains become a boundary at rest, whatever forces act on them. false: grains with a prescribed motion move freely again, and start
     /// with the velocities that they have. Bonds to other grains remain.
     pub fixed: Option<bool>,
@@ -66,9 +70,44 @@ pub(crate) struct SetGrains {
     pub torque: Option<[OfTime<Torque>; 3]>,
 }
 
+impl SetGrains {
+    /// The first key that is given beside `disabled`.
+    fn first_other_key(&self) -> Option<&'static str> {
+        let keys = [
+            ("fixed", self.fixed.is_some()),
+            ("motion", self.motion.is_some()),
+            ("velocity", self.velocity.is_some()),
+            ("force", self.force.is_some()),
+            ("torque", self.torque.is_some()),
+        ];
+        keys.into_iter().find_map(|(key, is_given)| is_given.then_some(key))
+    }
+}
+
+/// Whether each item named so far is present.
+type Presence = Vec<(StageItem, bool)>;
+
+/// Refuses to add, remove or melt a disabled group.
+pub(super) fn refuse_to_turn_disabled(
+    name: &str,
+    thing: &StageItem,
+    states: &BTreeMap<u32, GroupState>,
+) -> Result<(), UnlocatedDiagnostic> {
+    let is_disabled = |group: &u32| states.get(group).is_some_and(|state| state.is_disabled);
+    match thing {
+        StageItem::Group(group) if is_disabled(group) => {
+            let complaint = UnlocatedDiagnostic::new(format!("{name} is disabled"));
+            Err(complaint.remedy(format!("bring it back in an earlier stage with set.{name}.disabled = false")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Prescribed motion and loads of a group of grains, as stages change them.
 #[derive(Clone, Debug)]
 pub(super) struct GroupState {
+    is_disabled: bool,
+    /// Whether their motion is prescribed, or was so when they were disabled.
     is_held: bool,
     /// \[N\].
     force: VectorOfTime,
@@ -79,6 +118,7 @@ pub(super) struct GroupState {
 impl GroupState {
     fn at_start(section: &GrainsSection) -> GroupState {
         GroupState {
+            is_disabled: false,
             is_held: section.is_boundary(),
             force: section.force.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
             torque: section.torque.as_ref().map_or_else(VectorOfTime::default, vector_of_time),
@@ -95,11 +135,11 @@ pub(crate) fn complete_paths(file: &mut SceneFile, findings: &CheckState) {
 }
 
 impl Cast<'_> {
-    /// The actions for the settings of a stage. `states` is the state of groups before the stage, and after it on return.
+    /// The actions for the settings of a stage. `states` is the state of groups before the stage, and after it on return; so is `presence`.
     pub(super) fn settings(
         &self,
         set: &SetSection,
-        states: &mut BTreeMap<u32, GroupState>,
+        (states, presence): (&mut BTreeMap<u32, GroupState>, &mut Presence),
         findings: &CheckState,
     ) -> Result<Vec<StageAction>, At> {
         let mut actions: Vec<StageAction> = set.gravity.iter().map(|gravity| StageAction::Gravity(si(gravity))).collect();
@@ -119,13 +159,63 @@ impl Cast<'_> {
             let group = self.group(name).map_err(|complaint| ("grains", complaint))?;
             let section = &self.file.grains[name];
             let state = states.entry(group).or_insert_with(|| GroupState::at_start(section));
-            let switched = self.switched(group, grains, state, findings);
-            actions.extend(switched.map_err(|complaint| ("grains", complaint.within(&format!("grains.{name}"))))?);
+            let at = |complaint: UnlocatedDiagnostic| ("grains", complaint.within(&format!("grains.{name}")));
+            actions.extend(self.disabled(group, grains, state, presence).map_err(at)?);
+            if grains.disabled != Some(true) {
+                actions.extend(self.switched(group, grains, state, findings).map_err(at)?);
+            }
         }
         Ok(actions)
     }
 
-    /// The actions for the settings of a group of grains. `states` is updated as in `settings`.
+    /// The action that disables or enables a group of grains, if its settings ask for one. `state` and `presence` are updated as in `settings`.
+    fn disabled(
+        &self,
+        group: u32,
+        set: &SetGrains,
+        state: &mut GroupState,
+        presence: &mut Presence,
+    ) -> Result<Option<StageAction>, UnlocatedDiagnostic> {
+        let name = &self.world.groups[group as usize];
+        match (set.disabled, state.is_disabled) {
+            (None, false) => Ok(None),
+            (None, true) => {
+                let complaint = UnlocatedDiagnostic::new("they are disabled, so nothing can be set");
+                Err(complaint.remedy("add disabled = false, or set it in a later stage that does"))
+            }
+            (Some(true), true) => Err(UnlocatedDiagnostic::new("they are disabled already").remedy("remove disabled = true")),
+            (Some(false), false) => {
+                let complaint = UnlocatedDiagnostic::new("they are not disabled").limit("grains that an earlier stage disabled");
+                Err(complaint.remedy("remove disabled = false"))
+            }
+            (Some(true), false) => {
+                if let Some(key) = set.first_other_key() {
+                    let complaint = UnlocatedDiagnostic::new(format!("`{key}` does nothing to grains that are disabled"));
+                    return Err(complaint.remedy(format!("remove it, or set `{key}` in the stage that brings them back")));
+                }
+                let is_shut = presence.contains(&(StageItem::Inlet(group), false));
+                if self.section_of(group).inlet.is_some() && !is_shut {
+                    let complaint = UnlocatedDiagnostic::new("they are disabled while their inlet adds more of them");
+                    return Err(complaint.remedy(format!("add remove = [\"inlet.{name}\"] to this stage, or to one before it")));
+                }
+                self.turn(&format!("grains.{name}"), &StageItem::Group(group), false, presence)?;
+                state.is_disabled = true;
+                Ok(Some(StageAction::Disable(group)))
+            }
+            (Some(false), true) => {
+                if state.is_held && set.fixed.is_none() && set.motion.is_none() {
+                    let complaint = UnlocatedDiagnostic::new("they were held when they were disabled, and nothing says how they come back");
+                    return Err(complaint.remedy("add fixed = true or a `motion` to hold them again, or fixed = false to set them free"));
+                }
+                let is_own = |(thing, _): &&mut (StageItem, bool)| *thing == StageItem::Group(group);
+                presence.iter_mut().filter(is_own).for_each(|(_, is_there)| *is_there = true);
+                state.is_disabled = false;
+                Ok(Some(StageAction::Enable(group)))
+            }
+        }
+    }
+
+    /// The actions for the other settings of a group of grains. `state` is updated as in `settings`.
     fn switched(
         &self,
         group: u32,
@@ -192,8 +282,9 @@ impl Cast<'_> {
                 torque: state.torque.clone(),
             }));
         }
-        if actions.is_empty() {
-            let complaint = UnlocatedDiagnostic::new("nothing is set").limit("`velocity`, `fixed`, `motion`, `force` or `torque`");
+        if actions.is_empty() && set.disabled.is_none() {
+            let complaint =
+                UnlocatedDiagnostic::new("nothing is set").limit("`velocity`, `disabled`, `fixed`, `motion`, `force` or `torque`");
             return Err(complaint.remedy("add one of them, or leave the group out"));
         }
         Ok(actions)

@@ -192,7 +192,55 @@ const CASES: &[Case] = &[
         &[
             "scene.toml:22:",
             "grains.bed: nothing is set",
-            "`velocity`, `fixed`, `motion`, `force` or `torque`",
+            "`velocity`, `disabled`, `fixed`, `motion`, `force` or `torque`",
+        ],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { disabled = false } }\n[output]",
+        &["scene.toml:22:", "grains.bed: they are not disabled", "remove disabled = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset = { grains.bed = { disabled = true, velocity = [0, 0, 1] } }\n[output]",
+        &[
+            "scene.toml:22:",
+            "`velocity` does nothing to grains that are disabled",
+            "brings them back",
+        ],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n[[stage]]\nname = \"b\"\nset = { grains.bed = { disabled = true } }\n[output]",
+        &["scene.toml:26:", "grains.bed: they are disabled already", "remove disabled = true"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n[[stage]]\nname = \"b\"\nset = { grains.bed = { velocity = [0, 0, 1] } }\n[output]",
+        &["scene.toml:26:", "so nothing can be set", "add disabled = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n[[stage]]\nname = \"b\"\nremove = [\"grains.bed\"]\n[output]",
+        &["scene.toml:26:10", "grains.bed is disabled", "set.grains.bed.disabled = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n[[stage]]\nname = \"b\"\nadd = [\"grains.bed\"]\n[output]",
+        &["scene.toml:26:7", "grains.bed is disabled", "set.grains.bed.disabled = false"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nremove = [\"grains.bed\"]\n[[stage]]\nname = \"b\"\nset = { grains.bed = { disabled = true } }\n[output]",
+        &["scene.toml:26:", "grains.bed is gone already"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"0\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { fixed = true } }\n[[stage]]\nname = \"a\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n[[stage]]\nname = \"b\"\nset = { grains.bed = { disabled = false } }\n[output]",
+        &[
+            "scene.toml:30:",
+            "they were held when they were disabled",
+            "add fixed = true or a `motion`",
         ],
     ),
     (

@@ -125,6 +125,23 @@ fn stages_hold_free_and_load_grains() {
     }
 }
 
+#[test]
+fn stages_disable_and_enable_grains() {
+    let stages = "[[stage]]\nname = \"off\"\nuntil = \"duration 0.1 s\"\nset = { grains.bed = { disabled = true } }\n\
+        [[stage]]\nname = \"on\"\nset = { grains.bed = { disabled = false, velocity = [0, 0, 1] } }\n";
+    let first = scene(&format!("{}{stages}", with("force = [\"1 N\", 0, 0]")), Path::new(""));
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    for scene in [&first, &again] {
+        let stages = &scene.plan.stages;
+        assert_eq!(stages[0].actions, [StageAction::Disable(0)]);
+        assert_eq!(
+            stages[1].actions,
+            [StageAction::Enable(0), StageAction::Velocity(0, [0.0, 0.0, 1.0])]
+        );
+        assert!(scene.plan.absent.is_empty() && !scene.world.grains.is_empty());
+    }
+}
+
 macro_rules! keys {
     ($keys:literal) => {
         concat!($keys, "\n[wall.floor]")

@@ -125,7 +125,7 @@ impl BreakMode {
 }
 
 /// Numbers per row of a table of bond parameters: those of [`BondParameters`].
-pub const BOND_PARAMETERS: usize = 16;
+pub const BOND_PARAMETERS: usize = 17;
 
 /// Parameters of a kind of bonds, in the form in which the laws need them. Quotients are computed once, on the host.
 ///
@@ -165,6 +165,8 @@ pub struct BondParameters<R: Real> {
     pub size_length: R,
     /// Stiffness k of a point bond that is given \[N/m\]; zero if it follows from E c_A.
     pub stiffness: R,
+    /// Coefficient of the dashpot of a point bond that is given \[N s/m\]; zero if it follows from the damping ratio.
+    pub damping: R,
 }
 
 /// Size s of the cross-section between grains of these radii \[m\].

@@ -65,6 +65,7 @@ pub(crate) fn bonds(file: &mut SceneFile, world: &World, absent: &[StageItem], f
 
 /// The bonds of a section. Fills in keys that the section omits.
 fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings: &CheckState) -> Result<Bonds, At> {
+    let (damping_ratio, damping) = damping(section)?;
     Ok(Bonds {
         name: name.to_owned(),
         between: cast.between(section, findings)?,
@@ -74,7 +75,8 @@ fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings
         youngs_modulus: modulus(section)?,
         stiffness: section.stiffness.map(|stiffness| stiffness.si),
         poisson_ratio: section.poisson_ratio.si,
-        damping_ratio: section.damping_ratio.si,
+        damping_ratio,
+        damping,
         tensile_strength: strength(section.tensile_strength, "tensile_strength")?,
         cohesion: strength(section.cohesion, "cohesion")?,
         friction_angle: section.friction_angle.si,
@@ -209,6 +211,22 @@ fn modulus(section: &BondsSection) -> Result<f64, At> {
                 complaint.remedy("add youngs_modulus = \"1 GPa\", or with law = \"point\" a stiffness = \"1e5 N/m\""),
             ))
         }
+    }
+}
+
+/// Damping ratio \[-\], and the coefficient of the dashpot \[N s/m\] if it stands in its place.
+fn damping(section: &mut BondsSection) -> Result<(f64, Option<f64>), At> {
+    match (section.damping, section.damping_ratio) {
+        (Some(_), _) if section.law.0 != BondLaw::Point => {
+            let complaint = UnlocatedDiagnostic::new("`damping` is for law = \"point\"");
+            Err(("damping", complaint.remedy("write damping_ratio in its place")))
+        }
+        (Some(_), Some(_)) => {
+            let complaint = UnlocatedDiagnostic::new("`damping_ratio` and `damping` both say how the bonds are damped");
+            Err(("damping", complaint.remedy("keep one of them")))
+        }
+        (Some(damping), None) => Ok((0.0, Some(damping.si))),
+        (None, _) => Ok((section.damping_ratio.get_or_insert(Quantity::new(0.0)).si, None)),
     }
 }
 

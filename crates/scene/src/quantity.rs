@@ -92,6 +92,7 @@ dimensions! {
     Mobility        "speed per force",  "m/s/N",   "1 mm/s/N",     [0, -1, 1, 0], ["m/s/N", "m/N/s"];
     WearRate        "worn volume per work of sliding", "1/Pa", "2e-5 mm^3/N/m", [1, -1, 2, 0], ["1/Pa", "m^3/N/m", "m^3/J", "m^2/N"];
     MassRate        "mass per time",    "kg/s",    "2 kg/s",       [0, 1, -1, 0], ["kg/s"];
+    Dashpot         "damping coefficient", "N s/m", "0.2 N s/m",   [0, 1, -1, 0], ["N s/m", "kg/s"];
     Viscosity       "dynamic viscosity", "Pa s",   "1e-3 Pa s",    [-1, 1, -1, 0], ["Pa s", "N s/m^2", "kg/m/s"];
     Temperature     "temperature",      "K",       "300 K",        [0, 0, 0, 0, 1], ["K"];
     SpecificEnergy  "energy per mass",  "J/kg",    "150 J/kg",     [2, 0, -2, 0], ["J/kg", "m^2/s^2"];

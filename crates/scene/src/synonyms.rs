@@ -12,7 +12,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("cohesion", "tensile_strength", &["shear_strength"]),
     ("count", "", &["number", "n", "particles_number"]),
     ("damping_ratio", "", &["zeta", "bond_damping"]),
-    ("damping_ratio", "among", &["damping"]),
+    ("damping", "among", &["dashpot", "critical_damping"]),
     ("damping_ratio", "coefficient", &["damping"]),
     ("decomposition_invariant", "", &["divisible", "deterministic", "reproducible"]),
     ("density", "", &["rho", "rho0", "rhop0", "dens"]),

@@ -7,7 +7,7 @@
 //! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 //! // A point bond of 2 m, with parameters of 1, is stretched to 2.2 m. It pulls both grains with equal forces.
 //! let (position, orientation) = (&[0.0, 0.0, 0.0, 1.0, 2.2, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
-//! let (velocity, spin, bond_parameters, sides) = (&[1.0; 8], &[0.0; 8], &[1.0; 16], &PeriodicBoundaries::open());
+//! let (velocity, spin, bond_parameters, sides) = (&[1.0; 8], &[0.0; 8], &[1.0; 17], &PeriodicBoundaries::open());
 //! let grains = BondedGrains { position, velocity, spin, orientation, bond_parameters, sides };
 //! let rows = BondRows { first: 0, end: 2, row: &[0, 1, 1], partner: &[1], is_once: true };
 //! let mut record = [2.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];

@@ -5,11 +5,11 @@
 //!
 //! ```
 //! use seixo_sweeps::bonds::{bond_parameters_at, row_of};
-//! // Two rows of the table. The last number of a row is padding.
-//! let table: Vec<f64> = (0..32).map(f64::from).collect();
+//! // Two rows of the table.
+//! let table: Vec<f64> = (0..34).map(f64::from).collect();
 //! let second = bond_parameters_at::<f64>(&table, 1);
-//! assert_eq!(second.law, 16.0);
-//! assert_eq!(row_of(&second)[..15], table[16..31]);
+//! assert_eq!(second.law, 17.0);
+//! assert_eq!(row_of(&second), table[17..]);
 //! ```
 
 use crate::bodies::{orientation_at, store_orientation, stored_orientation_at};
@@ -79,8 +79,9 @@ pub fn span_of<C: Coordinate<R>, R: Real>(
 #[cube]
 #[inline(always)]
 pub fn bond_parameters_at<R: Real>(table: &[R], row: usize) -> BondParameters<R> {
-    let at = row * 16usize;
-    let stiffness = table[at + 15usize];
+    let at = row * 17usize;
+    // The last number is read first, so that one bounds check serves all.
+    let damping = table[at + 16usize];
     BondParameters::<R> {
         law: table[at],
         axial: table[at + 1usize],
@@ -97,7 +98,8 @@ pub fn bond_parameters_at<R: Real>(table: &[R], row: usize) -> BondParameters<R>
         per_fracture_energy: table[at + 12usize],
         size_share: table[at + 13usize],
         size_length: table[at + 14usize],
-        stiffness,
+        stiffness: table[at + 15usize],
+        damping,
     }
 }
 
@@ -120,6 +122,7 @@ pub fn row_of(bond_parameters: &BondParameters<f64>) -> [f64; BOND_PARAMETERS] {
         bond_parameters.size_share,
         bond_parameters.size_length,
         bond_parameters.stiffness,
+        bond_parameters.damping,
     ]
 }
 

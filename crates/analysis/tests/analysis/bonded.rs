@@ -31,6 +31,7 @@ fn glue(tensile_strength: f64) -> Bonds {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
+        damping: None,
         tensile_strength,
         cohesion: f64::INFINITY,
         friction_angle: 0.0,

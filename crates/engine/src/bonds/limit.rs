@@ -2,7 +2,7 @@
 
 use super::plan::{BondCandidate, BondPositions};
 use crate::world::{Bonded, Bonds, World, mass_of_sphere};
-use seixo_laws::bond::{BondGeometry, BondLaw, beam, point};
+use seixo_laws::bond::{BondGeometry, BondLaw, BondParameters, beam, point};
 use seixo_laws::motion::inertia;
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ struct Springs {
     turning: f64,
     /// Coupling of the rotations of both grains \[N m\].
     couple: f64,
-    damping_ratio: f64,
+    bond_parameters: BondParameters<f64>,
     /// Length \[m\].
     length: f64,
 }
@@ -72,7 +72,7 @@ impl Springs {
             lever,
             turning,
             couple,
-            damping_ratio: bond_parameters.damping_ratio,
+            bond_parameters,
             length,
         }
     }
@@ -84,8 +84,8 @@ impl Springs {
         let k = self.axial.max(self.shear);
         let effective = mass * far / (mass + far);
         let effective_moment = moment * far_moment / (moment + far_moment);
-        let drag = 2.0 * self.damping_ratio * (self.axial * effective).sqrt();
-        let turning_drag = 2.0 * self.damping_ratio * (self.couple.max(0.0) * effective_moment).sqrt();
+        let drag = point::drag(self.axial, effective, &self.bond_parameters);
+        let turning_drag = 2.0 * self.bond_parameters.damping_ratio * (self.couple.max(0.0) * effective_moment).sqrt();
         let of_drag = [drag, 0.5 * drag * length, 0.25 * drag * length * length + turning_drag];
         for (row, [along, lever, about]) in row.iter_mut().zip([[k, self.lever, self.turning], of_drag]) {
             row[0] += along / mass + along / (mass * far).sqrt() + lever / (mass * moment).sqrt() + lever / (mass * far_moment).sqrt();

@@ -362,6 +362,13 @@ pub(crate) fn check_bonds(world: &World) -> Result<(), WorldError> {
             ),
             ("size", size, size > 0.0),
             ("damping_ratio", bonds.damping_ratio, bonds.damping_ratio >= 0.0),
+            (
+                "damping",
+                bonds.damping.unwrap_or(0.0),
+                bonds
+                    .damping
+                    .is_none_or(|damping| damping >= 0.0 && bonds.damping_ratio == 0.0 && bonds.law == BondLaw::Point),
+            ),
             ("tensile_strength", bonds.tensile_strength, bonds.tensile_strength > 0.0),
             ("cohesion", bonds.cohesion, bonds.cohesion > 0.0),
             ("fracture_energy", bonds.fracture_energy, bonds.fracture_energy > 0.0),

@@ -80,8 +80,10 @@ pub struct Bonds {
     pub stiffness: Option<f64>,
     /// Poisson's ratio ν \[-\].
     pub poisson_ratio: f64,
-    /// Damping ratio ζ \[-\].
+    /// Damping ratio ζ \[-\]; zero with `damping`.
     pub damping_ratio: f64,
+    /// Coefficient of the dashpot of point bonds \[N s/m\], in place of 2 ζ √(k m*).
+    pub damping: Option<f64>,
     /// Tensile strength σ_t \[Pa\]; infinite if they do not fail in tension.
     pub tensile_strength: f64,
     /// Cohesion c \[Pa\]; infinite if they do not fail in shear.
@@ -139,6 +141,7 @@ impl Bonds {
             size_share,
             size_length,
             stiffness: self.stiffness.unwrap_or(0.0),
+            damping: self.damping.unwrap_or(0.0),
         }
     }
 

@@ -25,6 +25,7 @@ pub fn bonds(law: BondLaw) -> Bonds {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
+        damping: None,
         tensile_strength: f64::INFINITY,
         cohesion: f64::INFINITY,
         friction_angle: 0.0,

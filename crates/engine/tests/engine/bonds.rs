@@ -1,9 +1,10 @@
 //! Bonded grains against physics: oscillation as springs, rotation as rods, wave propagation, and breakage.
 
 use crate::bars::{MODULUS, RADIUS, SIDE, SPACING, bonds, mass, row, settings};
+use crate::devices::on_gpu;
 use crate::resumed::assert_same_when_resumed;
-use seixo_engine::Simulation;
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Domain, Grains, LeavingPolicy, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Domain, Grains, LeavingPolicy, Precision, Settings, World};
+use seixo_engine::{Simulation, plan_time_step};
 use seixo_laws::bond::{BondLaw, BreakMode};
 use seixo_laws::motion::Scheme;
 use std::f64::consts::TAU;
@@ -43,6 +44,66 @@ fn two_grains_swing_as_a_spring_does() {
             assert!(zeta > 0.0 || ledger.bond_damping == 0.0);
         }
     }
+}
+
+/// With a dashpot c, e^{-cT/(2m*)} of the velocity remains after the period T = 2π/√(k/m* - (c/(2m*))²).
+#[test]
+fn a_given_dashpot_takes_its_share_on_every_device() {
+    let (stiffness, damping, speed) = (5e4, 0.3, 1e-3);
+    let reduced = 0.5 * mass();
+    let decay = damping / (2.0 * reduced);
+    let omega = (stiffness / reduced - decay * decay).sqrt();
+    let period = TAU / omega;
+    let dt = period / 1000.0;
+    let bond_parameters = Bonds {
+        stiffness: Some(stiffness),
+        damping: Some(damping),
+        ..bonds(BondLaw::Point)
+    };
+    let world = row(2, |k| [if k == 0 { -speed } else { speed }, 0.0, 0.0], bond_parameters);
+    let left = (-decay * period).exp();
+    assert!(left > 0.1 && left < 0.9, "{left}");
+    let on_gpu = Settings {
+        time_step: Some(dt),
+        ..on_gpu(Precision::F64)
+    };
+    for settings in [settings(dt), on_gpu] {
+        let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+        simulation.advance(1000).unwrap();
+        simulation.observe().unwrap();
+        let velocity = simulation.snapshot().velocity[1][0];
+        // As for a damping ratio: the scheme is of second order.
+        let second_order = (omega * dt).powi(2);
+        assert!(
+            (velocity / (speed * left) - 1.0).abs() < 2.0 * second_order,
+            "{velocity:e} {:e}",
+            speed * left
+        );
+        let ledger = simulation.ledger();
+        let taken = (1.0 - left * left) * ledger.initial;
+        assert!((ledger.bond_damping / taken - 1.0).abs() < 4.0 * second_order, "{ledger:?}");
+    }
+}
+
+/// The time step that is stable with a strong dashpot, of twice the critical damping, is that of a damping ratio of two.
+#[test]
+fn a_given_dashpot_limits_the_step_as_its_damping_ratio_does() {
+    let stiffness = 5e4;
+    let limit = |damping_ratio: f64, damping: Option<f64>| {
+        let bond_parameters = Bonds {
+            stiffness: Some(stiffness),
+            damping_ratio,
+            damping,
+            ..bonds(BondLaw::Point)
+        };
+        plan_time_step(&row(2, |_| [0.0; 3], bond_parameters), Scheme::default())
+            .unwrap()
+            .limit
+    };
+    let critical = 2.0 * (stiffness * 0.5 * mass()).sqrt();
+    let (by_ratio, by_dashpot) = (limit(2.0, None), limit(0.0, Some(2.0 * critical)));
+    assert!(by_ratio < 0.9 * limit(0.0, None));
+    assert!((by_dashpot / by_ratio - 1.0).abs() < 1e-9, "{by_dashpot:e} {by_ratio:e}");
 }
 
 /// A rod that rotates ten times and wobbles conserves energy, momentum and angular momentum: bonds allow rotations of any size.

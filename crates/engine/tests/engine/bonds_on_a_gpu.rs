@@ -31,6 +31,7 @@ fn cement(law: BondLaw, strength: f64) -> Bonds {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
+        damping: None,
         tensile_strength: strength,
         cohesion: 2.0 * strength,
         friction_angle: 0.5,

@@ -30,6 +30,7 @@ pub fn cemented(mut world: World) -> World {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
+        damping: None,
         tensile_strength: 2.5e4,
         cohesion: 5e4,
         friction_angle: 0.5,

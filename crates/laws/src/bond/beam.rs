@@ -14,6 +14,7 @@
 //! let geometry = BondGeometry { length: 2.0, per_length: 0.5, arm: 1.0, size: 1.0, strength: 1.0 };
 //! let slender = BondParameters {
 //!     law: 0.0, axial: 9.0, bending: 3.0, torsion: 2.0, softness: 0.0, damping_ratio: 0.0, size_share: 0.0, size_length: 1.0, stiffness: 0.0,
+//!     damping: 0.0,
 //!     per_area: 1.0, per_bending_edge: 1.0, per_torsion_edge: 1.0, per_tensile_strength: 0.0, cohesion: 0.0, slope: 0.0,
 //!     per_fracture_energy: 0.0,
 //! };

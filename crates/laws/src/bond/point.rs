@@ -21,7 +21,14 @@ pub fn stiffness<R: Real>(size: R, per_length: R, bond_parameters: &BondParamete
     bond_parameters.axial * size * size * per_length + bond_parameters.stiffness
 }
 
-/// Forces and torques of the spring, with damping 2 ζ √(k m*). Both act in the middle between the two points, so that
+/// Coefficient of the dashpot \[N s/m\]: 2 ζ √(k m*), or that which was given. Then ζ is zero.
+#[cube]
+#[inline(always)]
+pub fn drag<R: Real>(stiffness: R, effective_mass: R, bond_parameters: &BondParameters<R>) -> R {
+    R::new(2.0) * bond_parameters.damping_ratio * R::root(stiffness * effective_mass) + bond_parameters.damping
+}
+
+/// Forces and torques of the spring and the dashpot. Both act in the middle between the two points, so that
 /// the torques of the forces balance.
 #[cube]
 #[inline(always)]
@@ -39,7 +46,7 @@ pub fn spring_forces<R: Real>(
     let middle = gap.times(R::new(0.5));
     let from_i = arm_i.plus(&middle);
     let from_j = arm_j.minus(&middle);
-    let drag = R::new(2.0) * bond_parameters.damping_ratio * R::root(stiffness * moves.effective_mass);
+    let drag = drag::<R>(stiffness, moves.effective_mass, bond_parameters);
     let sliding = moves
         .velocity
         .plus(&moves.spin_j.cross(&from_j))

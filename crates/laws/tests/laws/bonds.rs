@@ -46,6 +46,7 @@ fn bond_parameters(law: BondLaw) -> BondParameters<f64> {
         size_share: 0.0,
         size_length: SIDE,
         stiffness: 0.0,
+        damping: 0.0,
     }
 }
 
@@ -360,6 +361,7 @@ fn a_small_strain_keeps_its_digits_in_mixed_precision() {
             size_share: g.size_share as f32,
             size_length: g.size_length as f32,
             stiffness: g.stiffness as f32,
+            damping: g.damping as f32,
         };
         let mixed = bond_forces(
             &deformed::<f64, f32>(

@@ -2,7 +2,7 @@
 
 use crate::{
     quantity::{
-        Angle, BelowRightAngle, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy,
+        Angle, BelowRightAngle, Dashpot, Length, NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Stiffness, SurfaceEnergy,
         ZeroToOne,
     },
     vocabulary::Word,
@@ -45,10 +45,12 @@ pub(crate) struct BondsSection {
     #[serde(default = "usual_poisson_ratio")]
     #[schemars(example = 0.2)]
     pub poisson_ratio: Quantity<Number, PoissonRatio>,
-    /// Damping ratio of the vibrations of the bond: 0 for none, 1 for critical damping.
-    #[serde(default)]
+    /// Damping ratio of the vibrations of the bond: 0 for none, 1 for critical damping; 0 if left out. Not with `damping`.
     #[schemars(example = 0.1)]
-    pub damping_ratio: Quantity<Number, ZeroToOne>,
+    pub damping_ratio: Option<Quantity<Number, ZeroToOne>>,
+    /// Coefficient of the dashpot of "point" bonds: force over relative velocity of the two points, in place of a damping ratio.
+    #[schemars(example = &"0.2 N s/m")]
+    pub damping: Option<Quantity<Dashpot, NotNegative>>,
     /// Tensile stress, of extension and bending, above which a bond breaks; it never does if left out.
     #[schemars(example = &"5 MPa")]
     pub tensile_strength: Option<Quantity<Pressure, NotNegative>>,

@@ -40,6 +40,7 @@ fn what_a_section_leaves_out_is_usual() {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
+        damping: None,
         tensile_strength: f64::INFINITY,
         cohesion: f64::INFINITY,
         friction_angle: 0.0,
@@ -58,6 +59,17 @@ fn a_stiffness_stands_in_place_of_a_modulus() {
         Path::new(""),
     );
     assert_eq!((found[0].stiffness, found[0].youngs_modulus), (Some(1e5), 0.0));
+}
+
+#[test]
+fn a_dashpot_stands_in_place_of_a_damping_ratio_and_is_written_back() {
+    let text = with("[bonds.rock]\namong = [\"bed\"]\nlaw = \"point\"\nstiffness = \"1e5 N/m\"\ndamping = \"0.2 N s/m\"");
+    let first = scene(&text, Path::new(""));
+    let again = scene(&first.resolved, Path::new("/somewhere/else"));
+    for scene in [&first, &again] {
+        let found = &scene.world.bonds[0];
+        assert_eq!((found.damping, found.damping_ratio), (Some(0.2), 0.0));
+    }
 }
 
 #[test]
@@ -82,6 +94,7 @@ fn a_complete_section_is_read_and_written_back() {
         stiffness: None,
         poisson_ratio: 0.3,
         damping_ratio: 0.1,
+        damping: None,
         tensile_strength: 5e6,
         cohesion: 2e7,
         friction_angle: std::f64::consts::FRAC_PI_4,
@@ -261,6 +274,21 @@ const CASES: &[Case] = &[
         "[output]",
         rock!("among = [\"bed\"]\nlaw = \"point\"\nyoungs_modulus = 1e9\nstiffness = 1e5"),
         &["scene.toml:24:", "`youngs_modulus` and `stiffness` both say", "keep one of them"],
+    ),
+    (
+        "[output]",
+        rock!("among = [\"bed\"]\nyoungs_modulus = 1e9\ndamping = 0.2"),
+        &["scene.toml:23:", "`damping` is for law = \"point\"", "damping_ratio"],
+    ),
+    (
+        "[output]",
+        rock!("among = [\"bed\"]\nlaw = \"point\"\nyoungs_modulus = 1e9\ndamping_ratio = 0.1\ndamping = 0.2"),
+        &["scene.toml:25:", "`damping_ratio` and `damping` both say", "keep one of them"],
+    ),
+    (
+        "[output]",
+        rock!("among = [\"bed\"]\nlaw = \"point\"\nyoungs_modulus = 1e9\ndamping = \"0.2 N/m\""),
+        &["scene.toml:24:", "damping coefficient [N s/m] belongs here"],
     ),
     (
         "[output]",

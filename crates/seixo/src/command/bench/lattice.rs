@@ -36,6 +36,7 @@ pub fn bonds() -> Bonds {
         stiffness: None,
         poisson_ratio: 0.2,
         damping_ratio: 0.1,
+        damping: None,
         tensile_strength: 1e9,
         cohesion: 1e9,
         friction_angle: 0.5,

@@ -32,7 +32,7 @@ mod wall;
 use crate::ranks::Ranks;
 use crate::scalars::{GrainScalar, GrainScalars};
 pub use body::{Body, Sphere};
-pub use bond::{BondSize, Bonded, Bonds, CrossSection, UNBREAKABLE};
+pub use bond::{BondSize, Bonded, Bonds, CrossSection, PairValues, UNBREAKABLE};
 pub use builder::WorldBuilder;
 pub(crate) use conduction::check_conduction;
 pub use conduction::{Conduction, Thermal};

@@ -92,6 +92,8 @@ pub(crate) enum Quantity {
     Length,
     Velocity,
     AngularVelocity,
+    /// Force per length.
+    Stiffness,
     /// Parts of a whole.
     Share,
     Time,
@@ -121,6 +123,7 @@ impl Quantity {
                 ("deg/s", std::f64::consts::PI / 180.0),
                 ("rpm", std::f64::consts::PI / 30.0),
             ],
+            Quantity::Stiffness => &[("N/m", 1.0), ("kN/m", 1e3), ("MN/m", 1e6), ("N/mm", 1e3), ("mN/m", 1e-3)],
             Quantity::Share => &[("-", 1.0), ("1", 1.0), ("%", 1e-2)],
             Quantity::Time => &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("μs", 1e-6), ("min", 60.0)],
             Quantity::Angle => &[("rad", 1.0), ("deg", std::f64::consts::PI / 180.0)],

@@ -1,11 +1,13 @@
-//! Pairs of grains from a text file: a first line that names the columns `a` and `b`, then the ids of two grains a line.
+//! Pairs of grains from a text file: a first line that names the columns `a` and `b`, then the ids of two grains a line. Columns `stiffness` and
+//! `strength` give values of the bond of each pair.
 //!
 //! ```
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("pairs.csv");
-//! std::fs::write(&path, "a,b\n3,7\n7,9\n")?;
+//! std::fs::write(&path, "a,b,stiffness[kN/m]\n3,7,50\n7,9,80\n")?;
 //! let pairs = seixo_files::pairs_in::read(&path)?;
 //! assert_eq!((pairs[1].line, pairs[1].ids), (3, [7, 9]));
+//! assert_eq!((pairs[1].stiffness, pairs[1].strength), (Some(8e4), None));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -18,15 +20,19 @@ const LONGEST_FILE: u64 = 4 << 30;
 const MAX_PAIRS: usize = 100_000_000;
 
 /// Two grains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// Line of the file, from 1, for messages.
     pub line: u64,
     /// Their ids, which differ.
     pub ids: [u32; 2],
+    /// Stiffness of their bond \[N/m\], if the file has it.
+    pub stiffness: Option<f64>,
+    /// Factor on the strengths of their bond \[-\], if the file has it.
+    pub strength: Option<f64>,
 }
 
-const KNOWN: [Known; 2] = [
+const KNOWN: [Known; 4] = [
     Known {
         names: &["a", "id_a"],
         quantity: Quantity::Plain,
@@ -35,7 +41,18 @@ const KNOWN: [Known; 2] = [
         names: &["b", "id_b"],
         quantity: Quantity::Plain,
     },
+    Known {
+        names: &["stiffness", "k"],
+        quantity: Quantity::Stiffness,
+    },
+    Known {
+        names: &["strength"],
+        quantity: Quantity::Share,
+    },
 ];
+
+/// Number of the column `stiffness`.
+const STIFFNESS: usize = 2;
 
 /// Reads pairs, each given once, in either order. Columns stand apart by commas, or by tabs and spaces; lines that are blank or start with `#`
 /// are skipped.
@@ -48,7 +65,7 @@ pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
         return Err(FilesError::content(path, "the file says nothing", remedy));
     }
     let header = Header::parse(&lines, &text, &KNOWN)?;
-    if header.columns.len() < KNOWN.len() {
+    if !(header.has(0) && header.has(1)) {
         return Err(lines.error("no column `a`, or no column `b`", remedy));
     }
     let mut pairs = Vec::new();
@@ -56,21 +73,35 @@ pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
         if pairs.len() == MAX_PAIRS {
             return Err(lines.error(format!("more than {MAX_PAIRS} pairs, which is the limit"), "bond fewer grains"));
         }
-        let mut ids = [0_u32; 2];
-        header.row(&lines, &text, |column, value| match value.parse::<u32>() {
-            Ok(id) => {
-                ids[column.slot] = id;
-                Ok(())
+        let mut pair = Pair {
+            line,
+            ids: [0; 2],
+            stiffness: None,
+            strength: None,
+        };
+        header.row(&lines, &text, |column, value| {
+            if let Some(id) = pair.ids.get_mut(column.slot) {
+                let found = value.parse::<u32>();
+                *id = found.map_err(|_| column.wrong(&lines, value, "is not an id", "use whole numbers from 0 to 4294967295"))?;
+                return Ok(());
             }
-            Err(_) => Err(column.wrong(&lines, value, "is not an id", "use whole numbers from 0 to 4294967295")),
+            let number = column.number(&lines, value)?;
+            if number <= 0.0 {
+                return Err(column.wrong(&lines, value, "is not positive", "give a number above 0, or leave the pair out"));
+            }
+            let slot = if column.slot == STIFFNESS {
+                &mut pair.stiffness
+            } else {
+                &mut pair.strength
+            };
+            *slot = Some(number);
+            Ok(())
         })?;
-        if ids[0] == ids[1] {
-            return Err(lines.error(
-                format!("the grain {} makes a pair with itself", ids[0]),
-                "give the ids of two grains",
-            ));
+        let [a, b] = pair.ids;
+        if a == b {
+            return Err(lines.error(format!("the grain {a} makes a pair with itself"), "give the ids of two grains"));
         }
-        pairs.push(Pair { line, ids });
+        pairs.push(pair);
     }
     if pairs.is_empty() {
         return Err(FilesError::content(path, "the file names no pair", remedy));

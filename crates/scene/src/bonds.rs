@@ -9,7 +9,7 @@ use crate::{
     schema::{BondsSection, GrainsSection, SceneFile},
     stage::StageItem,
 };
-use seixo_engine::world::{BondSize, Bonded, Bonds, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, PairValues, World};
 use seixo_files::pairs_in;
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
@@ -66,13 +66,15 @@ pub(crate) fn bonds(file: &mut SceneFile, world: &World, absent: &[StageItem], f
 /// The bonds of a section. Fills in keys that the section omits.
 fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings: &CheckState) -> Result<Bonds, At> {
     let (damping_ratio, damping) = damping(section)?;
+    let (between, of_pairs) = cast.between(section, findings)?;
     Ok(Bonds {
         name: name.to_owned(),
-        between: cast.between(section, findings)?,
+        between,
         law: section.law.0,
         section: section.section.0,
         size: size(section)?,
-        youngs_modulus: modulus(section)?,
+        youngs_modulus: modulus(section, &of_pairs)?,
+        of_pairs,
         stiffness: section.stiffness.map(|stiffness| stiffness.si),
         poisson_ratio: section.poisson_ratio.si,
         damping_ratio,
@@ -89,21 +91,19 @@ fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings
 }
 
 impl Cast<'_> {
-    /// The grains that the section connects.
-    fn between(&self, section: &mut BondsSection, findings: &CheckState) -> Result<Bonded, At> {
+    /// The grains that the section connects, and values of single pairs.
+    fn between(&self, section: &mut BondsSection, findings: &CheckState) -> Result<(Bonded, PairValues), At> {
         match (&section.among, &mut section.pairs) {
-            (Some(names), None) => Ok(Bonded::Near {
-                groups: self.groups(names).map_err(|complaint| ("among", complaint))?,
-                tolerance: section.tolerance.get_or_insert(Quantity::new(DEFAULT_TOLERANCE)).si,
-            }),
+            (Some(names), None) => {
+                let groups = self.groups(names).map_err(|complaint| ("among", complaint))?;
+                let tolerance = section.tolerance.get_or_insert(Quantity::new(DEFAULT_TOLERANCE)).si;
+                Ok((Bonded::Near { groups, tolerance }, PairValues::default()))
+            }
             (None, Some(_)) if section.tolerance.is_some() => {
                 let complaint = UnlocatedDiagnostic::new("`tolerance` finds neighbors, and `pairs` names them");
                 Err(("tolerance", complaint.remedy("remove it, or write `among` in place of `pairs`")))
             }
-            (None, Some(file)) => self
-                .pairs(file, findings)
-                .map(Bonded::Pairs)
-                .map_err(|complaint| ("pairs", complaint)),
+            (None, Some(file)) => self.pairs(file, findings).map_err(|complaint| ("pairs", complaint)),
             (Some(_), Some(_)) => {
                 let complaint = UnlocatedDiagnostic::new("`among` finds the pairs to bond, and `pairs` names them");
                 Err(("pairs", complaint.remedy("keep one, and write a section of bonds for the other")))
@@ -148,8 +148,8 @@ impl Cast<'_> {
         Ok(groups)
     }
 
-    /// The pairs of a file; its path is made absolute.
-    fn pairs(&self, file: &mut String, findings: &CheckState) -> Result<Vec<[u32; 2]>, UnlocatedDiagnostic> {
+    /// The pairs of a file, and their values; its path is made absolute.
+    fn pairs(&self, file: &mut String, findings: &CheckState) -> Result<(Bonded, PairValues), UnlocatedDiagnostic> {
         let whole = findings.absolute(file);
         *file = whole.display().to_string();
         let pairs = pairs_in::read(&whole).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
@@ -172,7 +172,11 @@ impl Cast<'_> {
                 .limit(format!("ids of grains {from}, up to {highest}"))
                 .remedy("use the ids of the file's column `id`; without one, grains are counted from 0 on, section by section in alphabetical order"));
         }
-        Ok(pairs.into_iter().map(|pair| pair.ids).collect())
+        let values = PairValues {
+            stiffness: pairs.iter().filter_map(|pair| pair.stiffness).collect(),
+            strength: pairs.iter().filter_map(|pair| pair.strength).collect(),
+        };
+        Ok((Bonded::Pairs(pairs.into_iter().map(|pair| pair.ids).collect()), values))
     }
 }
 
@@ -191,8 +195,30 @@ fn size(section: &mut BondsSection) -> Result<BondSize, At> {
     }
 }
 
-/// Young's modulus; zero if a stiffness stands in its place.
-fn modulus(section: &BondsSection) -> Result<f64, At> {
+/// Young's modulus; zero if a stiffness stands in its place, or one for each pair.
+fn modulus(section: &BondsSection, of_pairs: &PairValues) -> Result<f64, At> {
+    if !of_pairs.stiffness.is_empty() {
+        if section.law.0 != BondLaw::Point {
+            let complaint = UnlocatedDiagnostic::new("the column `stiffness` of the pairs is for law = \"point\"");
+            return Err((
+                "pairs",
+                complaint.remedy("remove the column and write youngs_modulus, or write law = \"point\""),
+            ));
+        }
+        let keys = [
+            ("youngs_modulus", section.youngs_modulus.is_some()),
+            ("stiffness", section.stiffness.is_some()),
+        ];
+        return match keys.into_iter().find(|(_, is_given)| *is_given) {
+            Some((key, _)) => {
+                let complaint = UnlocatedDiagnostic::new(format!(
+                    "`{key}` and the column `stiffness` of the pairs both say how stiff the bonds are"
+                ));
+                Err((key, complaint.remedy("keep one of them")))
+            }
+            None => Ok(0.0),
+        };
+    }
     match (section.youngs_modulus, section.stiffness) {
         (_, Some(_)) if section.law.0 != BondLaw::Point => {
             let complaint = UnlocatedDiagnostic::new("`stiffness` is for law = \"point\"");
@@ -252,7 +278,9 @@ fn idle(bonds: &Bonds) -> impl Iterator<Item = &'static str> + use<> {
     let strengths = [bonds.tensile_strength, bonds.cohesion, bonds.fracture_energy];
     let scatter = bonds.weibull_modulus.is_some() && strengths.iter().all(|strength| strength.is_infinite());
     let friction = bonds.friction_angle > 0.0 && bonds.cohesion.is_infinite();
+    let factors = !bonds.of_pairs.strength.is_empty() && strengths.iter().all(|strength| strength.is_infinite());
     let scatter = scatter.then_some("`weibull_modulus` has no effect, as no strength is given that could scatter");
     let friction = friction.then_some("`friction_angle` has no effect without `cohesion`, to which it adds");
-    scatter.into_iter().chain(friction)
+    let factors = factors.then_some("the column `strength` of the pairs has no effect, as no strength is given that it could multiply");
+    scatter.into_iter().chain(friction).chain(factors)
 }

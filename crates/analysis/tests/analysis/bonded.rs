@@ -3,7 +3,7 @@
 use glam::{DMat3, DVec3};
 use seixo_analysis::*;
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, PairValues, Settings, World};
 use seixo_engine::{BondSnapshot, Simulation};
 use seixo_laws::bond::BondLaw;
 use std::f64::consts::PI;
@@ -29,6 +29,7 @@ fn glue(tensile_strength: f64) -> Bonds {
         size: BondSize::Length(SIDE),
         youngs_modulus: MODULUS,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         damping: None,

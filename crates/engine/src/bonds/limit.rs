@@ -36,9 +36,9 @@ struct Springs {
 }
 
 impl Springs {
-    /// Stiffness of a bond of this length and size of its cross-section \[m\].
-    fn of(bonds: &Bonds, length: f64, size: f64) -> Springs {
-        let bond_parameters = bonds.bond_parameters();
+    /// Stiffness of a bond of this length and size of its cross-section \[m\], and with this stiffness \[N/m\] if it has one of its own.
+    fn of(bonds: &Bonds, length: f64, size: f64, stiffness: Option<f64>) -> Springs {
+        let bond_parameters = bonds.parameters_of_pair(stiffness);
         let span = BondGeometry {
             length,
             per_length: 1.0 / length,
@@ -111,7 +111,7 @@ fn limit_of(row: &Row) -> f64 {
 pub(crate) fn limit_of_bonds(all: &[Bonds], state: &BondPositions, found: &[BondCandidate]) -> Option<(f64, String)> {
     let mut rows: Vec<Row> = vec![[[0.0; 2]; 2]; state.id.len()];
     for one in found {
-        let springs = Springs::of(&all[one.kind], one.length, one.size);
+        let springs = Springs::of(&all[one.kind], one.length, one.size, one.stiffness);
         let [i, j] = one.pair;
         for (own, far) in [(i, j), (j, i)] {
             let [own_numbers, far_numbers] = [own, far].map(|place| [state.mass[place], state.radius(place)]);
@@ -156,7 +156,8 @@ pub(crate) fn likely_limit(world: &World) -> Option<f64> {
         }
         let of_smallest = smallest.iter().zip(&world.materials).filter(|(radius, _)| radius.is_finite());
         let limits = of_smallest.map(|(&radius, material)| {
-            let springs = Springs::of(bonds, CLOSEST * 2.0 * radius, bonds.size_between(radius, radius));
+            let stiffest = bonds.of_pairs.stiffness.iter().copied().reduce(f64::max);
+            let springs = Springs::of(bonds, CLOSEST * 2.0 * radius, bonds.size_between(radius, radius), stiffest);
             let own = [mass_of_sphere(radius, material.density), radius];
             let mut row: Row = [[0.0; 2]; 2];
             springs.add_to(&mut row, own, own);

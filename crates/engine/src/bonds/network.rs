@@ -10,8 +10,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
-use seixo_laws::bond::BreakMode;
-use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, REMOVED, apart_of, end_at, made_now, row_of};
+use seixo_laws::bond::{BOND_PARAMETERS, BreakMode};
+use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of};
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::collections::HashMap;
@@ -26,11 +26,14 @@ pub(crate) struct BondWork {
 /// All bonds of a simulation: a table in the order in which they were made, and rows in the order of the grains.
 #[derive(Clone, Default)]
 pub(crate) struct BondNetwork {
+    /// Rows of parameters: one for each kind, then one for each stiffness of single pairs.
     pub bond_parameters: Vec<f64>,
+    /// Kind of each of these rows, an index into [`World::bonds`].
+    kind_of_row: Vec<u32>,
     /// Ids of the two grains of each bond, two words each.
     pub ends: Vec<u32>,
     /// Index of the parameter row of each bond.
-    pub kind: Vec<u32>,
+    pub parameter_row: Vec<u32>,
     /// Records of all bonds.
     pub records: Vec<f64>,
     pub row: Vec<u32>,
@@ -44,16 +47,25 @@ pub(crate) struct BondNetwork {
     pub breaks: Vec<BondBreak>,
 }
 
-/// Parameter rows of all kinds of bonds.
-fn bond_parameters_of(world: &World) -> Vec<f64> {
-    world.bonds.iter().flat_map(|bonds| row_of(&bonds.bond_parameters())).collect()
-}
-
 impl BondNetwork {
     /// A network with the kinds of bonds of a world, without bonds.
     pub fn new(world: &World) -> BondNetwork {
+        let of_kinds = world
+            .bonds
+            .iter()
+            .zip(0..)
+            .map(|(bonds, kind)| (row_of(&bonds.bond_parameters()), kind));
+        let of_pairs = world.bonds.iter().zip(0..).flat_map(|(bonds, kind)| {
+            let mut values = bonds.of_pairs.stiffness.clone();
+            values.sort_unstable_by(f64::total_cmp);
+            values.dedup();
+            let row = move |stiffness| (row_of(&bonds.parameters_of_pair(Some(stiffness))), kind);
+            values.into_iter().map(row)
+        });
+        let (rows, kind_of_row): (Vec<[f64; BOND_PARAMETERS]>, Vec<u32>) = of_kinds.chain(of_pairs).unzip();
         BondNetwork {
-            bond_parameters: bond_parameters_of(world),
+            bond_parameters: rows.into_flattened(),
+            kind_of_row,
             ..BondNetwork::default()
         }
     }
@@ -62,15 +74,38 @@ impl BondNetwork {
     pub fn of_same_kinds(&self) -> BondNetwork {
         BondNetwork {
             bond_parameters: self.bond_parameters.clone(),
+            kind_of_row: self.kind_of_row.clone(),
             ..BondNetwork::default()
         }
+    }
+
+    /// Kind of a bond, an index into [`World::bonds`].
+    pub fn kind(&self, bond: usize) -> u32 {
+        self.kind_of_row[self.parameter_row[bond] as usize]
+    }
+
+    /// Stiffness of a bond \[N/m\], if it is not that of its kind, of this many `kinds`.
+    pub fn own_stiffness(&self, bond: usize, kinds: usize) -> Option<f64> {
+        let row = self.parameter_row[bond] as usize;
+        (row >= kinds).then(|| self.stiffness_of_row(row))
+    }
+
+    fn stiffness_of_row(&self, row: usize) -> f64 {
+        bond_parameters_at::<f64>(&self.bond_parameters, row).stiffness
+    }
+
+    /// Rows of the stiffnesses of single pairs, by kind and bits of the stiffness.
+    fn rows_of_pairs(&self, kinds: usize) -> HashMap<(u32, u64), usize> {
+        let key = |row: usize| (self.kind_of_row[row], self.stiffness_of_row(row).to_bits());
+        (kinds..self.kind_of_row.len()).map(|row| (key(row), row)).collect()
     }
 
     /// Adds the bonds of these pairs, of some of these kinds, at the positions of these fields.
     pub fn add(&mut self, kinds: &[Bonds], found: &[BondCandidate], fields: &Fields, sides: (&PeriodicBoundaries<f64, f64>, u32)) {
         let places: HashMap<u32, usize> = fields.id.iter().copied().zip(0..).collect();
         let mut of_kind = vec![0; kinds.len()];
-        self.kind.iter().for_each(|&kind| of_kind[kind as usize] += 1);
+        (0..self.len()).for_each(|bond| of_kind[self.kind(bond) as usize] += 1);
+        let rows = self.rows_of_pairs(kinds.len());
         for one in found {
             let number = of_kind[one.kind];
             of_kind[one.kind] += 1;
@@ -79,10 +114,13 @@ impl BondNetwork {
                 .map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.orientation));
             let apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
             let bonds = &kinds[one.kind];
-            let strength = bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
-            let record = made_now(&apart, &ends, strength, one.kind);
+            let strength = one.strength * bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
+            let row = one
+                .stiffness
+                .map_or(one.kind, |stiffness| rows[&(one.kind as u32, stiffness.to_bits())]);
+            let record = made_now(&apart, &ends, strength, row);
             self.ends.extend(one.ids);
-            self.kind.push(one.kind as u32);
+            self.parameter_row.push(row as u32);
             self.records.extend(record);
         }
     }
@@ -116,7 +154,7 @@ impl BondNetwork {
 
     /// Number of bonds that were ever made.
     pub fn len(&self) -> usize {
-        self.kind.len()
+        self.parameter_row.len()
     }
 
     /// Ids of the grains of a bond.
@@ -233,7 +271,7 @@ impl BondNetwork {
         }
         breaks.sort_unstable_by_key(|(bond, ..)| *bond);
         for (bond, place, mode, energy) in breaks {
-            let (kind, grains) = (self.kind[bond], self.ids(bond));
+            let (kind, grains) = (self.kind(bond), self.ids(bond));
             self.breaks.push(BondBreak {
                 time,
                 kind,
@@ -254,7 +292,7 @@ impl BondNetwork {
     pub fn save(&mut self, to: &mut dyn Sections) {
         self.store_rows();
         to.put("bonds/ends", Column::U32(self.ends.clone()));
-        to.put("bonds/kind", Column::U32(self.kind.clone()));
+        to.put("bonds/kind", Column::U32(self.parameter_row.clone()));
         to.put("bonds/record", Column::F64(self.records.clone()));
         to.put("bonds/ledger", Column::F64(self.ledger()));
     }
@@ -273,7 +311,7 @@ impl BondNetwork {
         let misfit = || WorldError::State {
             what: "its bonds are not those of the scene, or incomplete".into(),
         };
-        let (Some(Column::U32(ends)), Some(Column::U32(kind))) = (state.get("bonds/ends"), state.get("bonds/kind")) else {
+        let (Some(Column::U32(ends)), Some(Column::U32(parameter_row))) = (state.get("bonds/ends"), state.get("bonds/kind")) else {
             return Err(misfit());
         };
         let (Some(Column::F64(records)), Some(Column::F64(ledger))) = (state.get("bonds/record"), state.get("bonds/ledger")) else {
@@ -282,14 +320,14 @@ impl BondNetwork {
         let &[damping, fracture, energy, damping_power] = ledger.as_slice() else {
             return Err(misfit());
         };
-        let kinds = world.bonds.len() as u32;
-        if ends.len() != 2 * kind.len() || records.len() != BOND * kind.len() || kind.iter().any(|&kind| kind >= kinds) {
+        let (network, bonds) = (BondNetwork::new(world), parameter_row.len());
+        let rows = network.kind_of_row.len() as u32;
+        if ends.len() != 2 * bonds || records.len() != BOND * bonds || parameter_row.iter().any(|&row| row >= rows) {
             return Err(misfit());
         }
         Ok(BondNetwork {
-            bond_parameters: bond_parameters_of(world),
             ends: ends.clone(),
-            kind: kind.clone(),
+            parameter_row: parameter_row.clone(),
             records: records.clone(),
             last: BondPowerSums {
                 energy,
@@ -297,14 +335,14 @@ impl BondNetwork {
                 ..BondPowerSums::default()
             },
             work: BondWork { damping, fracture },
-            ..BondNetwork::default()
+            ..network
         })
     }
 
     /// Memory of the table and the rows \[bytes\].
     pub fn bytes(&self) -> u64 {
-        let words = self.ends.capacity() + self.kind.capacity() + self.row.capacity() + 2 * self.partner.capacity();
-        (8 * (self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
+        let words = self.ends.capacity() + self.parameter_row.capacity() + self.row.capacity() + 2 * self.partner.capacity();
+        (8 * (self.bond_parameters.capacity() + self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::periodic::{kind_of, sides_of};
 use crate::refusal::WorldError;
 use crate::search::{Cells, pairs_within};
-use crate::world::{BondSize, Bonded, Bonds, Search, World, mass_of_sphere};
+use crate::world::{BondSize, Bonded, Bonds, PairValues, Search, World, mass_of_sphere};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::bond::BondLaw;
@@ -25,6 +25,10 @@ pub(crate) struct BondCandidate {
     pub length: f64,
     /// Size of the cross-section \[m\].
     pub size: f64,
+    /// Stiffness \[N/m\], if it is not that of the kind.
+    pub stiffness: Option<f64>,
+    /// Factor on the strengths, besides that of the scatter \[-\].
+    pub strength: f64,
 }
 
 /// Data of the grains for the selection of bonds, by their indices in a table.
@@ -153,6 +157,18 @@ pub(crate) fn lower_first([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
+/// Stiffness \[N/m\], if it has one of its own, and strength factor \[-\] of each pair of ids with values, the lower id first.
+fn values_of_pairs(bonds: &Bonds) -> HashMap<[u32; 2], (Option<f64>, f64)> {
+    let PairValues { stiffness, strength } = &bonds.of_pairs;
+    match &bonds.between {
+        Bonded::Pairs(pairs) if !(stiffness.is_empty() && strength.is_empty()) => {
+            let values = |k: usize| (stiffness.get(k).copied(), strength.get(k).copied().unwrap_or(1.0));
+            pairs.iter().zip(0..).map(|(&ids, k)| (lower_first(ids), values(k))).collect()
+        }
+        _ => HashMap::new(),
+    }
+}
+
 /// Error of bonds that cannot be made, with the reason.
 pub(crate) fn refused(bonds: &Bonds, what: String) -> WorldError {
     WorldError::Bond {
@@ -249,8 +265,10 @@ pub(crate) fn pairs_to_bond(
                 return Err(refused(bonds, "all grains that are near enough for it are bonded already".into()));
             }
         }
+        let values = values_of_pairs(bonds);
         for pair in pairs {
             let ids = ids_of(&pair);
+            let &(stiffness, strength) = values.get(&ids).unwrap_or(&(None, 1.0));
             record_joined((all, kind), ids, &mut known)?;
             let [i, j] = pair;
             let apart = state.across(i, j);
@@ -266,6 +284,8 @@ pub(crate) fn pairs_to_bond(
                 pair,
                 length,
                 size,
+                stiffness,
+                strength,
             });
         }
     }
@@ -342,11 +362,29 @@ pub(crate) fn check_bonds(world: &World) -> Result<(), WorldError> {
         let size = match bonds.size {
             BondSize::Share(size) | BondSize::Length(size) => size,
         };
+        let PairValues { stiffness, strength } = &bonds.of_pairs;
+        let pairs = match &bonds.between {
+            Bonded::Pairs(pairs) => pairs.len(),
+            Bonded::Near { .. } => 0,
+        };
+        let wrong = |values: &[f64]| values.iter().copied().find(|value| !(value.is_finite() && *value > 0.0));
+        let counts = [stiffness.len(), strength.len()];
         let flaws = [
             (
                 "youngs_modulus",
                 bonds.youngs_modulus,
-                bonds.youngs_modulus > 0.0 || bonds.stiffness.is_some(),
+                bonds.youngs_modulus > 0.0 || bonds.stiffness.is_some() || !stiffness.is_empty(),
+            ),
+            (
+                "stiffness of a pair",
+                wrong(stiffness).or(stiffness.first().copied()).unwrap_or(0.0),
+                wrong(stiffness).is_none() && (stiffness.is_empty() || bonds.law == BondLaw::Point),
+            ),
+            ("strength of a pair", wrong(strength).unwrap_or(0.0), wrong(strength).is_none()),
+            (
+                "number of values of pairs",
+                counts.into_iter().max().unwrap_or(0) as f64,
+                counts.into_iter().all(|count| count == 0 || count == pairs),
             ),
             (
                 "stiffness",

@@ -100,7 +100,7 @@ impl Populations {
         bonds.dedup_by_key(|(ids, _)| *ids);
         network.forget_rows();
         network.ends = bonds.iter().flat_map(|(ids, _)| *ids).collect();
-        network.kind = bonds.iter().map(|(_, record)| record[KIND] as u32).collect();
+        network.parameter_row = bonds.iter().map(|(_, record)| record[KIND] as u32).collect();
         network.records = bonds.iter().flat_map(|(_, record)| **record).collect();
         network.last.energy = bonds.iter().map(|(ids, record)| 0.5 * own_ends(ids) as f64 * record[ENERGY]).sum();
     }
@@ -175,7 +175,7 @@ impl Populations {
             }
             for (grains, &[time, x, y, z, code, energy]) in reported::<BREAK>(report, BROKEN_BONDS) {
                 if let (Some(&bond), Some(mode)) = (known.get(&grains), BreakMode::of(code)) {
-                    let (kind, place) = (network.kind[bond], [x, y, z]);
+                    let (kind, place) = (network.kind(bond), [x, y, z]);
                     let broken = BondBreak {
                         time,
                         kind,

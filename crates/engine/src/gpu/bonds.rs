@@ -119,7 +119,7 @@ impl<C: Number, R: Number> Table<C, R> {
             let record = |&(_, bond): &([u32; 2], u32)| table[bond as usize * BOND..][numbers.clone()].to_vec();
             holding.iter().flat_map(record).collect::<Vec<f64>>()
         };
-        let kind = |&(_, bond): &([u32; 2], u32)| network.map_or(0, |network| network.kind[bond as usize]);
+        let kind = |&(_, bond): &([u32; 2], u32)| network.map_or(0, |network| network.parameter_row[bond as usize]);
         let share = |(ends, _): &([u32; 2], u32)| {
             if ends.iter().any(|&body_index| is_copy(body_index)) {
                 0.5
@@ -488,7 +488,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             network.work.fracture += share * record[3];
             network.breaks.push(BondBreak {
                 time: step as f64 * dt,
-                kind: network.kind[bond as usize],
+                kind: network.kind(bond as usize),
                 grains: network.ids(bond as usize),
                 place: [record[0], record[1], record[2]],
                 mode,

@@ -34,7 +34,7 @@ impl Populations {
                 bond_parameters,
             } = state;
             BondSnapshot {
-                kind: network.kind[bond],
+                kind: network.kind(bond),
                 grains: network.ids(bond),
                 ends: [array(&from), array(&from.plus(&apart))],
                 force: array(&held.force),
@@ -257,7 +257,7 @@ impl Populations {
             let record = &network.records[bond * BOND..][..BOND];
             let (rest, bond_parameters) = (
                 rest_at(record, 0),
-                bond_parameters_at(&network.bond_parameters, network.kind[bond] as usize),
+                bond_parameters_at(&network.bond_parameters, network.parameter_row[bond] as usize),
             );
             let span = span_of(&i, &j, &rest.axis, record[3], &bond_parameters);
             let shape = deformed(

@@ -79,7 +79,7 @@ impl Populations {
     pub(crate) fn dissolve_bonds(&mut self, kinds: &[usize]) -> f64 {
         let Some(network) = &mut self.bonds else { return 0.0 };
         network.store_rows();
-        let goes = |bond: &usize| kinds.contains(&(network.kind[*bond] as usize));
+        let goes = |bond: &usize| kinds.contains(&(network.kind(*bond) as usize));
         self.grains.disabled.bonds.retain(|&bond| !goes(&(bond as usize)));
         let going: Vec<usize> = network.intact_bonds().filter(goes).collect();
         self.list_bonds_by_grain(&going, -1.0);
@@ -136,13 +136,15 @@ pub(crate) fn holding(network: &BondNetwork, kinds: &[Bonds], state: &BondPositi
     let places: HashMap<u32, usize> = state.id.iter().copied().zip(0..).collect();
     let found = |bond: usize| {
         let (ids, pair) = (network.ids(bond), network.places(bond, &places)?);
-        let kind = network.kind[bond] as usize;
+        let kind = network.kind(bond) as usize;
         Some(BondCandidate {
             kind,
             ids,
             pair,
             length: rest_at(&network.records, bond * BOND).axis.length(),
             size: kinds[kind].size_between(state.radius(pair[0]), state.radius(pair[1])),
+            stiffness: network.own_stiffness(bond, kinds.len()),
+            strength: network.records[bond * BOND + 3],
         })
     };
     network.intact_bonds().filter_map(found).collect()

@@ -61,6 +61,15 @@ pub enum Bonded {
     Pairs(Vec<[u32; 2]>),
 }
 
+/// Values of the single pairs of [`Bonded::Pairs`], in their order. A column is empty if its values are those of the kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PairValues {
+    /// Stiffnesses of point bonds \[N/m\].
+    pub stiffness: Vec<f64>,
+    /// Factors on all strengths, besides those of the scatter \[-\].
+    pub strength: Vec<f64>,
+}
+
 /// Bonds of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bonds {
@@ -68,6 +77,8 @@ pub struct Bonds {
     pub name: String,
     /// Pairs of grains.
     pub between: Bonded,
+    /// Values of single pairs.
+    pub of_pairs: PairValues,
     /// Bond law.
     pub law: BondLaw,
     /// Shape of the cross-section.
@@ -112,6 +123,12 @@ impl Bonds {
 
     /// Parameters for the bond laws.
     pub fn bond_parameters(&self) -> BondParameters<f64> {
+        self.parameters_of_pair(None)
+    }
+
+    /// The same for a pair, with its stiffness \[N/m\] if it has one of its own.
+    pub(crate) fn parameters_of_pair(&self, stiffness: Option<f64>) -> BondParameters<f64> {
+        let stiffness = stiffness.or(self.stiffness);
         let ([area, bending, torsion, bending_edge, torsion_edge], shear_share) = self.section.shares(self.poisson_ratio);
         let (size_share, size_length) = match (self.size, self.section) {
             (BondSize::Length(length), _) => (0.0, length),
@@ -122,11 +139,7 @@ impl Bonds {
         let [tensile_strength, fracture_energy] = [self.tensile_strength, self.fracture_energy].map(|x| x.min(UNBREAKABLE));
         BondParameters {
             law: self.law.code(),
-            axial: if self.stiffness.is_some() {
-                0.0
-            } else {
-                self.youngs_modulus * area
-            },
+            axial: if stiffness.is_some() { 0.0 } else { self.youngs_modulus * area },
             bending: self.youngs_modulus * bending,
             torsion: shear_modulus * torsion,
             softness: 12.0 * self.youngs_modulus * bending / (shear_share * shear_modulus * area),
@@ -140,7 +153,7 @@ impl Bonds {
             per_fracture_energy: 1.0 / (area * fracture_energy),
             size_share,
             size_length,
-            stiffness: self.stiffness.unwrap_or(0.0),
+            stiffness: stiffness.unwrap_or(0.0),
             damping: self.damping.unwrap_or(0.0),
         }
     }

@@ -1,6 +1,6 @@
 //! Rows of grains with bonds of square section, for tests.
 
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, Settings, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, Interaction, Material, PairValues, Settings, World};
 use seixo_laws::bond::BondLaw;
 use std::f64::consts::PI;
 
@@ -23,6 +23,7 @@ pub fn bonds(law: BondLaw) -> Bonds {
         size: BondSize::Length(SIDE),
         youngs_modulus: MODULUS,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         damping: None,

@@ -5,8 +5,8 @@ use crate::clumps::{Fill as _, domain, heap, rod, world};
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use seixo_engine::state::Column;
 use seixo_engine::world::{
-    BondSize, Bonded, Bonds, CrossSection, DeviceChoice, Grains, LeavingPolicy, Load, Precision, Settings, Vibration, Wall, WallMotion,
-    World,
+    BondSize, Bonded, Bonds, CrossSection, DeviceChoice, Grains, LeavingPolicy, Load, PairValues, Precision, Settings, Vibration, Wall,
+    WallMotion, World,
 };
 use seixo_engine::{BondBreak, Simulation, SurroundingsChange};
 use seixo_laws::bond::BondLaw;
@@ -29,6 +29,7 @@ fn cement(law: BondLaw, strength: f64) -> Bonds {
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
         damping: None,

@@ -1,7 +1,7 @@
 //! Beds of grains in contact, and bonds between them.
 
 use crate::beds;
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, PairValues, World};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::TangentialLaw;
 
@@ -28,6 +28,7 @@ pub fn cemented(mut world: World) -> World {
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.05,
         damping: None,

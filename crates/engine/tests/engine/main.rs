@@ -44,6 +44,7 @@ mod bodies_in_muller;
 #[cfg(feature = "long-tests")]
 mod bodies_on_a_gpu;
 mod bonds;
+mod bonds_of_pairs;
 #[cfg(feature = "long-tests")]
 mod bonds_on_a_gpu;
 mod broad_phase;

@@ -155,11 +155,18 @@ fn pairs_are_read_and_wrong_ones_named() {
     let pairs = read("# joints\nb, a\n3,7\n\n0,4294967295\n").unwrap();
     let found: Vec<_> = pairs.iter().map(|pair| (pair.line, pair.ids)).collect();
     assert_eq!(found, [(3, [7, 3]), (5, [u32::MAX, 0])]);
+    let own = read("strength[%] a b stiffness[N/mm]\n50 1 2 3\n200 2 3 4\n").unwrap();
+    let found: Vec<_> = own.iter().map(|pair| (pair.ids, pair.stiffness, pair.strength)).collect();
+    assert_eq!(found, [([1, 2], Some(3e3), Some(0.5)), ([2, 3], Some(4e3), Some(2.0))]);
     for (text, expected) in [
         ("a b\n1 2\n3 4\n2 1\n", "input:4: the grains 1 and 2 are already the pair of line 2"),
         ("a b\n5 5\n", "input:2: the grain 5 makes a pair with itself"),
         ("a b\n1 -2\n", "input:2: column `b`: `-2` is not an id"),
         ("a b\n1 2 3\n", "input:2: 3 values, but the header names 2 columns"),
+        ("a b k\n1 2 0\n", "input:2: column `k`: `0` is not positive"),
+        ("a b strength\n1 2 -1\n", "input:2: column `strength`: `-1` is not positive"),
+        ("a b stiffness[Pa]\n1 2 1\n", "column `stiffness` cannot be in `Pa`"),
+        ("a strength\n1 2\n", "input:1: no column `a`, or no column `b`"),
         ("a\n1\n", "input:1: no column `a`, or no column `b`"),
         ("a c\n1 2\n", "`c` is none of them"),
         ("a b\n", "names no pair"),

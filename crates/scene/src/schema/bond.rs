@@ -22,7 +22,8 @@ pub(crate) struct BondsSection {
     /// Neighbors are two grains whose centers are closer than the sum of their radii times (1 + tolerance); if left out 0.05.
     #[schemars(example = 0.05)]
     pub tolerance: Option<Quantity<Number, NotNegative>>,
-    /// Text file with the columns `a` and `b`: each line has the ids of two grains to bond.
+    /// Text file with the columns `a` and `b`: each line has the ids of two grains to bond. A column `stiffness`, in N/m, gives each "point" bond its
+    /// own; a column `strength` is a factor on all strengths of the bond.
     #[schemars(example = &"cement.csv")]
     pub pairs: Option<String>,
     /// "beam": an elastic beam between the centers, with extension, shear, bending and torsion. "point": a spring and dashpot between a material
@@ -36,7 +37,7 @@ pub(crate) struct BondsSection {
     pub size: Option<Quantity<Length, Positive>>,
     /// Size of the cross-section as a share of the smaller of the two radii; a square of share 1 is two radii wide; 1 if left out. Not with `size`.
     pub share: Option<Quantity<Number, Positive>>,
-    /// Young's modulus. Needed unless there is a `stiffness`.
+    /// Young's modulus. Needed unless there is a `stiffness`, here or as a column of `pairs`.
     pub youngs_modulus: Option<Quantity<Pressure, Positive>>,
     /// Stiffness of "point" bonds in all directions, in place of Young's modulus times the cross-section over the length.
     #[schemars(example = &"1e5 N/m")]

@@ -1,7 +1,7 @@
 //! Bonds in scenes: their values in the world, and refused keys.
 
 use crate::spoiled::{Case, SOUND, assert_refused};
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, PairValues};
 use seixo_files::vtk::Field;
 use seixo_laws::bond::BondLaw;
 use seixo_scene::{ProbeKind, Scene, StageAction, StageItem, load_text};
@@ -38,6 +38,7 @@ fn what_a_section_leaves_out_is_usual() {
         size: BondSize::Share(1.0),
         youngs_modulus: 1e10,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.0,
         damping: None,
@@ -92,6 +93,7 @@ fn a_complete_section_is_read_and_written_back() {
         size: BondSize::Length(1e-3),
         youngs_modulus: 1e9,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.3,
         damping_ratio: 0.1,
         damping: None,
@@ -170,6 +172,40 @@ fn pairs_come_from_a_file() {
         assert!(message.contains("scene.toml:21:9"), "{message}");
         assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{message}");
     }
+}
+
+#[test]
+fn pairs_of_a_file_may_have_their_own_stiffness_and_strength() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("joints.csv"), "a,b,stiffness[kN/m],strength[%]\n1,0,50,80\n").unwrap();
+    let keys = |more: &str| with(&format!("[bonds.rock]\npairs = \"joints.csv\"\ntensile_strength = 1e6\n{more}"));
+    let found = bonds(&keys("law = \"point\""), folder.path());
+    let own = PairValues {
+        stiffness: vec![5e4],
+        strength: vec![0.8],
+    };
+    assert_eq!((&found[0].of_pairs, found[0].youngs_modulus, found[0].stiffness), (&own, 0.0, None));
+    for (more, phrases) in [
+        (
+            "youngs_modulus = 1e9",
+            ["the column `stiffness` of the pairs is for law = \"point\"", "remove the column"],
+        ),
+        (
+            "law = \"point\"\nstiffness = 1e4",
+            ["`stiffness` and the column `stiffness` of the pairs both say", "keep one of them"],
+        ),
+    ] {
+        let found = load_text(&keys(more), &folder.path().join("scene.toml"), &[]).expect_err(more);
+        let message = found.plain();
+        assert!(phrases.iter().all(|phrase| message.contains(phrase)), "{more}: {message}");
+    }
+    std::fs::write(folder.path().join("joints.csv"), "a,b,strength\n1,0,2\n").unwrap();
+    let text = keys("youngs_modulus = 1e9").replace("tensile_strength = 1e6\n", "");
+    let notices = scene(&text, folder.path()).notices.join("\n");
+    assert!(
+        notices.contains("bonds.rock: the column `strength` of the pairs has no effect"),
+        "{notices}"
+    );
 }
 
 /// Stages that bond a bed, and remove the bonds.

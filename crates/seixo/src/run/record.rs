@@ -421,6 +421,9 @@ pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> Str
                 hasher.update(&id.to_le_bytes());
             });
         }
+        for value in bonds.of_pairs.stiffness.iter().chain(&bonds.of_pairs.strength) {
+            hasher.update(&value.to_le_bytes());
+        }
     }
     hasher.finalize().to_string()
 }

@@ -2,7 +2,7 @@
 //! gap, without walls.
 
 use super::case::{self, Jitter, with_room};
-use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains};
+use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, PairValues};
 use seixo_laws::bond::BondLaw;
 
 /// Radius of the grains \[m\].
@@ -34,6 +34,7 @@ pub fn bonds() -> Bonds {
         size: BondSize::Share(1.0),
         youngs_modulus: 1e7,
         stiffness: None,
+        of_pairs: PairValues::default(),
         poisson_ratio: 0.2,
         damping_ratio: 0.1,
         damping: None,

@@ -5,7 +5,7 @@ use crate::fields::Fields;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
-use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids, mass_of_sphere};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids};
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::restitution::MIN_RESTITUTION;
 use seixo_laws::contact::{COEFFICIENTS, Cohesion, NormalLaw, PairOfMaterials, TangentialLaw, derive};
@@ -16,6 +16,8 @@ use std::ops::RangeInclusive;
 const WIDEST_SKIN: f64 = 4.0;
 /// Range of radii \[m\]: squares and cubes of masses stay far from the limits of floating-point numbers.
 const RADII: RangeInclusive<f64> = 1e-12..=1e12;
+/// Range of given masses \[kg\].
+const MASSES: RangeInclusive<f64> = 1e-36..=1e36;
 /// Range of densities \[kg/m³\] and moduli of elasticity \[Pa\].
 const OF_MATERIALS: RangeInclusive<f64> = 1e-20..=1e31;
 /// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
@@ -26,7 +28,7 @@ pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) ->
     for k in order {
         let radius = grains.radius[k];
         let density = densities.get(grains.material[k] as usize).copied().unwrap_or(f64::NAN);
-        let mass = mass_of_sphere(radius, density);
+        let mass = grains.mass_alone(k, density);
         let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
         fields.id.push(grains.id[k]);
         fields.material.push(grains.material[k]);
@@ -342,6 +344,21 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
                 value: radius,
                 must: "from 1e-12 to 1e12 m",
             });
+        }
+        if let Some(&mass) = grains.masses.get(&id) {
+            let is_carried = carriers.get(&id).is_some_and(|&b| grains.bodies[b].motion.is_none());
+            if is_carried || !MASSES.contains(&mass) {
+                return Err(WorldError::Grain {
+                    id,
+                    what: "mass",
+                    value: mass,
+                    must: if is_carried {
+                        "that of the rigid body that carries it"
+                    } else {
+                        "from 1e-36 to 1e36 kg"
+                    },
+                });
+            }
         }
         for (what, vector) in [
             ("position", grains.position[k]),

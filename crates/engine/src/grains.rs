@@ -10,6 +10,7 @@ use crate::world::ExpectedGrains;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
 use seixo_sweeps::motion::MotionReport;
+use std::collections::BTreeMap;
 
 /// The grains of a domain, with their neighbor lists and contacts.
 pub(crate) struct GrainState {
@@ -41,6 +42,8 @@ pub(crate) struct GrainState {
     pub expected: Vec<ExpectedGrains>,
     /// Smallest id above all that were used.
     pub next_id: u64,
+    /// Masses that are given \[kg\], by ids. The whole simulation has them for changes between two steps; elsewhere the masses in the fields suffice.
+    pub given_masses: BTreeMap<u32, f64>,
     pub disabled: DisabledGrains,
 }
 
@@ -65,6 +68,7 @@ impl GrainState {
             forces_pending: false,
             expected,
             next_id,
+            given_masses: BTreeMap::new(),
             disabled: DisabledGrains::default(),
         }
     }

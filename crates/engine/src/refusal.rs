@@ -206,7 +206,9 @@ pub enum WorldError {
         limit: f64,
     },
     /// A new grain is of no expected kind.
-    #[error("grain {id} of radius {radius:.4e} m comes, but no such grains were announced; add their material and radii to World::later")]
+    #[error(
+        "grain {id} of radius {radius:.4e} m comes, but no such grains were announced; add their material, radii and masses to World::later"
+    )]
     Unexpected {
         /// The grain.
         id: u32,

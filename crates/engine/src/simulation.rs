@@ -210,7 +210,10 @@ impl Simulation {
                 time_step,
                 materials,
             },
-            grains: GrainState::new(fields, cells, world.later.grains.clone(), next_id),
+            grains: GrainState {
+                given_masses: world.grains.masses.clone(),
+                ..GrainState::new(fields, cells, world.later.grains.clone(), next_id)
+            },
             bodies,
             walls,
             loads: Loads::of(world)?,

@@ -4,7 +4,7 @@ use crate::bonds::{BondCandidate, BondPositions, likely_limit, limit_of_bonds, p
 use crate::flow::limited_by_fluids;
 use crate::refusal::WorldError;
 use crate::walls::{fastest, rotation_axis};
-use crate::world::{Interaction, Material, TimeStep, Wall, WallMotion, WallShape, World, mass_of_sphere};
+use crate::world::{Interaction, LightestSphere, Material, TimeStep, Wall, WallMotion, WallShape, World, lightest_spheres};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::NormalLaw;
@@ -45,9 +45,9 @@ fn left_by_damping(damping_ratio: f64) -> f64 {
 /// Overlap over radius at which laws with damping or stiffness that grow with the overlap are evaluated.
 const JUDGED_AT: f64 = 0.01;
 
-/// Rayleigh time of a sphere \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) \[Thornton 1988\].
-fn rayleigh_time(radius: f64, material: &Material) -> f64 {
-    std::f64::consts::PI * radius * (material.density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
+/// Rayleigh time of a sphere of this density \[kg/m³\] \[s\]: π R √(ρ/G) / (0.1631 ν + 0.8766) \[Thornton 1988\].
+fn rayleigh_time(radius: f64, density: f64, material: &Material) -> f64 {
+    std::f64::consts::PI * radius * (density / material.shear_modulus()).sqrt() / (0.1631 * material.poisson_ratio + 0.8766)
 }
 
 /// Plane-strain modulus E/(1 − ν²) \[Pa\].
@@ -128,9 +128,9 @@ fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) 
 /// Stability limit of the time step of a world with a scheme, and the time step of "auto".
 ///
 /// Hertzian contacts are limited by the Rayleigh time of the smallest grain of each material, linear ones by its mass and the pair's
-/// stiffness, and both further by damping. "auto" also resolves the impact of the fastest initial or added grain. Bonds are limited by
-/// their stiffness; limits of later bonds are estimated, for "auto" only. Moving walls are limited by their displacement in a step and by the
-/// periods of their vibrations. "auto" also resolves the impact of the fastest wall.
+/// stiffness, and both further by damping. Grains whose masses are given count with these. "auto" also resolves the impact of the fastest initial or
+/// added grain. Bonds are limited by their stiffness; limits of later bonds are estimated, for "auto" only. Moving walls are limited by their
+/// displacement in a step and by the periods of their vibrations. "auto" also resolves the impact of the fastest wall.
 ///
 /// # Errors
 /// If there are no grains now or later, no interaction for materials that may be in contact, or a pair that cannot be bonded.
@@ -186,12 +186,7 @@ fn damping_ratio_of_rates(interaction: &Interaction, effective_mass: f64) -> f64
 
 fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Result<TimeStep, WorldError> {
     let expected = &world.later.grains;
-    let mut smallest = vec![f64::INFINITY; world.materials.len()];
-    let kinds = expected.iter().map(|kind| (&kind.radius[0], &kind.material));
-    for (&radius, &material) in world.grains.radius.iter().zip(&world.grains.material).chain(kinds) {
-        let slot = &mut smallest[material as usize];
-        *slot = slot.min(radius);
-    }
+    let spheres = lightest_spheres(world, |_| true);
     let speed = world
         .grains
         .velocity
@@ -205,9 +200,14 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
         limit: f64::INFINITY,
         cause: String::new(),
     };
-    for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
-        let radius = smallest[a];
-        let mass = mass_of_sphere(radius, material.density);
+    for &LightestSphere {
+        material: a,
+        radius,
+        mass,
+        density,
+    } in &spheres
+    {
+        let material = &world.materials[a];
         for (b, other) in world.materials.iter().enumerate() {
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
                 continue;
@@ -216,7 +216,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
             let modulus = plane_modulus(material);
             let (auto, limit, cause) = match interaction.normal {
                 NormalLaw::Hertz | NormalLaw::Viscoelastic => {
-                    let rayleigh = rayleigh_time(radius, material);
+                    let rayleigh = rayleigh_time(radius, density, material);
                     let impact = hertz_time(0.5 * mass, 0.5 * radius, 0.5 * modulus, speed.max(1e-30));
                     // The dashpot of Kuwabara and Kono is A times the tangent stiffness, ζ = ½ A √(k/m*).
                     let stiffness = modulus * radius * (0.5 * JUDGED_AT).sqrt();
@@ -286,13 +286,13 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
             step.cause += &format!(", for bodies, whose spheres respond to a force as if they had {lightness:.3} times their mass");
         }
     }
-    let smallest_of_all = smallest.iter().copied().fold(f64::INFINITY, f64::min);
+    let smallest_of_all = spheres.iter().map(|sphere| sphere.radius).fold(f64::INFINITY, f64::min);
     let (of_walls, speed_of_walls) = limit_of_walls(world, smallest_of_all);
     if let Some((limit, cause)) = of_walls {
         step.auto = step
             .auto
             .min(AUTO_OF_LIMIT * limit)
-            .min(impact_of_walls(world, &smallest, speed_of_walls) / STEPS_PER_IMPACT);
+            .min(impact_of_walls(world, &spheres, speed_of_walls) / STEPS_PER_IMPACT);
         if limit < step.limit {
             (step.limit, step.cause) = (limit, cause);
         }
@@ -301,17 +301,17 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
     Ok(step)
 }
 
-/// Shortest impact of a Hertzian grain on a wall with this speed \[m/s\], over the smallest radius of each material \[s\].
-fn impact_of_walls(world: &World, smallest: &[f64], speed: f64) -> f64 {
+/// Shortest impact of one of these Hertzian grains on a wall with this speed \[m/s\] \[s\].
+fn impact_of_walls(world: &World, spheres: &[LightestSphere], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
-    for (a, material) in world.materials.iter().enumerate().filter(|(a, _)| smallest[*a].is_finite()) {
+    for sphere in spheres {
+        let (a, material) = (sphere.material, &world.materials[sphere.material]);
         for wall in &world.walls {
             let is_hertzian = |law: NormalLaw| matches!(law, NormalLaw::Hertz | NormalLaw::Viscoelastic);
             if world.interaction(a as u32, wall.material).is_some_and(|i| is_hertzian(i.normal)) {
                 let (own, other) = (plane_modulus(material), plane_modulus(&world.materials[wall.material as usize]));
                 let modulus = own * other / (own + other);
-                let mass = mass_of_sphere(smallest[a], material.density);
-                shortest = shortest.min(hertz_time(mass, smallest[a], modulus, speed.max(1e-30)));
+                shortest = shortest.min(hertz_time(sphere.mass, sphere.radius, modulus, speed.max(1e-30)));
             }
         }
     }

@@ -21,6 +21,7 @@ mod builder;
 mod conduction;
 mod fluid;
 mod joint;
+mod lightest_sphere;
 mod open_boundary;
 mod principal;
 pub(crate) mod speed_limit;
@@ -43,6 +44,7 @@ pub use fluid::{
 };
 pub use joint::{Joint, JointFlaw};
 pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
+pub(crate) use lightest_sphere::{LightestSphere, lightest_spheres};
 pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
 pub use principal::principal;
 pub use seixo_device::gpu::Api;
@@ -50,6 +52,7 @@ use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
 pub(crate) use sphere_mass::{mass_of_sphere, volume_of_sphere};
+use std::collections::BTreeMap;
 pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};
 pub use time_step::TimeStep;
 pub use wall::{Frustum, Servo, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape};
@@ -172,6 +175,9 @@ pub struct Grains {
     pub material: Vec<u32>,
     /// Index into [`World::groups`].
     pub group: Vec<u32>,
+    /// Masses that are given \[kg\], by the ids of their grains; all others follow from the densities of materials. A rigid body has a mass of its
+    /// own.
+    pub masses: BTreeMap<u32, f64>,
     /// Scalars that they carry, such as temperatures where the world conducts heat.
     pub scalars: GrainScalars,
     /// Rigid bodies that carry some of them.
@@ -198,7 +204,13 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
-    /// Appends grain k of another table, with its scalars but without its body.
+    /// Mass of grain k as a single sphere of this density \[kg/m³\], or its given mass \[kg\].
+    pub(crate) fn mass_alone(&self, k: usize, density: f64) -> f64 {
+        let given = self.masses.get(&self.id[k]);
+        given.copied().unwrap_or_else(|| mass_of_sphere(self.radius[k], density))
+    }
+
+    /// Appends grain k of another table, with its scalars and its given mass, but without its body.
     pub fn push_from(&mut self, other: &Grains, k: usize) {
         self.push(
             other.id[k],
@@ -209,6 +221,7 @@ impl Grains {
             other.material[k],
             other.group[k],
         );
+        self.masses.extend(other.masses.get_key_value(&other.id[k]));
         self.scalars.push_from(&other.scalars, k);
     }
 }
@@ -381,6 +394,8 @@ pub struct ExpectedGrains {
     pub material: u32,
     /// Smallest and largest radius \[m\].
     pub radius: [f64; 2],
+    /// Smallest mass over radius \[kg/m\] of grains whose mass is given; `None` for grains of the density of their material.
+    pub mass_per_radius: Option<f64>,
     /// Largest speed at which they enter \[m/s\].
     pub speed: f64,
     /// Largest coordinate at which they enter \[m\].

@@ -92,6 +92,7 @@ pub(crate) enum Quantity {
     Length,
     Velocity,
     AngularVelocity,
+    Mass,
     /// Force per length.
     Stiffness,
     /// Parts of a whole.
@@ -122,6 +123,15 @@ impl Quantity {
                 ("1/s", 1.0),
                 ("deg/s", std::f64::consts::PI / 180.0),
                 ("rpm", std::f64::consts::PI / 30.0),
+            ],
+            Quantity::Mass => &[
+                ("kg", 1.0),
+                ("g", 1e-3),
+                ("mg", 1e-6),
+                ("ug", 1e-9),
+                ("µg", 1e-9),
+                ("μg", 1e-9),
+                ("t", 1e3),
             ],
             Quantity::Stiffness => &[("N/m", 1.0), ("kN/m", 1e3), ("MN/m", 1e6), ("N/mm", 1e3), ("mN/m", 1e-3)],
             Quantity::Share => &[("-", 1.0), ("1", 1.0), ("%", 1e-2)],

@@ -53,6 +53,8 @@ pub struct GrainRow {
     pub angular_velocity: [f64; 3],
     /// Radius \[m\], positive, if the file gives it.
     pub radius: Option<f64>,
+    /// Mass \[kg\], positive, if the file gives it.
+    pub mass: Option<f64>,
     /// Name of the material, if the file gives it.
     pub material: Option<String>,
     /// Orientation of a clump as a quaternion w x y z of any length, if the file gives it.
@@ -127,10 +129,15 @@ const KNOWN: [Known; SCALARS] = [
         names: &["qz", "orientation_z"],
         quantity: Quantity::Plain,
     },
+    Known {
+        names: &["mass", "m"],
+        quantity: Quantity::Mass,
+    },
 ];
 const X: usize = 3;
 const QW: usize = 12;
-const SCALARS: usize = 16;
+const MASS: usize = 16;
+const SCALARS: usize = 17;
 
 /// All columns that a file may have.
 fn known_columns() -> Vec<Known> {
@@ -156,6 +163,10 @@ impl GrainRow {
             2 => match column.number(lines, value)? {
                 radius if radius > 0.0 => self.radius = Some(radius),
                 _ => return Err(column.wrong(lines, value, "is not a radius", "use a number above zero")),
+            },
+            MASS => match column.number(lines, value)? {
+                mass if mass > 0.0 => self.mass = Some(mass),
+                _ => return Err(column.wrong(lines, value, "is not a mass", "use a number above zero")),
             },
             slot if slot >= SCALARS => {
                 let scalar = GrainScalar::ALL[slot - SCALARS];
@@ -186,7 +197,7 @@ impl GrainRow {
 }
 
 /// Reads a grain file. Columns stand apart by commas, or by tabs and spaces; `x`, `y` and `z` are required,
-/// `id`, `radius`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` and the scalars of [`GrainScalar`] are not. Lines that are blank or start with `#` are skipped.
+/// `id`, `radius`, `mass`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` and the scalars of [`GrainScalar`] are not. Lines that are blank or start with `#` are skipped.
 pub fn read(path: &Path, limits: &Limits) -> Result<Vec<GrainRow>, FilesError> {
     let (file, _) = open_input(path, "a grain file", limits.bytes)?;
     let mut lines = Lines::new(path, file);

@@ -20,6 +20,8 @@ pub(crate) struct Member {
     pub material: u32,
     /// \[kg/m³\].
     pub density: f64,
+    /// \[kg\], in place of the density.
+    pub given_mass: Option<f64>,
     /// Whether it is a disk, a meter deep, in a plane flow, and not a sphere.
     pub is_disk: bool,
 }
@@ -32,7 +34,7 @@ impl Member {
         } else {
             4.0 / 3.0 * PI * self.radius.powi(3)
         };
-        volume * self.density
+        self.given_mass.unwrap_or(volume * self.density)
     }
 
     /// Square of the radius of gyration about its axis \[m²\].
@@ -140,6 +142,7 @@ pub(crate) fn put(grains: &mut Grains, members: &[Member], motion: WallMotion, g
         moments += member.mass() * (across + member.gyration_square());
         carries.push((member.id, arm.to_array()));
         let (at, still) = (member.position, [0.0; 3]);
+        grains.masses.extend(member.given_mass.map(|mass| (member.id, mass)));
         grains.push(member.id, at, still, still, member.radius, member.material, group);
     }
     grains.bodies.push(Body {

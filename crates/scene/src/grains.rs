@@ -31,6 +31,8 @@ const ALIKE: RangeInclusive<f64> = 1e-3..=0.1;
 struct UnnumberedGrain {
     row: GrainRow,
     radius: f64,
+    /// Mass, if it is given \[kg\].
+    mass: Option<f64>,
     /// Whether it has the size in which its shape is defined.
     is_as_drawn: bool,
     material: u32,
@@ -227,6 +229,7 @@ pub(crate) fn gather(
                     radius: one.radius,
                     material: one.material,
                     density: densities[one.material as usize],
+                    given_mass: one.mass,
                     is_disk: across.is_some() && *acts_on_fluid,
                 });
                 grains.scalars.extend_to(grains.len() + members.len(), &one.scalars, &carried);
@@ -237,12 +240,14 @@ pub(crate) fn gather(
         for UnnumberedGrain {
             row,
             radius,
+            mass,
             material,
             scalars,
             ..
         } in loose
         {
             let Some(id) = row.id.or_else(|| free.next()) else { break };
+            grains.masses.extend(mass.map(|mass| (id, mass)));
             grains.push(
                 id,
                 row.position,
@@ -314,6 +319,9 @@ fn loose(
         ));
     }
     joint::check(section)?;
+    if section.mass.is_some() {
+        refuse_mass(section).map_err(|complaint| ("mass", complaint))?;
+    }
     if section.carried_by_fluid {
         refuse_to_be_carried(section)?;
     }
@@ -394,6 +402,10 @@ fn loose(
                     UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
                 )
             })?;
+            if row.mass.is_some() {
+                refuse_mass(section).map_err(|complaint| ("file", complaint.within("column mass")))?;
+            }
+            let mass = row.mass.or(section.mass.map(|mass| mass.si));
             if row.id.is_some() && section.shape.is_some() {
                 return Err((
                     "file",
@@ -421,6 +433,7 @@ fn loose(
             Ok(UnnumberedGrain {
                 row,
                 radius,
+                mass,
                 is_as_drawn: given.is_none(),
                 material,
                 orientation,
@@ -428,6 +441,21 @@ fn loose(
             })
         })
         .collect()
+}
+
+/// Refuses masses of grains that take them from elsewhere.
+fn refuse_mass(section: &GrainsSection) -> Result<(), UnlocatedDiagnostic> {
+    let is_body = section.shape.is_some() || !section.is_boundary() && (section.joint.is_some() || section.displaces_fluid);
+    if is_body {
+        let complaint =
+            UnlocatedDiagnostic::new("a mass is for single spheres: that of a rigid body follows from its volume and the density");
+        return Err(complaint.remedy("remove it, and write a material with another density"));
+    }
+    if section.inlet.is_some() {
+        let complaint = UnlocatedDiagnostic::new("grains of an inlet have the density of their material").limit("`file`, `fill` or `at`");
+        return Err(complaint.remedy("remove it, and write a material with another density"));
+    }
+    Ok(())
 }
 
 /// Refuses grains that fluids cannot carry, because fluids have to flow around them.
@@ -487,6 +515,16 @@ fn from_file(section: &mut GrainsSection, findings: &CheckState) -> Result<Vec<G
         }
     }
     Ok(rows)
+}
+
+/// Whether a section, or the file that it names with its whole path, gives masses.
+pub(crate) fn has_given_masses(section: &GrainsSection) -> bool {
+    let first = Limits {
+        take: Some(1),
+        ..Limits::default()
+    };
+    let of_file = |file: &String| grains_in::read(Path::new(file), &first).is_ok_and(|rows| rows.iter().any(|row| row.mass.is_some()));
+    section.mass.is_some() || section.file.as_ref().is_some_and(of_file)
 }
 
 /// A row is at least a dozen bytes: the size of a file bounds its grains before it is read.

@@ -342,6 +342,7 @@ impl Inlet {
         ExpectedGrains {
             material: self.material,
             radius: self.radii.range(),
+            mass_per_radius: None,
             speed: DVec3::from(self.velocity).length(),
             reach: low.iter().chain(&high).fold(0.0, |most, x| most.max(x.abs())),
             highest_id: None,

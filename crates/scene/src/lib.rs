@@ -297,9 +297,9 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagno
 /// Densities in a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Densities {
-    /// Of its materials, by their indices \[kg/m³\].
+    /// Of its materials, by their indices \[kg/m³\]; empty if the masses of some grains are given.
     pub of_materials: Vec<f64>,
-    /// The density of all grains, if the scene alone determines that they have one material \[kg/m³\].
+    /// The density of all grains, if the scene alone determines that they have one material and no given masses \[kg/m³\].
     pub of_grains: Option<f64>,
 }
 
@@ -309,6 +309,12 @@ pub struct Densities {
 /// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
     let (file, _) = sections(path)?;
+    if file.grains.values().any(grains::has_given_masses) {
+        return Ok(Densities {
+            of_materials: Vec::new(),
+            of_grains: None,
+        });
+    }
     let mut named: Vec<_> = file.grains.values().map(|section| &section.material).collect();
     named.dedup();
     // The rows of a file may have materials of their own.

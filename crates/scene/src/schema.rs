@@ -20,7 +20,7 @@ use crate::{
     device::Device,
     inlet::InletSection,
     quantity::{
-        Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Force, Frequency, HeatCapacity, Length,
+        Acceleration, Angle, AngularVelocity, Any, BelowOne, Conductivity, Density, Energy, Force, Frequency, HeatCapacity, Length, Mass,
         NotNegative, Number, PoissonRatio, Positive, Pressure, Quantity, Restitution, Stiffness, SurfaceEnergy, Temperature, Time, Torque,
         UpToOne, Velocity, Volume, of_time::OfTime,
     },
@@ -371,6 +371,9 @@ pub(crate) struct GrainsSection {
     pub orientation: Option<Turn>,
     /// Radius of the grains of `at`, or of a file without radii. Without it, clumps have the size of their shape, with its lengths in meters.
     pub radius: Option<Quantity<Length, Positive>>,
+    /// Mass of each grain, in place of the density of its material; the moment of inertia is 2/5 of the mass times the square of the radius. A `mass`
+    /// column of the file takes precedence. For spheres that are there from the start or that a stage adds.
+    pub mass: Option<Quantity<Mass, Positive>>,
     /// Velocity at the start; it is added to that of the file.
     #[serde(default)]
     pub velocity: Vector<Velocity>,

@@ -538,19 +538,24 @@ pub(crate) fn set_aside(world: &mut World, plan: &mut Plan, ranges: &BTreeMap<St
     actions::refuse_impossible(plan, world, ranges, findings);
 }
 
-/// The kinds of grains, one for each of their materials.
+/// The kinds of grains, one for each of their materials, and one for those of each material whose mass is given.
 fn kinds_of(grains: &Grains) -> impl Iterator<Item = ExpectedGrains> {
-    let mut kinds: BTreeMap<u32, ExpectedGrains> = BTreeMap::new();
+    let mut kinds: BTreeMap<(u32, bool), ExpectedGrains> = BTreeMap::new();
     for k in 0..grains.len() {
         let (radius, id) = (grains.radius[k], grains.id[k]);
-        let kind = kinds.entry(grains.material[k]).or_insert(ExpectedGrains {
-            material: grains.material[k],
-            radius: [radius; 2],
-            speed: 0.0,
-            reach: 0.0,
-            highest_id: None,
-        });
+        let mass_per_radius = grains.masses.get(&id).map(|mass| mass / radius);
+        let kind = kinds
+            .entry((grains.material[k], mass_per_radius.is_some()))
+            .or_insert(ExpectedGrains {
+                material: grains.material[k],
+                radius: [radius; 2],
+                mass_per_radius,
+                speed: 0.0,
+                reach: 0.0,
+                highest_id: None,
+            });
         kind.radius = [kind.radius[0].min(radius), kind.radius[1].max(radius)];
+        kind.mass_per_radius = kind.mass_per_radius.zip(mass_per_radius).map(|(least, own)| least.min(own));
         kind.speed = kind.speed.max(grains.velocity[k].iter().map(|v| v * v).sum::<f64>().sqrt());
         kind.reach = grains.position[k].iter().fold(kind.reach, |most, x| most.max(x.abs()));
         kind.highest_id = kind.highest_id.max(Some(id));

@@ -1,7 +1,7 @@
 //! Longest time step for bonds.
 
 use super::plan::{BondCandidate, BondPositions};
-use crate::world::{Bonded, Bonds, World, mass_of_sphere};
+use crate::world::{Bonded, Bonds, LightestSphere, World, lightest_spheres};
 use seixo_laws::bond::{BondGeometry, BondLaw, BondParameters, beam, point};
 use seixo_laws::motion::inertia;
 use std::collections::HashMap;
@@ -134,31 +134,24 @@ pub(crate) fn likely_limit(world: &World) -> Option<f64> {
     let grains = &world.grains;
     let limits = world.later.bonds.iter().filter_map(|&kind| world.bonds.get(kind)).map(|bonds| {
         let all = 0..grains.len();
-        let (count, members): (f64, Vec<usize>) = match &bonds.between {
+        let (count, is_member): (f64, Vec<bool>) = match &bonds.between {
             Bonded::Near { groups, tolerance } => {
                 let count = DENSEST * (3.0 + 2.0 * tolerance).powi(3) - 1.0;
-                (count, all.filter(|&i| groups.contains(&grains.group[i])).collect())
+                (count, all.map(|i| groups.contains(&grains.group[i])).collect())
             }
             Bonded::Pairs(pairs) => {
                 let mut times: HashMap<u32, usize> = HashMap::new();
                 pairs.as_flattened().iter().for_each(|&id| *times.entry(id).or_default() += 1);
                 let count = times.values().copied().max().unwrap_or(0) as f64;
-                (count, all.filter(|&i| times.contains_key(&grains.id[i])).collect())
+                (count, all.map(|i| times.contains_key(&grains.id[i])).collect())
             }
         };
         // Grains that are added later may be of any group.
-        let mut smallest = vec![f64::INFINITY; world.materials.len()];
-        let now = members.iter().map(|&i| (grains.material[i], grains.radius[i]));
-        let later = world.later.grains.iter().map(|kind| (kind.material, kind.radius[0]));
-        for (material, radius) in now.chain(later) {
-            let slot = &mut smallest[material as usize];
-            *slot = slot.min(radius);
-        }
-        let of_smallest = smallest.iter().zip(&world.materials).filter(|(radius, _)| radius.is_finite());
-        let limits = of_smallest.map(|(&radius, material)| {
-            let stiffest = bonds.of_pairs.stiffness.iter().copied().reduce(f64::max);
+        let spheres = lightest_spheres(world, |i| is_member[i]);
+        let stiffest = bonds.of_pairs.stiffness.iter().copied().reduce(f64::max);
+        let limits = spheres.iter().map(|&LightestSphere { radius, mass, .. }| {
             let springs = Springs::of(bonds, CLOSEST * 2.0 * radius, bonds.size_between(radius, radius), stiffest);
-            let own = [mass_of_sphere(radius, material.density), radius];
+            let own = [mass, radius];
             let mut row: Row = [[0.0; 2]; 2];
             springs.add_to(&mut row, own, own);
             limit_of(&row.map(|sums| sums.map(|sum| count * sum)))

@@ -3,7 +3,7 @@
 use crate::periodic::{kind_of, sides_of};
 use crate::refusal::WorldError;
 use crate::search::{Cells, pairs_within};
-use crate::world::{BondSize, Bonded, Bonds, PairValues, Search, World, mass_of_sphere};
+use crate::world::{BondSize, Bonded, Bonds, PairValues, Search, World};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::bond::BondLaw;
@@ -58,7 +58,7 @@ impl BondPositions<'_> {
             id: &grains.id,
             group: &grains.group,
             position: centers.flat_map(|(&[x, y, z], &radius)| [x, y, z, radius]).collect(),
-            mass: (0..grains.len()).map(|i| mass_of_sphere(grains.radius[i], density_of(i))).collect(),
+            mass: (0..grains.len()).map(|i| grains.mass_alone(i, density_of(i))).collect(),
             body: grains.id.iter().map(|id| carrier.get(id).copied()).collect(),
             sides: (sides_of(world.domain.as_ref(), 0.0), kind_of(world.domain.as_ref())),
         }

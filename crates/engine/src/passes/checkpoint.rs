@@ -8,6 +8,10 @@ use crate::refusal::WorldError;
 use crate::search::{Pairs, of_partner};
 use crate::state::{Column, Sections, State};
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL_CONTACT, history_stride};
+use std::collections::HashSet;
+
+/// Sections of given masses: ids, and masses \[kg\].
+const GIVEN_MASSES: [&str; 2] = ["given_masses/id", "given_masses/mass"];
 
 impl Populations {
     /// Disabled grains of a checkpoint, whose bonds are in the bond network.
@@ -22,6 +26,28 @@ impl Populations {
             Ok(disabled)
         } else {
             Err(misfit("its disabled grains have other columns, materials or bonds"))
+        }
+    }
+
+    /// Saves the given masses of the grains that are here or disabled, if there are any.
+    pub(crate) fn save_given_masses(&self, to: &mut dyn Sections) {
+        if self.grains.given_masses.is_empty() {
+            return;
+        }
+        let ids = self.grains.fields.id.iter().chain(&self.grains.disabled.fields.id);
+        let there: HashSet<u32> = ids.copied().collect();
+        let kept = self.grains.given_masses.iter().filter(|(id, _)| there.contains(id));
+        let (ids, masses): (Vec<u32>, Vec<f64>) = kept.unzip();
+        if !ids.is_empty() {
+            to.put(GIVEN_MASSES[0], Column::U32(ids));
+            to.put(GIVEN_MASSES[1], Column::F64(masses));
+        }
+    }
+
+    /// Restores given masses; without them, those of the world remain.
+    pub(crate) fn restore_given_masses(&mut self, state: &State) {
+        if let [Some(Column::U32(ids)), Some(Column::F64(masses))] = GIVEN_MASSES.map(|name| state.get(name)) {
+            self.grains.given_masses = ids.iter().copied().zip(masses.iter().copied()).collect();
         }
     }
 

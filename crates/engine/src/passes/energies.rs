@@ -6,6 +6,7 @@ use crate::flow::FlowEnergy;
 use crate::measure::{Momentum, NO_CONTACT, sum};
 use crate::populations::Populations;
 use crate::state::Ledger;
+use crate::world::mass_of_sphere;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, velocity_ahead};
@@ -55,6 +56,16 @@ impl Populations {
             Some(b) => self.bodies.center[b * RECORD + 3] * self.bodies.offset[self.grains.fields.member[i] as usize * RECORD + 3],
             None => self.grains.fields.velocity[i * RECORD + 3],
         }
+    }
+
+    /// Mass of grain i as a single sphere \[kg\]: that which was given, or that of the density of its material.
+    pub(crate) fn mass_alone(&self, i: usize) -> f64 {
+        let fields = &self.grains.fields;
+        let density = self.context.materials.densities[fields.material[i] as usize];
+        let given = self.grains.given_masses.get(&fields.id[i]);
+        given
+            .copied()
+            .unwrap_or_else(|| mass_of_sphere(fields.position[i * RECORD + 3], density))
     }
 
     /// Velocity and angular velocity of grain i at [`crate::Simulation::time`], for these motions of the bodies.

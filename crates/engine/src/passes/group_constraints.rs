@@ -9,7 +9,7 @@ use crate::populations::Populations;
 use crate::prescribed_motion::PRESCRIBED;
 use crate::refusal::WorldError;
 use crate::state::{Column, State};
-use crate::world::{Load, Solver, WallMotion, mass_of_sphere};
+use crate::world::{Load, Solver, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, orientation_at};
 use seixo_sweeps::layout::{RECORD, load, store};
@@ -225,8 +225,7 @@ impl Populations {
                 (load(&self.grains.fields.velocity, at), load(&self.grains.fields.spin, at));
             store(&mut self.grains.fields.half_velocity, 3 * i, &velocity);
             store(&mut self.grains.fields.half_spin, 3 * i, &spin);
-            let density = self.context.materials.densities[self.grains.fields.material[i] as usize];
-            self.grains.fields.velocity[at + 3] = mass_of_sphere(self.grains.fields.position[at + 3], density);
+            self.grains.fields.velocity[at + 3] = self.mass_alone(i);
             self.begin_gear(i..i + 1);
         }
         if !between.is_empty() {

@@ -8,7 +8,7 @@ use crate::bonds::{BondCandidate, BondNetwork, BondPositions};
 use crate::fields::Fields;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
-use crate::world::{Bonds, mass_of_sphere};
+use crate::world::Bonds;
 use seixo_sweeps::bonds::{BOND, rest_at};
 use seixo_sweeps::layout::{RECORD, add};
 use std::borrow::Cow;
@@ -30,17 +30,11 @@ impl Populations {
     fn grains_of_bonds(&self) -> BondPositions<'_> {
         let fields = &self.grains.fields;
         let n = fields.len();
-        let mass = |i: usize| {
-            mass_of_sphere(
-                fields.position[i * RECORD + 3],
-                self.context.materials.densities[fields.material[i] as usize],
-            )
-        };
         BondPositions {
             id: &fields.id,
             group: &fields.group,
             position: Cow::Borrowed(&fields.position),
-            mass: (0..n).map(mass).collect(),
+            mass: (0..n).map(|i| self.mass_alone(i)).collect(),
             body: (0..n).map(|i| self.body_of(i)).collect(),
             sides: (self.context.stepping.sides, self.context.sides),
         }

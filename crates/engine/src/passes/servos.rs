@@ -2,6 +2,7 @@
 
 use crate::populations::Populations;
 use crate::walls::servo::Largest;
+use crate::world::mass_of_sphere;
 use seixo_sweeps::layout::RECORD;
 
 impl Populations {
@@ -11,19 +12,25 @@ impl Populations {
         if !self.walls.has_servos() {
             return;
         }
-        let mut radius = vec![0.0f64; self.context.materials.densities.len()];
-        for (&material, record) in self
-            .grains
-            .fields
-            .material
-            .iter()
-            .zip(self.grains.fields.position.chunks_exact(RECORD))
-        {
+        let (fields, materials) = (&self.grains.fields, &self.context.materials);
+        let mut radius = vec![0.0f64; materials.densities.len()];
+        for (&material, record) in fields.material.iter().zip(fields.position.chunks_exact(RECORD)) {
             let most = &mut radius[material as usize];
             *most = most.max(record[3]);
         }
-        let (densities, table) = (&self.context.materials.densities[..], &self.context.materials.coefficients[..]);
-        let largest = Largest { radius, densities, table };
+        let mut mass: Vec<f64> = radius
+            .iter()
+            .zip(&materials.densities)
+            .map(|(&radius, &density)| mass_of_sphere(radius, density))
+            .collect();
+        if !self.grains.given_masses.is_empty() {
+            for (i, &material) in fields.material.iter().enumerate() {
+                let most = &mut mass[material as usize];
+                *most = most.max(self.mass_alone(i));
+            }
+        }
+        let table = &materials.coefficients[..];
+        let largest = Largest { radius, mass, table };
         self.walls.init_servos(&largest, self.context.stepping.dt);
     }
 }

@@ -8,7 +8,7 @@ use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
-use crate::world::{ExpectedGrains, Grains, Vec3};
+use crate::world::{ExpectedGrains, Grains, Vec3, mass_of_sphere};
 use seixo_laws::Vector3;
 use seixo_sweeps::layout::RECORD;
 use std::collections::HashSet;
@@ -17,6 +17,11 @@ impl Simulation {
     /// Smallest id above all that were used or are reserved for grains that may be added.
     pub fn next_id(&self) -> u64 {
         self.whole.populations.grains.next_id
+    }
+
+    /// Mass of a grain \[kg\], if it was given and does not follow from the density of its material.
+    pub fn given_mass(&self, id: u32) -> Option<f64> {
+        self.whole.populations.grains.given_masses.get(&id).copied()
     }
 
     /// Rejects grains that could not be added now; the simulation is not changed.
@@ -39,11 +44,19 @@ impl Simulation {
         }
         for (k, &id) in grains.id.iter().enumerate() {
             let (radius, material) = (grains.radius[k], grains.material[k]);
-            let is_of = |kind: &ExpectedGrains| kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius);
+            let densities = &self.whole.populations.context.materials.densities;
+            let density = densities.get(material as usize).copied().unwrap_or(f64::NAN);
+            let mass = grains.mass_alone(k, density);
+            let is_of = |kind: &ExpectedGrains| {
+                let of_density = mass_of_sphere(kind.radius[0], density) / kind.radius[0];
+                let is_heavy_enough = mass / radius >= kind.mass_per_radius.unwrap_or(of_density);
+                kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius) && is_heavy_enough
+            };
             // A grain like a present one changes no limit that is derived from the grains.
             let is_like = |i: usize| {
                 self.whole.populations.grains.fields.material[i] == material
                     && self.whole.populations.grains.fields.position[i * RECORD + 3] == radius
+                    && self.whole.populations.mass_alone(i) == mass
             };
             if !self.whole.populations.grains.expected.iter().any(is_of) && !(0..self.whole.populations.grains.fields.len()).any(is_like) {
                 return Err(WorldError::Unexpected { id, radius });
@@ -69,6 +82,9 @@ impl Simulation {
             let materials = &populations.context.materials;
             let new = fields_of(grains, &materials.densities, materials.has_friction);
             populations.append_grains(&new);
+            // A removed grain may have had the same id.
+            grains.id.iter().for_each(|id| drop(populations.grains.given_masses.remove(id)));
+            populations.grains.given_masses.extend(&grains.masses);
         })?;
         self.whole.populations.ledger.work.inserted += gained;
         Ok(())

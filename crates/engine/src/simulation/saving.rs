@@ -33,6 +33,7 @@ impl Simulation {
         self.observe()?;
         self.whole.populations.grains.fields.save(to);
         self.whole.populations.grains.disabled.save(to);
+        self.whole.populations.save_given_masses(to);
         if self.whole.populations.bodies.are_present {
             self.whole.populations.bodies.save(to);
         }
@@ -128,6 +129,7 @@ impl Simulation {
             populations.bonds = Some(Box::new(BondNetwork::load(&world, state)?));
         }
         populations.grains.disabled = populations.disabled_of(state)?;
+        populations.restore_given_masses(state);
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
             unreachable!("the length was checked")
         };

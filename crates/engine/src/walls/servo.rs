@@ -6,7 +6,6 @@ use crate::checkpoint::{misfit, numbers};
 use crate::events::SurroundingsChange;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
-use crate::world::mass_of_sphere;
 use seixo_laws::contact::{ContactPair, normal_force};
 use seixo_sweeps::layout::{WALL_CONTACT, coefficients, load};
 use seixo_sweeps::wall_pose::{SERVO, steer};
@@ -82,8 +81,8 @@ impl ServoLoad {
 pub(crate) struct Largest<'a> {
     /// Largest radius by material, zero without grains \[m\].
     pub radius: Vec<f64>,
-    /// Density by material \[kg/m³\].
-    pub densities: &'a [f64],
+    /// Largest mass by material \[kg\].
+    pub mass: Vec<f64>,
     /// Coefficients of the interactions.
     pub table: &'a [f64],
 }
@@ -95,8 +94,8 @@ impl Largest<'_> {
     /// It uses the tangent stiffness and dashpot of the largest grain of each material. Zero without grains.
     fn resistance(&self, material: u32, force: f64, dt: f64) -> f64 {
         let resists = |a: usize, radius: f64| {
-            let pair = coefficients::<f64>(self.table, a * self.densities.len() + material as usize);
-            let mass = mass_of_sphere(radius, self.densities[a]);
+            let pair = coefficients::<f64>(self.table, a * self.mass.len() + material as usize);
+            let mass = self.mass[a];
             let law = |overlap: f64| {
                 let touch = ContactPair {
                     overlap,

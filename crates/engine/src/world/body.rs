@@ -3,8 +3,8 @@
 use super::joint::start_of;
 use super::{Domain, Grains, Joint, Vec3, WallMotion};
 use crate::refusal::WorldError;
+use crate::world::array;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
-use crate::world::{array, mass_of_sphere};
 use seixo_laws::{Quaternion, Vector3};
 use std::collections::HashMap;
 
@@ -148,7 +148,7 @@ impl Grains {
             for (id, offset) in &body.carries {
                 let k = places[id];
                 let radius = self.radius[k];
-                let alone = mass_of_sphere(radius, density(self.material[k] as usize));
+                let alone = self.mass_alone(k, density(self.material[k] as usize));
                 let square: f64 = offset.iter().map(|x| x * x).sum();
                 let (mut middle, mut surface) = (1.0 / body.mass, 1.0 / body.mass);
                 for (moment, along) in body.moments.iter().zip(offset) {

@@ -29,6 +29,7 @@ fn kind(radius: [f64; 2]) -> ExpectedGrains {
     ExpectedGrains {
         material: 0,
         radius,
+        mass_per_radius: None,
         speed: 1.0,
         reach: 0.05,
         highest_id: None,

@@ -203,6 +203,7 @@ fn grains_that_come_and_go_enter_the_ledger() {
     world.later.grains.push(ExpectedGrains {
         material: 0,
         radius: [5e-4, 5e-4],
+        mass_per_radius: None,
         speed: 0.0,
         reach: 0.1,
         highest_id: None,

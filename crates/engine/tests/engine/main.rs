@@ -86,6 +86,7 @@ mod fluids;
 #[cfg(feature = "long-tests")]
 mod fluids_on_a_gpu;
 mod freezing;
+mod given_masses;
 mod heat;
 mod incompressible;
 mod joints;

@@ -219,6 +219,7 @@ fn press() -> World {
     world.later.grains.push(ExpectedGrains {
         material: 0,
         radius: [2.5e-4, 5e-4],
+        mass_per_radius: None,
         speed: 1.0,
         reach: 0.1,
         highest_id: None,

@@ -83,6 +83,11 @@ fn wrong_grain_files_are_named_with_line_and_value() {
             vec!["input:2:", "column `radius[mm]`", "`-0.5` is not a radius"],
         ),
         ("x,y,z,radius\n1,2,3,0\n", vec!["input:2:", "`0` is not a radius"]),
+        (
+            "x,y,z,mass[g]\n1,2,3,0\n",
+            vec!["input:2:", "column `mass[g]`", "`0` is not a mass", "above zero"],
+        ),
+        ("x,y,z,mass[m]\n", vec!["input:1:", "`mass` cannot be in `m`", "kg"]),
         ("x,y,z,temperature\n1,2,3,-5\n", vec!["input:2:", "`-5` is not a temperature"]),
         ("x,y,z,id\n1,2,3,4294967296\n", vec!["input:2:", "`4294967296` is not an id"]),
         (

@@ -326,6 +326,18 @@ fn impossible_clumps_are_refused_with_place_and_remedy() {
             "shape = \"rod\"\ninlet = { through = { disc = { center = [0, 0, 1], normal = [0, 0, -1], radius = 0.1 } }, rate = \"1 kg/s\", radius = 0.001 }",
             &["clumps do not come through inlets"],
         ),
+        (
+            "mass of a clump",
+            ROD.into(),
+            "shape = \"rod\"\nat = [[0, 0, 0]]\nradius = 1\nmass = \"1 g\"",
+            &["a mass is for single spheres", "another density"],
+        ),
+        (
+            "mass of an inlet",
+            ROD.into(),
+            "mass = \"1 g\"\ninlet = { through = { disc = { center = [0, 0, 1], normal = [0, 0, -1], radius = 0.1 } }, rate = \"1 kg/s\", radius = 0.001 }",
+            &["grains of an inlet have the density of their material", "another density"],
+        ),
     ];
     for (what, shape, section, phrases) in cases {
         let text = format!("{GLASS}{shape}[grains.rods]\nmaterial = \"glass\"\n{section}\n");

@@ -151,6 +151,38 @@ fn templates_start_and_step() {
 }
 
 #[test]
+fn masses_come_from_a_file_or_from_the_section() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bed.csv");
+    let text = format!("{GLASS}\n[grains.bed]\nmaterial = \"glass\"\nfile = \"bed.csv\"\nradius = \"1 mm\"");
+    let load = |text: &str| load_text(text, &folder.path().join("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    std::fs::write(&path, "id x y z\n4 0 0 0\n2 1 0 0\n").unwrap();
+    assert!(load(&text).world.grains.masses.is_empty());
+    let keyed = format!("{text}\nmass = \"3 mg\"");
+    let all = |world: &seixo_engine::world::World| world.grains.masses.iter().map(|(&id, &mass)| (id, mass)).collect::<Vec<_>>();
+    let first = load(&keyed);
+    assert_eq!(all(&first.world), [(2, 3e-6), (4, 3e-6)]);
+    let again = load_text(&first.resolved, Path::new("/somewhere/else.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((all(&again.world), again.resolved), (all(&first.world), first.resolved));
+    // A column takes precedence.
+    std::fs::write(&path, "id x y z mass[g]\n4 0 0 0 2\n2 1 0 0 5\n").unwrap();
+    assert_eq!(all(&load(&keyed).world), [(2, 5e-3), (4, 2e-3)]);
+    // A boundary weighs what its grains weigh.
+    let held = load(&format!("{text}\nfixed = true"));
+    assert_eq!((all(&held.world).len(), held.world.grains.bodies[0].mass), (2, 5e-3 + 2e-3));
+    // Grains that a stage adds bring their masses.
+    let later = load(&format!(
+        "{text}\n[[stage]]\nname = \"wait\"\nuntil = \"duration 0.1 s\"\n[[stage]]\nname = \"come\"\nadd = [\"grains.bed\"]\n"
+    ));
+    assert!(later.world.grains.masses.is_empty());
+    assert_eq!(later.plan.reserve.masses.get(&2), Some(&5e-3));
+    let [kind] = &later.world.later.grains[..] else {
+        panic!("{:?}", later.world.later.grains)
+    };
+    assert_eq!(kind.mass_per_radius, Some(2e-3 / 1e-3));
+}
+
+#[test]
 fn files_are_relative_to_the_scene_and_absolute_once_resolved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("scene.toml");

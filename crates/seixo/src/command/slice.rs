@@ -112,7 +112,7 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     let mass = |(i, radius): (usize, &f64)| Some(4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density(i)?);
     let masses: Option<Vec<f64>> = frame.radius.iter().enumerate().map(mass).collect();
     masses.ok_or_else(|| {
-        input("grains are of several materials, and the frame does not say which is of which; add \"mass\" to `fields` under [output] in the scene and run it")
+        input("grains are of several materials or of given masses, and the frame does not say which is of which; add \"mass\" to `fields` under [output] in the scene and run it")
     })
 }
 

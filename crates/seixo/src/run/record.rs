@@ -405,7 +405,7 @@ pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> Str
         let vectors = [&grains.position, &grains.velocity, &grains.angular_velocity]
             .into_iter()
             .flat_map(|column| column.as_flattened());
-        for value in vectors.chain(&grains.radius) {
+        for value in vectors.chain(&grains.radius).chain(grains.masses.values()) {
             hasher.update(&value.to_le_bytes());
         }
         for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {

@@ -256,6 +256,7 @@ fn drop_grains(simulation: &mut Simulation) -> Result<AppliedAction, WorldError>
             kept.group[like],
         );
         handful.scalars.push_from(&kept.scalars, like);
+        handful.masses.extend(simulation.given_mass(kept.id[like]).map(|mass| (id, mass)));
     }
     if handful.is_empty() {
         return nothing("there is no room above the grains for a handful more");

@@ -222,6 +222,7 @@ pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
         radius: now.radius,
         material: now.material,
         group: now.group,
+        masses: std::mem::take(&mut world.grains.masses),
         scalars: now.scalars,
         bodies: Vec::new(),
     };

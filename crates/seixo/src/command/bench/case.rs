@@ -6,6 +6,7 @@ use seixo::World;
 use seixo_engine::state::GrainScalars;
 use seixo_engine::world::{Grains, Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use std::collections::BTreeMap;
 
 /// Case of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -308,6 +309,7 @@ pub fn with_room(particles: usize) -> Grains {
         radius: Vec::with_capacity(particles),
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
+        masses: BTreeMap::new(),
         scalars: GrainScalars::default(),
         bodies: Vec::new(),
     }

@@ -83,7 +83,9 @@ impl Simulation {
             let new = fields_of(grains, &materials.densities, materials.has_friction);
             populations.append_grains(&new);
             // A removed grain may have had the same id.
-            grains.id.iter().for_each(|id| drop(populations.grains.given_masses.remove(id)));
+            for id in &grains.id {
+                populations.grains.given_masses.remove(id);
+            }
             populations.grains.given_masses.extend(&grains.masses);
         })?;
         self.whole.populations.ledger.work.inserted += gained;

@@ -1,6 +1,6 @@
 //! GPUs through CubeCL: list them, open one, and report errors.
 //!
-//! Memory consists of [`Buffer`]s. Kernels are launched on [`Gpu::client`] one after another. The module also has the primitives that CubeCL lacks:
+//! Memory consists of [`Buffer`]s. Kernels are launched on [`Gpu::client`] one after another, in one [`Queue`] or in several. The module also has the primitives that CubeCL lacks:
 //! scan, sort, reductions, compaction and gather. Their results are bitwise reproducible.
 //!
 //! ```no_run
@@ -23,6 +23,7 @@ mod fetch;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod interop;
 mod peers;
+mod queue;
 mod reduce;
 mod runtime;
 mod scan;
@@ -32,6 +33,7 @@ mod sort;
 pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
 pub use cubecl::client::Client;
+pub use queue::Queue;
 pub use reduce::Fold;
 pub use shared_buffer::SharedBuffer;
 pub use sort::Order;
@@ -230,7 +232,7 @@ impl Gpu {
         &self.runtime.description
     }
 
-    /// Client for kernel launches. Launches from all threads run one after another.
+    /// Client for kernel launches. Launches from all threads run one after another, unless a thread has entered another [`Queue`].
     pub fn client(&self) -> &Client {
         self.runtime.client()
     }
@@ -269,7 +271,7 @@ impl Gpu {
         }
     }
 
-    /// Waits until all launches so far have finished.
+    /// Waits until all launches so far have finished, those on other [`Queue`]s excepted.
     ///
     /// # Errors
     /// If the device was lost. A kernel that did not compile is reported when its result is downloaded.

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "launches take raw buffers")]
 
 use super::fetch::Fetch;
+use super::queue::Queue;
 use super::runtime::Runtime;
 use super::{Api, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
@@ -10,7 +11,6 @@ use cubecl::bytes::Bytes;
 use cubecl::future::block_on;
 use cubecl::prelude::*;
 use cubecl::server::{Handle, ServerError};
-use cubecl_environment::stream::StreamId;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,9 +18,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
-
-/// A second stream; all launches use stream 0.
-const ASIDE: StreamId = StreamId { value: 1 };
 
 /// Memory accounting, shared by all clones of a [`Gpu`].
 #[derive(Default)]
@@ -382,7 +379,7 @@ impl Copies {
             Api::Cuda => {
                 // A stream waits for another only if it reads memory allocated there since the last wait. This new buffer causes that wait.
                 self.add(&self.gpu.parcel::<u32>(1), 0..1);
-                ASIDE.executes(|| self.gpu.queue_copies(self.handles))
+                Queue::ASIDE.enter(|| self.gpu.queue_copies(self.handles))
             }
             // wgpu has one queue.
             Api::Wgpu => match self.gpu.runtime.setup.as_ref().filter(|_| !self.handles.is_empty()) {

@@ -114,8 +114,8 @@ fn root(message: &str) -> String {
     kept.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// Sets CubeCL's options for the whole process, before its first use. All threads use one queue, so that launches run in the order in which they were
-/// made. No `cubecl.toml` from a parent folder is read.
+/// Sets CubeCL's options for the whole process, before its first use. All threads use one queue, unless they enter another, so that launches run in the
+/// order in which they were made. No `cubecl.toml` from a parent folder is read.
 pub fn configure() {
     let mut settings = CubeClRuntimeConfig::default();
     settings.streaming.policy = StreamPolicy::Single;

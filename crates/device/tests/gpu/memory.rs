@@ -1,7 +1,7 @@
 use crate::{gpu, shuffled};
 use cubecl::prelude::*;
 use cubecl::wgpu::wgpu;
-use seixo_device::gpu::{Api, Fold, Gpu, GpuError, Number, Order, list, units};
+use seixo_device::gpu::{Api, Fold, Gpu, GpuError, Number, Order, Queue, list, units};
 
 #[cube(launch_unchecked)]
 fn add_one(words: &mut [u32]) {
@@ -212,6 +212,24 @@ fn launches_of_several_threads_are_one_sequence() {
         }
     });
     assert_eq!(gpu.download(&words).unwrap(), vec![100; 1000]);
+}
+
+#[test]
+fn launches_of_two_queues_do_not_disturb_each_other() {
+    let gpu = &gpu();
+    let count_from = |start: u32| {
+        let words = gpu.upload(&vec![start; 100_000], "words").unwrap();
+        for k in 1..=40 {
+            add(gpu, &words);
+            assert_eq!(gpu.download(&words).unwrap(), vec![start + k; 100_000]);
+        }
+    };
+    std::thread::scope(|scope| {
+        for (queue, start) in Queue::PAIR.into_iter().zip([0, 1_000_000]) {
+            scope.spawn(move || queue.enter(|| count_from(start)));
+        }
+        count_from(2_000_000);
+    });
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub const GRAVITY: f64 = 9.81;
 const RESTITUTION_AT_BODIES: f64 = 0.7;
 /// Support of the fluid of \[Müller 2003\] \[spacings\]: 32 neighbors. \[Silva 2010\] does not give its own support, but recommends 27 neighbors (§
 /// 4.1).
-const SUPPORT_OF_MULLER: f64 = 2.0;
+pub const SUPPORT_OF_MULLER: f64 = 2.0;
 /// Square root of its stiffness over the largest speed of the flow \[-\].
 const ROOT_OVER_FLOW: f64 = 5.0;
 /// Coefficient ε of XSPH \[-\].

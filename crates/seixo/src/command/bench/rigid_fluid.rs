@@ -2,6 +2,7 @@
 
 mod charts;
 mod frames;
+mod queues;
 mod scenes;
 mod shape;
 mod tables;
@@ -12,15 +13,15 @@ use super::{failed, refused, seconds_of, warm_up};
 use crate::terminal;
 use clap::{Args, ValueEnum};
 pub use scenes::fluid_alone;
-use scenes::{Coupling, world};
+use scenes::{COARSEST, Coupling, world};
 use seixo::Simulation;
 use seixo::device_options::{DeviceArguments, is_on_cpu};
 use seixo::scene::Device;
 use seixo_engine::world::{DeviceChoice, Search, Settings};
 use serde::Serialize;
-use shape::Shape;
+use shape::{RADIUS, Shape};
 use std::path::PathBuf;
-use tables::{Line, Placement, Table, gain};
+use tables::{Line, Placement, Reached, Table, gain};
 
 /// Run the scenes of [Silva 2010], tables 6.3 to 6.9, and compare with its steps per second
 ///
@@ -39,6 +40,9 @@ Examples:
                                                               a teapot as spheres: of one that is 4.1 long and 2 high, 74
   seixo bench rigid-fluid 6.4 --sphere-floor --search spatial_hash,spatial_hash_static
                                                               what hash tables for fixed spheres save in whole runs
+  seixo bench rigid-fluid 6.4 6.6 --mesh teapot.obj --radius 0.12,0.18,0.36 --device gpu
+                                                              the same bodies of fewer and fewer spheres, compared with the most
+  seixo bench rigid-fluid 6.5 --queues --device cuda          fluid and bodies also as two simulations at the same time
   seixo bench rigid-fluid --scale 100 --device gpu            a hundred times as many particles and bodies
   seixo bench rigid-fluid 6.6 --settle 20000 --json           later in the fall
   seixo bench rigid-fluid --device cpu,gpu --plot charts      and its figures 6.2, 6.3, 6.5 and 6.6 as SVG
@@ -70,11 +74,16 @@ pub struct RigidFluidArguments {
     #[arg(long, value_name = "FACTOR", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     scale: u32,
     /// Mesh of the bodies: STL, OBJ or PLY. Spheres on its surface form a body, as with `seixo spheres`; default: an ellipsoid
-    #[arg(long, value_name = "FILE", requires = "radius")]
+    #[arg(long, value_name = "FILE", requires = "radii")]
     mesh: Option<PathBuf>,
-    /// Radius of these spheres, in the unit of the mesh
-    #[arg(long, value_name = "LENGTH", requires = "mesh")]
-    radius: Option<f64>,
+    /// Radius of these spheres, in the unit of the mesh. With several, separated by commas, the same bodies are measured with finer and coarser spheres,
+    /// and compared with the finest: the most that coarser spheres away from the focus could gain
+    #[arg(long = "radius", value_name = "LENGTH", requires = "mesh", value_delimiter = ',')]
+    radii: Vec<f64>,
+    /// In table 6.5, also measure fluid and bodies as two simulations at the same time, each on its own queue of the GPU: the most that launches at the
+    /// same time could gain
+    #[arg(long)]
+    queues: bool,
     /// Solver of the fluid and its interaction with bodies, in table 6.6
     #[arg(long, value_enum, default_value_t)]
     solver: Coupling,
@@ -158,11 +167,30 @@ struct Gain {
     published_speed_up: Option<f64>,
 }
 
+/// A speed-up of bodies of coarser spheres over the same bodies of the finest.
+#[derive(Serialize)]
+struct Coarsening {
+    table: &'static str,
+    placement: &'static str,
+    bodies: usize,
+    fluid_particles: usize,
+    /// Number of spheres of a body, and of one of the finest.
+    spheres: usize,
+    finest_spheres: usize,
+    /// Ratio of steps per second.
+    speed_up: f64,
+    /// Ratio of simulated over wall time, since coarser spheres may allow a longer time step.
+    pace: f64,
+}
+
+/// Measurements of one line and one shape, in the order of [`Placement::ALL`].
+type Found = [Option<Measured>; Placement::ALL.len()];
+
 /// Measures the tables.
 pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
-    let shape = match (&arguments.mesh, arguments.radius) {
-        (Some(file), Some(radius)) => Shape::of_mesh(file, radius)?,
-        _ => Shape::ellipsoid(),
+    let shapes = match &arguments.mesh {
+        Some(file) => Shape::of_mesh(file, &arguments.radii)?,
+        None => vec![Shape::ellipsoid()],
     };
     let tables = match arguments.tables.as_slice() {
         [] => Table::value_variants(),
@@ -173,43 +201,26 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
             "--split shares the work of a GPU, and none of the devices is one: add --device gpu".to_owned(),
         ));
     }
+    refuse_queues(arguments, tables)?;
+    if tables.contains(&Table::Together) {
+        refuse_coarse(arguments.solver, &shapes)?;
+    }
     for &table in tables {
         let lines: Vec<Line> = table.lines().iter().map(|line| line.scaled(arguments.scale as usize)).collect();
-        refuse_too_many(&lines, &shape)?;
+        // Fluid alone has no bodies.
+        let shapes = if table == Table::Fluid { &shapes[..1] } else { &shapes[..] };
+        refuse_too_many(&lines, shapes)?;
         if !arguments.json {
-            terminal::out(&title(table, &shape, arguments.solver))?;
+            terminal::out(&title(table, shapes, arguments.solver))?;
         }
         let mut measured = Vec::new();
         for line in &lines {
-            let mut reached = [None; Placement::ALL.len()];
-            for &device in &arguments.devices {
-                for way in ways(arguments, line, device) {
-                    let (placement, found) = measure(arguments, (table, line), (device, way), &shape)?;
-                    if way.search == arguments.searches[0] {
-                        reached[placement as usize] = Some(found.steps_per_second);
-                    }
-                    report(arguments, &found, || found.text())?;
-                }
+            let mut of_shapes = Vec::new();
+            for shape in shapes {
+                of_shapes.push(measure_shape(arguments, table, line, shape)?);
+                compare_with_finest(arguments, table, shapes, &of_shapes)?;
             }
-            for (of, over, number) in [
-                (Placement::Gpu, Placement::Cpu, table.number(Placement::Gpu)),
-                (Placement::Heterogeneous, Placement::Gpu, "6.9"),
-                (Placement::Split, Placement::Gpu, "6.9"),
-            ] {
-                if let Some(speed_up) = gain(&reached, of, over) {
-                    let compared = Gain {
-                        table: number,
-                        bodies: line.bodies,
-                        fluid_particles: line.fluid,
-                        of: of.name(),
-                        over: over.name(),
-                        speed_up,
-                        published_speed_up: gain(&line.published, of, over),
-                    };
-                    report(arguments, &compared, || compared.text())?;
-                }
-            }
-            measured.push((*line, reached));
+            measured.push((*line, steps_per_second(&of_shapes[0])));
         }
         if let Some(folder) = &arguments.plot {
             charts::draw(folder, table, &measured)?;
@@ -218,7 +229,74 @@ pub fn rigid_fluid(arguments: &RigidFluidArguments) -> Done {
     Ok(())
 }
 
-/// Whether a word names a GPU that computes everything.
+/// Measures a line of a table with one shape on all devices, and reports their gains over each other.
+fn measure_shape(arguments: &RigidFluidArguments, table: Table, line: &Line, shape: &Shape) -> Result<Found, Failure> {
+    let mut found = Found::default();
+    for &device in &arguments.devices {
+        for way in ways(arguments, line, device) {
+            let (placement, measured) = measure(arguments, (table, line), (device, way), shape)?;
+            report(arguments, &measured, || measured.text())?;
+            if way.search == arguments.searches[0] {
+                found[placement as usize] = Some(measured);
+            }
+        }
+        if arguments.queues && table == Table::Apart && is_gpu(device) {
+            let compared = queues::compare(
+                world(table, line, shape, arguments.solver),
+                settings_on(arguments, device, Way::of(arguments))?,
+                arguments,
+            )?;
+            report(arguments, &compared, || compared.text())?;
+        }
+    }
+    let reached = steps_per_second(&found);
+    for (of, over, number) in [
+        (Placement::Gpu, Placement::Cpu, table.number(Placement::Gpu)),
+        (Placement::Heterogeneous, Placement::Gpu, "6.9"),
+        (Placement::Split, Placement::Gpu, "6.9"),
+    ] {
+        if let Some(speed_up) = gain(&reached, of, over) {
+            let compared = Gain {
+                table: number,
+                bodies: line.bodies,
+                fluid_particles: line.fluid,
+                of: of.name(),
+                over: over.name(),
+                speed_up,
+                published_speed_up: gain(&line.published, of, over),
+            };
+            report(arguments, &compared, || compared.text())?;
+        }
+    }
+    Ok(found)
+}
+
+fn steps_per_second(found: &Found) -> Reached {
+    found.each_ref().map(|one| one.as_ref().map(|measured| measured.steps_per_second))
+}
+
+/// Compares the last of the shapes that were measured with the first, on each device.
+fn compare_with_finest(arguments: &RigidFluidArguments, table: Table, shapes: &[Shape], found: &[Found]) -> Done {
+    let [finest, .., last] = found else { return Ok(()) };
+    for (placement, pair) in Placement::ALL.into_iter().zip(finest.iter().zip(last)) {
+        if let (Some(finest), Some(coarser)) = pair {
+            let compared = Coarsening {
+                table: table.number(placement),
+                placement: placement.name(),
+                bodies: coarser.bodies,
+                fluid_particles: coarser.fluid_particles,
+                spheres: shapes[found.len() - 1].offsets.len(),
+                finest_spheres: shapes[0].offsets.len(),
+                speed_up: coarser.steps_per_second / finest.steps_per_second,
+                pace: coarser.simulated_per_second / finest.simulated_per_second,
+            };
+            report(arguments, &compared, || compared.text())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a device is one GPU, without the CPU.
 fn is_gpu(device: Device) -> bool {
     matches!(device, Device::Gpu(_) | Device::Of(..))
 }
@@ -232,15 +310,46 @@ struct Way {
     split: bool,
 }
 
+impl Way {
+    /// The first method of the pair search.
+    fn of(arguments: &RigidFluidArguments) -> Way {
+        Way {
+            search: arguments.searches[0],
+            split: false,
+        }
+    }
+}
+
 /// Each method of the pair search, and the split of work with the first one.
 fn ways(arguments: &RigidFluidArguments, line: &Line, device: Device) -> Vec<Way> {
     let whole = arguments.searches.iter().map(|&search| Way { search, split: false });
     let is_split = arguments.split && is_gpu(device) && line.bodies > 0;
     let split = is_split.then_some(Way {
-        search: arguments.searches[0],
         split: true,
+        ..Way::of(arguments)
     });
     whole.chain(split).collect()
+}
+
+/// Settings of a device.
+fn settings_on(arguments: &RigidFluidArguments, device: Device, way: Way) -> Result<Settings, Failure> {
+    let mut settings = Settings {
+        threads: arguments.threads,
+        search: way.search,
+        broad_phase: way.split.then_some(true),
+        ..Settings::default()
+    };
+    let place = DeviceArguments {
+        device: Some(device),
+        precision: arguments.precision.clone().filter(|_| device != Device::Cpu),
+    };
+    place.apply(&mut settings).map_err(Failure::Input)?;
+    Ok(settings)
+}
+
+/// Number of steps before the measurement: those that were requested, and some in which caches, lists and buffers grow, and a GPU compiles its kernels.
+fn steps_before(arguments: &RigidFluidArguments) -> u64 {
+    arguments.settle + (arguments.steps / 10).clamp(1, 50)
 }
 
 fn report<T: Serialize>(arguments: &RigidFluidArguments, found: &T, text: impl Fn() -> String) -> Done {
@@ -252,7 +361,7 @@ fn report<T: Serialize>(arguments: &RigidFluidArguments, found: &T, text: impl F
 }
 
 /// Returns the heading of a table.
-fn title(table: Table, shape: &Shape, coupling: Coupling) -> String {
+fn title(table: Table, shapes: &[Shape], coupling: Coupling) -> String {
     let numbers = if table == Table::Together {
         "6.6 to 6.9"
     } else {
@@ -263,13 +372,43 @@ fn title(table: Table, shape: &Shape, coupling: Coupling) -> String {
         text += &format!(", solver = \"{}\"", coupling.name());
     }
     if table != Table::Fluid {
-        text += &format!(" · bodies of {}: {}", terminal::many(shape.offsets.len(), "sphere"), shape.name);
+        let kind = |shape: &Shape| format!("{}: {}", terminal::many(shape.offsets.len(), "sphere"), shape.name);
+        text += &format!(" · bodies of {}", shapes.iter().map(kind).collect::<Vec<_>>().join("; of "));
     }
     text
 }
 
-fn refuse_too_many(lines: &[Line], shape: &Shape) -> Done {
-    let spheres = shape.offsets.len();
+/// Refuses to compare queues without the table and the device that have them.
+fn refuse_queues(arguments: &RigidFluidArguments, tables: &[Table]) -> Done {
+    let has_gpu = arguments.devices.iter().any(|&device| is_gpu(device));
+    if !arguments.queues || has_gpu && tables.contains(&Table::Apart) {
+        return Ok(());
+    }
+    Err(Failure::Input(
+        "--queues compares two queues of a GPU in table 6.5: name this table, and a GPU with --device gpu, cuda or wgpu".to_owned(),
+    ))
+}
+
+/// Refuses shapes with which bodies do not act on the fluid of table 6.6 as they should.
+fn refuse_coarse(coupling: Coupling, shapes: &[Shape]) -> Done {
+    let largest = COARSEST / RADIUS;
+    match (coupling, shapes.last()) {
+        (Coupling::Wcsph, _) if shapes.len() > 1 => Err(Failure::Input(
+            "--radius has several radii, but with --solver wcsph water would pass between the boundary particles of coarse bodies: ask for one \
+             radius, or leave out table 6.6"
+                .to_owned(),
+        )),
+        // To rounding.
+        (Coupling::Muller2003, Some(coarsest)) if coarsest.radius > COARSEST * (1.0 + 1e-9) => Err(Failure::Input(format!(
+            "the largest --radius is {:.2} times the smallest, must be at most {largest:.2} times in table 6.6: ask for less, or leave out table 6.6",
+            coarsest.radius / RADIUS
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn refuse_too_many(lines: &[Line], shapes: &[Shape]) -> Done {
+    let spheres = shapes.iter().map(|shape| shape.offsets.len()).max().unwrap_or_default();
     match lines.iter().map(|line| line.bodies).max() {
         Some(bodies) if bodies * spheres >= MAX_SPHERES => Err(Failure::Input(format!(
             "{bodies} bodies of {spheres} spheres are {} spheres, must be below {MAX_SPHERES}: ask for a smaller --scale, or a larger --radius",
@@ -286,17 +425,7 @@ fn measure(
     (device, way): (Device, Way),
     shape: &Shape,
 ) -> Result<(Placement, Measured), Failure> {
-    let mut settings = Settings {
-        threads: arguments.threads,
-        search: way.search,
-        broad_phase: way.split.then_some(true),
-        ..Settings::default()
-    };
-    let place = DeviceArguments {
-        device: Some(device),
-        precision: arguments.precision.clone().filter(|_| device != Device::Cpu),
-    };
-    place.apply(&mut settings).map_err(Failure::Input)?;
+    let settings = settings_on(arguments, device, way)?;
     let mut world = world(table, line, shape, arguments.solver);
     if arguments.sphere_floor {
         scenes::lay_floor(&mut world);
@@ -317,8 +446,7 @@ fn measure(
         warm_up(fluid_alone(WARMING), settings)?;
     }
     let (steps, repeats) = (arguments.steps, arguments.repeat);
-    // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
-    simulation.advance(arguments.settle + (steps / 10).clamp(1, 50)).map_err(failed)?;
+    simulation.advance(steps_before(arguments)).map_err(failed)?;
     let rebuilds = simulation.rebuilds();
     let measurements = seconds_of(&mut simulation, steps, repeats).map_err(failed)?;
     let mut sorted = measurements.clone();
@@ -417,5 +545,18 @@ impl Gain {
         let published = self.published_speed_up;
         let beside = published.map_or(String::new(), |gain| format!("; [Silva 2010], table {}: {gain:.2}", self.table));
         format!("    {} over {}: {:.2}{beside}", self.of, self.over, self.speed_up)
+    }
+}
+
+impl Coarsening {
+    fn text(&self) -> String {
+        format!(
+            "    {}: bodies of {} over bodies of {}: {:.2} in steps, {:.2} in simulated time",
+            self.placement,
+            terminal::many(self.spheres, "sphere"),
+            terminal::many(self.finest_spheres, "sphere"),
+            self.speed_up,
+            self.pace
+        )
     }
 }

@@ -575,6 +575,8 @@ fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
         ("bench rigid-fluid --steps 0", "--steps"),
         ("bench rigid-fluid --mesh block.obj", "--radius"),
         ("bench rigid-fluid 6.6 --split", "add --device gpu"),
+        ("bench rigid-fluid 6.5 --queues", "--device gpu"),
+        ("bench rigid-fluid 6.4 --queues --device gpu", "table 6.5"),
     ] {
         let refused = stage.seixo(line);
         assert!(refused.code == 2 && refused.err.contains(reported), "{line}: {}", refused.err);

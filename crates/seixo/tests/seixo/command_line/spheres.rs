@@ -304,3 +304,35 @@ fn bodies_of_a_bench_are_made_of_a_mesh() {
         assert!(refused.code == 2 && refused.err.contains(reported), "{line}: {}", refused.err);
     }
 }
+
+#[test]
+fn bodies_of_coarser_spheres_are_compared_with_the_finest() {
+    let stage = stage();
+    let done = seixo(
+        &stage,
+        "bench rigid-fluid 6.4 --mesh block.obj --radius 1,0.5 --steps 1 --repeat 1 --json",
+    );
+    assert_eq!(done.code, 0, "{}", done.err);
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3 * 5);
+    let of = |line: &Value, key: &str| line[key].as_f64().unwrap();
+    for line in lines.chunks(3) {
+        let [fine, coarse, compared] = line else { panic!("{line:?}") };
+        // None of 2 × 4 × 6 cubes is inside, and none of 1 × 2 × 3.
+        assert_eq!(of(fine, "body_spheres"), 48.0 * of(fine, "bodies"));
+        assert_eq!(of(coarse, "body_spheres"), 6.0 * of(fine, "bodies"));
+        assert_eq!((of(compared, "finest_spheres"), of(compared, "spheres")), (48.0, 6.0));
+        let speed_up = of(coarse, "steps_per_second") / of(fine, "steps_per_second");
+        assert!((of(compared, "speed_up") / speed_up - 1.0).abs() < 1e-12, "{compared}");
+    }
+    for (line, reported) in [
+        ("bench rigid-fluid 6.6 --mesh block.obj --radius 1,0.25", "4.00 times the smallest"),
+        (
+            "bench rigid-fluid 6.6 --mesh block.obj --radius 1,0.5 --solver wcsph",
+            "--solver wcsph",
+        ),
+    ] {
+        let refused = seixo(&stage, line);
+        assert!(refused.code == 2 && refused.err.contains(reported), "{line}: {}", refused.err);
+    }
+}

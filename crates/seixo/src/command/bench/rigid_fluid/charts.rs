@@ -2,12 +2,9 @@
 
 use super::super::super::{Done, create_folder};
 use super::super::write_chart;
-use super::tables::{Line, Placement, Table};
+use super::tables::{Line, Placement, Reached, Table};
 use seixo::view::{Chart, Panel};
 use std::path::Path;
-
-/// Steps per second that were reached, in the order of [`Placement::ALL`].
-type Reached = [Option<f64>; Placement::ALL.len()];
 
 /// Particles of the fluid and of all bodies of 76 spheres.
 fn size(line: &Line) -> f64 {

@@ -1,7 +1,7 @@
 //! Worlds similar in kind to those of \[Silva 2010\], which gives numbers of particles and bodies, but no sizes and springs.
 
 use super::super::case::{Jitter, open_box, with_room, world_of};
-use super::super::fluid::{DENSITY, GRAVITY, layers, muller, tank_of, water};
+use super::super::fluid::{DENSITY, GRAVITY, SUPPORT_OF_MULLER, layers, muller, tank_of, water};
 use super::shape::{self, RADIUS, Shape};
 use super::tables::{Line, Table};
 use clap::ValueEnum;
@@ -22,6 +22,8 @@ const DEEPEST: f64 = 0.4;
 const RESTITUTION: f64 = 0.2;
 /// Spacing of the fluid in scenes with bodies: that of the spheres of the bodies \[m\].
 const SPACING: f64 = 2.0 * RADIUS;
+/// Largest radius of spheres that the fluid of \[Müller 2003\] meets \[m\]: its support less half a spacing.
+pub const COARSEST: f64 = (SUPPORT_OF_MULLER - 0.5) * SPACING;
 /// Depth of the fluid below falling bodies \[spacings\]: about half the height of a body.
 const DEPTH: f64 = 4.0;
 /// Height of the walls of particles over that depth.
@@ -117,7 +119,7 @@ fn together(line: &Line, shape: &Shape, coupling: Coupling) -> World {
         slips: true,
         // Bodies of [Silva 2010] interact with the fluid by their spheres.
         radius: match coupling {
-            Coupling::Muller2003 => vec![0.5 * SPACING; shape.offsets.len()],
+            Coupling::Muller2003 => vec![shape.radius; shape.offsets.len()],
             Coupling::Wcsph => Vec::new(),
         },
         volume: Vec::new(),

@@ -2,13 +2,13 @@
 
 use super::super::super::Failure;
 use crate::terminal;
-use seixo::analysis::solid_of_apart;
+use seixo::analysis::{Solid, solid_of_apart};
 use seixo::engine::voxels::VoxelFilling;
 use seixo::scene::{VoxelizationRequest, spheres_of_mesh};
 use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Vec3};
 use std::path::Path;
 
-/// Radius of the spheres \[m\].
+/// Radius of the spheres, of the finest if there are several shapes \[m\].
 pub const RADIUS: f64 = 0.01;
 /// Density of the spheres \[kg/m³\]: the bodies are hollow and float.
 pub const DENSITY: f64 = 1000.0;
@@ -24,6 +24,8 @@ pub struct Shape {
     pub name: String,
     /// Positions of the spheres relative to the center of mass, in principal axes \[m\].
     pub offsets: Vec<Vec3>,
+    /// Radius of the spheres \[m\].
+    pub radius: f64,
     /// Mass \[kg\].
     pub mass: f64,
     /// Principal moments of inertia \[kg m²\].
@@ -59,30 +61,41 @@ impl Shape {
                 }
             }
         }
-        Shape::of("the surface of an ellipsoid, hollow".to_owned(), &centers)
+        let solid = solid_of(&centers);
+        Shape::of("the surface of an ellipsoid, hollow".to_owned(), RADIUS, &centers, &solid)
     }
 
-    /// Converts a mesh with [`seixo::scene::spheres_of_mesh`] to spheres of this radius, in the unit of the mesh.
+    /// Converts a mesh with [`seixo::scene::spheres_of_mesh`] to spheres of each of these radii, in the unit of the mesh. The finest shape comes first.
+    /// All have its size, mass and moments.
     ///
     /// # Errors
-    /// If the file is not a mesh, or the radius does not fit it.
-    pub fn of_mesh(file: &Path, radius: f64) -> Result<Shape, Failure> {
-        let wish = VoxelizationRequest {
-            radius,
-            filling: VoxelFilling::Surface,
-            device: DeviceChoice::Cpu,
-            threads: 0,
-        };
-        let found = spheres_of_mesh(file, 1.0, &wish)?;
-        found.notices.iter().for_each(|notice| terminal::note(&format!("note: {notice}")));
-        let centers: Vec<Vec3> = found.centers.iter().map(|center| center.map(|x| x / radius * RADIUS)).collect();
-        Ok(Shape::of(format!("{} at a radius of {radius}", file.display()), &centers))
+    /// If the file is not a mesh, or a radius does not fit it.
+    pub fn of_mesh(file: &Path, radii: &[f64]) -> Result<Vec<Shape>, Failure> {
+        let mut radii = radii.to_vec();
+        radii.sort_by(f64::total_cmp);
+        let mut of_finest = None;
+        let mut shapes = Vec::new();
+        for &radius in &radii {
+            let wish = VoxelizationRequest {
+                radius,
+                filling: VoxelFilling::Surface,
+                device: DeviceChoice::Cpu,
+                threads: 0,
+            };
+            let found = spheres_of_mesh(file, 1.0, &wish)?;
+            found.notices.iter().for_each(|notice| terminal::note(&format!("note: {notice}")));
+            let scaled = |length: f64| length / radii[0] * RADIUS;
+            let centers: Vec<Vec3> = found.centers.iter().map(|center| center.map(scaled)).collect();
+            let solid = of_finest.get_or_insert_with(|| solid_of(&centers));
+            let name = format!("{} at a radius of {radius}", file.display());
+            shapes.push(Shape::of(name, scaled(radius), &centers, solid));
+        }
+        Ok(shapes)
     }
 
-    /// Body of spheres at these centers \[m\]; they may be in contact, but must not overlap.
-    fn of(name: String, centers: &[Vec3]) -> Shape {
-        let spheres: Vec<_> = centers.iter().map(|&center| (center.into(), RADIUS)).collect();
-        let solid = solid_of_apart(&spheres);
+    /// Body of spheres of this radius at these centers \[m\], with the mass properties of a solid in the same frame. The spheres may be in contact, but
+    /// must not overlap.
+    fn of(name: String, radius: f64, centers: &[Vec3], solid: &Solid) -> Shape {
         let (moments, axes) = solid.principal_axes();
         let (axes, center_of_mass) = (axes.to_cols_array_2d(), solid.center.to_array());
         let along = |axis: Vec3, at: &Vec3| (0..3).map(|k| axis[k] * (at[k] - center_of_mass[k])).sum::<f64>();
@@ -91,9 +104,10 @@ impl Shape {
         let ends = [0, 1, 2].map(|k| [end(k, f64::min), end(k, f64::max)]);
         Shape {
             name,
+            radius,
             mass: DENSITY * solid.volume,
             moments: (moments * DENSITY).to_array(),
-            size: ends.map(|[low, high]| high - low + 2.0 * RADIUS),
+            size: ends.map(|[low, high]| high - low + 2.0 * radius),
             middle: ends.map(|[low, high]| 0.5 * (low + high)),
             offsets,
         }
@@ -107,7 +121,7 @@ impl Shape {
             .map(|(id, &offset)| Sphere {
                 id,
                 offset,
-                radius: RADIUS,
+                radius: self.radius,
             })
             .collect();
         let body = Body {
@@ -124,6 +138,12 @@ impl Shape {
         };
         grains.push_body(body, &spheres, 0, 0);
     }
+}
+
+/// Solid of spheres of [`RADIUS`] at these centers \[m\] that do not overlap.
+fn solid_of(centers: &[Vec3]) -> Solid {
+    let spheres: Vec<_> = centers.iter().map(|&center| (center.into(), RADIUS)).collect();
+    solid_of_apart(&spheres)
 }
 
 #[cfg(test)]
@@ -147,5 +167,34 @@ mod tests {
         let largest = shape.size.iter().copied().fold(0.0, f64::max);
         let least = shape.size.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(largest < 2.0 * least, "{:?}", shape.size);
+    }
+
+    #[test]
+    fn a_body_of_coarser_spheres_has_the_same_mass_moments_and_size() {
+        // A block of 2 × 4 × 6 cubes, each as wide as a fine sphere, or of 1 × 2 × 3 cubes.
+        let centers = |width: f64| -> Vec<Vec3> {
+            let cubes = |edge: f64| (edge / width) as u32;
+            let mut centers = Vec::new();
+            for x in 0..cubes(2.0) {
+                for y in 0..cubes(4.0) {
+                    for z in 0..cubes(6.0) {
+                        centers.push([x, y, z].map(|k| (f64::from(k) + 0.5) * 2.0 * width * RADIUS));
+                    }
+                }
+            }
+            centers
+        };
+        let solid = solid_of(&centers(1.0));
+        let [fine, coarse] = [1.0, 2.0].map(|width| Shape::of(String::new(), width * RADIUS, &centers(width), &solid));
+        assert_eq!((fine.offsets.len(), coarse.offsets.len()), (48, 6));
+        assert_eq!((fine.mass, fine.moments), (coarse.mass, coarse.moments));
+        let mut grains = Grains::default();
+        for shape in [&fine, &coarse] {
+            // To rounding.
+            let is_near = |a: Vec3, b: Vec3| (0..3).all(|k| (a[k] - b[k]).abs() < 1e-12);
+            assert!(is_near(shape.size, fine.size) && is_near(shape.middle, fine.middle));
+            shape.put(&mut grains, [0.0; 3], [0.0; 3]);
+        }
+        assert_eq!((grains.radius[0], grains.radius[48]), (RADIUS, 2.0 * RADIUS));
     }
 }

@@ -38,6 +38,9 @@ impl Placement {
     }
 }
 
+/// Steps per second on each device, in the order of [`Placement::ALL`].
+pub type Reached = [Option<f64>; Placement::ALL.len()];
+
 /// A scene of \[Silva 2010\], by its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Table {
@@ -62,10 +65,10 @@ pub struct Line {
     pub fluid: usize,
     /// Number of bodies.
     pub bodies: usize,
-    /// Steps per second, in the order of [`Placement::ALL`].
-    pub published: [Option<f64>; Placement::ALL.len()],
+    /// Steps per second.
+    pub published: Reached,
     /// Pictures per second, likewise.
-    pub published_pictures: [Option<f64>; Placement::ALL.len()],
+    pub published_pictures: Reached,
 }
 
 impl Table {
@@ -148,7 +151,7 @@ impl Line {
 }
 
 /// Steps per second of one device over those of another, if both are known.
-pub fn gain(steps_per_second: &[Option<f64>; Placement::ALL.len()], of: Placement, over: Placement) -> Option<f64> {
+pub fn gain(steps_per_second: &Reached, of: Placement, over: Placement) -> Option<f64> {
     Some(steps_per_second[of as usize]? / steps_per_second[over as usize]?)
 }
 

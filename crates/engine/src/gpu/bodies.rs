@@ -10,9 +10,10 @@ use seixo_laws::motion::Scheme;
 use seixo_sweeps::bodies::{LOAD, POSE_OF_BODY};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::joints::JOINT;
+use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::bodies::{
-    FREELY, NOWHERE, PRESCRIBED, advance_bodies, advance_bodies_by_gear, carry_grains, drop_inside_bodies, find_loads, find_places, mark_candidates,
-    move_prescribed_bodies,
+    FREELY, LARGE, NOWHERE, PRESCRIBED, advance_bodies, advance_bodies_by_gear, carry_grains, drop_inside_bodies, find_loads, find_places,
+    mark_candidates, move_prescribed_bodies, sum_forces_on_members,
 };
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::OPEN;
@@ -32,6 +33,10 @@ pub(super) struct GpuBodies<C> {
     poses: Buffer<C>,
     moving: usize,
     row: Buffer<u32>,
+    /// Bodies with more than [`LARGE`] members, their number, and the forces on the members of each.
+    large: Buffer<u32>,
+    large_bodies: usize,
+    sums: Buffer<C>,
     pub place: Buffer<u32>,
     body_of: Buffer<u32>,
     offset: Buffer<C>,
@@ -146,6 +151,8 @@ impl<C: Number> GpuBodies<C> {
             [] if host.is_bonded() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
             turns => turns.to_vec(),
         };
+        let is_large = |b: &u32| (row[*b as usize + 1] - row[*b as usize]) as usize > LARGE;
+        let large: Vec<u32> = (0..host.bodies.len() as u32).filter(is_large).collect();
         let is_held: Vec<u32> = (0..host.bodies.len())
             .map(|b| {
                 if host.bodies.held.is_body_prescribed(b) {
@@ -169,6 +176,9 @@ impl<C: Number> GpuBodies<C> {
                 gpu.upload(&host.grains.fields.member, "rigid bodies")?
             },
             row: words(row)?,
+            large: words(&large)?,
+            large_bodies: large.len(),
+            sums: gpu.zeros(if large.is_empty() { LOAD } else { LOAD * host.bodies.len() }, "rigid bodies")?,
             place: words(place)?,
             body_of: words(body_of)?,
             offset: upload(offset)?,
@@ -251,6 +261,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             Some(forces) => (&forces.order, &forces.force, &forces.torque),
             None => (&carriers.place, &self.force, &self.torque),
         };
+        let has_large = carriers.large_bodies > 0;
+        if has_large {
+            let (count, dim) = units(carriers.large_bodies * THREADS);
+            sum_forces_on_members::launch::<R, C>(
+                client,
+                count,
+                dim,
+                carriers.large.argument(),
+                carriers.row.argument(),
+                place.argument(),
+                carriers.offset.argument(),
+                carriers.coupled.orientation.argument(),
+                force.argument(),
+                torque.argument(),
+                carriers.sums.argument(),
+                self.flags.argument(),
+                carriers.large_bodies as u32,
+                parity,
+            );
+        }
         let (count, dim) = units(carriers.bodies);
         if let Some([of_positions, of_orientations]) = &carriers.derivatives {
             advance_bodies_by_gear::launch::<R, C>(
@@ -271,6 +301,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 carriers.coupled.spin.argument(),
                 carriers.is_held.argument(),
                 carriers.coupled.load.argument(),
+                carriers.sums.argument(),
                 of_positions.argument(),
                 of_orientations.argument(),
                 self.flags.argument(),
@@ -278,6 +309,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 C::of(host.context.settings.scheme.corrects().unwrap_or(Scheme::GEAR)),
                 carriers.bodies as u32,
                 parity,
+                has_large,
             );
         } else {
             advance_bodies::launch::<R, C>(
@@ -298,12 +330,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 carriers.coupled.spin.argument(),
                 carriers.is_held.argument(),
                 carriers.coupled.load.argument(),
+                carriers.sums.argument(),
                 carriers.joints.argument(),
                 self.flags.argument(),
                 stepping::<C, C>(&host.context.stepping),
                 carriers.bodies as u32,
                 parity,
                 carriers.jointed,
+                has_large,
             );
         }
         if carriers.moving > 0 {

@@ -1,7 +1,7 @@
 //! Motion of rigid bodies under the forces on their grains, and motion of these grains.
 
 use super::bonds::record_of;
-use super::{DONE, is_halted, raise};
+use super::{DONE, THREADS, is_halted, raise, sum_of_cube};
 use crate::bodies::{
     BodyForce, FREE, advance_body, carry, drop_own, ghost_of, is_carried, orientation_at, original_of, place_prescribed_body, push_on,
     stored_orientation_at, with_load,
@@ -9,10 +9,10 @@ use crate::bodies::{
 use crate::entries::{TILE, first_entry};
 use crate::gear::advance_body_by_gear;
 use crate::joints::{NO_JOINT, advance_on_joint};
-use crate::layout::{Record, last, load, recall, record, xyz};
+use crate::layout::{Record, last, load, recall, record, store, xyz};
 use crate::motion::{MotionReport, StepParameters, flags_of};
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3, near_vector};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, near_vector};
 
 /// Index of the grain of a member that is in another subdomain.
 pub const NOWHERE: u32 = u32::MAX;
@@ -66,9 +66,81 @@ fn add_power_of_prescribed<C: Real>(
     momentum[b * 4usize + 3usize] -= power;
 }
 
+/// Number of members above which a block of threads sums the forces on a body, in place of one thread: as many as a block has threads.
+pub const LARGE: usize = THREADS;
+
+/// Sums the forces on the members of `n` bodies, one block each. `large` holds their indices, and `sums` gets forces and torques as the buffer of loads,
+/// see [`crate::bodies::with_load()`].
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn sum_forces_on_members<R: Real, C: Coordinate<R>>(
+    large: &[u32],
+    row: &[u32],
+    place: &[u32],
+    offset: &[C],
+    orientation: &[C],
+    force: &[R],
+    torque: &[R],
+    sums: &mut [C],
+    flags: &mut [u32],
+    n: u32,
+    parity: u32,
+) {
+    let k = min(CUBE_POS, n as usize - 1usize);
+    if !is_halted(flags, parity) {
+        let b = large[k] as usize;
+        let end = row[b + 1usize] as usize;
+        let share = (end - row[b] as usize) / THREADS + 1usize;
+        let first = min(row[b] as usize + UNIT_POS as usize * share, end);
+        let body_orientation = orientation_at::<C>(orientation, b * 4usize);
+        let own = push_on::<C, R>(
+            first,
+            min(first + share, end),
+            place,
+            offset,
+            &body_orientation,
+            force,
+            torque,
+            true,
+        );
+        let nothing = C::new(0.0);
+        let total = xyz::<C>(sum_of_cube::<C>(record::<C>(&own.force, nothing)));
+        let turning = xyz::<C>(sum_of_cube::<C>(record::<C>(&own.torque, nothing)));
+        if UNIT_POS == 0u32 && CUBE_POS < n as usize {
+            store::<C>(sums, b * 8usize, &total);
+            store::<C>(sums, b * 8usize + 4usize, &turning);
+        }
+    }
+}
+
+/// Force on the members of body b. If bodies with more than [`LARGE`] members are `summed`, `sums` has theirs, and zero for the others.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn force_on_members<C: Coordinate<R>, R: Real>(
+    b: usize,
+    row: &[u32],
+    place: &[u32],
+    offset: &[C],
+    body_orientation: &Quaternion<C>,
+    force: &[R],
+    torque: &[R],
+    sums: &[C],
+    #[comptime] summed: bool,
+) -> BodyForce<C> {
+    let first = row[b] as usize;
+    let mut end = row[b + 1usize] as usize;
+    if comptime!(summed) {
+        if end - first > LARGE {
+            end = first;
+        }
+    }
+    let own = push_on::<C, R>(first, end, place, offset, body_orientation, force, torque, true);
+    if comptime!(summed) { with_load::<C>(&own, b, sums) } else { own }
+}
+
 /// Advances the n bodies by one step, except those with prescribed motion, which `is_held` marks as [`PRESCRIBED`]. `loads` act on them in addition to
-/// the forces on their grains, and some may be on `joints`. The work of local damping is added to the last numbers of `half_velocity`, and the power of
-/// prescribed motion to those of `momentum`.
+/// the forces on their grains, and some may be on `joints`. If large bodies are `summed`, `sums` has the forces on their grains. The work of local
+/// damping is added to the last numbers of `half_velocity`, and the power of prescribed motion to those of `momentum`.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -86,27 +158,20 @@ pub fn advance_bodies<R: Real, C: Coordinate<R> + Coordinate<C>>(
     spin: &mut [C],
     is_held: &[u32],
     loads: &[C],
+    sums: &[C],
     joints: &[C],
     flags: &mut [u32],
     stepping: &StepParameters<C, C>,
     n: u32,
     parity: u32,
     #[comptime] jointed: bool,
+    #[comptime] summed: bool,
 ) {
     let b = ABSOLUTE_POS;
     if b < n as usize {
         if !is_halted(flags, parity) {
             let body_orientation = stored_orientation_at::<C>(orientation, b * 4usize);
-            let touched = push_on::<C, R>(
-                row[b] as usize,
-                row[b + 1usize] as usize,
-                place,
-                offset,
-                &body_orientation,
-                force,
-                torque,
-                true,
-            );
+            let touched = force_on_members::<C, R>(b, row, place, offset, &body_orientation, force, torque, sums, summed);
             let push = with_load::<C>(&touched, b, loads);
             if is_held[b] != FREELY {
                 add_power_of_prescribed::<C>(b, is_held[b], &touched, &push, velocity, spin, momentum);
@@ -177,6 +242,7 @@ pub fn advance_bodies_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     spin: &mut [C],
     is_held: &[u32],
     loads: &[C],
+    sums: &[C],
     position_derivatives: &mut [C],
     orientation_derivatives: &mut [C],
     flags: &mut [u32],
@@ -184,21 +250,13 @@ pub fn advance_bodies_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     share: C,
     n: u32,
     parity: u32,
+    #[comptime] summed: bool,
 ) {
     let b = ABSOLUTE_POS;
     if b < n as usize {
         if !is_halted(flags, parity) {
             let body_orientation = stored_orientation_at::<C>(orientation, b * 4usize);
-            let touched = push_on::<C, R>(
-                row[b] as usize,
-                row[b + 1usize] as usize,
-                place,
-                offset,
-                &body_orientation,
-                force,
-                torque,
-                true,
-            );
+            let touched = force_on_members::<C, R>(b, row, place, offset, &body_orientation, force, torque, sums, summed);
             let push = with_load::<C>(&touched, b, loads);
             if is_held[b] != FREELY {
                 add_power_of_prescribed::<C>(b, is_held[b], &touched, &push, velocity, spin, momentum);

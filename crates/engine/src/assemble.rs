@@ -128,28 +128,28 @@ pub(crate) fn table_of(world: &World) -> Result<(Vec<f64>, bool), WorldError> {
                     "restitution is {restitution}, but a potential loses no energy; write restitution = 1"
                 )));
             }
-            if interaction.damping.is_some() && (normal != NormalLaw::Linear || restitution != 1.0) {
+            if interaction.damping.is_some() && (!normal.is_damped_per_mass() || restitution != 1.0) {
                 return Err(wrong(
-                    "a damping is for the linear law, in place of a restitution; write normal = \"linear\" and leave one of the two out",
+                    "a damping is for the linear law and Hertz's, in place of a restitution; write normal = \"linear\" or \"hertz\" and leave one of the two out",
                 ));
             }
-            if interaction.damping.is_some() && !matches!(tangential, TangentialLaw::Linear | TangentialLaw::None) {
+            if interaction.damping.is_some() && matches!(interaction.cohesion, Some(Cohesion::Jkr { .. })) {
                 return Err(wrong(
-                    "with a damping the tangential law is linear or none; write tangential = \"linear\"",
+                    "jkr takes no damping per mass; write a restitution, or another law of cohesion",
                 ));
             }
-            if interaction.tangential_damping.is_some() && tangential != TangentialLaw::Linear {
+            if interaction.tangential_damping.is_some() && tangential == TangentialLaw::None {
                 return Err(wrong(
-                    "a tangential damping is for the linear tangential law; write tangential = \"linear\", or leave it out",
+                    "a tangential damping is for a tangential law; write tangential = \"linear\" or \"mindlin\", or leave it out",
                 ));
             }
-            let tangential_stiffness = match (tangential, interaction.tangential_stiffness) {
-                (TangentialLaw::Linear, None) if stiffness == 0.0 => {
+            let tangential_stiffness = match (tangential, interaction.tangential_spring()) {
+                (TangentialLaw::Linear, None) => {
                     return Err(wrong(
                         "the linear tangential law needs a tangential_stiffness; add tangential_stiffness = \"… N/m\"",
                     ));
                 }
-                (_, given) => given.unwrap_or(2.0 / 7.0 * stiffness),
+                (_, spring) => spring.unwrap_or(0.0),
             };
             let compliance = |of: fn(&Material) -> f64| 1.0 / (of(first) + of(second));
             let pair = PairOfMaterials {

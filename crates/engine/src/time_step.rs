@@ -7,7 +7,7 @@ use crate::walls::{fastest, rotation_axis};
 use crate::world::{Interaction, LightestSphere, Material, TimeStep, Wall, WallMotion, WallShape, World, lightest_spheres};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
-use seixo_laws::contact::NormalLaw;
+use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use seixo_laws::motion::Scheme;
 
 /// Upper bound of "auto", as a share of the Rayleigh time.
@@ -175,13 +175,20 @@ pub(crate) fn plan_with_bonds(world: &World, scheme: Scheme, found: &[BondCandid
     Ok(limited_by_fluids(of_grains?, world))
 }
 
-/// Damping ratio of the given dashpots for this effective mass, the larger one of the two directions. A tangential force also turns the grains, so that
-/// their contact point yields as if it had 2/7 of the mass. Of all pairs, the lightest one allows the shortest step.
-fn damping_ratio_of_rates(interaction: &Interaction, effective_mass: f64) -> f64 {
+/// Damping ratio of the given dashpots for this effective mass and tangent stiffness \[N/m\], the larger one of the two directions. A tangential force also
+/// turns the grains, so that their contact point yields as if it had 2/7 of the mass. Of all pairs, the lightest one allows the shortest step.
+fn damping_ratio_of_rates(interaction: &Interaction, effective_mass: f64, stiffness: f64) -> f64 {
     let [normal, tangential] = interaction.damping_rates();
+    // Laws whose spring has the factor √(δ/d) of equal spheres have it on the dashpot, too.
+    let at = |rate: f64, is_constant: bool| if is_constant { rate } else { rate * (0.5 * JUDGED_AT).sqrt() };
+    let normal = at(normal, interaction.normal == NormalLaw::Linear);
+    let tangential = at(tangential, interaction.tangential == TangentialLaw::Linear);
     let rate = normal.max(3.5 * tangential);
-    let stiffness = interaction.stiffness.filter(|_| rate > 0.0);
-    stiffness.map_or(0.0, |stiffness| 0.5 * rate * (effective_mass / stiffness).sqrt())
+    if rate > 0.0 {
+        0.5 * rate * (effective_mass / stiffness).sqrt()
+    } else {
+        0.0
+    }
 }
 
 fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Result<TimeStep, WorldError> {
@@ -212,7 +219,9 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
             let Some(interaction) = world.interaction(a as u32, b as u32) else {
                 continue;
             };
-            let damping_ratio = interaction.normal.damping_ratio(interaction.restitution) + damping_ratio_of_rates(interaction, 0.5 * mass);
+            let damping_ratio = |stiffness: f64| {
+                interaction.normal.damping_ratio(interaction.restitution) + damping_ratio_of_rates(interaction, 0.5 * mass, stiffness)
+            };
             let modulus = plane_modulus(material);
             let (auto, limit, cause) = match interaction.normal {
                 NormalLaw::Hertz | NormalLaw::Viscoelastic => {
@@ -221,14 +230,14 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
                     // The dashpot of Kuwabara and Kono is A times the tangent stiffness, ζ = ½ A √(k/m*).
                     let stiffness = modulus * radius * (0.5 * JUDGED_AT).sqrt();
                     let viscous = 0.5 * interaction.dissipative_time.unwrap_or(0.0) * (stiffness / (0.5 * mass)).sqrt();
-                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(damping_ratio + viscous);
+                    let limit = LIMIT_OF_RAYLEIGH * rayleigh * left_by_damping(damping_ratio(stiffness) + viscous);
                     let cause = format!(
                         "the Rayleigh time {rayleigh:.3e} s of {} grains of radius {radius:.3e} m and the {} of {}-{}",
                         material.name,
-                        if viscous > 0.0 {
-                            "dissipative time".to_owned()
-                        } else {
-                            format!("restitution {}", interaction.restitution)
+                        match interaction.damping {
+                            _ if viscous > 0.0 => "dissipative time".to_owned(),
+                            Some(damping) => format!("damping {damping:.3e} 1/s"),
+                            None => format!("restitution {}", interaction.restitution),
                         },
                         material.name,
                         other.name
@@ -244,7 +253,7 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
                     };
                     let period = (mass / stiffness).sqrt();
                     let collision = std::f64::consts::PI * (0.5 * mass / stiffness).sqrt();
-                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(damping_ratio);
+                    let limit = LIMIT_OF_PERIOD * period * left_by_damping(damping_ratio(stiffness));
                     let cause = format!(
                         "the stiffness {stiffness:.3e} N/m of {}-{} and the mass {mass:.3e} kg of grains of radius {radius:.3e} m",
                         material.name, other.name

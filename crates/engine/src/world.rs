@@ -103,11 +103,11 @@ pub struct Interaction {
     pub friction: f64,
     /// Normal stiffness k_n \[N/m\]; required and used by the linear law only.
     pub stiffness: Option<f64>,
-    /// Damping γ_n per effective mass \[1/s\] of the linear law, in place of a restitution below 1.
+    /// Damping γ_n per effective mass \[1/s\] of the linear law and of Hertz's, in place of a restitution below 1.
     pub damping: Option<f64>,
-    /// Damping γ_t per effective mass \[1/s\] of the linear tangential law; half of γ_n by default.
+    /// Damping γ_t per effective mass \[1/s\] of the tangential law, see [`Interaction::damping_rates`].
     pub tangential_damping: Option<f64>,
-    /// Tangential stiffness k_t \[N/m\] of the linear tangential law; by default 2/7 k_n with a linear normal law.
+    /// Tangential stiffness k_t \[N/m\] of the linear tangential law, see [`Interaction::tangential_spring`].
     pub tangential_stiffness: Option<f64>,
     /// Dissipative time A \[s\] of the viscoelastic law.
     pub dissipative_time: Option<f64>,
@@ -124,15 +124,20 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// Dampings γ_n and γ_t per effective mass \[1/s\]; zero where a restitution gives the damping.
+    /// Dampings γ_n and γ_t per effective mass \[1/s\]; zero where a restitution gives the damping. Unless it is given, γ_t is half of γ_n, as in LAMMPS.
     pub fn damping_rates(&self) -> [f64; 2] {
         let normal = self.damping.unwrap_or(0.0);
-        let tangential = if self.tangential == TangentialLaw::Linear {
-            0.5 * normal
-        } else {
+        let tangential = if self.tangential == TangentialLaw::None {
             0.0
+        } else {
+            0.5 * normal
         };
         [normal, self.tangential_damping.unwrap_or(tangential)]
+    }
+
+    /// Stiffness k_t \[N/m\] of the linear tangential law. Unless it is given, it is 2/7 of the normal stiffness, if there is one.
+    pub fn tangential_spring(&self) -> Option<f64> {
+        self.tangential_stiffness.or(self.stiffness.map(|stiffness| 2.0 / 7.0 * stiffness))
     }
 }
 

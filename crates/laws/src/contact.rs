@@ -65,6 +65,8 @@ pub struct NormalSpring<R: Real> {
     pub elastic: R,
     /// Tangent stiffness over the constant whose root is in the damping parameter.
     pub tangent: R,
+    /// Factor of a damping per effective mass \[-\].
+    pub factor: R,
 }
 
 /// Coefficients of a pair of materials, derived once on the host by [`derive()`].
@@ -84,9 +86,9 @@ pub struct Coefficients<R: Real> {
     pub normal_law: R,
     /// Code of the tangential law, [`TangentialLaw::code`].
     pub tangential_law: R,
-    /// Damping γ_n per effective mass \[1/s\], of the linear normal law.
+    /// Damping γ_n per effective mass \[1/s\], of the linear normal law and of Hertz's.
     pub normal_rate: R,
-    /// Damping γ_t per effective mass \[1/s\], of the linear tangential law.
+    /// Damping γ_t per effective mass \[1/s\].
     pub tangential_rate: R,
 }
 

@@ -156,15 +156,14 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
     }
     match (normal, section.restitution) {
         (NormalLaw::Viscoelastic | NormalLaw::Potential, None) => section.restitution = Some(Quantity::new(1.0)),
-        (NormalLaw::Linear, None) if section.damping.is_some() => {}
-        (NormalLaw::Linear, None) if section.tangential_damping.is_some() => {}
-        (NormalLaw::Linear, None) => complain(
+        (law, None) if law.is_damped_per_mass() && (section.damping.is_some() || section.tangential_damping.is_some()) => {}
+        (law, None) if law.is_damped_per_mass() => complain(
             "",
             "`restitution` is missing".to_owned(),
             "add restitution = 0.5, or damping = \"500 1/s\", a rate per mass",
         ),
         (_, None) => complain("", "`restitution` is missing".to_owned(), "add restitution = 0.5"),
-        (NormalLaw::Linear, Some(_)) if section.damping.is_some() => complain(
+        (law, Some(_)) if law.is_damped_per_mass() && section.damping.is_some() => complain(
             ".damping",
             "`damping` and `restitution` both give the dashpot".to_owned(),
             "leave one of them out",
@@ -176,28 +175,25 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
         ),
         _ => {}
     }
-    if section.damping.is_some() && normal != NormalLaw::Linear {
+    if section.damping.is_some() && !normal.is_damped_per_mass() {
         complain(
             ".damping",
-            "`damping` is for normal = \"linear\"".to_owned(),
-            "write a restitution in its place",
+            "`damping` is for normal = \"linear\" and \"hertz\"".to_owned(),
+            "remove it, or write normal = \"hertz\"",
         );
     }
-    if section.damping.is_some() && !matches!(tangential, TangentialLaw::Linear | TangentialLaw::None) {
+    if section.damping.is_some() && section.cohesion.as_ref().is_some_and(|cohesion| cohesion.law.0 == CohesionLaw::Jkr) {
         complain(
-            ".tangential",
-            format!("`damping` has no part in tangential = \"{}\"", tangential.keyword()),
-            "write tangential = \"linear\" or \"none\", or a restitution in place of the damping",
+            ".damping",
+            "`damping` has no part in \"jkr\"".to_owned(),
+            "write a restitution in its place, or another law of cohesion",
         );
     }
     match (section.damping, section.tangential_damping) {
-        (Some(damping), None) if tangential == TangentialLaw::Linear => {
-            section.tangential_damping = Some(Quantity::new(0.5 * damping.si));
-        }
-        (_, Some(_)) if tangential != TangentialLaw::Linear => complain(
+        (_, Some(_)) if tangential == TangentialLaw::None => complain(
             ".tangential_damping",
-            "`tangential_damping` is for tangential = \"linear\"".to_owned(),
-            "remove it",
+            "`tangential_damping` needs a tangential law".to_owned(),
+            "remove it, or write tangential = \"mindlin\"",
         ),
         (None, Some(_)) => complain(
             ".tangential_damping",
@@ -207,7 +203,6 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
         _ => {}
     }
     match (tangential, section.tangential_stiffness, section.stiffness) {
-        (TangentialLaw::Linear, None, Some(stiffness)) => section.tangential_stiffness = Some(Quantity::new(2.0 / 7.0 * stiffness.si)),
         (TangentialLaw::Linear, None, None) => {
             complain(
                 "",
@@ -290,7 +285,7 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
             damping_ratio: twisting.damping_ratio.map_or(damping_of_rolling, |ratio| ratio.si),
         }
     });
-    Some(Interaction {
+    let mut interaction = Interaction {
         normal,
         tangential,
         restitution: match (section.restitution, section.damping) {
@@ -309,7 +304,16 @@ fn interaction(name: &str, section: &mut InteractionSection, findings: &mut Chec
         film_exchange: section.film_exchange.map(|rate| rate.si),
         rolling,
         twisting,
-    })
+    };
+    if section.damping.is_some() && tangential != TangentialLaw::None {
+        interaction.tangential_damping = Some(interaction.damping_rates()[1]);
+    }
+    if tangential == TangentialLaw::Linear {
+        interaction.tangential_stiffness = interaction.tangential_spring();
+    }
+    section.tangential_damping = interaction.tangential_damping.map(Quantity::new);
+    section.tangential_stiffness = interaction.tangential_stiffness.map(Quantity::new);
+    Some(interaction)
 }
 
 /// Default damping ratio of the springs of rolling resistance \[Ai 2011\].

@@ -270,11 +270,12 @@ pub(crate) struct InteractionSection {
     pub friction: Option<Quantity<Number, NotNegative>>,
     /// Stiffness of the normal spring of the linear law, or of the loading branch of the hysteretic law.
     pub stiffness: Option<Quantity<Stiffness, Positive>>,
-    /// Damping γ_n of the linear law in place of a restitution: the dashpot force is γ_n times the effective mass and the speed of approach. So heavier
-    /// grains rebound less.
+    /// Damping γ_n of the linear law or of Hertz's in place of a restitution: the dashpot force is γ_n times the effective mass and the speed of
+    /// approach. So heavier grains rebound less. With "hertz" this force has the factor √(δ/d) of the spring, δ the overlap and d = 4R*, the diameter
+    /// of equal spheres.
     #[schemars(example = &"500 1/s")]
     pub damping: Option<Quantity<Frequency, Positive>>,
-    /// Damping γ_t of the linear tangential law; half of `damping` if left out.
+    /// Damping γ_t of the tangential law; half of `damping` if left out. With Mindlin's laws it has the factor √(δ/d), too.
     #[schemars(example = &"250 1/s")]
     pub tangential_damping: Option<Quantity<Frequency, NotNegative>>,
     /// Stiffness of the tangential spring of the linear law; 2/7 of the normal spring if left out.

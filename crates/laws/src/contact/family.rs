@@ -125,6 +125,11 @@ impl NormalLaw {
         }
     }
 
+    /// Whether the law takes a damping γ_n per effective mass in place of a restitution.
+    pub fn is_damped_per_mass(self) -> bool {
+        self.spring().is_some()
+    }
+
     /// The damping ratio for this restitution; zero for a law without such a dashpot.
     pub fn damping_ratio(self, restitution: f64) -> f64 {
         self.spring().map_or(0.0, |spring| damping_ratio(spring, restitution))
@@ -198,9 +203,9 @@ pub struct PairOfMaterials {
     pub stiffness: f64,
     /// k_t of the linear tangential law \[N/m\].
     pub tangential_stiffness: f64,
-    /// γ_n of the linear law \[1/s\], beside the damping that follows from the restitution.
+    /// γ_n of the linear law and of Hertz's \[1/s\], beside the damping that follows from the restitution.
     pub damping_rate: f64,
-    /// γ_t of the linear tangential law \[1/s\].
+    /// γ_t of the tangential law \[1/s\].
     pub tangential_damping_rate: f64,
     /// A of the viscoelastic law \[s\].
     pub dissipative_time: f64,
@@ -351,11 +356,11 @@ fn coefficients(normal: NormalLaw, tangential: TangentialLaw, pair: &PairOfMater
         friction: if tangential == TangentialLaw::None { 0.0 } else { pair.friction },
         normal_law: normal.code(),
         tangential_law: tangential.code(),
-        normal_rate: if normal == NormalLaw::Linear { pair.damping_rate } else { 0.0 },
-        tangential_rate: if tangential == TangentialLaw::Linear {
-            pair.tangential_damping_rate
-        } else {
+        normal_rate: if normal.is_damped_per_mass() { pair.damping_rate } else { 0.0 },
+        tangential_rate: if tangential == TangentialLaw::None {
             0.0
+        } else {
+            pair.tangential_damping_rate
         },
     }
 }
@@ -369,12 +374,24 @@ pub fn normal_force<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients
         let linear = linear::normal::<R>(touch, coefficients);
         spring.elastic = linear.elastic;
         spring.tangent = linear.tangent;
+        spring.factor = linear.factor;
     }
     NormalForce::<R> {
         elastic: spring.elastic,
         damping: coefficients.normal_damping * R::root(touch.effective_mass * spring.tangent)
-            + coefficients.normal_rate * touch.effective_mass,
+            + dashpot_per_mass::<R>(coefficients.normal_rate, touch.effective_mass, spring.factor),
     }
+}
+
+/// Dashpot γ m* f of a damping per effective mass \[N s/m\]. A selection, so that kernels for which γ is a constant zero leave the factor out.
+#[cube]
+#[inline(always)]
+fn dashpot_per_mass<R: Real>(rate: R, effective_mass: R, factor: R) -> R {
+    let mut dashpot = rate * effective_mass * factor;
+    if rate == R::new(0.0) {
+        dashpot = R::new(0.0);
+    }
+    dashpot
 }
 
 /// Energy stored by the pair's normal law \[J\].
@@ -400,15 +417,19 @@ pub fn tangential_stiffness<R: Real>(contact_radius: R, coefficients: &Coefficie
     stiffness
 }
 
-/// Tangential dashpot 2 ζ √(m* k_t) + γ_t m* of the pair's tangential law \[N s/m\].
+/// Tangential dashpot 2 ζ √(m* k_t) + γ_t m* f of the pair's tangential law \[N s/m\]. The factor f is 1 with a spring of constant stiffness, and
+/// Hertz's √(δ/d) with Mindlin's \[Silbert 2001\].
 #[cube]
 #[inline(always)]
 pub fn tangential_dashpot<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> R {
     let mut tangent = touch.contact_radius;
+    let mut factor = hertz::factor::<R>(touch);
     if coefficients.tangential_law == R::new(TangentialLaw::LINEAR) {
         tangent = R::new(1.0);
+        factor = R::new(1.0);
     }
-    coefficients.tangential_damping * R::root(touch.effective_mass * tangent) + coefficients.tangential_rate * touch.effective_mass
+    coefficients.tangential_damping * R::root(touch.effective_mass * tangent)
+        + dashpot_per_mass::<R>(coefficients.tangential_rate, touch.effective_mass, factor)
 }
 
 /// Share of the stored force that the pair's tangential law keeps when the contact radius changes \[-\].

@@ -22,13 +22,14 @@ pub fn normal_parameters(pair: &PairOfMaterials, damping_ratio: f64) -> (f64, f6
     (pair.stiffness, 2.0 * damping_ratio * pair.stiffness.sqrt())
 }
 
-/// Spring force \[N\], and the tangent stiffness over k_n \[-\].
+/// Spring force \[N\], and the tangent stiffness over k_n \[-\]. A damping per mass acts at any overlap alike.
 #[cube]
 #[inline(always)]
 pub fn normal<R: Real>(touch: &ContactPair<R>, coefficients: &Coefficients<R>) -> NormalSpring<R> {
     NormalSpring::<R> {
         elastic: coefficients.normal_stiffness * touch.overlap,
         tangent: R::new(1.0),
+        factor: R::new(1.0),
     }
 }
 

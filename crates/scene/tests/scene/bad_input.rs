@@ -162,18 +162,32 @@ const CASES: &[Case] = &[
     ),
     (
         "restitution = 0.5",
-        "damping = 500",
-        &["scene.toml:11:", "`damping` is for normal = \"linear\"", "write a restitution"],
+        "normal = \"viscoelastic\"\ndissipative_time = 1e-6\ndamping = 500",
+        &[
+            "scene.toml:13:",
+            "`damping` is for normal = \"linear\" and \"hertz\"",
+            "write normal = \"hertz\"",
+        ],
     ),
     (
-        "friction = 0.3",
-        "friction = 0.3\ntangential = \"linear\"\ntangential_stiffness = 1e4\ntangential_damping = 100",
-        &["scene.toml:15:", "`tangential_damping` goes with `damping`", "500 1/s"],
+        "restitution = 0.5",
+        "damping = 500\ncohesion = { law = \"jkr\", surface_energy = 0.05 }",
+        &["scene.toml:11:", "`damping` has no part in \"jkr\"", "write a restitution"],
+    ),
+    (
+        "restitution = 0.5",
+        "",
+        &["scene.toml:10:", "`restitution` is missing", "damping = \"500 1/s\""],
     ),
     (
         "friction = 0.3",
         "friction = 0.3\ntangential_damping = 100",
-        &["scene.toml:13:", "`tangential_damping` is for tangential = \"linear\"", "remove it"],
+        &["scene.toml:13:", "`tangential_damping` goes with `damping`", "500 1/s"],
+    ),
+    (
+        "friction = 0.3",
+        "tangential = \"none\"\ntangential_damping = 100",
+        &["scene.toml:13:", "`tangential_damping` needs a tangential law", "remove it"],
     ),
     (
         "friction = 0.3",

@@ -71,13 +71,18 @@ fn a_damping_is_read_in_place_of_a_restitution_and_written_back() {
     let text = |keys: &str| {
         format!(
             "run.until = 1\n[material.a]\ndensity = 1\nyoungs_modulus = 1e6\npoisson_ratio = 0\n\
-             [interaction.a-a]\nnormal = \"linear\"\nstiffness = \"1e4 N/m\"\nfriction = 0.3\n{keys}\n\
+             [interaction.a-a]\nfriction = 0.3\n{keys}\n\
              [grains.a]\nmaterial = \"a\"\nat = [[0, 0, 0], [3, 0, 0]]\nradius = 1"
         )
     };
     for (keys, tangential) in [
+        ("normal = \"linear\"\nstiffness = 1e4\ndamping = \"500 1/s\"", 250.0),
+        (
+            "normal = \"linear\"\nstiffness = 1e4\ndamping = \"0.5 kHz\"\ntangential_damping = 0",
+            0.0,
+        ),
         ("damping = \"500 1/s\"", 250.0),
-        ("damping = \"0.5 kHz\"\ntangential_damping = 0", 0.0),
+        ("tangential = \"none\"\ndamping = \"500 1/s\"", 0.0),
     ] {
         let first = scene(&text(keys));
         let pair = first.world.interaction(0, 0).unwrap();

@@ -54,12 +54,6 @@ pub enum WorldError {
         /// The scalar.
         scalar: GrainScalar,
     },
-    /// Grains on a CPU do not support this force assembly.
-    #[error("forces are not assembled by {assembly} on a CPU; write fused or contact_list, or use --device gpu")]
-    ForceAssembly {
-        /// Requested force assembly.
-        assembly: &'static str,
-    },
     /// Assembly by contacts supports friction only, of free grains in one domain, without decomposition invariance, and with open sides.
     #[error(
         "{assembly} assembles forces of friction between free grains, not those of attraction, rolling, twisting or plastic flow, nor those across periodic sides, and not with rigid bodies, bonds, loads, Gear's methods, decomposition_invariant or several domains; write run.assembly = \"fused\""

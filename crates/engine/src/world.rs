@@ -601,7 +601,7 @@ pub struct Settings {
     pub threads: usize,
     /// Overlap above which the run stops, as a fraction of the smaller radius.
     pub overlap_limit: f64,
-    /// Method by which a GPU sums forces; the CPU has one method.
+    /// Method by which forces between grains are assembled.
     pub assembly: ForceAssembly,
     /// Whether the cores find, by bounding boxes, the spheres of rigid bodies that are far from all other objects, which then are not searched
     /// \[Silva 2010, § 5.3.4\]; `None` = for bodies on the CPU. With `Some(true)` also for bodies on a GPU. It changes no result.

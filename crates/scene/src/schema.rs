@@ -165,8 +165,8 @@ pub(crate) struct RunSection {
     #[schemars(example = &"0.2 mm")]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,
     /// Assembly of the forces between grains; all methods give the same forces. "fused": each grain computes its contacts and is moved. For comparison:
-    /// "contact_list", which lists the contacts of each step and computes them one by one [PUC-Rio 2009]; "sorted_contacts", on a GPU, which computes
-    /// each contact once and sorts the forces by grain [ME964 2011].
+    /// "contact_list", which lists the contacts of each step and computes them one by one [PUC-Rio 2009]; "sorted_contacts", which computes each
+    /// contact once and sorts the forces by grain [ME964 2011].
     #[serde(default)]
     pub assembly: Word<ForceAssembly>,
     /// Whether the cores test bounding boxes of clumps, and of groups of their spheres, before neighbors of single spheres are searched. It changes no

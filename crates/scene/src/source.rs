@@ -314,7 +314,7 @@ impl Source {
             WorldError::Outside { id, .. } => (of_grain(id, "at"), reported()),
             WorldError::PeriodicSide { .. } => ("world.domain".to_owned(), reported()),
             WorldError::Shear => ("world.domain.shear".to_owned(), reported()),
-            WorldError::ForceAssembly { .. } | WorldError::AssemblyElsewhere { .. } => ("run.assembly".to_owned(), reported()),
+            WorldError::AssemblyElsewhere { .. } => ("run.assembly".to_owned(), reported()),
             WorldError::DampedShear => ("run.local_damping".to_owned(), reported()),
             WorldError::FluidSurroundings { what, value, must: limit } => {
                 let is_key = what.starts_with("run.") || what.starts_with("world.");

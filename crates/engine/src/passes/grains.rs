@@ -169,7 +169,7 @@ impl Populations {
 
     fn contact_forces_of(&mut self, which: PartSelection) {
         self.place_sides();
-        if self.context.settings.assembly == ForceAssembly::ContactList {
+        if self.context.settings.assembly != ForceAssembly::Fused {
             return self.contacts_by_list();
         }
         if self.context.materials.has_friction {

@@ -60,7 +60,6 @@ impl Simulation {
         };
         self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
         let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
-            self.check_assembly_on_cpu()?;
             return match self.whole.populations.context.settings.precision {
                 None | Some(Precision::F64) => Ok(()),
                 Some(precision) => Err(WorldError::Precision {
@@ -91,15 +90,6 @@ impl Simulation {
         Ok(())
     }
 
-    /// Refuses a force assembly that grains on a CPU do not have.
-    fn check_assembly_on_cpu(&self) -> Result<(), WorldError> {
-        let assembly = self.whole.populations.context.settings.assembly;
-        if assembly == ForceAssembly::SortedContacts {
-            return Err(WorldError::ForceAssembly { assembly: assembly.name() });
-        }
-        Ok(())
-    }
-
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
@@ -109,7 +99,6 @@ impl Simulation {
         let precision = self.precision_of_world_on(&gpu)?;
         self.whole.populations.context.settings.precision = Some(precision);
         if self.whole.populations.context.is_heterogeneous() {
-            self.check_assembly_on_cpu()?;
             let mut beside = PASSES_OF_CPU;
             beside[Pass::Fluids as usize] = "waiting";
             (self.whole.populations.profile, self.whole.populations.trace) = (Profile::beside(&beside, &PASSES), Some(Trace::new()));

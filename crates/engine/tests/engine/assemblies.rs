@@ -5,7 +5,7 @@ use crate::beds;
 use seixo_device::gpu::Gpu;
 use seixo_engine::state::State;
 use seixo_engine::world::{DeviceChoice, Domain, ForceAssembly, Interaction, LeavingPolicy, Precision, Settings, World};
-use seixo_engine::{Simulation, StepErrorCause, WorldError};
+use seixo_engine::{Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
 
 const OTHERS: [ForceAssembly; 2] = [ForceAssembly::ContactList, ForceAssembly::SortedContacts];
@@ -174,11 +174,17 @@ fn two_runs_are_the_same_bits_though_grains_leave() {
 
 #[test]
 fn a_contact_computed_once_pushes_both_grains_alike() {
-    for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
+    let on_cpu = Settings {
+        assembly: ForceAssembly::SortedContacts,
+        ..Settings::default()
+    };
+    let cases = [on_cpu, on_gpu(ForceAssembly::SortedContacts)]
+        .map(|settings| [TangentialLaw::Mindlin, TangentialLaw::None].map(|law| (settings.clone(), law)));
+    for (settings, tangential) in cases.into_iter().flatten() {
         let mut world = beds::falling(1000, tangential);
         world.gravity = [0.0; 3];
         world.walls.clear();
-        let simulation = after(&world, on_gpu(ForceAssembly::SortedContacts), 600);
+        let simulation = after(&world, settings, 600);
         assert!(simulation.contacts() > 10, "{}", simulation.contacts());
         let grains = simulation.snapshot();
         let start = Simulation::new(world, Settings::default()).unwrap();
@@ -240,16 +246,4 @@ fn memory_that_runs_out_within_a_step_is_an_error_too() {
         assert!(failures > 20, "{failures} allocations");
         assert_eq!(gpu.bytes_in_use(), 0, "what failed gave its memory back");
     }
-}
-
-#[test]
-fn contacts_are_not_sorted_on_a_cpu() {
-    let settings = Settings {
-        assembly: ForceAssembly::SortedContacts,
-        ..Settings::default()
-    };
-    let refusal = Simulation::new(beds::falling(3, TangentialLaw::None), settings).err().unwrap();
-    assert!(matches!(refusal, WorldError::ForceAssembly { .. }), "{refusal}");
-    let message = refusal.to_string();
-    assert!(message.contains("sorted_contacts") && message.contains("--device gpu"), "{message}");
 }

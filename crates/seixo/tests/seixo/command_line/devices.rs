@@ -83,10 +83,6 @@ fn words_that_name_no_device_are_refused() {
         ("check heap.toml --device gup", "did you mean `gpu`?"),
         ("bench --device gup", "did you mean `gpu`?"),
         ("bench lattice --particles 8 --precision f32", "the CPU computes in f64"),
-        (
-            "bench lattice --particles 8 --assembly sorted_contacts",
-            "not assembled by sorted_contacts on a CPU",
-        ),
         ("verify resting --device gup", "did you mean `gpu`?"),
         ("verify resting --precision f32", "the CPU computes in f64"),
     ] {

@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Compare methods of the pair search: over the ratio of radii [PUC-Rio 2009], and with one, two and three hash tables [Silva 2010]
+/// Compare methods of the pair search: over the ratio of radii [PUC-Rio 2009] or the number of spheres, and with one to three hash tables [Silva 2010]
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,11 +29,14 @@ Examples:
   seixo bench search --searches grid,grid_multi_cell,hierarchical_grid --spreads 1,16 --repeat 9 --json
   seixo bench search --ratio 1,2,4,8                   hash tables with larger and larger spheres of bodies
   seixo bench search --plot docs/pictures              and the curves as search-spread.svg and search-tables.svg
+  seixo bench search --particles 2500,5000,10000,20000 --spreads 1 --plot docs/pictures
+                                                       over the number of spheres, the curves as search-number.svg
   seixo bench search --whole --device gpu --searches grid,grid_multi_cell --particles 100000
                                                        steps of whole simulations, where grids are built in every step
 
 The first comparison finds the pairs of spheres of one solid fraction, as when lists are rebuilt: sorting, filing in tables, counting, listing.
-The number of spheres stays, the largest radius over the smallest grows, and every octave of radii has the same volume. The second
+The number of spheres stays, the largest radius over the smallest grows, and every octave of radii has the same volume. With several numbers of
+spheres, the number grows at each ratio of radii: brute force then takes a time proportional to its square, and cells to itself. The second
 finds the neighbors of fluid particles and of spheres that make up rigid bodies, some of which never move, through one table for all, through a
 table for each size, and through one more, built once, for what never moves. --ratio makes the spheres larger, and prints the time to fill the
 tables and the time to list neighbors. All ways must find as many pairs. Times are medians.
@@ -46,9 +49,9 @@ pub struct SearchArguments {
     #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = searches(),
         default_values = ["grid", "grid_multi_cell", "hierarchical_grid", "spatial_hash", "brute_force"])]
     searches: Vec<Search>,
-    /// Number of spheres in the first comparison
-    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
-    particles: u32,
+    /// Numbers of spheres in the first comparison, separated by commas; with more than one, it goes over them
+    #[arg(long, value_delimiter = ',', default_values_t = [20_000], value_parser = clap::value_parser!(u32).range(1..))]
+    particles: Vec<u32>,
     /// Ratios of the largest to the smallest radius in the first comparison, 1 to 64, separated by commas
     #[arg(long, value_delimiter = ',', default_values_t = [1.0, 2.0, 4.0, 8.0, 16.0])]
     spreads: Vec<f64>,
@@ -83,6 +86,45 @@ pub struct SearchArguments {
     pub json: bool,
 }
 
+impl SearchArguments {
+    /// Number of spheres and ratio of radii of each world of the first comparison.
+    fn mixtures(&self) -> impl Iterator<Item = (usize, f64)> {
+        self.spreads
+            .iter()
+            .flat_map(move |&spread| self.particles.iter().map(move |&particles| (particles as usize, spread)))
+    }
+
+    /// Whether the first comparison goes over the number of spheres, and not over the ratio of radii.
+    fn is_over_number(&self) -> bool {
+        self.particles.len() > 1
+    }
+
+    /// Place of a world in the first comparison.
+    fn place_of(&self, (particles, spread): (usize, f64)) -> f64 {
+        if self.is_over_number() { particles as f64 } else { spread }
+    }
+
+    /// Name of a curve of the first comparison.
+    fn curve(&self, way: String, spread: f64) -> String {
+        if self.is_over_number() && self.spreads.len() > 1 {
+            format!("{way}, ratio {spread}")
+        } else {
+            way
+        }
+    }
+
+    /// The spheres of the first comparison, and what grows in it: in a heading, and at an axis.
+    fn subject(&self) -> (String, [&'static str; 2]) {
+        match self.particles[..] {
+            [particles] => (
+                terminal::many(particles as usize, "sphere"),
+                ["spread of radii", "largest radius / smallest radius"],
+            ),
+            _ => ("spheres".to_owned(), ["number of spheres", "spheres"]),
+        }
+    }
+}
+
 /// Parses the name of a [`Search`].
 pub fn searches() -> impl TypedValueParser<Value = Search> {
     PossibleValuesParser::new(Search::ALL.map(Search::name))
@@ -103,7 +145,7 @@ struct Measured {
     threads: usize,
     /// Name of the method, or number of tables.
     way: String,
-    /// Ratio of the largest to the smallest radius, or number of fluid particles.
+    /// Ratio of the largest to the smallest radius, number of spheres, or number of fluid particles.
     at: f64,
     particles: usize,
     pairs: u64,
@@ -143,15 +185,13 @@ pub fn search(arguments: &SearchArguments) -> Done {
     if arguments.whole {
         return whole_simulations(arguments, &place, &where_it_is);
     }
+    let (spheres, [variable, axis]) = arguments.subject();
     if !arguments.json {
-        terminal::out(&format!(
-            "pairs of {} of one solid fraction, by spread of radii · {where_it_is}",
-            terminal::many(arguments.particles as usize, "sphere")
-        ))?;
+        terminal::out(&format!("pairs of {spheres} of one solid fraction, by {variable} · {where_it_is}"))?;
     }
-    let mut of_spreads = Vec::new();
-    for &spread in &arguments.spreads {
-        compare_searches(arguments, &place, spread, &mut of_spreads)?;
+    let mut of_mixtures = Vec::new();
+    for mixture in arguments.mixtures() {
+        compare_searches(arguments, &place, mixture, &mut of_mixtures)?;
     }
     if !arguments.json {
         terminal::out(&format!(
@@ -171,37 +211,38 @@ pub fn search(arguments: &SearchArguments) -> Done {
         return Ok(());
     };
     create_folder(folder)?;
-    let spheres = terminal::count(u64::from(arguments.particles));
-    let title = format!("Time to find the pairs of {spheres} spheres · {where_it_is}");
-    draw(folder, "search-spread.svg", title, "largest radius / smallest radius", &of_spreads)?;
+    let title = format!("Time to find the pairs of {spheres} · {where_it_is}");
+    let name = if arguments.is_over_number() {
+        "search-number.svg"
+    } else {
+        "search-spread.svg"
+    };
+    draw(folder, name, title, axis, &of_mixtures)?;
     let title = format!("Time to find neighbors through hash tables · {where_it_is}");
     draw(folder, "search-tables.svg", title, "fluid particles", &of_tables)
 }
 
 /// Compares steps of whole simulations.
 fn whole_simulations(arguments: &SearchArguments, place: &Place, where_it_is: &str) -> Done {
+    let (spheres, [variable, axis]) = arguments.subject();
     if !arguments.json {
-        terminal::out(&format!(
-            "a step of {} that touch, by spread of radii · {where_it_is}",
-            terminal::many(arguments.particles as usize, "sphere")
-        ))?;
+        terminal::out(&format!("a step of {spheres} that touch, by {variable} · {where_it_is}"))?;
     }
     if arguments.searches == [Search::BruteForce] {
         return Err(Failure::Input("--whole has no brute force: name another of --searches".to_owned()));
     }
     let mut reported = Vec::new();
     for tangential in [TangentialLaw::None, TangentialLaw::Mindlin] {
-        for &spread in &arguments.spreads {
-            whole::compare_runs(arguments, place, spread, tangential, &mut reported)?;
+        for mixture in arguments.mixtures() {
+            whole::compare_runs(arguments, place, mixture, tangential, &mut reported)?;
         }
     }
     let Some(folder) = &arguments.plot else {
         return Ok(());
     };
     create_folder(folder)?;
-    let spheres = terminal::count(u64::from(arguments.particles));
-    let title = format!("Time of a step of {spheres} spheres · {where_it_is}");
-    draw(folder, "search-whole.svg", title, "largest radius / smallest radius", &reported)
+    let title = format!("Time of a step of {spheres} · {where_it_is}");
+    draw(folder, "search-whole.svg", title, axis, &reported)
 }
 
 /// Starts the device with a few spheres to get its name.
@@ -254,8 +295,9 @@ struct Trial<T> {
     found: T,
 }
 
-fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, reported: &mut Vec<Measured>) -> Done {
-    let particles = arguments.particles as usize;
+fn compare_searches(arguments: &SearchArguments, place: &Place, (particles, spread): (usize, f64), reported: &mut Vec<Measured>) -> Done {
+    let comparison = if arguments.is_over_number() { "number" } else { "spread" };
+    let at = arguments.place_of((particles, spread));
     let spheres = mixture::spheres(particles, spread, arguments.solid_fraction).map_err(Failure::Input)?;
     let mut trials = Vec::new();
     for &search in &arguments.searches {
@@ -271,7 +313,7 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, rep
             ..place.settings.clone()
         };
         trials.push(Trial {
-            way: search.name().to_owned(),
+            way: arguments.curve(search.name().to_owned(), spread),
             found: trial(&spheres, settings)?,
         });
     }
@@ -280,7 +322,7 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, spread: f64, rep
     let first = reported.len();
     for (mut trial, times) in trials.into_iter().zip(times) {
         let pairs = trial.found.pairs().map_err(failed)?;
-        reported.push(place.measured("spread", trial.way, (spread, particles, pairs), times));
+        reported.push(place.measured(comparison, trial.way, (at, particles, pairs), times));
     }
     print_world(arguments, &reported[first..])
 }

@@ -608,6 +608,29 @@ fn ways_to_find_pairs_are_compared_and_drawn() {
         assert_eq!(text.matches("<polyline").count(), 5, "{name}");
         assert!(text.contains("time a particle [µs]"), "{name}");
     }
+    let done = stage.succeed(
+        "bench search --particles 300,600,1200 --spreads 1,4 --searches grid,brute_force --fluid 600 --repeat 1 --json --plot plots",
+    );
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // Two searches for three numbers of spheres and two spreads, and five comparisons of tables.
+    assert_eq!(lines.len(), 17);
+    for of_spread in lines[..12].chunks(6) {
+        let numbers: Vec<f64> = of_spread.iter().map(|line| line["at"].as_f64().unwrap()).collect();
+        assert_eq!(numbers, [300.0, 300.0, 600.0, 600.0, 1200.0, 1200.0]);
+        let pairs: Vec<u64> = of_spread.iter().map(|line| line["pairs"].as_u64().unwrap()).collect();
+        assert!(pairs[0] == pairs[1] && pairs[1] < pairs[2] && pairs[3] < pairs[4], "{pairs:?}");
+    }
+    assert!(
+        lines[0]["comparison"] == "number" && lines[1]["way"] == "brute_force, ratio 1",
+        "{}",
+        lines[1]
+    );
+    assert_eq!(stage.read("plots/search-number.svg").matches("<polyline").count(), 4);
+    let done = stage.succeed("bench search --whole --particles 200,300 --spreads 1 --searches grid --steps 2 --repeat 1 --json");
+    let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    // A search and a list with a skin, for two numbers of spheres, without and with friction.
+    let numbers: Vec<u64> = lines.iter().map(|line| line["particles"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [200, 200, 300, 300, 200, 200, 300, 300]);
     let done = stage.succeed("bench search --whole --particles 300 --spreads 1,3 --steps 4 --repeat 1 --json --plot plots");
     let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // Four searches and a list with a skin, for two spreads, without and with friction.

@@ -14,11 +14,11 @@ const ADDED: f64 = 0.1;
 pub fn compare_runs(
     arguments: &SearchArguments,
     place: &Place,
-    spread: f64,
+    (particles, spread): (usize, f64),
     tangential: TangentialLaw,
     reported: &mut Vec<Measured>,
 ) -> Done {
-    let spheres = mixture::spheres(arguments.particles as usize, spread, arguments.solid_fraction).map_err(Failure::Input)?;
+    let spheres = mixture::spheres(particles, spread, arguments.solid_fraction).map_err(Failure::Input)?;
     let added = ADDED * spheres.iter().map(|(_, radius)| *radius).fold(f64::INFINITY, f64::min);
     let failed = |stop: seixo::StepError| Failure::Run(stop.to_string());
     let (name, comparison) = match tangential {
@@ -52,8 +52,8 @@ pub fn compare_runs(
     for ((trial, contacts), times) in trials.into_iter().zip(times) {
         reported.push(place.measured(
             comparison,
-            format!("{name}, {}", trial.way),
-            (spread, spheres.len(), contacts),
+            arguments.curve(format!("{name}, {}", trial.way), spread),
+            (arguments.place_of((particles, spread)), particles, contacts),
             times,
         ));
     }

@@ -56,6 +56,7 @@ impl Freeze {
             speed: fluids.largest_speed,
             reach: low.iter().chain(&high).fold(0.0, |most, x| most.max(x.abs())),
             highest_id: None,
+            mass_per_radius: None,
         }
     }
 }

@@ -150,8 +150,8 @@ mod tests {
         let line = Line {
             fluid: 64,
             bodies: 8,
-            published: [None; 3],
-            published_pictures: [None; 3],
+            published: [None; 4],
+            published_pictures: [None; 4],
         };
         world(Table::Apart, &line, &Shape::ellipsoid(), Coupling::Muller2003)
     }

@@ -49,6 +49,7 @@ fn announce(world: &mut World) {
         speed: 1.0,
         reach: 1.0,
         highest_id: None,
+        mass_per_radius: None,
     }];
 }
 

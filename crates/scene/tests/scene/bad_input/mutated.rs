@@ -201,6 +201,8 @@ fn names_a_line(message: &str, file: &str) -> bool {
 fn spoiled_examples_are_refused_with_their_lines_or_become_worlds() {
     let count: Option<usize> = std::env::var("SEIXO_MUTATIONS").ok().map(|count| count.parse().unwrap());
     let mut examples = examples();
+    // All pairs of a region that a change made larger take seconds, too, and are meant to.
+    examples.retain(|(_, text)| !text.contains("\"brute_force\""));
     if count.is_none() {
         // Dense packings that are grown take seconds each.
         examples.retain(|(_, text)| !text.contains("\"growth\""));

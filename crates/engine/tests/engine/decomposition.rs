@@ -125,7 +125,7 @@ fn decomposed_but_for_clocks(simulation: &Simulation) -> Decomposition {
     decomposed
         .communication
         .iter_mut()
-        .for_each(|traffic| traffic.spent = Duration::ZERO);
+        .for_each(|traffic| (traffic.spent, traffic.selecting) = (Duration::ZERO, Duration::ZERO));
     decomposed
 }
 

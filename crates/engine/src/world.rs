@@ -562,10 +562,10 @@ impl ForceAssembly {
 /// Particles that a subdomain tests, at a rebuild of neighbor lists, to find those that are ghost particles of a neighbor. Both methods find the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GhostSelection {
-    /// All particles, for comparison.
+    /// All particles, which took less time on a GPU (docs/evidence/scaling.md).
+    #[default]
     All,
     /// Those in layers of cells near the neighbor \[Harada 2010\]. Fluids on the CPU, and those with wall particles that move, test all.
-    #[default]
     Layers,
 }
 

@@ -79,7 +79,7 @@ pub struct ScalingArguments {
     place: DeviceArguments,
     /// How domains select the particles that are ghosts of their neighbors, separated by commas: among all, or among those in layers of cells at the
     /// border. Several domains are measured with each; no result changes
-    #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = selections(), default_values = ["layers"])]
+    #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = selections(), default_values = ["all"])]
     ghosts: Vec<GhostSelection>,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]

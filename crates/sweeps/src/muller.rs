@@ -378,7 +378,7 @@ fn beside_mesh<C: Coordinate<R>, R: Real>(place: &Vector3<C>, container: &[C], e
         let row = C::whole(count_x) as usize;
         let layer = row * C::whole(count_y) as usize;
         let block = C::whole(container[e + 22usize]) as usize;
-        let first = block * 256usize + i as usize + j as usize * row + k as usize * layer;
+        let first = block * SAMPLE_BLOCK + i as usize + j as usize * row + k as usize * layer;
         let low_near = distance_on_edge::<C, R>(samples, first, share_x);
         let low_far = distance_on_edge::<C, R>(samples, first + row, share_x);
         let high_near = distance_on_edge::<C, R>(samples, first + layer, share_x);

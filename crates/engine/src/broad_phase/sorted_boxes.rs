@@ -69,7 +69,7 @@ mod tests {
                 y: 12.0 * (1.7 * angle).cos(),
                 z: (0.6 * angle).sin(),
             };
-            Bounds::around(&center, if k % 25 == 0 { 2.0 } else { 0.2 })
+            Bounds::around(&center, if k.is_multiple_of(25) { 2.0 } else { 0.2 })
         };
         let boxes: Vec<(Bounds, u32)> = (0..200).map(|k| (at(k), (k / 2) as u32)).collect();
         let mut sorted = SortedBoxes::default();

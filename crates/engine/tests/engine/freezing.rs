@@ -181,8 +181,8 @@ fn a_frozen_drop_falls_as_everything_does_and_keeps_its_rotation() {
         let (end, time) = (simulation.bodies()[0], 200.0 * dt);
         // Kicks at half steps add up to the fall exactly.
         let fall = [0.0, 0.0, 0.5 * G * time * time];
-        for k in 0..3 {
-            let expected = start.center[k] + start.velocity[k] * time - fall[k];
+        for (k, down) in fall.into_iter().enumerate() {
+            let expected = start.center[k] + start.velocity[k] * time - down;
             assert!((end.center[k] - expected).abs() < 1e-11, "{solver:?}: {start:?} {end:?}");
             let turning = start.angular_momentum[k];
             assert!(

@@ -90,6 +90,7 @@ pub(crate) fn check_section(section: &GrainsSection, materials: &Materials) -> R
         ("shape", section.shape.is_some()),
         ("orientation", section.orientation.is_some()),
         ("radius", section.radius.is_some()),
+        ("mass", section.mass.is_some()),
         ("velocity", si(&section.velocity) != [0.0; 3]),
         ("angular_velocity", si(&section.angular_velocity) != [0.0; 3]),
         ("temperature", section.temperature.is_some()),

@@ -443,7 +443,9 @@ fn difference(a: &GrainSnapshot, b: &GrainSnapshot, without: &BTreeSet<u32>, lea
 fn pull_of_bonds(world: &World) -> f64 {
     let radius = world.grains.radius.iter().copied().fold(f64::INFINITY, f64::min);
     let stiffest = world.bonds.iter().map(|bonds| bonds.youngs_modulus).fold(0.0, f64::max);
-    1e-3 * stiffest * radius * radius
+    // With a given stiffness forces are exact to the rounding of places, some 10⁻¹⁶ m times the stiffness.
+    let given = world.bonds.iter().filter_map(|bonds| bonds.stiffness).fold(0.0, f64::max);
+    (1e-3 * stiffest * radius * radius).max(5e-2 * given * radius)
 }
 
 /// Tolerances of the comparison of devices: 10⁻¹² in double precision, 10⁻⁵ if only coordinates are in double precision. In single precision a

@@ -626,11 +626,11 @@ fn ways_to_find_pairs_are_compared_and_drawn() {
         lines[1]
     );
     assert_eq!(stage.read("plots/search-number.svg").matches("<polyline").count(), 4);
-    let done = stage.succeed("bench search --whole --particles 200,300 --spreads 1 --searches grid --steps 2 --repeat 1 --json");
+    let done = stage.succeed("bench search --whole --particles 300,600 --spreads 1 --searches grid --steps 2 --repeat 1 --json");
     let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // A search and a list with a skin, for two numbers of spheres, without and with friction.
     let numbers: Vec<u64> = lines.iter().map(|line| line["particles"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, [200, 200, 300, 300, 200, 200, 300, 300]);
+    assert_eq!(numbers, [300, 300, 600, 600, 300, 300, 600, 600]);
     let done = stage.succeed("bench search --whole --particles 300 --spreads 1,3 --steps 4 --repeat 1 --json --plot plots");
     let lines: Vec<Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     // Four searches and a list with a skin, for two spreads, without and with friction.

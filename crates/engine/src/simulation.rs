@@ -87,7 +87,7 @@ impl Simulation {
         if let Some(fluids) = fluids {
             populations.init_fluids(fluids)?;
             // The forces of fluids on bodies are known only now.
-            populations.begin_gear_of_bodies();
+            populations.begin_gear_of_bodies(0..populations.bodies.len());
         }
         populations.set_half_step_velocities(0..populations.grains.fields.len());
         populations.set_half_step_body_velocities(0..populations.bodies.len());

@@ -51,7 +51,7 @@ pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
-pub(crate) use sphere_mass::{mass_of_sphere, volume_of_sphere};
+pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_sphere};
 use std::collections::BTreeMap;
 pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};
 pub use time_step::TimeStep;
@@ -209,10 +209,10 @@ impl Grains {
         self.material.push(material);
         self.group.push(group);
     }
+
     /// Mass of grain k as a single sphere of this density \[kg/m³\], or its given mass \[kg\].
     pub(crate) fn mass_alone(&self, k: usize, density: f64) -> f64 {
-        let given = self.masses.get(&self.id[k]);
-        given.copied().unwrap_or_else(|| mass_of_sphere(self.radius[k], density))
+        given_mass_or_of_sphere(self.masses.get(&self.id[k]), self.radius[k], density)
     }
 
     /// Appends grain k of another table, with its scalars and its given mass, but without its body.

@@ -23,6 +23,7 @@ use crate::fields::{Fields, Sorted};
 use crate::guard::StepError;
 use crate::program::execute;
 use crate::state::{Column, State};
+use crate::world::GhostSelection;
 use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
@@ -162,12 +163,15 @@ impl Subdomain {
             self.local.populations.remove_bond_energy(LEFT_DOMAIN);
         }
         self.local.populations.bonds_message(&mut contacts);
-        let mut sorted = self.drop_ghosts();
+        let own = self.drop_ghosts();
+        // The cells here are not those of the last sort on a GPU.
+        let by_layers = on_gpu.is_none() && self.local.populations.context.settings.ghost_selection == GhostSelection::Layers;
+        let mut sorted = by_layers.then_some(own);
         if self.local.populations.context.sides != OPEN {
             self.local.populations.wrap_grains();
         }
         if let Some(stayed) = self.local.populations.remove_left() {
-            sorted = picked(&sorted, &stayed);
+            sorted = sorted.map(|sorted| picked(&sorted, &stayed));
         }
         let now = self.local.populations.context.time();
         self.local.populations.record_list_positions();
@@ -175,9 +179,8 @@ impl Subdomain {
         let places = self.local.populations.grains.fields.reference.as_chunks::<3>().0;
         let partners = self.balance(&LoadSample::of(places.len(), places))?;
         let (held, stayed) = self.send_migrating(contacts, &partners)?;
-        // The cells here are not those of the last sort on a GPU.
-        let sorted = if on_gpu.is_some() { Vec::new() } else { picked(&sorted, &stayed) };
-        self.list(now, &held, &sorted)?;
+        let sorted = sorted.map(|sorted| picked(&sorted, &stayed));
+        self.list(now, &held, &sorted.unwrap_or_default())?;
         self.local.populations.grains.rebuilds += 1;
         if let Some(fluids) = self.fluids.as_mut().filter(|_| on_gpu.is_some()) {
             self.local

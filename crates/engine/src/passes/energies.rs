@@ -6,7 +6,7 @@ use crate::flow::FlowEnergy;
 use crate::measure::{Momentum, NO_CONTACT, sum};
 use crate::populations::Populations;
 use crate::state::Ledger;
-use crate::world::mass_of_sphere;
+use crate::world::given_mass_or_of_sphere;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, velocity_ahead};
@@ -63,9 +63,7 @@ impl Populations {
         let fields = &self.grains.fields;
         let density = self.context.materials.densities[fields.material[i] as usize];
         let given = self.grains.given_masses.get(&fields.id[i]);
-        given
-            .copied()
-            .unwrap_or_else(|| mass_of_sphere(fields.position[i * RECORD + 3], density))
+        given_mass_or_of_sphere(given, fields.position[i * RECORD + 3], density)
     }
 
     /// Velocity and angular velocity of grain i at [`crate::Simulation::time`], for these motions of the bodies.

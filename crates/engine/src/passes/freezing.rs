@@ -206,12 +206,7 @@ impl Populations {
         let (grains, bodies) = (self.grains.fields.len(), self.bodies.len());
         self.change_forces(|populations| populations.add_frozen(frozen));
         self.begin_gear(grains..self.grains.fields.len());
-        if self.is_geared() {
-            self.bodies.make_room_for_gear();
-            for b in bodies..self.bodies.len() {
-                self.bodies.begin_gear(b, &self.grains.fields, &self.context.stepping);
-            }
-        }
+        self.begin_gear_of_bodies(bodies..self.bodies.len());
         self.set_half_step_body_velocities(bodies..self.bodies.len());
     }
 

@@ -29,11 +29,13 @@ impl Populations {
         grains.for_each(|i| begin(i, &mut geared, |grains| rates_of(i, grains, &pushed, &stepping)));
     }
 
-    /// Like [`Populations::begin_gear`], for the bodies that move freely.
-    pub(crate) fn begin_gear_of_bodies(&mut self) {
-        for b in 0..self.bodies.len() {
-            self.bodies.begin_gear(b, &self.grains.fields, &self.context.stepping);
+    /// Like [`Populations::begin_gear`], for those of some bodies that move freely.
+    pub(crate) fn begin_gear_of_bodies(&mut self, bodies: Range<usize>) {
+        if !self.is_geared() {
+            return;
         }
+        self.bodies.make_room_for_gear();
+        bodies.for_each(|b| self.bodies.begin_gear(b, &self.grains.fields, &self.context.stepping));
     }
 
     /// Like [`Populations::begin_gear`] at time zero for all grains and bodies, with third and fourth derivatives, without which the first step would
@@ -46,8 +48,7 @@ impl Populations {
         }
         let n = self.grains.fields.len();
         self.begin_gear(0..n);
-        self.bodies.make_room_for_gear();
-        self.begin_gear_of_bodies();
+        self.begin_gear_of_bodies(0..self.bodies.len());
         let (dt, stepping, bonds) = (self.context.stepping.dt, self.context.stepping, self.bonds.clone());
         // The first round uses a series that ends with the second derivative.
         for _round in 0..2 {

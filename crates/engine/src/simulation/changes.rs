@@ -254,7 +254,7 @@ impl Simulation {
             if less != Vector3::zero() {
                 // The prediction for the next step depends on the new gravity.
                 populations.begin_gear(0..populations.grains.fields.len());
-                populations.begin_gear_of_bodies();
+                populations.begin_gear_of_bodies(0..populations.bodies.len());
             }
             refused = unfit.or(of_flow);
             populations.switch(changes, now);

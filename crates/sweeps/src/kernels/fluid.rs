@@ -177,7 +177,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 if comptime!(plan.mixed) {
                     own_kind = kind[i] as usize;
                 }
-                if comptime!(plan.shifting || plan.xsph) {
+                if comptime!(plan.has_drift()) {
                     velocity = xyz::<R>(motion[i]);
                 }
             }
@@ -213,7 +213,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 let other_volume = C::near(last::<C>(there));
                 let mut is_wall = !is_fluid;
                 let mut other_velocity = xyz::<R>(far);
-                if comptime!(plan.shifting || plan.xsph) {
+                if comptime!(plan.has_drift()) {
                     other_velocity = xyz::<R>(motion[at]);
                 }
                 let mut other_runs = zero;
@@ -284,7 +284,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let mut gained = zero;
             if is_fluid {
                 gained = force.dot(&velocity) + volume * pressure * density_rate + stored;
-                if comptime!(plan.shifting || plan.xsph) {
+                if comptime!(plan.has_drift()) {
                     let drift = velocity.minus(&drag);
                     let weight = stepping.gravity.times(mass_at::<R>(media, own_kind));
                     let taken = drift.dot(&force.plus(&weight)) - carried.dot(&drag);

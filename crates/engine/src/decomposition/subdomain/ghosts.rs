@@ -1,13 +1,12 @@
 //! Ghost grains: chosen when neighbor lists are rebuilt, and updated at every step.
 //!
 //! A grain is a ghost of each neighbor whose block with its halo contains it. At a rebuild the grains are still in the order of the last sort into
-//! cells. So the grains in the cells near that block are tested, and those that migrated here since, in place of all \[Harada 2010\].
+//! cells. So the grains in the cells near that block can be tested, and those that migrated here since, in place of all \[Harada 2010\].
 
 use super::{Subdomain, through};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, from_bytes, read, to_bytes};
 use crate::fields::{Fields, Sorted};
 use crate::state::State;
-use crate::world::GhostSelection;
 use seixo_sweeps::bodies::{FREE, ghost_of};
 use seixo_sweeps::layout::RECORD;
 use std::collections::HashSet;
@@ -16,7 +15,7 @@ use std::time::Instant;
 
 impl Subdomain {
     /// Sends the grains that are ghosts elsewhere, and receives its own ghosts; returns the ids of both in place of indices. The first grains here had
-    /// the indices `sorted` at the last sort into cells.
+    /// the indices `sorted` at the last sort into cells; without any, all grains are tested.
     pub(super) fn exchange_ghosts(&mut self, sorted: &[u32]) -> Result<Vec<SharedParticles>, HaltReason> {
         let beside = self.cuts.beside(self.rank).to_vec();
         let bonded = self.local.populations.bonded_across();
@@ -55,10 +54,6 @@ impl Subdomain {
     /// grains of others. Also the number of grains that were tested.
     fn ghosts_of(&self, other: usize, fields: &Fields, sorted: &[u32], bonded: &HashSet<u32>) -> (Vec<u32>, u64) {
         let populations = &self.local.populations;
-        let sorted: &[u32] = match populations.context.settings.ghost_selection {
-            GhostSelection::All => &[],
-            GhostSelection::Layers => sorted,
-        };
         let n = fields.len() as u32;
         let mut candidates: Vec<Range<u32>> = Vec::new();
         if !sorted.is_empty() {

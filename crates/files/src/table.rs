@@ -17,6 +17,7 @@
 //! ```
 
 use crate::FilesError;
+use crate::error::quoted;
 use crate::layer::{FileLayer, LayerFile, folder_of};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -122,5 +123,76 @@ impl Table {
             bytes: self.bytes,
             blake3: self.hasher.finalize().to_string(),
         })
+    }
+}
+
+/// The names and the values of the columns of a table of numbers. An incomplete last line is left out, and an empty cell is NaN.
+///
+/// # Errors
+/// If the file cannot be read, or a line has other cells than numbers, or not as many as there are names.
+pub fn read(layer: &dyn FileLayer, path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>), FilesError> {
+    const REMEDY: &str = "put the file back as the run left it, or start the run again";
+    let bytes = layer.read(path).map_err(FilesError::disk(path, "read it"))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let mut lines = (1..).zip(whole.lines()).filter(|(_, line)| !line.starts_with('#'));
+    let names = lines.next().map_or_else(Vec::new, |(_, line)| cells(line));
+    let mut columns = vec![Vec::new(); names.len()];
+    for (number, line) in lines {
+        let count = line.split(',').count();
+        if count != names.len() {
+            let problem = format!("{count} values where the first line names {}", names.len());
+            return Err(FilesError::line(path, number, problem, REMEDY));
+        }
+        for (column, cell) in columns.iter_mut().zip(line.split(',').map(str::trim)) {
+            let value = if cell.is_empty() { Ok(f64::NAN) } else { cell.parse() };
+            column.push(value.map_err(|_| FilesError::line(path, number, format!("{} is not a number", quoted(cell)), REMEDY))?);
+        }
+    }
+    Ok((names, columns))
+}
+
+/// The cells of a line; those in quotes may have commas.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    for c in line.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(std::mem::take(&mut cell)),
+            _ => cell.push(c),
+        }
+    }
+    cells.push(cell);
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::{FaultyDisk, replace};
+
+    #[test]
+    fn a_table_is_read_back_with_its_bits() {
+        let (disk, path) = (FaultyDisk::new(), Path::new("/probe.csv"));
+        let mut table = Table::create(&disk, path, &["time [s]", "\"height at (0, 1) [m]\"", "count"]).unwrap();
+        table.row(&[0.0, 0.1 + 0.2, 3.0]).unwrap();
+        table.row(&[1e-9, f64::NAN, 4.0]).unwrap();
+        table.line("2.0,1.0").unwrap();
+        let refused = read(&disk, path).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("/probe.csv:4: 2 values where the first line names 3"),
+            "{refused}"
+        );
+        let text = String::from_utf8(disk.read(path).unwrap()).unwrap();
+        // Cut short by a crash.
+        replace(&disk, path, text.replace("2.0,1.0\n", "2.0,1.").as_bytes()).unwrap();
+        let (names, columns) = read(&disk, path).unwrap();
+        assert_eq!(names, ["time [s]", "height at (0, 1) [m]", "count"]);
+        assert_eq!((&columns[0], &columns[2]), (&vec![0.0, 1e-9], &vec![3.0, 4.0]));
+        assert_eq!(columns[1][0].to_bits(), (0.1_f64 + 0.2).to_bits());
+        assert!(columns[1][1].is_nan());
+        replace(&disk, path, text.replace("NaN", "one").as_bytes()).unwrap();
+        let refused = read(&disk, path).unwrap_err().to_string();
+        assert!(refused.starts_with("/probe.csv:3: `one` is not a number"), "{refused}");
     }
 }

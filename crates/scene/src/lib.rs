@@ -308,7 +308,7 @@ pub struct Densities {
 /// # Errors
 /// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
-    let (file, _) = sections(path)?;
+    let (file, _) = sections(path, &[])?;
     if file.grains.values().any(grains::has_given_masses) {
         return Ok(Densities {
             of_materials: Vec::new(),
@@ -335,20 +335,28 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
 /// # Errors
 /// As [`densities`].
 pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
-    let (mut file, root) = sections(path)?;
+    let (mut file, root) = sections(path, &[])?;
     Ok(assemble::domain(
         &mut file.world,
         &mut assemble::CheckState::new(root, Diagnostics::default(), &|path| path),
     ))
 }
 
+/// Checks each single key of a scene with these overrides, without assembling its world.
+///
+/// # Errors
+/// As [`densities`].
+pub fn check_keys(path: &Path, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
+    sections(path, overrides).map(|_| ())
+}
+
 /// The sections of a scene file of which each single key is valid, and the keys with their positions.
-fn sections(path: &Path) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
+fn sections(path: &Path, overrides: &[(String, String)]) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
     let (text, unread) = match document::text_of(path) {
         Ok(text) => (text, None),
         Err(complaint) => (String::new(), Some(complaint)),
     };
-    let (root, mut found) = source::tree(&text, path, &[]);
+    let (root, mut found) = source::tree(&text, path, overrides);
     if let Some(complaint) = unread {
         found.push(diagnostics::Place::Whole, None, complaint);
     }

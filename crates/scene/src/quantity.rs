@@ -347,6 +347,21 @@ pub fn parse(text: &str) -> Result<Parsed, UnlocatedDiagnostic> {
     })
 }
 
+/// The number of a quantity and its unit as written, which may be empty; `None` if [`parse`] refuses the text.
+///
+/// ```
+/// use seixo_scene::quantity::number_and_unit;
+///
+/// assert_eq!(number_and_unit("-9.81 m/s^2"), Some((-9.81, "m/s^2")));
+/// assert_eq!(number_and_unit("silo.stl"), None);
+/// ```
+pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
+    parse(text).ok()?;
+    let text = text.trim();
+    let (digits, unit) = text.split_at(number_length(text));
+    Some((digits.replace('_', "").parse().ok()?, unit.trim_start()))
+}
+
 /// A value of one dimension in one range, in SI units.
 pub struct Quantity<D, R = Any> {
     /// Value in SI units.

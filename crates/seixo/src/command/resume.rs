@@ -1,7 +1,7 @@
 //! `seixo resume`: continues a run.
 
 use super::ranks::Rank;
-use super::watch::{Watcher, signals};
+use super::watch::{StopArguments, Watcher};
 use super::{Done, Failure, Limits, Verbosity};
 use clap::Args;
 use seixo::run::{Options, folder, resume as go_on};
@@ -34,6 +34,8 @@ pub struct ResumeArguments {
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
+    stop: StopArguments,
+    #[command(flatten)]
     voice: Verbosity,
 }
 
@@ -52,7 +54,7 @@ pub fn resume(arguments: &ResumeArguments) -> Done {
     let rank = Rank::join(&arguments.folder.join(folder::SCENE), &overrides);
     let voice = rank.voice(arguments.voice);
     let ran = || -> Done {
-        let control = signals()?;
+        let control = arguments.stop.control()?;
         let mut watcher = Watcher::new(voice);
         let ending = go_on(
             &arguments.folder,

@@ -1,11 +1,12 @@
 //! `seixo run`: runs a scene into a folder.
 
 use super::ranks::Rank;
-use super::watch::{Watcher, signals};
+use super::watch::{StopArguments, Watcher};
 use super::{Done, Failure, SceneChanges, Verbosity, load};
 use clap::Args;
 use seixo::run::{Options, folder, start};
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 /// Run a scene and write its results to a folder
 #[derive(Args)]
@@ -32,6 +33,8 @@ pub struct RunArguments {
     #[command(flatten)]
     changes: SceneChanges,
     #[command(flatten)]
+    stop: StopArguments,
+    #[command(flatten)]
     voice: Verbosity,
 }
 
@@ -41,8 +44,12 @@ pub fn run(arguments: &RunArguments) -> Done {
     let rank = Rank::join(&arguments.scene, &overrides);
     let voice = rank.voice(arguments.voice);
     let ran = || -> Done {
-        let control = signals()?;
+        let control = arguments.stop.control()?;
         let scene = load(&arguments.scene, &rank.divide(overrides)?)?;
+        // Ranks stop together, at a step.
+        if control.stop.load(Ordering::Relaxed) && rank.all_ranks().is_none() {
+            return Err(Failure::Interrupted("stopped before the run began; nothing was written".to_owned()));
+        }
         let folder = arguments.out.clone().unwrap_or_else(|| folder::of_scene(&arguments.scene));
         let mut watcher = Watcher::new(voice);
         let ending = start(

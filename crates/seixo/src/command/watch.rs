@@ -2,6 +2,7 @@
 
 use super::{Done, Failure, Verbosity};
 use crate::terminal;
+use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use seixo::run::folder::FIELDS;
 use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError, StaticTableRecord};
@@ -10,6 +11,8 @@ use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Connects signals to a run: Ctrl-C, TERM and HUP request a checkpoint and the end, USR1 a checkpoint. A second Ctrl-C ends the program at once.
@@ -26,6 +29,30 @@ pub fn signals() -> Result<Control, Failure> {
     };
     register().map_err(|error| Failure::Run(format!("cannot listen to signals: {error}")))?;
     Ok(control)
+}
+
+/// Option of a run that another program starts.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct StopArguments {
+    /// Write a checkpoint and stop when the standard input ends, as it does when the program that started this one ends, however that ends
+    #[arg(long)]
+    stop_at_end_of_input: bool,
+}
+
+impl StopArguments {
+    /// Connects signals to a run, as [`signals`], and the end of the standard input if the option is given.
+    pub fn control(&self) -> Result<Control, Failure> {
+        let control = signals()?;
+        if self.stop_at_end_of_input {
+            let stop = control.stop.clone();
+            thread::spawn(move || {
+                // An input that cannot be read has ended, too.
+                let _ = io::copy(&mut io::stdin(), &mut io::sink());
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+        Ok(control)
+    }
 }
 
 /// Shows a run: a progress bar on the error stream, or JSON lines on the standard output.

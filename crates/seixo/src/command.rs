@@ -14,6 +14,7 @@ pub mod run;
 pub mod slice;
 pub mod spheres;
 pub mod surface;
+pub mod sweep;
 pub mod table;
 pub mod view;
 mod watch;

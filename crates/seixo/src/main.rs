@@ -27,6 +27,7 @@ A first run:
   seixo check silo.toml          is it right, how large, how long will it take
   seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
   seixo resume silo.out          go on where it stopped
+  seixo sweep silo.toml --vary run.seed=1..5   several runs with other values, and a table of their results
   seixo view silo.out            look at it in a window; seixo view silo.toml runs it meanwhile, --browser shows a page instead
   seixo picture silo.out         the last frame as an image; seixo film silo.out all of them as a video
   seixo slice silo.out           solid fraction, velocity or stress on a plane
@@ -37,6 +38,7 @@ A first run:
 Environment variables:
   NO_COLOR          no colors in messages, if not empty; default: colors on a terminal
   XDG_CACHE_HOME    folder for stored results, such as spheres of meshes; default: ~/.cache
+  RAYON_NUM_THREADS number of CPU threads where run.threads is 0; default: all cores
   SEIXO_DATA        folder with measured data for seixo verify; default: ../shared/data
   WGPU_BACKEND      graphics interface of pictures and windows, such as vulkan; default: any
   DISPLAY, WAYLAND_DISPLAY
@@ -52,6 +54,7 @@ enum Command {
     Run(command::run::RunArguments),
     Check(command::check::CheckArguments),
     Resume(command::resume::ResumeArguments),
+    Sweep(Box<command::sweep::SweepArguments>),
     New(command::new::NewArguments),
     Info(command::info::InfoArguments),
     Plot(command::plot::PlotArguments),
@@ -100,6 +103,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => command::run::run(&arguments),
         Command::Check(arguments) => command::check::check(&arguments),
         Command::Resume(arguments) => command::resume::resume(&arguments),
+        Command::Sweep(arguments) => command::sweep::sweep(&arguments),
         Command::New(arguments) => command::new::new(&arguments),
         Command::Info(arguments) => command::info::info(&arguments),
         Command::Plot(arguments) => command::plot::plot(&arguments),

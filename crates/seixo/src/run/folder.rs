@@ -129,7 +129,7 @@ fn is_of_a_beginning(layer: &dyn FileLayer, folder: &Path, path: &Path) -> bool 
 ///
 /// # Errors
 /// If another process owns it, or the disk fails.
-pub(super) fn own<'a>(layer: &'a dyn FileLayer, folder: &Path) -> Result<Ownership<'a>, RunError> {
+pub fn own<'a>(layer: &'a dyn FileLayer, folder: &Path) -> Result<Ownership<'a>, RunError> {
     Ownership::claim(layer, &folder.join(LOCK))?.map_err(|holder| RunError::owned(folder, holder))
 }
 

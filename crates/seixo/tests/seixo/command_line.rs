@@ -21,6 +21,7 @@ mod slice;
 mod spheres;
 mod stage;
 mod surface;
+mod sweep;
 mod table;
 mod user_actions;
 

@@ -77,13 +77,13 @@ dimensions! {
     Velocity        "velocity",         "m/s",     "-5 m/s",       [1, 0, -1, 0], ["m/s"];
     Acceleration    "acceleration",     "m/s^2",   "-9.81 m/s^2",  [1, 0, -2, 0], ["m/s^2", "m/s/s", "N/kg"];
     AngularVelocity "angular velocity", "rad/s",   "2 rad/s",      [0, 0, -1, 1], ["rad/s", "rpm"];
-    Density         "density",          "kg/m^3",  "2500 kg/m^3",  [-3, 1, 0, 0], ["kg/m^3"];
+    Density         "density",          "kg/m^3",  "2500 kg/m^3",  [-3, 1, 0, 0], ["kg/m^3", "kg/l"];
     Pressure        "pressure",         "Pa",      "1 GPa",        [-1, 1, -2, 0], ["Pa", "N/m^2", "J/m^3"];
     Stiffness       "stiffness",        "N/m",     "400 N/m",      [0, 1, -2, 0], ["N/m", "Pa m"];
     SurfaceEnergy   "surface energy",   "J/m^2",   "0.05 J/m^2",   [0, 1, -2, 0], ["J/m^2", "N/m"];
     SurfaceTension  "surface tension",  "N/m",     "72 mN/m",      [0, 1, -2, 0], ["N/m", "J/m^2"];
-    Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0], ["m^3"];
-    VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0], ["m^3/s"];
+    Volume          "volume",           "m^3",     "1e-12 m^3",    [3, 0, 0, 0], ["m^3", "l"];
+    VolumeRate      "volume per time",  "m^3/s",   "1e-4 m^3/s",   [3, 0, -1, 0], ["m^3/s", "l/s"];
     Force           "force",            "N",       "10 N",         [1, 1, -2, 0], ["N", "kg m/s^2"];
     Energy          "energy",           "J",       "1 mJ",         [2, 1, -2, 0], ["J", "N m", "W s"];
     Torque          "torque",           "N m",     "0.1 N m",      [2, 1, -2, 0], ["N m", "J"];
@@ -142,7 +142,8 @@ struct Unit {
     powers: UnitExponents,
 }
 
-const UNITS: &str = "units are built from m, g, s, min, h, Hz, N, Pa, J, W, K, t, rad, deg, rpm and %, with the prefixes n u m c k M G";
+const UNITS: &str = "units are built from m, inch, l, g, t, s, min, h, Hz, N, Pa, bar, psi, J, W, K, rad, deg, rpm and %, \
+                     with the prefixes n u m c k M G";
 /// Longest exponent of a unit and longest text of a quantity: far beyond any use, small enough for plain arithmetic.
 const MAX_POWER: i32 = 9;
 const LONGEST: usize = 80;
@@ -153,8 +154,15 @@ const SMALLEST: f64 = 1e-40;
 /// A unit by its symbol: a power of ten, another factor, exponents of base units, and whether it accepts a prefix.
 type Base = (&'static str, i32, f64, [i32; 5], bool);
 
+/// A pound-force of 4.448 221 615 260 5 N on a square inch of 0.0254 m \[Pa\]: the avoirdupois pound times the standard gravity.
+const POUND_PER_SQUARE_INCH: f64 = 0.45359237 * 9.80665 / (0.0254 * 0.0254);
+
 const BASES: &[Base] = &[
     ("m", 0, 1.0, Length::POWERS.0, true),
+    ("inch", 0, 0.0254, Length::POWERS.0, false),
+    ("in", 0, 0.0254, Length::POWERS.0, false),
+    ("l", -3, 1.0, Volume::POWERS.0, true),
+    ("L", -3, 1.0, Volume::POWERS.0, true),
     ("g", -3, 1.0, Mass::POWERS.0, true),
     ("t", 3, 1.0, Mass::POWERS.0, false),
     ("s", 0, 1.0, Time::POWERS.0, true),
@@ -163,6 +171,8 @@ const BASES: &[Base] = &[
     ("Hz", 0, 1.0, Frequency::POWERS.0, true),
     ("N", 0, 1.0, Force::POWERS.0, true),
     ("Pa", 0, 1.0, Pressure::POWERS.0, true),
+    ("bar", 5, 1.0, Pressure::POWERS.0, true),
+    ("psi", 0, POUND_PER_SQUARE_INCH, Pressure::POWERS.0, false),
     ("J", 0, 1.0, Energy::POWERS.0, true),
     ("W", 0, 1.0, [2, 1, -3, 0, 0], true),
     ("K", 0, 1.0, Temperature::POWERS.0, true),

@@ -52,6 +52,21 @@ fn patterns_separate_dimensions() {
             assert!(!pattern.is_match(other), "{name} takes {other}");
         }
     }
+    let takes = |dimension: &str, text: &str| {
+        let (.., forms) = DIMENSIONS.iter().find(|(name, ..)| *name == dimension).unwrap();
+        regex::Regex::new(&pattern::pattern(forms)).unwrap().is_match(text)
+    };
+    for (dimension, text) in [
+        ("length", "2 inch"),
+        ("pressure", "3 bar"),
+        ("pressure", "30 psi"),
+        ("volume", "5 ml"),
+        ("volume per time", "2 l/min"),
+        ("density", "2.5 kg/l"),
+        ("mass per time", "3 t/h"),
+    ] {
+        assert!(takes(dimension, text), "{dimension}: {text}");
+    }
     let time = DIMENSIONS.iter().find(|(name, ..)| *name == "time").unwrap().3;
     let time = regex::Regex::new(&pattern::pattern(time)).unwrap();
     assert!(time.is_match("1.5 us") && time.is_match("-3e2 min") && !time.is_match("5 kg") && !time.is_match("5"));

@@ -18,9 +18,27 @@ fn units_scale_without_rounding_twice() {
         ("1000 1/s", 1000.0),
         ("2 mN*m", 2e-3),
         ("1 mPa*s", 1e-3),
+        ("2 inch", 0.0508),
+        ("0.5 in", 0.0127),
+        ("5 l", 5e-3),
+        ("20 ml/s", 2e-5),
+        ("3 L/min", 5e-5),
+        ("2.5 kg/l", 2500.0),
+        ("1.5 bar", 1.5e5),
+        ("10 mbar", 1e3),
     ] {
         assert_eq!(parse(text).map(|p| p.value), Ok(si), "{text}");
     }
+}
+
+/// A pound-force is the weight of 0.453 592 37 kg at 9.806 65 m/s²; tables give 6894.757 293 Pa for one on a square inch.
+#[test]
+fn units_of_plants_are_those_of_the_tables() {
+    assert!((parse("1 psi").unwrap().value - 6_894.757_293).abs() < 1e-6);
+    assert_eq!(parse("1 psi").unwrap().powers, parse("1 bar").unwrap().powers);
+    assert!((parse("36 t/h").unwrap().value - 10.0).abs() < 1e-14, "kg/s");
+    assert_eq!(parse("1 t/h").unwrap().powers, Some(MassRate::POWERS));
+    assert_eq!(parse("1 l").unwrap().powers, Some(Volume::POWERS));
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("grains.csv");
 //! std::fs::write(&path, "x[mm],y[mm],z[mm],radius[mm]\n0,0,0,1\n0,0,5,-1\n")?;
-//! let message = read(&path, &Limits::default()).unwrap_err().to_string();
+//! let message = read(&path, &Limits::default(), &mut Vec::new()).unwrap_err().to_string();
 //! assert!(message.ends_with("grains.csv:3: column `radius[mm]`: `-1` is not a radius; use a number above zero"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -205,6 +205,7 @@ fn whole(path: &Path, mut file: File) -> Result<Vec<u8>, FilesError> {
 /// Reads a table whose first line is in `text`.
 fn read_table(mut lines: Lines, text: &mut String) -> Result<Vec<Triangle>, FilesError> {
     let header = Header::parse(&lines, text, &KNOWN)?;
+    header.refuse_unread(&lines, &KNOWN)?;
     if let Some(missing) = (0..9).find(|&slot| !header.has(slot)) {
         return Err(lines.error(
             format!("no column `{}`", KNOWN[missing].names[0]),

@@ -5,7 +5,7 @@
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("pairs.csv");
 //! std::fs::write(&path, "a,b,stiffness[kN/m]\n3,7,50\n7,9,80\n")?;
-//! let pairs = seixo_files::pairs_in::read(&path)?;
+//! let pairs = seixo_files::pairs_in::read(&path, &mut Vec::new())?;
 //! assert_eq!((pairs[1].line, pairs[1].ids), (3, [7, 9]));
 //! assert_eq!((pairs[1].stiffness, pairs[1].strength), (Some(8e4), None));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,11 +34,11 @@ pub struct Pair {
 
 const KNOWN: [Known; 4] = [
     Known {
-        names: &["a", "id_a"],
+        names: &["a", "id_a", "id1", "first"],
         quantity: Quantity::Plain,
     },
     Known {
-        names: &["b", "id_b"],
+        names: &["b", "id_b", "id2", "second"],
         quantity: Quantity::Plain,
     },
     Known {
@@ -54,9 +54,9 @@ const KNOWN: [Known; 4] = [
 /// Number of the column `stiffness`.
 const STIFFNESS: usize = 2;
 
-/// Reads pairs, each given once, in either order. Columns stand apart by commas, or by tabs and spaces; lines that are blank or start with `#`
-/// are skipped.
-pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
+/// Reads pairs, each given once, in either order. Columns stand apart by semicolons, tabs, commas or spaces; lines that are blank or start with `#`
+/// are skipped. Adds a note to `notes` if there are further columns, which are not read.
+pub fn read(path: &Path, notes: &mut Vec<String>) -> Result<Vec<Pair>, FilesError> {
     let (file, _) = open_input(path, "a file of pairs", LONGEST_FILE)?;
     let mut lines = Lines::new(path, file);
     let mut text = String::new();
@@ -68,6 +68,7 @@ pub fn read(path: &Path) -> Result<Vec<Pair>, FilesError> {
     if !(header.has(0) && header.has(1)) {
         return Err(lines.error("no column `a`, or no column `b`", remedy));
     }
+    header.note_unread(&lines, notes);
     let mut pairs = Vec::new();
     while let Some(line) = lines.next(&mut text)? {
         if pairs.len() == MAX_PAIRS {

@@ -54,6 +54,8 @@ pub fn read(path: &Path) -> Result<WallPath, FilesError> {
         return Err(FilesError::content(path, "the file says nothing", remedy));
     }
     let header = Header::parse(&lines, &text, &KNOWN)?;
+    // Each column moves something: one that is not understood is not left out.
+    header.refuse_unread(&lines, &KNOWN)?;
     if !header.has(TIME) || header.columns.len() < 2 {
         return Err(lines.error("no column `t`, or nothing beside it", remedy));
     }

@@ -64,7 +64,7 @@ pub(crate) fn bonds(file: &mut SceneFile, world: &World, absent: &[StageItem], f
 }
 
 /// The bonds of a section. Fills in keys that the section omits.
-fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings: &CheckState) -> Result<Bonds, At> {
+fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings: &mut CheckState) -> Result<Bonds, At> {
     let (damping_ratio, damping) = damping(section)?;
     let (between, of_pairs) = cast.between(section, findings)?;
     Ok(Bonds {
@@ -92,7 +92,7 @@ fn made(name: &str, section: &mut BondsSection, cast: &Cast, seed: u64, findings
 
 impl Cast<'_> {
     /// The grains that the section connects, and values of single pairs.
-    fn between(&self, section: &mut BondsSection, findings: &CheckState) -> Result<(Bonded, PairValues), At> {
+    fn between(&self, section: &mut BondsSection, findings: &mut CheckState) -> Result<(Bonded, PairValues), At> {
         match (&section.among, &mut section.pairs) {
             (Some(names), None) => {
                 let groups = self.groups(names).map_err(|complaint| ("among", complaint))?;
@@ -149,10 +149,10 @@ impl Cast<'_> {
     }
 
     /// The pairs of a file, and their values; its path is made absolute.
-    fn pairs(&self, file: &mut String, findings: &CheckState) -> Result<(Bonded, PairValues), UnlocatedDiagnostic> {
+    fn pairs(&self, file: &mut String, findings: &mut CheckState) -> Result<(Bonded, PairValues), UnlocatedDiagnostic> {
         let whole = findings.absolute(file);
         *file = whole.display().to_string();
-        let pairs = pairs_in::read(&whole).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
+        let pairs = pairs_in::read(&whole, &mut findings.notices).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
         let grains = &self.world.grains;
         let is_there = |k: &usize| self.is_later || !self.absent.contains(&StageItem::Group(grains.group[*k]));
         let ids: HashSet<u32> = (0..grains.len()).filter(is_there).map(|k| grains.id[k]).collect();

@@ -133,7 +133,8 @@ enum Amount {
     Fraction(f64),
 }
 
-fn sphere(radius: f64) -> f64 {
+/// Volume of a sphere \[m³\].
+pub(crate) fn sphere(radius: f64) -> f64 {
     4.0 / 3.0 * PI * radius.powi(3)
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
-    fill::{Surroundings, fill, refuse_too_many, si},
+    fill::{Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
     interactions::Materials,
     joint,
@@ -360,6 +360,7 @@ fn loose(
     } else {
         from_file(section, findings)?
     };
+    note_types(name, section, &rows, findings);
     let (velocity, angular_velocity) = (si(&section.velocity), si(&section.angular_velocity));
     for row in &mut rows {
         for axis in 0..3 {
@@ -384,7 +385,8 @@ fn loose(
     rows.into_iter()
         .map(|mut row| {
             let line = row.line;
-            let material = match row.material.take() {
+            let named = row.material.take().or(row.atom_type.take().filter(|_| own.is_none()));
+            let material = match named {
                 Some(material) => materials
                     .index(&material)
                     .map_err(|complaint| ("file", complaint.within(&format!("line {line}"))))?,
@@ -402,10 +404,11 @@ fn loose(
                     UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
                 )
             })?;
-            if row.mass.is_some() {
-                refuse_mass(section).map_err(|complaint| ("file", complaint.within("column mass")))?;
+            if let Some(column) = row.mass.map(|_| "column mass").or(row.density.map(|_| "column density")) {
+                refuse_mass(section).map_err(|complaint| ("file", complaint.within(column)))?;
             }
-            let mass = row.mass.or(section.mass.map(|mass| mass.si));
+            let of_row = row.mass.or(row.density.map(|density| density * sphere(radius)));
+            let mass = of_row.or(section.mass.map(|mass| mass.si));
             if row.id.is_some() && section.shape.is_some() {
                 return Err((
                     "file",
@@ -441,6 +444,17 @@ fn loose(
             })
         })
         .collect()
+}
+
+/// Notes that atoms of several types get the one material of their section.
+fn note_types(name: &str, section: &GrainsSection, rows: &[GrainRow], findings: &mut CheckState) {
+    let mut types = rows.iter().filter_map(|row| row.atom_type.as_ref());
+    let first = types.next();
+    if section.material.is_some() && types.any(|other| Some(other) != first) {
+        findings.notices.push(format!(
+            "grains.{name}: atoms of all types get the material of the section; without it, type 1 gets [material.1], and so on"
+        ));
+    }
 }
 
 /// Refuses masses of grains that take them from elsewhere.
@@ -480,7 +494,7 @@ fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
     Ok(())
 }
 
-fn from_file(section: &mut GrainsSection, findings: &CheckState) -> Result<Vec<GrainRow>, At> {
+fn from_file(section: &mut GrainsSection, findings: &mut CheckState) -> Result<Vec<GrainRow>, At> {
     let scale = section.scale.get_or_insert_default().0;
     let range = *section.rows.get_or_insert([1, -1]);
     let Some(file) = &mut section.file else { return Ok(Vec::new()) };
@@ -489,7 +503,8 @@ fn from_file(section: &mut GrainsSection, findings: &CheckState) -> Result<Vec<G
     refuse_a_large_file(&whole)?;
     let take = usize::try_from(range[1]).ok();
     let limits = Limits { take, ..Limits::default() };
-    let mut rows = grains_in::read(&whole, &limits).map_err(|error| ("file", UnlocatedDiagnostic::of_file(&error)))?;
+    let mut rows =
+        grains_in::read(&whole, &limits, &mut findings.notices).map_err(|error| ("file", UnlocatedDiagnostic::of_file(&error)))?;
     let total = rows.len() as i64;
     let [first, last] = range.map(|row| if row < 0 { total + 1 + row } else { row });
     if first < 1 || first > last || last > total {
@@ -523,7 +538,8 @@ pub(crate) fn has_given_masses(section: &GrainsSection) -> bool {
         take: Some(1),
         ..Limits::default()
     };
-    let of_file = |file: &String| grains_in::read(Path::new(file), &first).is_ok_and(|rows| rows.iter().any(|row| row.mass.is_some()));
+    let is_given = |row: &GrainRow| row.mass.is_some() || row.density.is_some();
+    let of_file = |file: &String| grains_in::read(Path::new(file), &first, &mut Vec::new()).is_ok_and(|rows| rows.iter().any(is_given));
     section.mass.is_some() || section.file.as_ref().is_some_and(of_file)
 }
 

@@ -237,7 +237,7 @@ type At = (&'static str, UnlocatedDiagnostic);
 
 impl Inlet {
     /// The inlet of a section. Fills in keys that the section omits.
-    fn new(section: &mut InletSection, around: &Around, findings: &CheckState) -> Result<Inlet, At> {
+    fn new(section: &mut InletSection, around: &Around, findings: &mut CheckState) -> Result<Inlet, At> {
         let radii = sizes(&mut section.radius, findings).map_err(|complaint| ("radius", complaint))?;
         let largest = radii.range()[1];
         let volume = volume_of(&section.through, RADII_DEEP * largest).map_err(|complaint| ("through", complaint))?;

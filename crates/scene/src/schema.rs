@@ -346,10 +346,12 @@ pub(crate) struct TwistingSection {
 /// Grains: exactly one of `file`, `fill`, `at` and `inlet`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
-    /// Material of the grains; a `material` column of the file takes precedence.
+    /// Material of the grains; a `material` column of the file takes precedence. Without both, the type of an atom in a file of LAMMPS is the name of its
+    /// material.
     #[schemars(example = &"glass")]
     pub material: Option<String>,
-    /// Text file with one column for each of x, y, z and further quantities; the first line names the columns.
+    /// Text file with one column for each of x, y, z and further quantities, whose first line names the columns; or a data file of LAMMPS, or a dump of
+    /// LAMMPS or LIGGGHTS as text, whose last snapshot is read.
     #[schemars(example = &"bed.csv")]
     pub file: Option<String>,
     /// First and last row to read from the file, counted from 1; negative numbers count from the end, -1 is the last row.
@@ -373,7 +375,7 @@ pub(crate) struct GrainsSection {
     /// Radius of the grains of `at`, or of a file without radii. Without it, clumps have the size of their shape, with its lengths in meters.
     pub radius: Option<Quantity<Length, Positive>>,
     /// Mass of each grain, in place of the density of its material; the moment of inertia is 2/5 of the mass times the square of the radius. A `mass`
-    /// column of the file takes precedence. For spheres that are there from the start or that a stage adds.
+    /// or `density` column of the file takes precedence. For spheres that are there from the start or that a stage adds.
     pub mass: Option<Quantity<Mass, Positive>>,
     /// Velocity at the start; it is added to that of the file.
     #[serde(default)]

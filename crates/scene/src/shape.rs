@@ -219,7 +219,7 @@ fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut 
         (None, Some(file), None) => {
             let whole = findings.absolute(file);
             *file = whole.display().to_string();
-            let spheres = of_table(&whole).map_err(|complaint| ("file", complaint))?;
+            let spheres = of_table(&whole, &mut findings.notices).map_err(|complaint| ("file", complaint))?;
             Ok(Drawn { spheres, ..Drawn::default() })
         }
         (Some(ShapeSpheres::Equal(equal)), None, Some(mesh)) => {
@@ -239,12 +239,12 @@ fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut 
 }
 
 /// The spheres of a table.
-fn of_table(file: &Path) -> Result<Vec<(DVec3, f64)>, UnlocatedDiagnostic> {
+fn of_table(file: &Path, notices: &mut Vec<String>) -> Result<Vec<(DVec3, f64)>, UnlocatedDiagnostic> {
     let limits = Limits {
         rows: MAX_SPHERES,
         ..Limits::default()
     };
-    let rows = grains_in::read(file, &limits).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
+    let rows = grains_in::read(file, &limits, notices).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
     let spheres: Option<_> = rows.iter().map(|row| Some((DVec3::from(row.position), row.radius?))).collect();
     spheres.ok_or_else(|| {
         UnlocatedDiagnostic::new(format!("{}: no column `radius`", file.display())).remedy("name x, y, z and radius in the first line")

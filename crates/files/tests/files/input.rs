@@ -1,6 +1,8 @@
 //! Grain files and meshes: what is right is read, what is wrong is named, and nothing makes the reader wait, swell or panic.
 
 mod meshes;
+mod other_programs;
+mod sieves;
 
 use proptest::prelude::*;
 use seixo_engine::state::GrainScalar;
@@ -18,7 +20,7 @@ fn with_file<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
 }
 
 fn grains(text: impl AsRef<[u8]>) -> Result<Vec<GrainRow>, FilesError> {
-    with_file(text.as_ref(), |path| grains_in::read(path, &Limits::default()))
+    with_file(text.as_ref(), |path| grains_in::read(path, &Limits::default(), &mut Vec::new()))
 }
 
 fn mesh(bytes: impl AsRef<[u8]>) -> Result<Vec<[[f64; 3]; 3]>, FilesError> {
@@ -62,7 +64,7 @@ fn wrong_grain_files_are_named_with_line_and_value() {
         ("", vec!["input: the file is empty"]),
         ("0.1 0.2 0.3 0.01\n", vec!["input:1:", "`0.1`", "name the columns"]),
         ("x,y\n", vec!["input:1:", "no column `z`"]),
-        ("x,y,z,weight\n", vec!["input:1:", "`weight`", "radius"]),
+        ("weight,force\n", vec!["input:1:", "`weight`", "radius"]),
         (
             "x,y,z,qw,qx\n",
             vec!["input:1:", "2 of the columns qw, qx, qy and qz", "all four, or none"],
@@ -104,7 +106,7 @@ fn wrong_grain_files_are_named_with_line_and_value() {
 #[test]
 fn limits_hold() {
     let text = "x,y,z\n1,1,1\n2,2,2\nnot a grain\n";
-    let read = |limits| with_file(text.as_bytes(), |path| grains_in::read(path, &limits));
+    let read = |limits| with_file(text.as_bytes(), |path| grains_in::read(path, &limits, &mut Vec::new()));
     assert_eq!(
         read(Limits {
             take: Some(2),
@@ -147,6 +149,10 @@ fn paths_are_read_and_wrong_ones_named() {
         ("x y\n0 1\n", "input:1: no column `t`"),
         ("t x\n0 1\n1 nan\n", "input:3: column `x`: `nan` is not a finite number"),
         ("t[m] x\n", "column `t` cannot be in `m`"),
+        (
+            "t x angel\n",
+            "input:1: column `angel` is not known here; remove it, or use one of t, x, y, z, angle",
+        ),
         ("", "says nothing"),
     ] {
         let message = read(text).unwrap_err().to_string();
@@ -156,7 +162,7 @@ fn paths_are_read_and_wrong_ones_named() {
 
 #[test]
 fn pairs_are_read_and_wrong_ones_named() {
-    let read = |text: &str| with_file(text.as_bytes(), pairs_in::read);
+    let read = |text: &str| with_file(text.as_bytes(), |path| pairs_in::read(path, &mut Vec::new()));
     let pairs = read("# joints\nb, a\n3,7\n\n0,4294967295\n").unwrap();
     let found: Vec<_> = pairs.iter().map(|pair| (pair.line, pair.ids)).collect();
     assert_eq!(found, [(3, [7, 3]), (5, [u32::MAX, 0])]);
@@ -173,7 +179,8 @@ fn pairs_are_read_and_wrong_ones_named() {
         ("a b stiffness[Pa]\n1 2 1\n", "column `stiffness` cannot be in `Pa`"),
         ("a strength\n1 2\n", "input:1: no column `a`, or no column `b`"),
         ("a\n1\n", "input:1: no column `a`, or no column `b`"),
-        ("a c\n1 2\n", "`c` is none of them"),
+        ("a c\n1 2\n", "input:1: no column `a`, or no column `b`"),
+        ("u v\n1 2\n", "`u` is none of them"),
         ("a b\n", "names no pair"),
         ("", "says nothing"),
     ] {
@@ -190,7 +197,7 @@ fn what_is_no_file_is_refused_without_waiting() {
     for (path, found) in [(folder.path(), "a folder"), (&pipe, "a pipe"), (Path::new("/dev/zero"), "device")] {
         for error in [
             mesh_in::read(path).unwrap_err(),
-            grains_in::read(path, &Limits::default()).unwrap_err(),
+            grains_in::read(path, &Limits::default(), &mut Vec::new()).unwrap_err(),
         ] {
             assert!(
                 matches!(error, FilesError::NotAFile { .. }) && error.to_string().contains(found),
@@ -211,7 +218,7 @@ fn huge_files_with_nothing_in_them_are_refused_at_once() {
     for length in [1 << 30, 1 << 40] {
         file.set_len(length).unwrap();
         assert!(mesh_in::read(&path).is_err());
-        assert!(grains_in::read(&path, &Limits::default()).is_err());
+        assert!(grains_in::read(&path, &Limits::default(), &mut Vec::new()).is_err());
         assert!(seixo_files::vtk::read_grains(&path).is_err());
     }
     assert!(start.elapsed() < Duration::from_secs(1));
@@ -223,16 +230,17 @@ fn published_packings_and_walls_are_read() {
     if !data.exists() {
         return;
     }
-    let drum = grains_in::read(&data.join("dosta2024/Drum_PartCoordinates.txt"), &Limits::default()).unwrap();
+    let read = |name: &str, limits: &Limits| grains_in::read(&data.join("dosta2024").join(name), limits, &mut Vec::new());
+    let drum = read("Drum_PartCoordinates.txt", &Limits::default()).unwrap();
     assert_eq!(drum.iter().filter(|row| row.radius == Some(0.002)).count(), 8_000);
     assert_eq!(drum.len(), 38_000);
-    let bed = data.join("dosta2024/Penetration_25KParticles.txt");
+    let bed = "Penetration_25KParticles.txt";
     let first = Limits {
         take: Some(25_000),
         ..Limits::default()
     };
-    assert_eq!(grains_in::read(&bed, &first).unwrap().len(), 25_000);
-    let ball = grains_in::read(&bed, &Limits::default()).unwrap_err().to_string();
+    assert_eq!(read(bed, &first).unwrap().len(), 25_000);
+    let ball = read(bed, &Limits::default()).unwrap_err().to_string();
     assert!(
         ball.contains("6 values, but the header names 4 columns: `5 0.01 0.01 0 0 0.06`"),
         "{ball}"
@@ -243,16 +251,18 @@ fn published_packings_and_walls_are_read() {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..12) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), start in 0usize..16) {
         let starts = [
             "", "solid \n", "solid x\nfacet\nvertex", "x,y,z\n", "x[m] y[m] z[m]\n", "vertex1_X[m] ", "#\n", "id,x[,y]],z\n",
             "d[mm],passing[%]\n1,0\n", "v 0 0 0\nf 1", "ply\nformat ascii 1.0\n",
             "ply\nformat binary_little_endian 1.0\nelement face 9\nproperty list uint uint vertex_index\nend_header\n",
+            "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n3\n", "ITEM: NUMBER OF ATOMS\n1\nITEM: ATOMS x y z\n", "2 atoms\nAtoms # sphere\n",
+            "\"Sieve size (mm)\";\"Retained (g)\"\n",
         ];
         let bytes = [starts[start].as_bytes(), &bytes].concat();
         let _ = mesh(&bytes);
         let _ = grains(&bytes);
-        let _ = with_file(&bytes, |path| sieve_in::read(path).is_ok());
+        let _ = with_file(&bytes, |path| sieve_in::read(path, &mut Vec::new()).is_ok());
         let _ = with_file(&bytes, |path| seixo_files::vtk::read_grains(path).is_ok());
     }
 
@@ -261,8 +271,8 @@ proptest! {
         let text = words.concat();
         let _ = grains(&text);
         let _ = mesh(format!("solid {text}"));
-        let _ = with_file(format!("r,passing\n{text}").as_bytes(), |path| sieve_in::read(path).is_ok());
-        let _ = with_file(format!("a,b\n{text}").as_bytes(), |path| pairs_in::read(path).is_ok());
+        let _ = with_file(format!("r,passing\n{text}").as_bytes(), |path| sieve_in::read(path, &mut Vec::new()).is_ok());
+        let _ = with_file(format!("a,b\n{text}").as_bytes(), |path| pairs_in::read(path, &mut Vec::new()).is_ok());
     }
 
     #[test]

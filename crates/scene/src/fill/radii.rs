@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-6;
 ///
 /// # Errors
 /// If the numbers are no valid distribution, the file cannot be read, or the sizes differ too much.
-pub(crate) fn sizes(radius: &mut Radius, findings: &CheckState) -> Result<RadiusDistribution, UnlocatedDiagnostic> {
+pub(crate) fn sizes(radius: &mut Radius, findings: &mut CheckState) -> Result<RadiusDistribution, UnlocatedDiagnostic> {
     let sizes = match radius {
         Radius::One(one) => RadiusDistribution::One(one.si),
         Radius::Spread(Distribution::Uniform([low, high])) if low.si <= high.si => RadiusDistribution::Uniform([low.si, high.si]),
@@ -42,7 +42,7 @@ pub(crate) fn sizes(radius: &mut Radius, findings: &CheckState) -> Result<Radius
         Radius::Spread(Distribution::Psd(file)) => {
             let whole = findings.absolute(file);
             *file = whole.display().to_string();
-            let curve = sieve_in::read(&whole).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
+            let curve = sieve_in::read(&whole, &mut findings.notices).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
             let classes = curve
                 .windows(2)
                 .map(|pair| ([pair[0].radius, pair[1].radius], pair[1].passing - pair[0].passing));

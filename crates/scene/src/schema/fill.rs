@@ -145,8 +145,9 @@ pub(crate) enum Distribution {
     Weibull((Quantity<Length, Positive>, Quantity<Number, Positive>)),
     /// Some radii, each with its share.
     Discrete(Discrete),
-    /// Sieve curve: a text file with the columns `diameter[mm]` or `radius[mm]`, and `passing[%]`, the share of the mass that is finer. It starts at
-    /// 0 % and ends at 100 %, finest first, and is linear in between. Grains are drawn so that their masses follow it.
+    /// Sieve curve: a text file with the columns `diameter[mm]` or `radius[mm]`, and `passing[%]`, the share of the mass that is finer,
+    /// `cumulative retained[%]`, or `retained[%]` or `retained[g]` of each sieve. It goes from 0 % to 100 %, finest or coarsest first, and is linear in
+    /// between. Grains are drawn so that their masses follow it.
     #[schemars(example = serde_json::json!({ "psd": "sieve.csv" }))]
     Psd(String),
 }

@@ -18,6 +18,7 @@ mod films;
 mod fluids;
 mod freezing;
 mod heat;
+mod imports;
 mod joints;
 mod muller;
 mod open_boundaries;

@@ -24,7 +24,7 @@ Examples:
   seixo info silo.out                               what ran there, how it went, its newest checkpoint
   seixo info silo.out/checkpoints/state.checkpoint  its sections and the digest of its state
   seixo info hopper.stl                             solids, triangles, extent, and what is odd about its edges; what it can be used for
-  seixo info bed.csv                                grains, extent, radii
+  seixo info bed.csv                                grains, extent, radii, columns that are not read
   seixo info --placements                           which passes of a step run on a CPU, on a GPU and in domains, and why some do not
 
 Exit code 2 for what is not there or cannot be read, and for a mesh that can be used for nothing.")]
@@ -227,7 +227,8 @@ pub(super) fn with_edges(mut report: Value, edges: &Edges) -> Value {
 }
 
 fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
-    let rows = grains_in::read(path, &grains_in::Limits::default())?;
+    let mut notes = Vec::new();
+    let rows = grains_in::read(path, &grains_in::Limits::default(), &mut notes)?;
     let [min, max] = extent(rows.iter().map(|row| &row.position));
     let radii: Vec<f64> = rows.iter().filter_map(|row| row.radius).collect();
     let smallest = radii.iter().copied().reduce(f64::min);
@@ -235,6 +236,7 @@ fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
     Ok(json!({
         "path": path.display().to_string(), "grains": rows.len(), "min": min, "max": max,
         "smallest_radius": smallest, "largest_radius": largest,
+        "notes": (!notes.is_empty()).then(|| notes.join("; ")),
     }))
 }
 

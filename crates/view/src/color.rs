@@ -40,7 +40,7 @@ pub fn viridis(value: f64) -> Rgb {
     })
 }
 
-/// Distinct colors in order of use; repeats after twelve.
+/// Distinct colors in order of use: twelve hues, then lighter and darker ones of them. Repeats after sixty.
 pub fn distinct(index: usize) -> Rgb {
     const HUES: [Rgb; 12] = [
         [46, 105, 168],
@@ -56,7 +56,10 @@ pub fn distinct(index: usize) -> Rgb {
         [94, 160, 222],
         [30, 60, 92],
     ];
-    HUES[index % HUES.len()]
+    /// What the hues of each dozen are mixed with, and the share of it in percent.
+    const DOZENS: [(u16, u16); 5] = [(0, 0), (255, 50), (0, 40), (255, 72), (0, 65)];
+    let (other, share) = DOZENS[index / HUES.len() % DOZENS.len()];
+    HUES[index % HUES.len()].map(|channel| (((100 - share) * u16::from(channel) + share * other) / 100) as u8)
 }
 
 /// The color of a fluid beside colored grains: a pale version of [`distinct`].

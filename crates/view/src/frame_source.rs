@@ -17,7 +17,7 @@ pub const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Source of frames. Windows and pages request frames from any thread, and none waits for another.
 pub trait FrameSource: Send + Sync {
-    /// Name of the source.
+    /// Title of the scene, or a name of the source if there is none.
     fn title(&self) -> String;
     /// Number of frames in a recording so far; `None` for a running simulation.
     fn frames(&self) -> Option<usize>;
@@ -171,7 +171,7 @@ fn check_links(folder: &Path) -> Result<(), ViewError> {
 
 impl FrameSource for Recording {
     fn title(&self) -> String {
-        crate::picture::name_of(&self.folder)
+        crate::picture::title_of(&self.folder)
     }
 
     fn frames(&self) -> Option<usize> {

@@ -210,7 +210,10 @@ impl FrameSource for Live {
     }
 
     fn frame(&self, options: &PictureOptions, seen: Option<u64>) -> Result<Option<Arc<Snapshot>>, ViewError> {
-        let options = asked(options);
+        let options = PictureOptions {
+            title: Some(self.title.clone()),
+            ..asked(options)
+        };
         let made = match self.find(ViewerRequests::frames, &options, (seen, OLDEST_FRAME)) {
             None => return Ok(None),
             Some(CacheLookup::Made(made)) => made,

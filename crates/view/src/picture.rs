@@ -78,7 +78,7 @@ pub struct PictureOptions {
     pub has_walls: bool,
     /// Whether bodies from meshes are drawn as meshes instead of their contact spheres.
     pub has_meshes: bool,
-    /// Title; `None` = the title of the scene in pictures and films, the name of the run folder in windows and on pages.
+    /// Title; `None` = the title of the scene, or the name of the run folder if there is none.
     pub title: Option<String>,
 }
 
@@ -171,17 +171,18 @@ pub fn name_of(run_folder: &Path) -> String {
     name.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// Title of the scene of a run; the name of the run folder if there is none.
+pub fn title_of(run_folder: &Path) -> String {
+    SceneNames::read(run_folder).title.unwrap_or_else(|| name_of(run_folder))
+}
+
 impl Snapshot {
     /// Reads a frame of a run folder.
     ///
     /// # Errors
     /// If the frame does not exist, cannot be read, or lacks the requested contents.
     pub fn read(run_folder: &Path, options: &PictureOptions) -> Result<Snapshot, ViewError> {
-        let options = PictureOptions {
-            title: options.title.clone().or_else(|| SceneNames::read(run_folder).title),
-            ..options.clone()
-        };
-        Snapshot::read_by(run_folder, &options, |file| SphereSet::read(file).map(Arc::new))
+        Snapshot::read_by(run_folder, options, |file| SphereSet::read(file).map(Arc::new))
     }
 
     /// As [`Snapshot::read`]; `tables` provides the tables of the frame with a given file.
@@ -220,7 +221,7 @@ impl Snapshot {
             _ => None,
         };
         let options = PictureOptions {
-            title: options.title.clone().or_else(|| Some(name_of(run_folder))),
+            title: options.title.clone().or_else(|| Some(title_of(run_folder))),
             ..options.clone()
         };
         let snapshot = Snapshot::of((&balls, bodies, walls), (contacts, bonds, cracks), &options, *number as u64)?;
@@ -428,20 +429,26 @@ pub(crate) fn beside(file: &Path, kind: &str) -> PathBuf {
     file.with_file_name(format!("{kind}_{number}"))
 }
 
+/// Refuses a run folder that is none.
+pub fn check_folder(run_folder: &Path) -> Result<(), ViewError> {
+    if run_folder.is_dir() {
+        return Ok(());
+    }
+    Err(ViewError::NotAFolder {
+        path: run_folder.to_path_buf(),
+        what: if run_folder.exists() {
+            "this is a file"
+        } else {
+            "there is no such folder"
+        },
+    })
+}
+
 /// The files of one kind in a run folder, in order.
 fn frames(run_folder: &Path, kind: &str) -> Result<Vec<PathBuf>, ViewError> {
     let fields = run_folder.join("fields");
     let mut frames = Vec::new();
-    if !run_folder.is_dir() {
-        return Err(ViewError::NotAFolder {
-            path: run_folder.to_path_buf(),
-            what: if run_folder.exists() {
-                "this is a file"
-            } else {
-                "there is no such folder"
-            },
-        });
-    }
+    check_folder(run_folder)?;
     if !fields.exists() {
         return Err(ViewError::NoFrames {
             folder: run_folder.to_path_buf(),

@@ -84,7 +84,7 @@ pub struct LookArguments {
     /// Do not draw walls
     #[arg(long)]
     no_walls: bool,
-    /// Title; default: title of the scene; for a recording in a window or on a page, name of the run folder
+    /// Title; default: title of the scene, or name of the run folder if there is none
     #[arg(long)]
     title: Option<String>,
 }

@@ -60,7 +60,7 @@ pub struct SliceArguments {
     /// Width and height of the image in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1600x1000")]
     size: (u32, u32),
-    /// Title of the picture; default: title of the scene
+    /// Title of the picture; default: title of the scene, or name of the run folder if there is none
     #[arg(long)]
     title: Option<String>,
     /// Image file (PNG), or table of the values if the name ends in .csv; default: slice_FIELD.png in the run folder

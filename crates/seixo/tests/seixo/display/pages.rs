@@ -57,7 +57,7 @@ fn a_page_shows_a_recording() {
     stage.succeed("run cantilever.toml --quiet");
     let bonded = Viewer::start(without_a_screen(&stage, "view cantilever.out --browser"));
     browser.visit(&bonded.address());
-    browser.wait_until("window.seixo?.frames > 0 && document.title.startsWith('cantilever')");
+    browser.wait_until("window.seixo?.frames > 0 && document.title.startsWith('Cantilever')");
     browser.set("document.getElementById('shown')", "'bonds'");
     browser.wait_until("window.seixo.rods > 0 && window.seixo.count === 0");
     let colors = browser.picture().middle_of_colors(SCENE[0], SCENE[1]);

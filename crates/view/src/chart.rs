@@ -28,6 +28,9 @@ const COLUMNS: usize = 1000;
 const GAP: f64 = 64.0;
 const GRID: Rgb = [226, 230, 235];
 
+/// Name and points of a curve.
+pub type Curve = (String, Vec<(f64, f64)>);
+
 /// Curves over one horizontal axis.
 pub struct Chart {
     /// Title.
@@ -46,8 +49,10 @@ pub struct Panel {
     pub vertical: String,
     /// Height.
     pub height: f64,
-    /// The curves with their names.
-    pub curves: Vec<(String, Vec<(f64, f64)>)>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// Measured data, drawn as points without a line.
+    pub measured: Vec<Curve>,
 }
 
 /// Horizontal bars, one per row.
@@ -143,6 +148,12 @@ impl<B: DrawingBackend> Sheet<B> {
         let points: Vec<(i32, i32)> = points.map(|[x, y]| (fine(x), fine(y))).collect();
         self.area
             .draw(&PathElement::new(points, rgb(color).stroke_width(fine(1.6) as u32)))
+            .map_err(failed)
+    }
+
+    fn point(&self, [x, y]: [f64; 2], color: Rgb) -> Result<(), ViewError> {
+        self.area
+            .draw(&Circle::new((fine(x), fine(y)), fine(4.0), rgb(color).filled()))
             .map_err(failed)
     }
 
@@ -257,14 +268,13 @@ impl Drawing for Chart {
     fn draw<B: DrawingBackend>(&self, sheet: &Sheet<B>) -> Result<(), ViewError> {
         sheet.rectangle([0.0, 0.0], [WIDTH, self.height()], [255; 3])?;
         sheet.text([40.0, 42.0], 25.0, (color::INK, HPos::Left), &self.title)?;
-        let has_names = self.panels.iter().any(|panel| panel.curves.len() > 1);
-        let (left, right) = (100.0, WIDTH - if has_names { 230.0 } else { 50.0 });
-        let times = self
-            .panels
-            .iter()
-            .flat_map(|panel| &panel.curves)
-            .flat_map(|(_, points)| points)
-            .map(|point| point.0);
+        let names = self.panels.iter().filter(|panel| panel.has_names()).flat_map(Panel::all);
+        let longest = names.map(|(name, _)| name.chars().count()).max();
+        // Room for the names; about 8 per letter.
+        let room = longest.map_or(50.0, |letters| (60.0 + 8.0 * letters as f64).clamp(230.0, 500.0));
+        let (left, right) = (100.0, WIDTH - room);
+        let points = self.panels.iter().flat_map(Panel::all).flat_map(|(_, points)| points);
+        let times = points.map(|point| point.0);
         let (start, end) = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(start, end), time| {
             (start.min(time), end.max(time))
         });
@@ -288,6 +298,16 @@ impl Drawing for Chart {
 }
 
 impl Panel {
+    /// Curves, then measured data.
+    fn all(&self) -> impl Iterator<Item = &Curve> {
+        self.curves.iter().chain(&self.measured)
+    }
+
+    /// Whether the names stand beside the panel; that of a single curve is the name of the axis.
+    fn has_names(&self) -> bool {
+        self.all().count() > 1
+    }
+
     fn draw<B: DrawingBackend>(
         &self,
         sheet: &Sheet<B>,
@@ -296,7 +316,7 @@ impl Panel {
         across: impl Fn(f64) -> f64,
         is_logarithmic: bool,
     ) -> Result<(), ViewError> {
-        let values = self.curves.iter().flat_map(|(_, points)| points).map(|point| point.1);
+        let values = self.all().flat_map(|(_, points)| points).map(|point| point.1);
         let (low, high) = if is_logarithmic {
             values.fold((f64::INFINITY, 0.0), |(low, high), value| (value.min(low), value.max(high)))
         } else {
@@ -317,8 +337,14 @@ impl Panel {
                 color::distinct(index),
             )?;
         }
-        if self.curves.len() > 1 {
-            let names = self.curves.iter().enumerate();
+        for (index, (_, points)) in self.measured.iter().enumerate() {
+            let color = color::distinct(self.curves.len() + index);
+            for &(time, value) in points {
+                sheet.point([across(time), up(value)], color)?;
+            }
+        }
+        if self.has_names() {
+            let names = self.all().enumerate();
             let entries = names.map(|(index, (name, _))| (name.as_str(), color::distinct(index)));
             sheet.legend([right + 22.0, top + 10.0], 3.0, entries)?;
         }

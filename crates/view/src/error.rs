@@ -172,6 +172,79 @@ pub enum ViewError {
         /// The run folder.
         folder: PathBuf,
     },
+    /// No table of a run has the requested column.
+    #[error("{}: no column named {column:?} in energies.csv and probes/*.csv; the columns are {}", .folder.display(), .known.join("; "))]
+    UnknownColumn {
+        /// The run folder.
+        folder: PathBuf,
+        /// Requested column.
+        column: String,
+        /// Each table with its columns.
+        known: Vec<String>,
+    },
+    /// Several tables of a run have the requested column.
+    #[error(
+        "{}: a column named {column:?} is in the tables {}; say which one is meant, such as {}.{column}",
+        .folder.display(), .tables.join(", "), .tables[0]
+    )]
+    AmbiguousColumn {
+        /// The run folder.
+        folder: PathBuf,
+        /// Requested column.
+        column: String,
+        /// Tables that have it, two or more.
+        tables: Vec<String>,
+    },
+    /// Two columns have no row in which both are numbers.
+    #[error("{}: {vertical} and {horizontal} are not known at the same times, so there is nothing to draw; choose other columns", .path.display())]
+    NoPoints {
+        /// Run folder, or file of measured data.
+        path: PathBuf,
+        /// Column of the vertical axis.
+        vertical: String,
+        /// Column of the horizontal axis.
+        horizontal: String,
+    },
+    /// Columns of the horizontal axis have different units.
+    #[error("{column} is in [{}] in one table and in [{}] in another, and both cannot have one axis; draw them in two plots", .units[0], .units[1])]
+    MixedUnits {
+        /// Name of the columns.
+        column: String,
+        /// Their units.
+        units: [String; 2],
+    },
+    /// A table of measured data is malformed.
+    #[error("{}:{line}: {cause}", .path.display())]
+    Measured {
+        /// The table.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// Error in that line, and its remedy.
+        cause: String,
+    },
+    /// A table of measured data lacks the requested column.
+    #[error("{}: no column named {column:?}; the columns are {}", .path.display(), .known.join(", "))]
+    UnknownMeasuredColumn {
+        /// The table.
+        path: PathBuf,
+        /// Requested column.
+        column: String,
+        /// Its columns.
+        known: Vec<String>,
+    },
+    /// A column of measured data cannot be converted to the unit of the runs.
+    #[error("{}: column {column:?} is in [{unit}], which cannot be converted to [{wanted}], the unit of the run", .path.display())]
+    MeasuredUnit {
+        /// The table.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+        /// Its unit.
+        unit: String,
+        /// Unit of the runs.
+        wanted: String,
+    },
     /// The pictures of a film have an odd side.
     #[error("a film of {width} × {height} pixels cannot be encoded: both sides must be even; try --size {}x{}", .width + .width % 2, .height + .height % 2)]
     FilmSize {

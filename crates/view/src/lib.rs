@@ -59,7 +59,7 @@ pub use map::{Map, map};
 pub use offscreen::OffscreenRenderer;
 pub use page::{Page, bytes_of_frame};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, frames_of, picture};
-pub use plot::{ChartFormat, Charts, curves, plot};
+pub use plot::{ChartFormat, Charts, ColumnPlot, curves, plot, plot_columns};
 pub use run_speed::IN_TIME;
 pub use snapshot::{PreviewParts, Snapshot, SnapshotParts};
 pub use surface::SmoothMesh;

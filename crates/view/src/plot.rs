@@ -1,5 +1,10 @@
 //! The tables of a run folder as charts: energies, probes, time per pass, and the passes of CPU and GPU over time.
 
+mod columns;
+mod measured;
+
+pub use columns::{ColumnPlot, plot_columns};
+
 use std::{
     fs::File,
     io::{BufRead, BufReader},
@@ -8,7 +13,8 @@ use std::{
 
 use crate::{
     ViewError,
-    chart::{Bars, Chart, Panel, encode},
+    chart::{Bars, Chart, Curve, Panel, encode},
+    picture::{check_folder, title_of},
     scale, trace,
 };
 
@@ -50,8 +56,8 @@ impl ChartFormat {
 
 /// The charts of a run folder, each with a file name.
 pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Vec<(String, Vec<u8>)>, ViewError> {
-    let run = run_folder.canonicalize().map_err(ViewError::io(run_folder))?;
-    let run = run.file_stem().unwrap_or_default().to_string_lossy();
+    check_folder(run_folder)?;
+    let run = title_of(run_folder);
     let wanted = |kind: Charts| charts == kind || charts == Charts::All;
     let mut files = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>| files.push((format!("{name}.{}", format.extension()), bytes));
@@ -94,17 +100,12 @@ pub fn plot(run_folder: &Path, charts: Charts, format: ChartFormat) -> Result<Ve
 ///
 /// # Errors
 /// If the chart cannot be encoded.
-pub fn curves(
-    title: &str,
-    horizontal: &str,
-    vertical: &str,
-    curves: &[(String, Vec<(f64, f64)>)],
-    format: ChartFormat,
-) -> Result<Vec<u8>, ViewError> {
+pub fn curves(title: &str, horizontal: &str, vertical: &str, curves: &[Curve], format: ChartFormat) -> Result<Vec<u8>, ViewError> {
     let panel = Panel {
         vertical: vertical.to_owned(),
         height: 430.0,
         curves: curves.to_vec(),
+        measured: Vec::new(),
     };
     let chart = Chart {
         title: title.to_owned(),
@@ -141,7 +142,7 @@ fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewE
 
 /// Energies and probes of a run so far.
 pub(crate) fn charts_of(run_folder: &Path) -> Result<Vec<Chart>, ViewError> {
-    let run = crate::picture::name_of(run_folder);
+    let run = title_of(run_folder);
     let probes = probes_of(run_folder, &run)?;
     Ok(energies_of(run_folder, &run)?
         .into_iter()
@@ -175,6 +176,7 @@ struct Table {
     columns: Vec<Column>,
 }
 
+#[derive(Clone)]
 struct Column {
     name: String,
     unit: String,
@@ -224,11 +226,14 @@ impl Column {
     }
 
     fn extent(&self) -> f64 {
-        self.values
-            .iter()
-            .filter(|value| value.is_finite())
-            .fold(0.0, |extent, value| f64::max(extent, value.abs()))
+        extent_of(self.values.iter().copied())
     }
+}
+
+/// Largest magnitude of the finite values.
+fn extent_of(values: impl Iterator<Item = f64>) -> f64 {
+    let finite = values.filter(|value| value.is_finite());
+    finite.fold(0.0, |extent, value| f64::max(extent, value.abs()))
 }
 
 /// Calls `use_line` with the number and the cells of each line; ignores an incomplete last line.
@@ -254,16 +259,24 @@ pub(crate) fn each_line(path: &Path, mut use_line: impl FnMut(usize, &[&str]) ->
 /// Columns of one unit as curves over time; non-finite values are left out.
 fn panel(name: &str, times: &[f64], columns: &[Column], height: f64) -> Panel {
     let unit = columns.first().map_or("", |column| &column.unit);
-    let (factor, unit) = scale::readable(columns.iter().map(Column::extent).fold(0.0, f64::max), unit);
-    let points = |column: &Column| {
-        let pairs = times.iter().zip(&column.values).map(|(&time, &value)| (time, value * factor));
-        pairs.filter(|(time, value)| time.is_finite() && value.is_finite()).collect()
-    };
+    let points = |column: &Column| times.iter().copied().zip(column.values.iter().copied()).collect();
     let curves = columns.iter().map(|column| (column.name.clone(), points(column))).collect();
+    panel_of((name, unit), [curves, Vec::new()], height)
+}
+
+/// Curves and measured data of one unit in a readable one; non-finite values are left out.
+fn panel_of((name, unit): (&str, &str), [mut curves, mut measured]: [Vec<Curve>; 2], height: f64) -> Panel {
+    let points = curves.iter().chain(&measured).flat_map(|(_, points)| points);
+    let (factor, unit) = scale::readable(extent_of(points.map(|point| point.1)), unit);
+    for (_, points) in curves.iter_mut().chain(&mut measured) {
+        points.iter_mut().for_each(|point| point.1 *= factor);
+        points.retain(|(across, value)| across.is_finite() && value.is_finite());
+    }
     Panel {
         vertical: scale::with_unit(name, &unit),
         height,
         curves,
+        measured,
     }
 }
 
@@ -275,7 +288,7 @@ fn time_axis(table: &mut Table) -> (Vec<f64>, String) {
     (time.values, scale::with_unit(&time.name, &unit))
 }
 
-/// All terms of the energy ledger, and the residual on its own scale.
+/// The terms of the energy ledger that are not zero throughout, and the residual on its own scale.
 ///
 /// The gravitational potential counts from an arbitrary height and can dwarf every other term. So it is shown as its change since the start, and the
 /// initial energy without it, which does not change the residual.
@@ -298,6 +311,7 @@ fn energy_chart(mut table: Table, title: String) -> Chart {
                 .push_str(if column.name == "gravity" { " (change)" } else { " (no gravity)" });
         }
     }
+    table.columns.retain(|column| column.extent() > 0.0);
     let mut panels = vec![panel("energy", &times, &table.columns, 430.0)];
     panels.extend(residual.map(|residual| panel("residual", &times, &[residual], 130.0)));
     Chart {

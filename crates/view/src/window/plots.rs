@@ -48,8 +48,7 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
                         if let Some(now) = on_axis(&chart.horizontal, time) {
                             ui.vline(VLine::new("", now).color(NOW).allow_hover(false));
                         }
-                        // Energy terms that are always zero would only crowd the legend.
-                        for (name, points) in panel.curves.iter().filter(|(_, points)| points.iter().any(|(_, y)| *y != 0.0)) {
+                        for (name, points) in &panel.curves {
                             let points: PlotPoints = points.iter().map(|&(x, y)| [x, y]).collect();
                             ui.line(Line::new(name.clone(), points));
                         }
@@ -94,6 +93,7 @@ mod tests {
             vertical: String::new(),
             height: 100.0,
             curves: vec![("long".to_owned(), curve), ("short".to_owned(), vec![(0.0, 3.0), (1.0, 2.0)])],
+            measured: Vec::new(),
         };
         let mut charts = [Chart {
             title: String::new(),

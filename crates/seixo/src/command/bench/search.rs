@@ -468,6 +468,7 @@ fn draw(folder: &Path, name: &str, title: String, horizontal: &str, reported: &[
             vertical: "time a particle [µs]".to_owned(),
             height: 430.0,
             curves,
+            measured: Vec::new(),
         }],
         is_logarithmic: true,
     };

@@ -502,6 +502,49 @@ fn charts_come_out_of_a_run_folder() {
 }
 
 #[test]
+fn columns_of_runs_and_measured_data_share_a_plot() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.01 --quiet");
+    stage.succeed("run heap.toml --until 0.01 --quiet --out other.out");
+    let marks = |chart: &str| {
+        let svg = stage.read(chart);
+        ["<polyline", "<circle"].map(|mark| svg.matches(mark).count())
+    };
+    let done = stage.succeed("plot heap.out other.out --y energies.kinetic --x energies.friction");
+    let chart = "heap.out/plots/energies.kinetic-over-energies.friction.svg";
+    assert!(done.out.contains(chart), "{}", done.out);
+    assert_eq!(marks(chart), [2, 0]);
+
+    stage.write("measured.csv", "t [ms];T [mJ]\n1,5;2\n5;3,25\n9;1\n");
+    stage.succeed("plot heap.out --y energies.kinetic --with measured.csv --map time=t --map energies.kinetic=T --out .");
+    assert_eq!(marks("energies.kinetic-over-time.svg"), [1, 3]);
+
+    stage.write("lengths.csv", "time [m],kinetic [J]\n1,2\n");
+    for (line, phrases) in [
+        ("plot heap.out energy", &["energy", "--y"][..]),
+        ("plot heap.out other.out", &["other.out", "--y"]),
+        ("plot heap.out --y nonsense", &["\"nonsense\"", "energies: time, kinetic"]),
+        ("plot heap.out nowhere.out --y energies.kinetic", &["nowhere.out", "no such folder"]),
+        (
+            "plot heap.out --y energies.kinetic --with measured.csv",
+            &["measured.csv", "t, T", "--map"],
+        ),
+        ("plot heap.out --y energies.kinetic --with lengths.csv", &["[m]", "[s]"]),
+        (
+            "plot heap.out --y energies.kinetic --with measured.csv --map friction=T",
+            &["--map friction", "time, energies.kinetic"],
+        ),
+        ("plot heap.out --x time", &["--y"]),
+    ] {
+        let done = stage.seixo(line);
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        for phrase in phrases {
+            assert!(done.err.contains(phrase), "{line}: no `{phrase}` in {}", done.err);
+        }
+    }
+}
+
+#[test]
 fn a_quick_bench_measures_every_case() {
     let stage = Stage::new();
     let line = "bench bed bed-linear normal-only --particles 900 --threads 1,2 --settle 1500 --steps 20 --repeat 2 --json";

@@ -43,6 +43,7 @@ pub fn draw(folder: &Path, table: Table, measured: &[(Line, Reached)]) -> Done {
             vertical: "steps per second".to_owned(),
             height: 430.0,
             curves,
+            measured: Vec::new(),
         }],
         is_logarithmic: true,
     };

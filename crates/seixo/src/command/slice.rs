@@ -1,6 +1,6 @@
 //! `seixo slice`: draws a coarse-grained field of a frame on a plane.
 
-use super::picture::size;
+use super::picture::{check_ending, size};
 use super::{Done, Failure, quantity_in, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
@@ -10,14 +10,14 @@ use seixo::engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo::files::layer::Disk;
 use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
 use seixo::run::Record;
-use seixo::view::{Map, bonds_of, contacts_of, frame_of, map};
+use seixo::view::{Map, ViewError, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, map};
 use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
 ///
 /// Grains, contacts and bonds of a frame are averaged with a smooth kernel ([Goldhirsch 2010], with Lucy's kernel) at the points of a grid on the
-/// plane. Any run can be sliced; stress and pressure need [output] contacts = true in the scene. docs/reference/probes.md gives the formulas and
-/// their limits.
+/// plane. Any run with grains can be sliced; stress and pressure need [output] contacts = true in the scene. Fluids are not averaged.
+/// docs/reference/probes.md gives the formulas and their limits.
 #[derive(Args)]
 #[command(after_help = "\
 Fields: solid_fraction, density, speed, velocity_x … velocity_z, temperature,
@@ -33,7 +33,7 @@ pub struct SliceArguments {
     /// Folder of the run
     folder: PathBuf,
     /// Field to draw
-    #[arg(long, default_value = "solid_fraction")]
+    #[arg(long, value_parser = scalar, default_value = "solid_fraction")]
     field: Scalar,
     /// Number of the frame, from 0; default: the last frame
     #[arg(long, value_name = "N")]
@@ -88,8 +88,26 @@ fn length(text: &str) -> Result<f64, String> {
     quantity_in("m", text).map(|parsed| parsed.value)
 }
 
+fn scalar(text: &str) -> Result<Scalar, String> {
+    let known: Result<Scalar, String> = text.parse();
+    known.map_err(|unknown| format!("{unknown}; other fields of a frame are not averaged: seixo picture --field draws them"))
+}
+
 fn input(error: impl ToString) -> Failure {
     Failure::Input(error.to_string())
+}
+
+/// Returns the path of the grains to slice.
+fn grain_file(folder: &Path, frame: Option<usize>) -> Result<PathBuf, Failure> {
+    frame_of(folder, frame).map_err(|error| match error {
+        ViewError::NoFrames { .. } if fluid_frames(folder).is_ok() => {
+            let folder = folder.display();
+            input(format!(
+                "{folder}: this run has a fluid and no grains, but a slice averages grains; draw its particles with seixo picture {folder} --field pressure --cut 0,-1,0,0, or write them with seixo table {folder} --fluid"
+            ))
+        }
+        error => input(error),
+    })
 }
 
 /// Returns the values of a field of the grains, if the frame has it.
@@ -217,6 +235,17 @@ impl SliceArguments {
             let mut places: Vec<f64> = grains.position.iter().map(|x| x[normal]).collect();
             *places.select_nth_unstable_by(grains.position.len() / 2, f64::total_cmp).1
         });
+        let faces = |side: f64| grains.position.iter().zip(&grains.radius).map(move |(x, r)| x[normal] + side * r);
+        let [least, most] = [
+            faces(-1.0).fold(f64::INFINITY, f64::min),
+            faces(1.0).fold(f64::NEG_INFINITY, f64::max),
+        ];
+        if !grains.cell.is_periodic(normal) && !(least - 2.0 * width..=most + 2.0 * width).contains(&at) {
+            return Err(input(format!(
+                "the plane {} = {at} m is out of reach of all grains; they are between {least} m and {most} m, so choose --at there",
+                NAMES[normal]
+            )));
+        }
         let (mut low, mut high) = ([at - 0.5 * spacing; 3], [at + 0.5 * spacing; 3]);
         for axis in (0..3).filter(|&axis| axis != normal) {
             [low[axis], high[axis]] = ends(grains, axis);
@@ -277,7 +306,13 @@ impl SliceArguments {
 
 /// Draws the slice.
 pub fn slice(arguments: &SliceArguments) -> Done {
-    let path = frame_of(&arguments.folder, arguments.frame).map_err(input)?;
+    let name = format!("slice_{}.png", arguments.field.word());
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.folder.join(name));
+    let is_table = out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if !is_table {
+        check_ending(&out, "png", "slices are PNG images, or tables if the name ends in .csv")?;
+    }
+    let path = grain_file(&arguments.folder, arguments.frame)?;
     let frame = read_grains(&path).map_err(input)?;
     let time = frame.time;
     if frame.id.is_empty() {
@@ -285,6 +320,14 @@ pub fn slice(arguments: &SliceArguments) -> Done {
             "{}: there is no grain in this frame; choose another --frame",
             path.display()
         )));
+    }
+    if fluid_frame_of(&arguments.folder, arguments.frame).is_ok() {
+        terminal::note("the fluid of this frame is left out: a slice averages grains");
+    }
+    if arguments.field == Scalar::Temperature && values_of(&frame, "temperature").is_some() {
+        terminal::note(
+            "this is the granular temperature of velocities; seixo picture --field temperature draws the temperature of the grains",
+        );
     }
     let grains = grains_of(&arguments.folder, frame)?;
     let (mut contacts, mut bonds) = (Vec::new(), Vec::new());
@@ -304,13 +347,11 @@ pub fn slice(arguments: &SliceArguments) -> Done {
         thin.filter(|(_, share)| **share < arguments.blank_below)
             .for_each(|(value, _)| *value = f64::NAN);
     }
-    let name = format!("slice_{}.png", arguments.field.word());
-    let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join(name));
-    let bytes = if path.extension().is_some_and(|ending| ending == "csv") {
+    let bytes = if is_table {
         arguments.table(&grid, &values)
     } else {
         arguments.image((&grid, width), time, &values)?
     };
-    write_file(&path, &bytes)?;
-    terminal::out(&path.display().to_string())
+    write_file(&out, &bytes)?;
+    terminal::out(&out.display().to_string())
 }

@@ -4,9 +4,9 @@ use super::{Done, Failure, Verbosity};
 use crate::terminal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seixo::run::folder::FIELDS;
+use seixo::run::folder::{ENERGIES, FIELDS, PROBES, PROFILE};
 use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError, StaticTableRecord};
-use seixo::view::IN_TIME;
+use seixo::view::{IN_TIME, frames_of};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use std::io;
@@ -133,7 +133,7 @@ impl Watcher {
     pub fn close(&mut self, folder: &Path, ending: &RunEnd) -> Done {
         self.bar.finish_and_clear();
         let record = &ending.record;
-        let lists = frame_lists_text(folder);
+        let ways = ways_to_look(folder);
         let folder = folder.display();
         if let Some(reason) = self.unsaid.take() {
             return Err(Failure::Run(format!("{reason}; what the run wrote is in {folder} all the same")));
@@ -159,25 +159,34 @@ impl Watcher {
             .real_time_ratio
             .map_or(String::new(), |share| format!(", {}", real_time_text(share)));
         terminal::out(&format!(
-            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{fixed}{domains}results in {folder} – look at them with `seixo picture {folder}`, `seixo plot {folder}`{lists}"
+            "done: t = {time} in {steps} steps, {wall}{pace}, {speed} particle-steps/s\n{bodies}{fixed}{domains}results in {folder}{ways}"
         ))
     }
 }
 
-/// Lists the frame lists (`.pvd`) of a run folder for ParaView; empty if there are none.
-fn frame_lists_text(folder: &Path) -> String {
+/// Lists the commands that can draw a run folder, as far as it has what they draw; empty if it has nothing.
+fn ways_to_look(folder: &Path) -> String {
+    let has = |name: &&str| folder.join(name).exists();
+    let tables = [ENERGIES, PROBES, PROFILE].iter().any(has).then_some("plot");
+    let commands = frames_of(folder).is_ok().then_some("picture").into_iter().chain(tables);
+    let mut ways: Vec<String> = commands.map(|command| format!("`seixo {command} {}`", folder.display())).collect();
+    ways.extend(frame_lists(folder));
+    let Some(last) = ways.pop() else {
+        return String::new();
+    };
+    let others = ways.join(", ");
+    let or = if others.is_empty() { "" } else { " or " };
+    format!(" – look at them with {others}{or}{last}")
+}
+
+/// Names the frame lists (`.pvd`) of a run folder for ParaView; `None` if there are none.
+fn frame_lists(folder: &Path) -> Option<String> {
     let fields = std::fs::read_dir(folder.join(FIELDS));
     let paths = fields.into_iter().flatten().flatten().map(|entry| entry.path());
     let lists = paths.filter(|path| path.extension().is_some_and(|ending| ending == "pvd"));
-    let mut names: Vec<String> = lists
-        .filter_map(|path| Some(format!("{FIELDS}/{}", path.file_name()?.to_string_lossy())))
-        .collect();
+    let mut names: Vec<String> = lists.map(|path| path.display().to_string()).collect();
     names.sort();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!(", or ParaView ({})", names.join(", "))
-    }
+    (!names.is_empty()).then(|| format!("ParaView ({})", names.join(", ")))
 }
 
 /// Describes the reached share of the requested speed relative to wall time.

@@ -502,6 +502,25 @@ fn charts_come_out_of_a_run_folder() {
 }
 
 #[test]
+fn the_last_line_of_a_run_names_what_there_is_to_look_at() {
+    let stage = Stage::new();
+    let done = stage.succeed("run heap.toml --until 0.01");
+    for way in ["`seixo picture heap.out`", "`seixo plot heap.out`"] {
+        assert!(done.out.contains(way), "no {way} in {}", done.out);
+    }
+    let lists = done
+        .out
+        .split_once("ParaView (")
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .unwrap()
+        .0;
+    assert!(lists.contains("heap.out/fields/grains.pvd"), "{lists}");
+    for list in lists.split(", ") {
+        assert!(stage.path(list).exists(), "{list}");
+    }
+}
+
+#[test]
 fn columns_of_runs_and_measured_data_share_a_plot() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --until 0.01 --quiet");

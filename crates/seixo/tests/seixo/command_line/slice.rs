@@ -73,9 +73,18 @@ fn a_slice_of_a_lattice_shows_its_solid_fraction_and_says_what_it_lacks() {
         assert!(inside > 50, "{inside} points");
     }
 
+    // A run with a fluid alone.
+    std::fs::create_dir_all(stage.path("wet.out/fields")).unwrap();
+    stage.write("wet.out/fields/fluid_000000.vtp", "");
     for (line, phrases) in [
         ("slice lattice.out --field pressure", &["contacts = true"][..]),
-        ("slice lattice.out --field speeed", &["no field `speeed`", "solid_fraction"]),
+        (
+            "slice lattice.out --field speeed",
+            &["no field `speeed`", "solid_fraction", "seixo picture"],
+        ),
+        ("slice lattice.out --normal z --at 1m", &["z = 1 m", "choose --at"]),
+        ("slice lattice.out --out slice.svg", &["slice.svg", ".csv", "--out slice.png"]),
+        ("slice wet.out", &["wet.out", "no grains", "seixo table wet.out --fluid"]),
         ("slice lattice.out --width 1.5s", &["is time [s]", "length [m] belongs here"]),
         ("slice lattice.out --spacing 1cm", &["at most the width"]),
         ("slice lattice.out --width 1um", &["--spacing or --width"]),

@@ -6,8 +6,13 @@ use seixo_engine::{BondSnapshot, PeriodicCell};
 use seixo_files::vtk::{self, Field, VtkBodies};
 
 use crate::{
-    PictureOptions, PreviewParts, Shown, SmoothMesh, Snapshot, camera::Camera, canvas::Canvas, color::Rgb, picture,
-    picture_tests::run_folder, render::render,
+    PictureOptions, PreviewParts, Shown, SmoothMesh, Snapshot,
+    camera::{Camera, Projection},
+    canvas::Canvas,
+    color::Rgb,
+    picture,
+    picture_tests::run_folder,
+    render::render,
 };
 
 const SIDE: u32 = 256;
@@ -22,6 +27,7 @@ fn camera() -> Camera {
         center: [f64::from(SIDE) / 2.0; 2],
         near: 0.1,
         middle: 5.0,
+        projection: Projection::Perspective,
     }
 }
 

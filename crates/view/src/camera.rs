@@ -2,8 +2,31 @@
 
 use glam::DVec3;
 
-/// Angle of view over the height of the frame \[rad\]: a long lens, so that near grains do not look much larger than far ones.
+/// Angle of view over the height of the frame in perspective \[rad\]: a long lens, so that near grains do not look much larger than far ones.
 const FIELD_OF_VIEW: f64 = 0.40;
+
+/// How lengths in the picture depend on depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Projection {
+    /// Near objects are larger.
+    #[default]
+    Perspective,
+    /// Near and far objects are equally large, to half a percent of their size over the depth of a scene that is as deep as the picture is high.
+    Orthographic,
+}
+
+impl Projection {
+    /// Distance of the camera over that of a camera in perspective that sees the middle of the scene as large.
+    ///
+    /// A camera that is far away, with a narrow angle of view, needs no other shaders. At 250 picture heights, single precision still resolves depths
+    /// of 2e-5 picture heights.
+    pub fn remoteness(self) -> f64 {
+        match self {
+            Projection::Perspective => 1.0,
+            Projection::Orthographic => 100.0,
+        }
+    }
+}
 
 /// A rectangle of the picture \[px\], y downwards.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +37,7 @@ pub struct Frame {
     pub size: [f64; 2],
 }
 
-/// A perspective camera. View coordinates are right, up, and depth along the optical axis.
+/// A camera. View coordinates are right, up, and depth along the optical axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
     /// Position \[m\].
@@ -29,6 +52,8 @@ pub struct Camera {
     pub near: f64,
     /// Depth of the middle of the scene \[m\].
     pub middle: f64,
+    /// Its projection.
+    pub projection: Projection,
 }
 
 impl Camera {
@@ -42,25 +67,27 @@ impl Camera {
         DVec3::from(self.axes.map(|axis| axis.dot(direction)))
     }
 
-    /// The camera that looks at a point from a direction and a distance.
-    pub fn standing(target: DVec3, from: DVec3, distance: f64, frame: Frame) -> Camera {
+    /// The camera that looks at a point from a direction. `distance` is that of a camera in perspective that sees the point as large.
+    pub fn standing(target: DVec3, from: DVec3, distance: f64, frame: Frame, projection: Projection) -> Camera {
+        let distance = distance * projection.remoteness();
         Camera {
             eye: target + from.normalize() * distance,
             axes: axes(from),
-            focal: focal_length(frame),
+            focal: focal_length(frame, projection),
             center: center(frame),
             near: 1e-3 * distance,
             middle: distance,
+            projection,
         }
     }
 
-    /// The camera that sees all these balls (center, radius) from the direction `from`, as large as the frame allows.
+    /// The camera that sees all these balls (center, radius) from the direction `from`, in this projection, as large as the frame allows.
     ///
     /// A ball is inside the frame if it is on the inner side of the four planes through the eye and the edges of the frame. With the tangents t of
     /// the half angles, each plane gives one linear inequality for the eye. So the nearest eye follows in closed form.
-    pub fn framing(balls: impl Iterator<Item = (DVec3, f64)>, from: DVec3, frame: Frame) -> Camera {
+    pub fn framing(balls: impl Iterator<Item = (DVec3, f64)>, (from, projection): (DVec3, Projection), frame: Frame) -> Camera {
         let [right, up, forward] = axes(from);
-        let focal = focal_length(frame);
+        let focal = focal_length(frame, projection);
         let tangent = frame.size.map(|side| side / (2.0 * focal));
         let slant = tangent.map(|t| (1.0 + t * t).sqrt());
         let mut reach = [f64::NEG_INFINITY; 4];
@@ -89,6 +116,7 @@ impl Camera {
             center: center(frame),
             near: ((depth[0] + back) * 0.5).max(0.01 * extent),
             middle: (depth[0] + depth[1]) / 2.0 + back,
+            projection,
         }
     }
 }
@@ -107,8 +135,8 @@ fn axes(from: DVec3) -> [DVec3; 3] {
     [right, right.cross(forward), forward]
 }
 
-fn focal_length(frame: Frame) -> f64 {
-    frame.size[1] / (2.0 * (FIELD_OF_VIEW / 2.0).tan())
+fn focal_length(frame: Frame, projection: Projection) -> f64 {
+    projection.remoteness() * frame.size[1] / (2.0 * (FIELD_OF_VIEW / 2.0).tan())
 }
 
 fn center(frame: Frame) -> [f64; 2] {

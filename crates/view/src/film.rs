@@ -1,5 +1,6 @@
 //! A series of pictures of a run with one camera for all frames and one color scale.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
@@ -11,7 +12,7 @@ use crate::{
     coloring::Legend,
     render::Renderer,
     scene_bounds::some_of,
-    snapshot::{FROM, frame_of},
+    snapshot::{frame_of, outlook},
 };
 
 /// Number of directions in which the outermost places are kept.
@@ -28,6 +29,8 @@ pub struct Film {
     damaged: Vec<ViewError>,
     /// Centers and radii of everything in view at any time \[m\].
     in_view: Vec<(DVec3, f64)>,
+    /// The axis normal to a plane flow.
+    plane: Option<usize>,
 }
 
 impl Film {
@@ -43,9 +46,11 @@ impl Film {
             frames: Vec::new(),
             damaged: Vec::new(),
             in_view: Vec::new(),
+            plane: None,
             options,
         };
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut planes = BTreeSet::new();
         for &frame in frames {
             let snapshot = match film.read(frame) {
                 Err(damaged @ ViewError::Frame(_)) => {
@@ -59,6 +64,9 @@ impl Film {
             if film.in_view.len() > MAX_PLACES {
                 film.in_view = outermost(std::mem::take(&mut film.in_view));
             }
+            if snapshot.particles > 0 {
+                planes.insert(snapshot.plane());
+            }
             if let Legend::Scale { range, .. } = snapshot.coloring.legend {
                 (low, high) = (low.min(range.0), high.max(range.1));
             }
@@ -68,6 +76,7 @@ impl Film {
         {
             return Err(damaged);
         }
+        film.plane = planes.pop_first().flatten().filter(|_| planes.is_empty());
         if film.options.range.is_none() && low < high {
             film.options.range = Some((low, high));
         }
@@ -86,7 +95,7 @@ impl Film {
 
     /// Direction from the scene to the camera, for pictures without their own direction.
     pub fn view(&self) -> [f64; 3] {
-        self.options.view.unwrap_or(FROM.to_array())
+        outlook(&self.options, self.plane).0.to_array()
     }
 
     /// The picture of a frame, from its own direction if one is given.
@@ -95,8 +104,9 @@ impl Film {
     /// As [`Film::new`].
     pub fn picture(&mut self, frame: usize, view: Option<[f64; 3]>) -> Result<Canvas, ViewError> {
         let snapshot = self.read(frame)?;
-        let from = DVec3::from(view.unwrap_or(self.view()));
-        let camera = Camera::framing(self.in_view.iter().copied(), from, frame_of(self.options.size));
+        let (from, projection) = outlook(&self.options, self.plane);
+        let from = view.map_or(from, DVec3::from);
+        let camera = Camera::framing(self.in_view.iter().copied(), (from, projection), frame_of(self.options.size));
         snapshot.draw_from(&self.studio, &self.options, &snapshot.scenery(), &camera)
     }
 

@@ -48,6 +48,7 @@ mod window;
 /// Number of balls, numbers or triangles per task; smaller tasks are not worth another thread.
 const SHARE: usize = 1 << 16;
 
+pub use camera::Projection;
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
 pub use error::ViewError;

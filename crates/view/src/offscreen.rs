@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::{
     Graphics, Snapshot, ViewError,
-    camera::Camera,
+    camera::{Camera, Projection},
     render::{PICTURE, RenderOptions, Renderer, SceneBuffers, Targets},
     scene_bounds::SceneGeometry,
     snapshot::{FROM, frame_of},
@@ -85,7 +85,11 @@ impl OffscreenRenderer {
     pub fn load(&mut self, snapshot: &Snapshot) -> Result<(), ViewError> {
         let last = self.loaded.take().map(|(last, _)| last);
         let loaded = LoadedSnapshot::new(&self.studio, snapshot, last)?;
-        let camera = Camera::framing(snapshot.in_view(&loaded.scenery).into_iter(), FROM, frame_of(self.size));
+        let camera = Camera::framing(
+            snapshot.in_view(&loaded.scenery).into_iter(),
+            (FROM, Projection::Perspective),
+            frame_of(self.size),
+        );
         self.loaded = Some((loaded, camera));
         Ok(())
     }
@@ -112,7 +116,7 @@ impl OffscreenRenderer {
         let target = camera.eye + camera.axes[2] * camera.middle;
         let (sine, cosine) = angle.sin_cos();
         let from = DVec3::new(cosine * FROM.x - sine * FROM.y, sine * FROM.x + cosine * FROM.y, FROM.z);
-        let camera = Camera::standing(target, from, camera.middle, frame_of(self.size));
+        let camera = Camera::standing(target, from, camera.middle, frame_of(self.size), camera.projection);
         let floors = scenery.floors(camera.eye);
         let painter = &self.studio.painter;
         painter.guarded(|| {

@@ -8,7 +8,7 @@ use seixo_files::vtk::{self, Field};
 
 use crate::{
     PictureOptions, Snapshot,
-    camera::Camera,
+    camera::{Camera, Projection},
     color::Rgb,
     render::{RenderScene, SphereBatch, render},
 };
@@ -25,6 +25,7 @@ fn a_near_ball_is_seen_whatever_stands_behind_it_in_memory() {
         center: [f64::from(SIDE) / 2.0; 2],
         near: 0.1,
         middle: 5.0,
+        projection: Projection::Perspective,
     };
     let drawn = |places: &[[f32; 4]]| {
         let balls = SphereBatch {

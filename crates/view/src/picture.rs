@@ -13,6 +13,7 @@ use crate::{
     ViewError,
     bodies::Surfaces,
     bonds::{self, BondBreaks},
+    camera::Projection,
     coloring::{Coloring, Legend, fields_of},
     fluid::SphereSet,
     render::{Pane, Renderer, Rod},
@@ -70,8 +71,10 @@ pub struct PictureOptions {
     pub field: Option<String>,
     /// Values at the ends of the color scale in SI units; `None` = from the values of the frame.
     pub range: Option<(f64, f64)>,
-    /// Direction from the scene to the camera; `None` = from the front, slightly from the side and above.
+    /// Direction from the scene to the camera; `None` = from the front, slightly from the side and above; a plane flow is seen head-on.
     pub view: Option<[f64; 3]>,
+    /// Projection of the camera; `None` = orthographic for a plane flow, else perspective.
+    pub projection: Option<Projection>,
     /// Clip plane: a direction and a distance along it \[m\] beyond which nothing is drawn except walls.
     pub cut: Option<[f64; 4]>,
     /// Whether walls are drawn.
@@ -91,6 +94,7 @@ impl Default for PictureOptions {
             field: None,
             range: None,
             view: None,
+            projection: None,
             cut: None,
             has_walls: true,
             has_meshes: true,

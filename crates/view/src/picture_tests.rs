@@ -6,13 +6,14 @@ use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo_files::vtk::{self, Field};
 
 use crate::{
-    Film, FrameSource, PictureOptions, Recording, Shown, ViewError,
+    Film, FrameSource, PictureOptions, Recording, Shown, Snapshot, ViewError,
     bonds::BondBreaks,
-    camera::{Camera, Frame},
+    camera::{Camera, Frame, Projection},
     canvas::Canvas,
     color::{GROUND, Rgb, SKY},
     picture,
     render::{RenderScene, Rod, SphereBatch, render},
+    snapshot::{FROM, outlook},
 };
 
 const RED: Rgb = [200, 60, 40];
@@ -30,6 +31,7 @@ fn camera() -> Camera {
         center,
         near: 0.1,
         middle: 5.0,
+        projection: Projection::Perspective,
     }
 }
 
@@ -161,18 +163,85 @@ fn the_camera_fills_the_frame_and_cuts_nothing() {
         corner: [100.0, 50.0],
         size: [600.0, 400.0],
     };
-    let camera = Camera::framing(balls.into_iter(), DVec3::new(0.4, -1.0, 0.3), frame);
-    let reach = |axis: usize, sign: f64| {
-        let angle = |(center, radius): (DVec3, f64)| {
-            let view = camera.view(center);
-            sign * view[axis].atan2(view.z) + f64::asin(radius / f64::hypot(view[axis], view.z))
+    for projection in [Projection::Perspective, Projection::Orthographic] {
+        let camera = Camera::framing(balls.into_iter(), (DVec3::new(0.4, -1.0, 0.3), projection), frame);
+        let reach = |axis: usize, sign: f64| {
+            let angle = |(center, radius): (DVec3, f64)| {
+                let view = camera.view(center);
+                sign * view[axis].atan2(view.z) + f64::asin(radius / f64::hypot(view[axis], view.z))
+            };
+            camera.focal * balls.into_iter().map(angle).fold(f64::NEG_INFINITY, f64::max).tan()
         };
-        camera.focal * balls.into_iter().map(angle).fold(f64::NEG_INFINITY, f64::max).tan()
+        let [across, up] = [0, 1].map(|axis| [reach(axis, -1.0), reach(axis, 1.0)]);
+        assert!(across.iter().all(|reach| *reach < 300.0 + 1e-6) && up.iter().all(|reach| *reach < 200.0 + 1e-6));
+        let fills = |[low, high]: [f64; 2], half: f64| (low - half).abs() < 1e-6 && (high - half).abs() < 1e-6;
+        assert!(fills(across, 300.0) || fills(up, 200.0), "{across:?} {up:?}");
+    }
+}
+
+#[test]
+fn without_perspective_things_are_as_large_behind_as_in_front() {
+    // Two balls one behind the other, nearly as far apart as the picture is high.
+    let balls = [(DVec3::new(-1.0, -2.0, 0.0), 0.5), (DVec3::new(1.0, 2.0, 0.0), 0.5)];
+    let frame = Frame {
+        corner: [0.0; 2],
+        size: [256.0; 2],
     };
-    let [across, up] = [0, 1].map(|axis| [reach(axis, -1.0), reach(axis, 1.0)]);
-    assert!(across.iter().all(|reach| *reach < 300.0 + 1e-6) && up.iter().all(|reach| *reach < 200.0 + 1e-6));
-    let fills = |[low, high]: [f64; 2], half: f64| (low - half).abs() < 1e-6 && (high - half).abs() < 1e-6;
-    assert!(fills(across, 300.0) || fills(up, 200.0), "{across:?} {up:?}");
+    let widths = |projection: Projection| {
+        let camera = Camera::framing(balls.into_iter(), (DVec3::NEG_Y, projection), frame);
+        let places = balls.map(|(center, radius)| center.as_vec3().extend(radius as f32).to_array());
+        let batch = SphereBatch {
+            places: &places,
+            shade: &[0, 1],
+            palette: &[RED, BLUE],
+            ..SphereBatch::default()
+        };
+        let stage = RenderScene {
+            balls: batch,
+            ..RenderScene::default()
+        };
+        let image = render(&stage, &[], &camera, (SIDE, SIDE)).unwrap();
+        let row: Vec<bool> = (0..SIDE)
+            .map(|x| !is_near(pixel(&image, x, 128), pixel(&image, 128, 128), 3))
+            .collect();
+        let (left, right) = row.split_at(128);
+        [left, right].map(|half| half.iter().filter(|&&is_ball| is_ball).count())
+    };
+    let [front, back] = widths(Projection::Perspective);
+    assert!(front > back + 10, "{front} {back}");
+    let [front, back] = widths(Projection::Orthographic);
+    // The frame is three wide.
+    assert!(front.abs_diff(back) <= 1 && front.abs_diff(85) <= 2, "{front} {back}");
+}
+
+#[test]
+fn a_plane_flow_is_seen_head_on_without_perspective() {
+    let flow = |thickness: f32| Snapshot {
+        balls: (0..64)
+            .map(|k| [(k % 8) as f32, thickness * (k % 2) as f32, (k / 8) as f32, 0.5])
+            .collect(),
+        particles: 64,
+        shown: 64,
+        ..Snapshot::default()
+    };
+    let options = PictureOptions::default();
+    let (plane, space) = (flow(0.0), flow(0.1));
+    assert_eq!((plane.plane(), space.plane()), (Some(1), None));
+    assert_eq!(outlook(&options, plane.plane()), (DVec3::NEG_Y, Projection::Orthographic));
+    assert_eq!(outlook(&options, space.plane()), (FROM, Projection::Perspective));
+    let asked = PictureOptions {
+        view: Some([0.0, 0.0, 1.0]),
+        projection: Some(Projection::Perspective),
+        ..options
+    };
+    assert_eq!(outlook(&asked, plane.plane()), (DVec3::Z, Projection::Perspective));
+    // A layer of grains is no plane flow.
+    let grains = Snapshot {
+        grains: 64,
+        particles: 0,
+        ..plane
+    };
+    assert_eq!(grains.plane(), None);
 }
 
 /// A run folder of two frames with grains, a box and a plane.

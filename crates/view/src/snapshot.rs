@@ -8,7 +8,7 @@ use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkFluid, VtkPoints, Vt
 use crate::{
     PictureOptions, Shown, ViewError,
     bodies::Surfaces,
-    camera::{Camera, Frame},
+    camera::{Camera, Frame, Projection},
     canvas::Canvas,
     coloring::{Coloring, Legend},
     gpu_particles::{GpuParticles, Piece},
@@ -147,13 +147,27 @@ impl Snapshot {
 
 /// Default direction from the scene to the camera.
 pub const FROM: DVec3 = DVec3::new(0.45, -1.0, 0.42);
+/// Default directions to a plane flow, by the axis normal to it.
+const HEAD_ON: [DVec3; 3] = [DVec3::X, DVec3::NEG_Y, DVec3::Z];
+
+/// Direction from the scene to the camera, and the projection. Where the options leave them open, a plane flow with this normal axis is seen head-on
+/// and without perspective.
+pub fn outlook(options: &PictureOptions, plane: Option<usize>) -> (DVec3, Projection) {
+    let from = options.view.map_or(plane.map_or(FROM, |axis| HEAD_ON[axis]), DVec3::from);
+    let automatic = if plane.is_some() {
+        Projection::Orthographic
+    } else {
+        Projection::Perspective
+    };
+    (from, options.projection.unwrap_or(automatic))
+}
 
 impl Snapshot {
     /// The finished picture with legend, scale bar and heading.
     pub fn draw(&self, studio: &Renderer, options: &PictureOptions) -> Result<Canvas, ViewError> {
         let scenery = self.scenery();
-        let from = options.view.map_or(FROM, DVec3::from);
-        let camera = Camera::framing(self.in_view(&scenery).into_iter(), from, frame_of(options.size));
+        let outlook = outlook(options, self.plane());
+        let camera = Camera::framing(self.in_view(&scenery).into_iter(), outlook, frame_of(options.size));
         self.draw_from(studio, options, &scenery, &camera)
     }
 
@@ -192,6 +206,13 @@ impl Snapshot {
         board.legend(&self.coloring.legend);
         board.scale_bar(camera.middle / camera.focal, frame_of(options.size).size[0]);
         Ok(canvas)
+    }
+
+    /// The axis normal to a plane flow; `None` in three dimensions. All positions of a plane flow have the same coordinate along it.
+    pub fn plane(&self) -> Option<usize> {
+        let [low, high] = self.extent().bounds;
+        let mut flat = (0..3).filter(|&axis| low[axis] == high[axis]);
+        flat.next().filter(|_| self.particles > 0 && flat.next().is_none())
     }
 
     /// Description of the contents.

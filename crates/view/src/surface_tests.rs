@@ -7,7 +7,7 @@ use seixo_files::vtk::{self, Field};
 
 use crate::{
     PictureOptions, Shown, SmoothMesh,
-    camera::Camera,
+    camera::{Camera, Projection},
     color::Rgb,
     fluid_frames, picture,
     render::{Pane, RenderScene, render},
@@ -27,6 +27,7 @@ fn a_pane_that_faces_the_eye_keeps_its_colors_and_mixes_them_between_corners() {
         center: [64.0; 2],
         near: 0.1,
         middle: 5.0,
+        projection: Projection::Perspective,
     };
     let corners = [DVec3::new(-9.0, -9.0, 0.0), DVec3::new(9.0, -9.0, 0.0), DVec3::new(0.0, 9.0, 0.0)];
     let middle = |pane: Pane| {

@@ -3,7 +3,7 @@
 use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::view::{PictureOptions, Shown, ViewError, picture as draw};
+use seixo::view::{PictureOptions, Projection, Shown, ViewError, picture as draw};
 use std::path::{Path, PathBuf};
 
 /// Draw a frame of a run as a PNG image
@@ -22,6 +22,7 @@ Examples:
   seixo picture beam.out --cracks                       where bonds broke until then, colored by how they did
   seixo picture beam.out --field fragment               what still hangs together, where the scene's fields have it
   seixo picture chute.out --walls                       how deep walls are worn, where the scene says that they wear
+  seixo picture silo.out --view 0,0,1 --projection orthographic   from above, as on a plan
   seixo picture silo.out --view 0,-1,0 --size 1920x1080 --no-walls --out front.png
 
 The camera frames what is visible in this frame. Pictures of several frames with one camera and one color scale:
@@ -72,9 +73,12 @@ pub struct LookArguments {
     /// Values at the ends of the color scale, in SI units, such as 0,2.5; default: smallest and largest value of the frame
     #[arg(long, value_name = "LOW,HIGH", value_parser = numbers::<2>, allow_hyphen_values = true)]
     range: Option<[f64; 2]>,
-    /// Direction from the scene to the camera, such as 0,-1,0 for a view along +y
+    /// Direction from the scene to the camera, such as 0,-1,0 for a view along +y. A plane flow is seen head-on by default
     #[arg(long, value_name = "X,Y,Z", value_parser = numbers::<3>, allow_hyphen_values = true)]
     view: Option<[f64; 3]>,
+    /// Projection of the camera. Default: orthographic for a plane flow, else perspective
+    #[arg(long, value_enum, value_name = "WHICH")]
+    projection: Option<ProjectionWord>,
     /// Hide everything farther than FAR [m] along the direction X,Y,Z, except walls. Example: 0,-1,0,0 shows the part behind the plane y = 0
     #[arg(long, value_name = "X,Y,Z,FAR", value_parser = numbers::<4>, allow_hyphen_values = true)]
     cut: Option<[f64; 4]>,
@@ -95,6 +99,14 @@ enum Contacts {
     All,
     /// Contacts of force chains only
     Chains,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ProjectionWord {
+    /// Near objects look larger
+    Perspective,
+    /// Near and far objects look equally large
+    Orthographic,
 }
 
 pub(super) fn numbers<const N: usize>(text: &str) -> Result<[f64; N], String> {
@@ -133,6 +145,10 @@ impl LookArguments {
             field: [walls, bonds, field].into_iter().flatten().next().cloned(),
             range: self.range.map(|[low, high]| (low, high)),
             view: self.view,
+            projection: self.projection.map(|word| match word {
+                ProjectionWord::Perspective => Projection::Perspective,
+                ProjectionWord::Orthographic => Projection::Orthographic,
+            }),
             cut: self.cut,
             has_walls: !self.no_walls,
             has_meshes: !self.spheres,

@@ -49,7 +49,7 @@ pub struct ViewArguments {
     what: PathBuf,
     /// Serve a page on this machine instead of opening a window. Content, color and camera are chosen on the page. Only users with the printed
     /// address can view it, and it accepts no user actions
-    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "cut", "size", "no_walls", "title"])]
+    #[arg(long, conflicts_with_all = ["paused", "field", "surface", "smooth", "spheres", "contacts", "bonds", "cracks", "walls", "range", "view", "projection", "cut", "size", "no_walls", "title"])]
     browser: bool,
     /// Port of the page; default: any free port
     #[arg(long, value_name = "PORT", requires = "browser")]

@@ -1,6 +1,8 @@
 "use strict";
 
 const ANGLE_OF_VIEW = 0.4;
+// Distance of a camera without perspective over that of one with it that sees the target as large.
+const REMOTE = 100;
 const canvas = document.getElementById("scene");
 
 const sum = (a, b) => a.map((value, i) => value + b[i]);
@@ -13,7 +15,7 @@ const clamped = (value, low, high) => Math.min(Math.max(value, low), high);
 // Camera position and direction; z is up.
 const camera = {
   target: [0, 0, 0], distance: 1, azimuth: Math.atan2(-1, 0.45), elevation: Math.atan2(0.42, Math.hypot(0.45, 1)),
-  middle: [0, 0, 0], reach: 1, isFramed: false, isTurned: false,
+  middle: [0, 0, 0], reach: 1, isFramed: false, isTurned: false, remoteness: 1,
   axes() {
     const [cosine, sine] = [Math.cos(this.azimuth), Math.sin(this.azimuth)];
     const back = [Math.cos(this.elevation) * cosine, Math.cos(this.elevation) * sine, Math.sin(this.elevation)];
@@ -21,8 +23,21 @@ const camera = {
     return { right, up: cross(back, right), back };
   },
   eye() { return sum(this.target, scaled(this.axes().back, this.distance)); },
+  // Tangent of half the angle of view over the height of the page.
+  tangent() { return Math.tan(ANGLE_OF_VIEW / 2) / this.remoteness; },
+  // Turns perspective on or off; the target stays as large as it is.
+  project(isOrthographic) {
+    const remoteness = isOrthographic ? REMOTE : 1;
+    this.distance *= remoteness / this.remoteness;
+    this.remoteness = remoteness;
+  },
+  // Looks head-on at a plane flow with this normal axis, without perspective.
+  face(axis) {
+    [this.azimuth, this.elevation] = [[0, 0], [-Math.PI / 2, 0], [-Math.PI / 2, 1.57]][axis];
+    this.project(true);
+  },
   // Tangent of the angle that one pixel of the page shows.
-  slope() { return 2 * Math.tan(ANGLE_OF_VIEW / 2) / Math.max(canvas.clientHeight, 1); },
+  slope() { return 2 * this.tangent() / Math.max(canvas.clientHeight, 1); },
   // Meters at the target that one pixel of the page shows.
   pixel() { return this.distance * this.slope(); },
   // Unit direction of a pixel of the page.
@@ -42,7 +57,7 @@ const camera = {
   },
   frame(box) {
     const { right, up, back } = this.axes();
-    const tangent = 0.84 * Math.tan(ANGLE_OF_VIEW / 2);
+    const tangent = 0.84 * this.tangent();
     const aspect = Math.max(canvas.clientWidth, 1) / Math.max(canvas.clientHeight, 1);
     this.middle = scaled(sum(box.low, box.high), 0.5);
     this.reach = Math.hypot(...difference(box.high, box.low)) / 2 || 1;

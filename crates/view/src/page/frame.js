@@ -96,6 +96,12 @@ function body(reader, frame) {
   frame.skin = reader.numbers(Uint8Array, 36 * frame.panes);
 }
 
+// Axis normal to a plane flow, along which all positions are equal; undefined in three dimensions.
+function planeOf(frame) {
+  const flat = [0, 1, 2].filter((axis) => frame.quantum[axis] === 0);
+  return frame.particles > 0 && frame.count > 0 && flat.length === 1 ? flat[0] : undefined;
+}
+
 // Radius of a level of radii.
 const radiusAt = ([smallest, step], level) => smallest * 2 ** (step * (level - 1));
 const largestOf = (radii) => radiusAt(radii, 255);

@@ -98,7 +98,11 @@ function receive(data) {
       const frame = decode(data);
       const before = stage.frame;
       stage.load(frame);
-      if (!camera.isFramed || (!camera.isTurned && before?.count === 0 && frame.count > 0)) frameAll();
+      if (!camera.isFramed || (!camera.isTurned && before?.count === 0 && frame.count > 0)) {
+        const plane = planeOf(frame);
+        if (plane !== undefined) camera.face(plane);
+        frameAll();
+      }
       tell(null);
       isFresh = true;
       redraw();
@@ -251,12 +255,13 @@ function release() {
 // Handles keys, except those that a focused control needs.
 function listenToKeys() {
   const all = () => { frameAll(); redraw(); };
+  const project = () => { camera.project(camera.remoteness === 1); redraw(); };
   const step = (by) => () => {
     const { frame } = stage;
     if (frame && frame.frames !== LIVE) goTo((wish.frame ?? frame.number) + by, frame.frames - 1);
   };
   const keys = {
-    " ": playOrPause, f: all, w: turnWalls, Escape: release,
+    " ": playOrPause, f: all, o: project, w: turnWalls, Escape: release,
     ArrowRight: step(1), ArrowLeft: step(-1), Home: step(-Infinity), End: step(Infinity),
   };
   document.onkeydown = (event) => {
@@ -308,7 +313,7 @@ function listenToPointer() {
     event.preventDefault();
     const lines = event.deltaMode === 0 ? 1 : 20;
     const factor = clamped(Math.exp(0.0015 * lines * event.deltaY), 0.5, 2);
-    const distance = clamped(camera.distance * factor, 1e-4 * camera.reach, 1e3 * camera.reach);
+    const distance = clamped(camera.distance * factor, 1e-4 * camera.reach * camera.remoteness, 1e3 * camera.reach * camera.remoteness);
     // The point under the pointer stays in place.
     const { right, up } = camera.axes();
     const nearer = camera.pixel() * (1 - distance / camera.distance);

@@ -154,7 +154,7 @@ class Stage {
     const [middle, half] = [scaled(sum(box.low, box.high), 0.5), scaled(difference(box.high, box.low), 0.5)];
     const farthest = Math.max(far(camera.middle, 5 * camera.reach), far(middle, Math.hypot(...half)), 1);
     const nearest = Math.max(0.005, far(camera.middle, -5 * camera.reach));
-    const focal = 1 / Math.tan(ANGLE_OF_VIEW / 2);
+    const focal = 1 / camera.tangent();
     return {
       frame, cut, eye, unit, nearest, focal, pixel: 2 / (focal * height), axes: [right, up, back],
       lens: [focal * height / width, focal, -(farthest + nearest) / (farthest - nearest), -2 * farthest * nearest / (farthest - nearest)],

@@ -14,7 +14,7 @@ fn place(@builtin(vertex_index) corner: u32, @location(0) first: vec3f, @locatio
     let sign = f32(corner >> 1u) * 2.0 - 1.0;
     let offset = across * sign * (view.line + 1.0) * 2.0 / view.size;
     // Slightly towards the eye, so that touching grains do not hide an edge.
-    return Varying(vec4f(here.xy + offset * here.w, here.z * 1.0005, here.w), sign * (view.line + 1.0));
+    return Varying(vec4f(here.xy + offset * here.w, here.z * view.edge.a, here.w), sign * (view.line + 1.0));
 }
 
 @fragment

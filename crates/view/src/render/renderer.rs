@@ -23,6 +23,8 @@ use crate::{
 const SWELL: f64 = 1.8;
 /// Number of smoothing passes of fluid depths in each direction.
 const SMOOTHINGS: usize = 2;
+/// Share of its depth by which an edge is drawn nearer to the eye in perspective, so that touching grains do not hide it.
+const EDGE_LIFT: f64 = 0.0005;
 /// Most corners in one buffer, a multiple of three.
 const MAX_CORNERS: usize = 3 << 20;
 
@@ -343,6 +345,8 @@ fn view_of(buffers: &SceneBuffers, shot: &RenderOptions, targets: &Targets) -> V
     let [width, height] = [targets.size.0, targets.size.1].map(f64::from);
     let srgb = |[red, green, blue]: Rgb| [red, green, blue, 255].map(|channel| f32::from(channel) / 255.0);
     let away = buffers.origin - camera.eye;
+    let mut colors = [color::SKY, color::GROUND, color::WALL, color::EDGE].map(srgb);
+    colors[3][3] = (1.0 + EDGE_LIFT / camera.projection.remoteness()) as f32;
     let cut = shot.cut.map_or([0.0; 4], |cut| {
         let (direction, far) = clip_plane(cut, buffers.origin);
         direction.extend(far).as_vec4().to_array()
@@ -357,7 +361,7 @@ fn view_of(buffers: &SceneBuffers, shot: &RenderOptions, targets: &Targets) -> V
         occlusion: [1.2 * buffers.mean_radius, 9.0 * buffers.mean_radius].map(|reach| reach as f32),
         swell: [(SWELL * buffers.radius_of_water) as f32, SWELL as f32],
         cut,
-        colors: [color::SKY, color::GROUND, color::WALL, color::EDGE].map(srgb),
+        colors,
     }
 }
 
@@ -377,7 +381,7 @@ fn fits(limits: &wgpu::Limits, (width, height): (u32, u32), detail: u32) -> bool
 mod tests {
     use super::*;
     use crate::{
-        camera::Frame,
+        camera::{Frame, Projection},
         render::{PICTURE, SphereBatch},
     };
 
@@ -422,7 +426,7 @@ mod tests {
             corner: [0.0; 2],
             size: [64.0; 2],
         };
-        let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.3, -1.0, 0.4), 5.0, frame);
+        let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.3, -1.0, 0.4), 5.0, frame, Projection::Perspective);
         let [picture, window] = [None, Some(PICTURE)].map(|format| {
             let studio = Renderer::new(painter.clone(), format).unwrap();
             let drawn = painter.guarded(|| {

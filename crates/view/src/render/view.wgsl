@@ -14,7 +14,7 @@ struct View {
     sky: vec4f,
     ground: vec4f,
     wall: vec4f,
-    edge: vec4f,
+    edge: vec4f,       // and the factor of nearness by which edges are drawn in front of touching grains
 }
 @group(0) @binding(0) var<uniform> view: View;
 

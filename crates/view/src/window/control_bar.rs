@@ -1,7 +1,7 @@
 //! The bar below the scene: the frames of a recording, or the run control of a simulation.
 
 use super::panel::{ALARM, Panel, Picture};
-use crate::camera::Camera;
+use crate::camera::{Camera, Projection};
 use crate::live::{RunControl, Status, UserAction};
 use crate::run_speed::RunSpeed;
 
@@ -61,6 +61,16 @@ fn camera(ui: &mut egui::Ui, panel: &mut Panel, picture: &Picture) {
         ui.weak(format!("{} kept", path.len()));
         ui.separator();
         panel.saves |= ui.button("save a picture (s)").clicked();
+        if let Some(camera) = &picture.camera {
+            let mut is_orthographic = camera.projection == Projection::Orthographic;
+            if ui.checkbox(&mut is_orthographic, "orthographic").changed() {
+                panel.options.projection = Some(if is_orthographic {
+                    Projection::Orthographic
+                } else {
+                    Projection::Perspective
+                });
+            }
+        }
         if let Some(camera) = &picture.camera
             && ui.button("name this view").clicked()
         {
@@ -69,14 +79,18 @@ fn camera(ui: &mut egui::Ui, panel: &mut Panel, picture: &Picture) {
     });
 }
 
-/// The view direction of a camera, as an option of pictures and films.
+/// The view direction and projection of a camera, as options of pictures and films.
 fn flag_of(camera: &Camera) -> String {
     let [x, y, z] = camera.axes[2].to_array().map(|part| {
         let rounded = (-1000.0 * part).round() / 1000.0;
         // Removes the sign of a negative zero.
         if rounded == 0.0 { 0.0 } else { rounded }
     });
-    format!("--view={x},{y},{z}")
+    let projection = match camera.projection {
+        Projection::Perspective => "",
+        Projection::Orthographic => " --projection orthographic",
+    };
+    format!("--view={x},{y},{z}{projection}")
 }
 
 fn recording(ui: &mut egui::Ui, panel: &mut Panel, frames: usize) {
@@ -182,12 +196,14 @@ mod tests {
             corner: [0.0; 2],
             size: [800.0, 600.0],
         };
-        for (from, flag) in [
-            (DVec3::new(0.0, -2.0, 0.0), "--view=0,-1,0"),
-            (DVec3::new(3.0, 0.0, -4.0), "--view=0.6,0,-0.8"),
-            (DVec3::new(1.0, -1.0, 1.0), "--view=0.577,-0.577,0.577"),
+        let (perspective, orthographic) = (Projection::Perspective, Projection::Orthographic);
+        for (from, projection, flag) in [
+            (DVec3::new(0.0, -2.0, 0.0), perspective, "--view=0,-1,0"),
+            (DVec3::new(3.0, 0.0, -4.0), perspective, "--view=0.6,0,-0.8"),
+            (DVec3::new(1.0, -1.0, 1.0), perspective, "--view=0.577,-0.577,0.577"),
+            (DVec3::new(0.0, -2.0, 0.0), orthographic, "--view=0,-1,0 --projection orthographic"),
         ] {
-            assert_eq!(flag_of(&Camera::standing(DVec3::ZERO, from, 5.0, frame)), flag);
+            assert_eq!(flag_of(&Camera::standing(DVec3::ZERO, from, 5.0, frame, projection)), flag);
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     camera::{Camera, Frame},
     offscreen::LoadedSnapshot,
     render::{RenderOptions, Renderer, Targets},
-    snapshot::{FROM, frame_of},
+    snapshot::{frame_of, outlook},
 };
 
 /// Wall time after the last camera movement until a picture is drawn in full resolution \[s\].
@@ -148,14 +148,14 @@ impl Drawn {
     pub(super) fn camera(&mut self, options: &PictureOptions) -> Option<(Camera, Frame)> {
         let scene = self.scene.as_ref()?;
         let frame = self.gui.scene_frame(&self.window)?;
+        let outlook = outlook(options, scene.snapshot.plane());
         let orbit = self.orbit.get_or_insert_with(|| {
-            let from = options.view.map_or(FROM, Into::into);
-            let camera = Camera::framing(scene.snapshot.in_view(&scene.loaded.scenery).into_iter(), from, frame);
+            let camera = Camera::framing(scene.snapshot.in_view(&scene.loaded.scenery).into_iter(), outlook, frame);
             let mut orbit = Orbit::of(&camera);
             orbit.zoom(-MARGIN);
             orbit
         });
-        Some((orbit.camera(frame), frame))
+        Some((orbit.camera(frame, outlook.1), frame))
     }
 
     /// Draws the scene and the panels, if there is an image to draw on.
@@ -268,7 +268,8 @@ impl Drawn {
             title: Some(panel.title().to_owned()),
             ..panel.options.clone()
         };
-        let camera = orbit.camera(frame_of(options.size));
+        let (_, projection) = outlook(&options, scene.snapshot.plane());
+        let camera = orbit.camera(frame_of(options.size), projection);
         let drawn = scene.snapshot.draw_from(studio, &options, &scene.loaded.scenery, &camera);
         let png = drawn.and_then(|canvas| canvas.png()).map_err(word)?;
         let path = saved::save(&Disk, &folder, &png).map_err(|error| error.to_string())?;

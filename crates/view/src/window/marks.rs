@@ -56,7 +56,7 @@ mod tests {
     use glam::DVec3;
 
     use super::*;
-    use crate::camera::Frame;
+    use crate::camera::{Frame, Projection};
 
     #[test]
     fn axes_point_to_where_the_camera_sees_them() {
@@ -65,7 +65,7 @@ mod tests {
             size: [800.0, 600.0],
         };
         // Seen from the front and slightly above: y points away, and z, towards the eye, is drawn over it.
-        let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.0, -1.0, 0.2), 5.0, frame);
+        let camera = Camera::standing(DVec3::ZERO, DVec3::new(0.0, -1.0, 0.2), 5.0, frame, Projection::Perspective);
         let [first, second, third] = seen(&camera);
         assert_eq!([first.0, second.0, third.0], [1, 0, 2]);
         let is_near = |a: [f32; 2], b: [f32; 2]| (a[0] - b[0]).abs() < 1e-5 && (a[1] - b[1]).abs() < 1e-5;

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use glam::{DVec2, DVec3};
 
-use crate::camera::{Camera, Frame};
+use crate::camera::{Camera, Frame, Projection};
 
 /// Rotation of the camera for a pointer movement over the height of the scene \[rad\].
 const TURN: f64 = 3.2;
@@ -20,7 +20,7 @@ pub struct Orbit {
     target: DVec3,
     /// Azimuth around z and elevation \[rad\].
     angles: [f64; 2],
-    /// Distance from the point \[m\].
+    /// Distance from the point in perspective \[m\].
     distance: f64,
 }
 
@@ -31,7 +31,7 @@ impl Orbit {
         Orbit {
             target: camera.eye - back * camera.middle,
             angles: [back.y.atan2(back.x), back.z.clamp(-1.0, 1.0).asin().clamp(-STEEPEST, STEEPEST)],
-            distance: camera.middle,
+            distance: camera.middle / camera.projection.remoteness(),
         }
     }
 
@@ -58,10 +58,10 @@ impl Orbit {
     }
 
     /// The camera for this part of a picture.
-    pub fn camera(&self, frame: Frame) -> Camera {
+    pub fn camera(&self, frame: Frame, projection: Projection) -> Camera {
         let [around, over] = self.angles;
         let from = DVec3::new(around.cos() * over.cos(), around.sin() * over.cos(), over.sin());
-        Camera::standing(self.target, from, self.distance, frame)
+        Camera::standing(self.target, from, self.distance, frame, projection)
     }
 
     /// Rotates by fractions of the height of the scene.
@@ -73,7 +73,7 @@ impl Orbit {
     /// Moves the point with the pointer by this distance \[px\].
     pub fn pan(&mut self, by: DVec2, camera: &Camera) {
         let [right, up, _] = camera.axes;
-        self.target += (up * by.y - right * by.x) * self.distance / camera.focal;
+        self.target += (up * by.y - right * by.x) * camera.middle / camera.focal;
     }
 
     /// Moves towards the point by this many lines of the mouse wheel.
@@ -102,28 +102,32 @@ mod tests {
 
     #[test]
     fn a_camera_that_becomes_an_orbit_sees_the_same_and_what_it_looks_at_stays_in_the_middle() {
-        let balls = [(DVec3::new(1.0, 2.0, 3.0), 0.5), (DVec3::new(-2.0, 0.0, 1.0), 0.3)];
-        let camera = Camera::framing(balls.into_iter(), DVec3::new(0.4, -1.0, 0.3), FRAME);
-        let mut orbit = Orbit::of(&camera);
-        let same = orbit.camera(FRAME);
-        for (center, _) in balls {
-            let (a, b) = (seen(&camera, center), seen(&same, center));
-            assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
+        for projection in [Projection::Perspective, Projection::Orthographic] {
+            let balls = [(DVec3::new(1.0, 2.0, 3.0), 0.5), (DVec3::new(-2.0, 0.0, 1.0), 0.3)];
+            let camera = Camera::framing(balls.into_iter(), (DVec3::new(0.4, -1.0, 0.3), projection), FRAME);
+            let mut orbit = Orbit::of(&camera);
+            let same = orbit.camera(FRAME, projection);
+            for (center, _) in balls {
+                let (a, b) = (seen(&camera, center), seen(&same, center));
+                assert!((a[0] - b[0]).abs() < 1e-6 && (a[1] - b[1]).abs() < 1e-6, "{a:?} {b:?}");
+            }
+            orbit.turn(DVec2::new(0.3, 0.2));
+            orbit.zoom(3.0);
+            let [x, y] = seen(&orbit.camera(FRAME, projection), orbit.target);
+            assert!((x - 400.0).abs() < 1e-9 && (y - 300.0).abs() < 1e-9, "{x} {y}");
         }
-        orbit.turn(DVec2::new(0.3, 0.2));
-        orbit.zoom(3.0);
-        let [x, y] = seen(&orbit.camera(FRAME), orbit.target);
-        assert!((x - 400.0).abs() < 1e-9 && (y - 300.0).abs() < 1e-9, "{x} {y}");
     }
 
     #[test]
     fn what_is_panned_follows_the_pointer() {
-        let balls = [(DVec3::ZERO, 1.0)];
-        let mut orbit = Orbit::of(&Camera::framing(balls.into_iter(), DVec3::new(0.0, -1.0, 0.5), FRAME));
-        let before = orbit.target;
-        let camera = orbit.camera(FRAME);
-        orbit.pan(DVec2::new(37.0, -21.0), &camera);
-        let [x, y] = seen(&orbit.camera(FRAME), before);
-        assert!((x - 437.0).abs() < 1e-6 && (y - 279.0).abs() < 1e-6, "{x} {y}");
+        for projection in [Projection::Perspective, Projection::Orthographic] {
+            let balls = [(DVec3::ZERO, 1.0)];
+            let mut orbit = Orbit::of(&Camera::framing(balls.into_iter(), (DVec3::new(0.0, -1.0, 0.5), projection), FRAME));
+            let before = orbit.target;
+            let camera = orbit.camera(FRAME, projection);
+            orbit.pan(DVec2::new(37.0, -21.0), &camera);
+            let [x, y] = seen(&orbit.camera(FRAME, projection), before);
+            assert!((x - 437.0).abs() < 1e-6 && (y - 279.0).abs() < 1e-6, "{x} {y}");
+        }
     }
 }

@@ -212,9 +212,10 @@ impl Panel {
     pub fn frame_request(&self) -> WindowRequest {
         WindowRequest {
             options: PictureOptions {
-                // Walls are always loaded; hidden walls and cuts concern only the drawing.
+                // Walls are always loaded; hidden walls, cuts and the projection concern only the drawing.
                 has_walls: true,
                 cut: None,
+                projection: None,
                 ..self.options.clone()
             },
             goes_on: self.frames().is_none() || self.options.frame.is_none(),

@@ -49,7 +49,7 @@ pub fn circle_around(snapshot: &Snapshot, camera: &Camera, place: usize) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::camera::Frame;
+    use crate::camera::{Frame, Projection};
 
     #[test]
     fn the_nearest_of_what_is_under_the_pointer_is_picked_unless_it_is_cut_away() {
@@ -63,7 +63,7 @@ mod tests {
             corner: [0.0; 2],
             size: [600.0, 600.0],
         };
-        let camera = Camera::standing(DVec3::ZERO, -DVec3::Y, 10.0, frame);
+        let camera = Camera::standing(DVec3::ZERO, -DVec3::Y, 10.0, frame, Projection::Perspective);
         for place in [1, 2] {
             let (middle, radius) = circle_around(&snapshot, &camera, place).unwrap();
             assert_eq!(ball_at(&snapshot, &camera, middle, None), Some(place));

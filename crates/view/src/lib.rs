@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod animation;
 mod bodies;
 mod bonds;
 mod bounds;
@@ -48,6 +49,7 @@ mod window;
 /// Number of balls, numbers or triangles per task; smaller tasks are not worth another thread.
 const SHARE: usize = 1 << 16;
 
+pub use animation::Animation;
 pub use camera::Projection;
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};

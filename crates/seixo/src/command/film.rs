@@ -8,11 +8,11 @@ use clap::Args;
 use seixo::engine::world::WallPath;
 use seixo::files::layer::{Disk, FileLayer};
 use seixo::files::{FilesError, path_in};
-use seixo::view::{Film, Video, ViewError, frames_of};
+use seixo::view::{Animation, Canvas, Film, Video, ViewError, frames_of};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Draw frames of a run as a video (AV1 in an MP4 file) or as a series of PNG images
+/// Draw frames of a run as a video (AV1 in an MP4 file), an animated GIF, or a series of PNG images
 ///
 /// The whole film has one camera and one color scale. The picture contains everything visible at any time. Without --range the scale covers the
 /// values of all frames. Damaged frames are reported and left out. Frames follow each other at --rate, independent of the simulated time between
@@ -26,6 +26,7 @@ Examples:
   seixo film drum.out --turn 360                            once around while it runs
   seixo film drum.out --path camera.csv                     seen from where a table says, with columns time [s], x, y, z
   seixo film silo.out --size 1920x1080 --out silo.mp4
+  seixo film silo.out --size 800x500 --every 4 --out silo.gif   for slides and mail; a GIF is much larger than a video
   seixo film silo.out --pictures frames --no-video          frames/frame_000000.png and so on, for another program")]
 pub struct FilmArguments {
     /// Folder of the run
@@ -38,7 +39,7 @@ pub struct FilmArguments {
     /// Show every N-th frame of the range
     #[arg(long, value_name = "N", value_parser = above_zero, default_value = "1")]
     every: usize,
-    /// Frames per second of the video, 1 to 240
+    /// Frames per second of the video, 1 to 240; at most 50 for a GIF
     #[arg(long, value_name = "FPS", value_parser = clap::value_parser!(u32).range(1..=240), default_value_t = 25)]
     rate: u32,
     /// Angle by which the camera turns about the vertical axis during the film, in degrees, from --view on. Positive angles are counterclockwise from
@@ -55,12 +56,51 @@ pub struct FilmArguments {
     /// Write only the images, no video
     #[arg(long, requires = "pictures", conflicts_with_all = ["out", "rate"])]
     no_video: bool,
-    /// Video file, MP4; default: film.mp4 in the run folder
+    /// Video file, MP4, or animated GIF if the name ends in .gif; default: film.mp4 in the run folder
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print errors only
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// File of a film under construction.
+enum FilmFile {
+    Video(Box<Video<Vec<u8>>>),
+    Animation(Animation<Vec<u8>>),
+}
+
+impl FilmFile {
+    /// Starts a film in the format that the ending of its path names.
+    fn new(path: &Path, size: (u32, u32), rate: u32) -> Result<FilmFile, Failure> {
+        if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gif")) {
+            let most = Animation::<Vec<u8>>::MAX_FRAMES_PER_SECOND;
+            if rate > most {
+                return Err(input(format!(
+                    "--rate {rate}: a GIF shows at most {most} frames per second; write --rate {most}, or make a video: --out {}",
+                    path.with_extension("mp4").display()
+                )));
+            }
+            return Animation::new(Vec::new(), size, rate).map(FilmFile::Animation).map_err(failure);
+        }
+        let video = Video::new(Vec::new(), size, rate).map_err(failure)?;
+        check_ending(path, "mp4", "films are AV1 in MP4, or GIF if the name ends in .gif")?;
+        Ok(FilmFile::Video(Box::new(video)))
+    }
+
+    fn add(&mut self, picture: &Canvas) -> Result<(), ViewError> {
+        match self {
+            FilmFile::Video(video) => video.add(picture),
+            FilmFile::Animation(animation) => animation.add(picture),
+        }
+    }
+
+    fn finish(self) -> Result<Vec<u8>, ViewError> {
+        match self {
+            FilmFile::Video(video) => video.finish(),
+            FilmFile::Animation(animation) => animation.finish(),
+        }
+    }
 }
 
 /// Range of frames, both ends included; a missing end is that of the recording.
@@ -229,8 +269,7 @@ pub fn film(arguments: &FilmArguments) -> Done {
     let mut video = None;
     let out = arguments.out.clone().unwrap_or_else(|| folder.join("film.mp4"));
     if !arguments.no_video {
-        video = Some(Video::new(Vec::new(), options.size, *rate).map_err(failure)?);
-        check_ending(&out, "mp4", "films are AV1 in MP4")?;
+        video = Some(FilmFile::new(&out, options.size, *rate)?);
         check_place(&out)?;
     }
     if let Some(path) = pictures {

@@ -521,6 +521,21 @@ fn the_last_line_of_a_run_names_what_there_is_to_look_at() {
 }
 
 #[test]
+fn the_ending_of_a_film_names_its_format() {
+    let stage = Stage::new();
+    stage.succeed("run heap.toml --until 0.02 --quiet");
+    stage.succeed("film heap.out --size 64x64 --rate 10 --out heap.gif --quiet");
+    assert!(std::fs::read(stage.path("heap.gif")).unwrap().starts_with(b"GIF89a"));
+    for (line, phrase) in [
+        ("film heap.out --size 64x64 --rate 60 --out heap.gif", "--rate 50"),
+        ("film heap.out --size 64x64 --out heap.avi", ".gif"),
+    ] {
+        let done = stage.seixo(line);
+        assert!(done.code == 2 && done.err.contains(phrase), "{line}: {}", done.err);
+    }
+}
+
+#[test]
 fn columns_of_runs_and_measured_data_share_a_plot() {
     let stage = Stage::new();
     stage.succeed("run heap.toml --until 0.01 --quiet");

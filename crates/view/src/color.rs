@@ -40,7 +40,7 @@ pub fn viridis(value: f64) -> Rgb {
     })
 }
 
-/// Distinct colors in order of use: twelve hues, then lighter and darker ones of them. Repeats after sixty.
+/// Distinct colors in order of use: twelve hues, then lighter and darker ones of them. Repeats after thirty-six.
 pub fn distinct(index: usize) -> Rgb {
     const HUES: [Rgb; 12] = [
         [46, 105, 168],
@@ -57,7 +57,7 @@ pub fn distinct(index: usize) -> Rgb {
         [30, 60, 92],
     ];
     /// What the hues of each dozen are mixed with, and the share of it in percent.
-    const DOZENS: [(u16, u16); 5] = [(0, 0), (255, 50), (0, 40), (255, 72), (0, 65)];
+    const DOZENS: [(u16, u16); 3] = [(0, 0), (255, 47), (0, 28)];
     let (other, share) = DOZENS[index / HUES.len() % DOZENS.len()];
     HUES[index % HUES.len()].map(|channel| (((100 - share) * u16::from(channel) + share * other) / 100) as u8)
 }
@@ -65,4 +65,22 @@ pub fn distinct(index: usize) -> Rgb {
 /// The color of a fluid beside colored grains: a pale version of [`distinct`].
 pub fn fluid(index: usize) -> Rgb {
     distinct(index).map(|channel| ((3 * u16::from(channel) + 2 * 255) / 5) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thirty_six_colors_differ_from_each_other_and_from_the_background() {
+        let difference = |a: Rgb, b: Rgb| a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b))).sum::<u32>();
+        for index in 0..36 {
+            let color = distinct(index);
+            assert!(
+                (0..index).all(|other| difference(color, distinct(other)) > 30),
+                "{index}: {color:?}"
+            );
+            assert!(difference(color, SKY) > 100, "{index}: {color:?}");
+        }
+    }
 }

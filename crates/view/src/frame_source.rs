@@ -217,6 +217,20 @@ mod tests {
     use crate::picture_tests::run_folder;
 
     #[test]
+    fn a_recording_and_its_frames_have_the_title_of_the_scene() {
+        let folder = run_folder();
+        let titles = || {
+            let recording = Recording::open(folder.path()).unwrap();
+            let frame = recording.frame(&PictureOptions::default(), None).unwrap().unwrap();
+            [recording.title(), frame.title.clone()]
+        };
+        let name = crate::picture::name_of(folder.path());
+        assert_eq!(titles(), [name.clone(), name]);
+        fs::write(folder.path().join("run.json"), r#"{ "title": "Little heap" }"#).unwrap();
+        assert_eq!(titles(), ["Little heap", "Little heap"]);
+    }
+
+    #[test]
     fn a_frame_is_read_once_until_it_is_written_again() {
         let folder = run_folder();
         let recording = Recording::open(folder.path()).unwrap();

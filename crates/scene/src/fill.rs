@@ -160,7 +160,7 @@ fn draw_all(sizes: &RadiusDistribution, amount: Amount, space: &Space, random: &
     }
 }
 
-/// Fills a region: centers and radii \[m\]. The same seed and `stream` give the same grains, independently of the rest of the scene, unless grains of
+/// Fills a region: centers and radii \[m\]. Without radii in the request, all have `own_size`, that of their shape. The same seed and `stream` give the same grains, independently of the rest of the scene, unless grains of
 /// earlier sections block random positions. Paths of files are made absolute.
 ///
 /// # Errors
@@ -169,6 +169,7 @@ fn draw_all(sizes: &RadiusDistribution, amount: Amount, space: &Space, random: &
 pub(crate) fn fill(
     request: &mut Fill,
     stream: u64,
+    own_size: Option<f64>,
     around: &Surroundings,
     findings: &mut CheckState,
 ) -> Result<Vec<(Vec3, f64)>, (&'static str, UnlocatedDiagnostic)> {
@@ -183,7 +184,14 @@ pub(crate) fn fill(
     }
     let mut space =
         Space::new(&mut request.region, &mut request.minus, request.periodic, findings).map_err(|complaint| ("fill.region", complaint))?;
-    let sizes = sizes(&mut request.radius, findings).map_err(|complaint| ("fill.radius", complaint))?;
+    let sizes = match (&mut request.radius, own_size) {
+        (Some(radius), _) => sizes(radius, findings).map_err(|complaint| ("fill.radius", complaint))?,
+        (None, Some(size)) => RadiusDistribution::One(size),
+        (None, None) => {
+            let complaint = UnlocatedDiagnostic::new("`radius` is missing, and spheres have no size of their own");
+            return Err(whole(complaint.remedy("add radius = \"2 mm\"")));
+        }
+    };
     let amount = match (request.count, request.solid_fraction) {
         (Some(count), None) => Amount::Count(count.0),
         (None, Some(fraction)) => Amount::Fraction(fraction.si),

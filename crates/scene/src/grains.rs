@@ -347,8 +347,12 @@ fn loose(
             ));
         }
         // Each section has its own random stream: its grains do not depend on the rest of the scene.
-        let filled = fill(request, fnv1a(name), around, findings)?;
-        filled.into_iter().map(|(position, radius)| place(position, Some(radius))).collect()
+        let filled = fill(request, fnv1a(name), drawn_size, around, findings)?;
+        let has_radii = request.radius.is_some();
+        let placed = filled.into_iter();
+        placed
+            .map(|(position, radius)| place(position, has_radii.then_some(radius)))
+            .collect()
     } else if section.inlet.is_some() {
         if section.radius.is_some() {
             return Err((
@@ -495,7 +499,7 @@ fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
 }
 
 fn from_file(section: &mut GrainsSection, findings: &mut CheckState) -> Result<Vec<GrainRow>, At> {
-    let scale = section.scale.get_or_insert_default().0;
+    let scale = section.scale.get_or_insert_default().factor;
     let range = *section.rows.get_or_insert([1, -1]);
     let Some(file) = &mut section.file else { return Ok(Vec::new()) };
     let whole = findings.absolute(file);

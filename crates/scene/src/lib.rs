@@ -29,6 +29,7 @@ mod heat;
 mod inlet;
 mod interactions;
 mod joint;
+mod mesh_placement;
 mod mesh_uses;
 mod orient_mesh;
 mod outline;

@@ -4,6 +4,7 @@ use crate::{
     assemble::CheckState,
     diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{Mesh, si},
+    mesh_placement::meters,
     schema::{EqualSpheres, SceneFile, ShapeSection, ShapeSpheres, Turn},
     section::Section,
     spheres::{VoxelizationRequest, spheres_of_mesh},
@@ -38,7 +39,7 @@ pub(crate) struct Shape {
     is_given: bool,
     /// Whether it is a section for a plane flow, a meter deep.
     is_flat: bool,
-    /// Size in which it is defined: the radius of the smallest sphere that contains it, in its own lengths.
+    /// Size in which it is defined: the radius of the smallest sphere that contains it \[m\].
     pub drawn: f64,
     /// The mesh that it was made from, scaled like the spheres; empty if there is none.
     pub outline: Arc<[Triangle]>,
@@ -324,6 +325,9 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut CheckS
         .map(|(at, radius)| at.distance(solid.center) + radius)
         .fold(0.0, f64::max);
     let to_axes = axes.transpose();
+    let rotation = section.rotate.as_ref().map(orientation).transpose();
+    let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?;
+    let drawn_axes = DQuat::from_mat3(&axes).normalize();
     Ok(Shape {
         spheres: spheres
             .iter()
@@ -331,10 +335,10 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut CheckS
             .collect(),
         volume: solid.volume / reach.powi(3),
         moments: moments / reach.powi(5),
-        axes: DQuat::from_mat3(&axes).normalize(),
+        axes: rotation.map_or(drawn_axes, |rotation| (rotation * drawn_axes).normalize()),
         is_given: section.solid.is_some(),
         is_flat: false,
-        drawn: reach,
+        drawn: reach * meters(section.unit.as_ref(), section.scale.as_ref())?,
         outline: outline
             .iter()
             .map(|triangle| triangle.map(|corner| (to_axes * (DVec3::from(corner) - solid.center) / reach).to_array()))

@@ -2,8 +2,8 @@
 
 use crate::{
     diagnostics::UnlocatedDiagnostic,
+    mesh_placement::{MeshPlacement, placed_mesh},
     orient_mesh::{NO_VOLUME, notice, turn_outward},
-    walls::scaled_mesh,
 };
 use glam::DVec3;
 use seixo_analysis::{Solid, solid_of_apart, solid_of_mesh};
@@ -66,7 +66,7 @@ impl VoxelizedMesh {
 /// # Errors
 /// If the file is no mesh, the radius is unsuitable, a solid is requested of an open mesh, or the device is insufficient.
 pub fn spheres_of_mesh(file: &Path, scale: f64, request: &VoxelizationRequest) -> Result<VoxelizedMesh, UnlocatedDiagnostic> {
-    let mut mesh = scaled_mesh(file, scale)?;
+    let mut mesh = placed_mesh(file, &MeshPlacement::scaled(scale))?;
     let reported = |error: VoxelError| UnlocatedDiagnostic::from_message(&error.to_string()).within(&file.display().to_string());
     let lattice = Lattice::new(&mesh, request.radius).map_err(reported)?;
     let mut edges = Edges::of(&mesh);

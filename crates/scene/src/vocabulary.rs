@@ -376,12 +376,26 @@ impl<T: JsonSchema> JsonSchema for AutoOr<T> {
 
 /// Factor for the lengths of a file, or their unit, as in `"mm"`.
 #[derive(Clone, Copy, Debug)]
-pub struct Scale(pub f64);
+pub struct Scale {
+    /// The factor; for a unit, in meters.
+    pub factor: f64,
+    /// Whether it was given as a unit.
+    pub is_unit: bool,
+}
 
 impl Default for Scale {
     fn default() -> Self {
-        Scale(1.0)
+        Scale {
+            factor: 1.0,
+            is_unit: false,
+        }
     }
+}
+
+/// Reads a unit of length: its length \[m\].
+fn meters_of<E: de::Error>(unit: &str) -> Result<f64, E> {
+    let one = format!("1 {unit}");
+    quantity::Quantity::<quantity::Length, quantity::Positive>::deserialize(one.as_str().into_deserializer()).map(|length| length.si)
 }
 
 impl<'de> Deserialize<'de> for Scale {
@@ -393,16 +407,16 @@ impl<'de> Deserialize<'de> for Scale {
                 f.write_str("a factor such as 0.001 or a unit of length such as \"mm\"")
             }
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Scale, E> {
-                quantity::Quantity::<quantity::Number, quantity::Positive>::deserialize(value.into_deserializer())
-                    .map(|factor| Scale(factor.si))
+                quantity::Quantity::<quantity::Number, quantity::Positive>::deserialize(value.into_deserializer()).map(|factor| Scale {
+                    factor: factor.si,
+                    is_unit: false,
+                })
             }
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Scale, E> {
                 self.visit_f64(value as f64)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Scale, E> {
-                let unit = format!("1 {text}");
-                quantity::Quantity::<quantity::Length, quantity::Positive>::deserialize(unit.as_str().into_deserializer())
-                    .map(|length| Scale(length.si))
+                meters_of(text).map(|factor| Scale { factor, is_unit: true })
             }
         }
         deserializer.deserialize_any(Reader)
@@ -411,7 +425,7 @@ impl<'de> Deserialize<'de> for Scale {
 
 impl Serialize for Scale {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
+        serializer.serialize_f64(self.factor)
     }
 }
 
@@ -424,5 +438,51 @@ impl JsonSchema for Scale {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [{ "type": "number", "exclusiveMinimum": 0 }, { "type": "string", "examples": ["mm"] }] })
+    }
+}
+
+/// Unit of the lengths of a file, as in `"mm"`.
+#[derive(Clone, Debug)]
+pub struct LengthUnit {
+    /// As written.
+    symbol: String,
+    /// Its length \[m\].
+    pub meters: f64,
+}
+
+impl<'de> Deserialize<'de> for LengthUnit {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = LengthUnit;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a unit of length such as \"mm\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<LengthUnit, E> {
+                meters_of(text).map(|meters| LengthUnit {
+                    symbol: text.to_owned(),
+                    meters,
+                })
+            }
+        }
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+impl Serialize for LengthUnit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.symbol)
+    }
+}
+
+impl JsonSchema for LengthUnit {
+    fn schema_name() -> Cow<'static, str> {
+        "unit".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "examples": ["mm"] })
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     condition::unknown,
     diagnostics::UnlocatedDiagnostic,
     fill::{axis_between, corners, si},
+    mesh_placement::{MeshPlacement, placed_mesh},
     schema::{BoxShape, BoxWall, Direction, Plane, Segments, WallSection},
     vocabulary::{End, Face, Vocabulary, WholeNumber, Word},
 };
@@ -91,10 +92,18 @@ pub(crate) fn build(
         findings.add(&path, complaint.remedy(remedy).within(&path));
         return start..start;
     }
-    if section.scale.is_some() && section.mesh.is_none() {
+    let of_meshes = [
+        ("unit", section.unit.is_some()),
+        ("scale", section.scale.is_some()),
+        ("rotate", section.rotate.is_some()),
+        ("move", section.shift.is_some()),
+    ];
+    for (key, _) in of_meshes.into_iter().filter(|(_, is_given)| *is_given && section.mesh.is_none()) {
         findings.add(
-            &format!("{path}.scale"),
-            UnlocatedDiagnostic::new("`scale` is for a mesh").remedy("remove it").within(&path),
+            &format!("{path}.{key}"),
+            UnlocatedDiagnostic::new(format!("`{key}` is for a mesh"))
+                .remedy("remove it")
+                .within(&path),
         );
     }
     match shapes_of(section, &path, findings) {
@@ -164,30 +173,23 @@ fn shapes_of(section: &mut WallSection, path: &str, findings: &mut CheckState) -
         let (center, radius) = (si(&shape.center), shape.radius.si);
         return Ok(one(WallShape::Sphere { center, radius }));
     }
-    let scale = section.scale.get_or_insert_default().0;
     let Some(file) = &mut section.mesh else { return Ok(Vec::new()) };
     let whole = findings.absolute(file);
     *file = whole.display().to_string();
-    mesh(&whole, scale, path, findings)
+    section.scale.get_or_insert_default();
+    let placement = MeshPlacement::new(
+        section.unit.as_ref(),
+        section.scale.as_ref(),
+        section.rotate.as_ref(),
+        section.shift.as_ref(),
+    )?;
+    mesh(&whole, &placement, path, findings)
         .map(|mesh| one(WallShape::Mesh(mesh)))
         .map_err(|complaint| ("mesh", complaint))
 }
 
-/// The triangles of a file, in meters.
-pub(crate) fn scaled_mesh(file: &Path, scale: f64) -> Result<Vec<Triangle>, UnlocatedDiagnostic> {
-    let mut triangles = seixo_files::mesh_in::read(file).map_err(|error| UnlocatedDiagnostic::of_file(&error))?;
-    triangles.iter_mut().flatten().flatten().for_each(|coordinate| *coordinate *= scale);
-    if triangles.iter().flatten().flatten().any(|coordinate| !coordinate.is_finite()) {
-        return Err(
-            UnlocatedDiagnostic::new(format!("scaled by {scale}, the mesh is beyond what a double can hold"))
-                .remedy("use a smaller `scale`"),
-        );
-    }
-    Ok(triangles)
-}
-
-fn mesh(file: &Path, scale: f64, path: &str, findings: &mut CheckState) -> Result<Vec<Triangle>, UnlocatedDiagnostic> {
-    let mut triangles = scaled_mesh(file, scale)?;
+fn mesh(file: &Path, placement: &MeshPlacement, path: &str, findings: &mut CheckState) -> Result<Vec<Triangle>, UnlocatedDiagnostic> {
+    let mut triangles = placed_mesh(file, placement)?;
     let flat = seixo_files::mesh_in::degenerate(&triangles);
     if let Some(first) = flat.first() {
         findings.notices.push(format!(

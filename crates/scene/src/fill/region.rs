@@ -5,7 +5,13 @@ use super::{
     mesh::{Enclosed, Mesh},
     si,
 };
-use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, orient_mesh::notice, schema::Region};
+use crate::{
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
+    mesh_placement::{MeshPlacement, placed_mesh},
+    orient_mesh::notice,
+    schema::Region,
+};
 use glam::{BVec3, DMat3, DVec3};
 use seixo_engine::world::Vec3;
 use std::f64::consts::PI;
@@ -80,7 +86,9 @@ impl Shape {
             Region::Mesh(shape) => {
                 let whole = findings.absolute(&shape.file);
                 shape.file = whole.display().to_string();
-                let triangles = crate::walls::scaled_mesh(&whole, shape.scale.0)?;
+                let placement = MeshPlacement::new(shape.unit.as_ref(), Some(&shape.scale), shape.rotate.as_ref(), shape.shift.as_ref());
+                let placement = placement.map_err(|(key, complaint)| complaint.within(key))?;
+                let triangles = placed_mesh(&whole, &placement)?;
                 let all = triangles.len();
                 let Enclosed {
                     mesh,

@@ -1,10 +1,10 @@
 //! Keys of a fill: region, amount, radii, and method of placement.
 
-use super::{BoxShape, Vector};
+use super::{BoxShape, Turn, Vector};
 use crate::{
     quantity::{Length, NotNegative, Number, Positive, Quantity, UpToOne},
     reader::OneChoice,
-    vocabulary::{LARGEST_WHOLE, Lattice, Method, Scale, Share, WholeNumber, Word},
+    vocabulary::{LARGEST_WHOLE, Lattice, LengthUnit, Method, Scale, Share, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, Visitor};
@@ -26,8 +26,8 @@ pub(crate) struct Fill {
     /// Share of the region's volume that the grains fill.
     #[schemars(example = 0.3)]
     pub solid_fraction: Option<Quantity<Number, UpToOne>>,
-    /// Radii of the grains.
-    pub radius: Radius,
+    /// Radii of the grains. Without it, clumps have the size of their shape; spheres need it.
+    pub radius: Option<Radius>,
     /// Method of placement. "lattice" if left out: on a lattice, with each grain displaced at random within its free space. "random": random
     /// sequential insertion, the largest first, also free of grains of earlier sections; it ends near a solid fraction of 0.35. "growth": grains are
     /// placed small, grown and pushed apart until they have their size; for dense packings, up to about 0.62. "rain": "random" at a low density, in
@@ -113,9 +113,17 @@ pub(crate) struct MeshRegion {
     /// An STL, OBJ or PLY file, or a text table with three vertices per line.
     #[schemars(example = &"vessel.stl")]
     pub file: String,
+    /// Unit of the lengths of the mesh; "m" if left out.
+    pub unit: Option<LengthUnit>,
     /// Factor for the lengths of the mesh, or their unit.
     #[serde(default)]
     pub scale: Scale,
+    /// Rotation of the mesh about the origin of its file, after it is scaled.
+    pub rotate: Option<Turn>,
+    /// Displacement of the mesh, after it is rotated.
+    #[serde(rename = "move")]
+    #[schemars(example = serde_json::json!([0, 0, "10 cm"]))]
+    pub shift: Option<Vector<Length>>,
 }
 
 /// Radii of grains.

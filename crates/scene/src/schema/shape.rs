@@ -3,7 +3,7 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{Angle, Length, Number, Positive, Quantity},
-    vocabulary::Word,
+    vocabulary::{LengthUnit, Scale, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_engine::voxels::VoxelFilling;
@@ -14,8 +14,8 @@ use serde::de::{
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. Its lengths have no unit: the section of
-/// grains that uses the shape gives the size.
+/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. A `radius` in the section of grains that uses
+/// the shape gives another size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ShapeSection {
     /// List of the spheres, which may overlap; or, with a mesh, their radius.
@@ -27,6 +27,13 @@ pub(crate) struct ShapeSection {
     /// Mesh that is voxelized into equal spheres: STL, OBJ or PLY.
     #[schemars(example = &"tablet.stl")]
     pub mesh: Option<String>,
+    /// Unit of the lengths of the shape, of its file or of its mesh; "m" if left out. It counts for clumps without a `radius`.
+    pub unit: Option<LengthUnit>,
+    /// Factor for these lengths, or their unit.
+    pub scale: Option<Scale>,
+    /// Rotation of the shape, as of a mesh whose vertical axis is y. `orientation` in the section of grains is relative to the rotated shape.
+    #[schemars(example = serde_json::json!({ "axis": [1, 0, 0], "angle": "90 deg" }))]
+    pub rotate: Option<Turn>,
     /// Volume, center and inertia of the solid. Without them, those of the mesh are used if it is closed, else those of the union of the spheres.
     pub solid: Option<SolidSection>,
 }

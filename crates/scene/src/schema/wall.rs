@@ -1,12 +1,12 @@
 //! Keys of walls: shape, motion, surface velocity, servo.
 
-use super::{Direction, Vector};
+use super::{Direction, Turn, Vector};
 use crate::{
     quantity::{
         Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
         Temperature, Time, Velocity, WearRate,
     },
-    vocabulary::{End, Face, Scale, Slip, WholeNumber, Word},
+    vocabulary::{End, Face, LengthUnit, Scale, Slip, WholeNumber, Word},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,16 @@ pub(crate) struct WallSection {
     /// An STL, OBJ or PLY file, or a text table with three vertices per line; both sides have contacts.
     #[schemars(example = &"hopper.stl")]
     pub mesh: Option<String>,
+    /// Unit of the lengths of the mesh; "m" if left out.
+    pub unit: Option<LengthUnit>,
     /// Factor for the lengths of the mesh, or their unit.
     pub scale: Option<Scale>,
+    /// Rotation of the mesh about the origin of its file, after it is scaled.
+    pub rotate: Option<Turn>,
+    /// Displacement of the mesh, after it is rotated.
+    #[serde(rename = "move")]
+    #[schemars(example = serde_json::json!([0, 0, "10 cm"]))]
+    pub shift: Option<Vector<Length>>,
     /// Six planes around a box; each is a wall named NAME.FACE. For grains each plane is infinite, also above an open side.
     #[serde(rename = "box")]
     pub box_: Option<BoxWall>,

@@ -22,6 +22,7 @@ mod imports;
 mod joints;
 mod muller;
 mod open_boundaries;
+mod placing;
 mod scenes;
 mod spheres;
 mod wear;

@@ -33,7 +33,8 @@ Examples:
 A clump in a scene needs no file of spheres:
   [shape.teapot]
   mesh = \"teapot.stl\"
-  spheres = { radius = 0.05, fill = \"solid\" }")]
+  unit = \"mm\"
+  spheres = { radius = 0.5, fill = \"solid\" }")]
 pub struct SpheresArguments {
     /// Mesh file: STL, OBJ or PLY
     mesh: PathBuf,

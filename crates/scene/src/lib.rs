@@ -19,6 +19,7 @@ mod condition;
 mod device;
 pub mod diagnostics;
 mod document;
+mod doubts;
 pub mod explain;
 mod fill;
 mod films;

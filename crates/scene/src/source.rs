@@ -136,6 +136,11 @@ impl Source {
         Some(findings.into_diagnostics())
     }
 
+    /// Whether the scene has this key, in its file or by an override.
+    pub(crate) fn has(&self, path: &[&str]) -> bool {
+        holds(&tree(&self.text, &self.file, &self.overrides).0, path)
+    }
+
     /// The path of the first section whose grains enter later; of the whole scene if there is none.
     fn of_inlets(&self, root: &Node) -> String {
         let mut names = self.groups.iter();

@@ -115,6 +115,11 @@ pub fn scaled(number: f64, unit: &str) -> String {
     format!("{value:.decimals$} {prefix}{unit}")
 }
 
+/// Formats the edges of a box between two corners \[m\]: `20.0 mm × 40.0 mm × 1.20 m`.
+pub fn size([low, high]: [[f64; 3]; 2]) -> String {
+    [0, 1, 2].map(|axis| scaled(high[axis] - low[axis], "m")).join(" × ")
+}
+
 /// Formats a wall time \[s\].
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round().max(0.0) as u64;
@@ -180,6 +185,7 @@ mod tests {
         assert_eq!(scaled(1.5e-6, "s"), "1.50 µs");
         assert_eq!(scaled(0.001, "m"), "1.00 mm");
         assert_eq!(scaled(0.0, "B"), "0 B");
+        assert_eq!(size([[0.0, -1.0, 0.0], [0.02, 0.2, 0.0]]), "20.0 mm × 1.20 m × 0 m");
         assert_eq!(
             [duration(3.21), duration(61.0), duration(7260.0), duration(200_000.0)],
             ["3.2 s", "1 min 01 s", "2 h 01 min", "2 days 7 h"]

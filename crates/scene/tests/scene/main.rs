@@ -13,6 +13,7 @@ mod body_boundaries;
 mod bonds;
 mod boundaries;
 mod clumps;
+mod doubts;
 mod fills;
 mod films;
 mod fluids;

@@ -1,5 +1,7 @@
 //! `seixo check`: checks a scene, and estimates its size, memory and run time.
 
+mod sizes;
+
 use super::{Done, Failure, SceneChanges};
 use crate::terminal;
 use clap::Args;
@@ -10,6 +12,7 @@ use seixo::scene::{Inlet, Scene};
 use seixo_engine::deepest_overlap;
 use seixo_engine::world::{FluidInlet, Fluids, World};
 use serde::Serialize;
+use sizes::{BodySize, WallSize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -51,6 +54,8 @@ struct Findings {
     radius: [f64; 2],
     /// Rigid bodies of each group: number, and mass of the lightest and the heaviest \[kg\].
     bodies: Vec<(String, usize, [f64; 2])>,
+    /// The heaviest body of each group that moves freely.
+    body_sizes: Vec<BodySize>,
     /// Number of particles of each fluid, with its name.
     fluids: Vec<(String, usize)>,
     /// Number of wall particles.
@@ -60,6 +65,7 @@ struct Findings {
     zones: Vec<String>,
     stages: Vec<String>,
     walls: Vec<String>,
+    wall_sizes: Vec<WallSize>,
     materials: Vec<String>,
     time_step: f64,
     time_step_limit: f64,
@@ -136,6 +142,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let size_of = |index: usize| world.grains.group.iter().filter(|&&group| group as usize == index).count();
     let mut notices = [&scene.notices, simulation.notices()].concat();
     notices.extend(scene.run.too_short(step.value));
+    notices.extend(scene.doubts());
     let steps = scene.run.steps(step.value);
     let passes = if arguments.passes { passes(&simulation) } else { Vec::new() };
     // All positions are known before the first step, so the actions at the start can be tried.
@@ -155,6 +162,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
         radius,
         bodies: bodies(&world),
+        body_sizes: sizes::of_bodies(&world),
         fluids,
         boundary_particles: world.fluids.as_ref().map_or(0, |fluids| fluids.boundary.wall.len()),
         inlets: inlets(&scene),
@@ -162,6 +170,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         zones: scene.plan.zones.iter().map(|zone| zone.name.clone()).collect(),
         stages: scene.plan.stages.iter().map(|stage| stage.text.clone()).collect(),
         walls: world.walls.iter().map(|wall| wall.name.clone()).collect(),
+        wall_sizes: sizes::of_walls(&world),
         materials: world.materials.iter().map(|material| material.name.clone()).collect(),
         time_step: step.value,
         time_step_limit: step.limit,
@@ -337,6 +346,12 @@ impl Findings {
         let mut text = format!("{}: {}\n", self.scene.display(), self.title);
         for (what, line) in lines.into_iter().filter(|(_, line)| !line.is_empty()) {
             text += &format!("  {what:10} {line}\n");
+            let details: Vec<String> = match what {
+                "bodies" => self.body_sizes.iter().map(BodySize::text).collect(),
+                "walls" => self.wall_sizes.iter().map(WallSize::text).collect(),
+                _ => Vec::new(),
+            };
+            details.iter().for_each(|detail| text += &format!("  {:10} {detail}\n", ""));
         }
         for (k, pass) in self.passes.iter().enumerate() {
             let exchanges = if pass.exchanges { ", exchanged between domains" } else { "" };

@@ -190,6 +190,12 @@ fn of_checkpoint(path: &Path, header: &Header, state: &State) -> Value {
 fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
     let mesh_in::MeshFile { format, solids, triangles } = mesh_in::examine(path)?;
     let [min, max] = extent(triangles.iter().flatten());
+    let in_millimeters = [min, max].map(|corner| corner.map(|coordinate| 1e-3 * coordinate));
+    let size = format!(
+        "{}; with unit = \"mm\" in a scene {}",
+        terminal::size([min, max]),
+        terminal::size(in_millimeters)
+    );
     let flat = mesh_in::degenerate(&triangles);
     let first_flat = flat
         .first()
@@ -201,7 +207,7 @@ fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
         json!({
             "path": path.display().to_string(), "format": format, "solids": solids,
             "triangles": triangles.len(), "without_area": flat.len(), "first_without_area": first_flat,
-            "connected_parts": Parts::of(&solid).count(), "is_closed": edges.is_closed(), "min": min, "max": max,
+            "connected_parts": Parts::of(&solid).count(), "is_closed": edges.is_closed(), "min": min, "max": max, "size": size,
             "usable_as": { "wall": uses.wall, "body": uses.body, "region": uses.region }, SUMMARY: uses.summary,
         }),
         &edges,

@@ -13,7 +13,7 @@ use seixo::scene::{Device, VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Convert a mesh to equal spheres, and print mass, center and inertia
+/// Convert a mesh to equal spheres, and print size, bounding radius, mass, center and inertia
 ///
 /// The box around the mesh is divided into cubes as wide as a sphere. Parallel lines cross the mesh along x, y and z, 16 × 16 through every cube. A
 /// cube that contains a crossing becomes a sphere; with --fill solid, cubes inside the mesh become spheres too. Any mesh is accepted, also an open or
@@ -119,6 +119,9 @@ impl SpheresArguments {
         let solid = found.solid();
         let (moments, axes) = solid.principal_axes();
         let density = self.density.unwrap_or(1.0);
+        // As of a clump in a scene: the sphere about the center of mass that contains all spheres.
+        let distances = found.centers.iter().map(|&at| solid.center.distance(at.into()));
+        let bounding_radius = distances.fold(0.0, f64::max) + self.radius();
         let (center, inertia) = (solid.center.to_array(), components(&solid.inertia));
         let mesh = json!({
             "path": self.mesh.display().to_string(),
@@ -126,6 +129,7 @@ impl SpheresArguments {
             "triangles_turned_over": found.turned,
             "min": lattice.bounds[0],
             "max": lattice.bounds[1],
+            "size": terminal::size(lattice.bounds),
             "volume": found.of_mesh.map(|solid| solid.volume),
         });
         json!({
@@ -148,6 +152,7 @@ impl SpheresArguments {
                 "mass": self.density.map(|density| density * solid.volume),
                 "volume": solid.volume,
                 "center": center,
+                "bounding_radius": bounding_radius,
                 "inertia": inertia.map(|moment| density * moment),
                 "principal_inertia": (moments * density).to_array(),
                 "principal_axes": axes.to_cols_array_2d(),

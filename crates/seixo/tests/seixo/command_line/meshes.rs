@@ -188,3 +188,51 @@ fn every_solid_of_a_floor_holds_a_ball() {
         assert!((height - 5e-3).abs() < 5e-5, "{name}: {height}");
     }
 }
+
+#[test]
+fn check_and_info_print_how_large_walls_and_bodies_are() {
+    let stage = Stage::new();
+    // A block of 10 × 20 × 30, drawn in millimeters.
+    let faces = CUBE.lines().filter(|line| line.starts_with('f'));
+    let corners = CUBE.lines().filter_map(|line| line.strip_prefix("v "));
+    let drawn = corners.map(|corner| {
+        let edges = corner.split(' ').zip([10, 20, 30]);
+        let edges: Vec<String> = edges
+            .map(|(share, edge)| (share.parse::<i32>().unwrap() * edge).to_string())
+            .collect();
+        format!("v {}", edges.join(" "))
+    });
+    let drawn: Vec<String> = drawn.chain(faces.map(str::to_owned)).collect();
+    let drawn = drawn.join("\n");
+    let words = reported(&stage, "drawn.obj", &drawn)["size"].as_str().unwrap().to_owned();
+    assert_eq!(
+        words,
+        "10.0 m × 20.0 m × 30.0 m; with unit = \"mm\" in a scene 10.0 mm × 20.0 mm × 30.0 mm"
+    );
+
+    let dice = "[shape.die]\nmesh = \"drawn.obj\"\nunit = \"mm\"\nspheres = { radius = 2.5, fill = \"solid\" }\n[grains.dice]\nmaterial = \"clay\"\nshape = \"die\"\nat = [[0, 0, \"20 cm\"]]\n";
+    let part = "[wall.part]\nmaterial = \"clay\"\nmesh = \"drawn.obj\"\nmove = [0, 0, \"-1 km\"]\n";
+    stage.write("dice.toml", &format!("{HEAP}{dice}{part}"));
+    let words = stage.succeed("check dice.toml").out;
+    for phrase in [
+        // 6 cm³ of 2.5 g/cm³; its moments are m/12 times the squares of two edges. The outermost of its spheres is at (2.5, 7.5, 12.5) mm.
+        "dice, the heaviest: 48 spheres, 10.0 mm × 20.0 mm × 30.0 mm along its principal axes, bounding radius 17.3 mm, 15.0 g",
+        "moments of inertia 1.625e-6, 1.250e-6, 6.250e-7 kg m²",
+        "part: mesh of 12 triangles, 10.0 m × 20.0 m × 30.0 m, from (0 m, 0 m, -1.00 km) to (10.0 m, 20.0 m, -970 m)",
+        "box.bottom: plane through (-25.0 mm, -25.0 mm, 0 m), grains on the side of (0.000, 0.000, 1.000)",
+        "note: wall.part: its mesh is 30.000 m long",
+        "note: wall.part: no grain can reach it, as it is behind wall.box.",
+    ] {
+        assert!(words.contains(phrase), "no `{phrase}` in\n{words}");
+    }
+    let found: Value = serde_json::from_str(&stage.succeed("check dice.toml --json").out).unwrap();
+    let mass = found["body_sizes"][0]["mass"].as_f64().unwrap();
+    assert!((mass / 0.015 - 1.0).abs() < 1e-9, "{mass}");
+    let part = found["wall_sizes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|wall| wall["wall"] == "part")
+        .unwrap();
+    assert_eq!(part["bounds"], json!([[0.0, 0.0, -1000.0], [10.0, 20.0, -970.0]]));
+}

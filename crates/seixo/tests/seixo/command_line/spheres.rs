@@ -65,6 +65,13 @@ fn a_closed_mesh_is_reported_with_its_mass_and_written_so_that_scenes_read_it() 
             "{reported}"
         );
     }
+    // The outermost spheres are at half of (1, 3, 5) mm from the center.
+    let bounding_radius = 0.5e-3 * 35f64.sqrt() + 0.5e-3;
+    assert!(
+        (number(&reported["body"]["bounding_radius"]) / bounding_radius - 1.0).abs() < 1e-12,
+        "{reported}"
+    );
+    assert_eq!(reported["mesh"]["size"], "2.00 mm × 4.00 mm × 6.00 mm");
     let words = seixo(&stage, "spheres block.obj --unit mm --radius 500um --fill solid --out block.csv").out;
     assert!(words.contains("triangles") && words.contains("principal inertia"), "{words}");
     seixo(&stage, "spheres block.obj --radius 0.5 --fill solid --out block.vtp");

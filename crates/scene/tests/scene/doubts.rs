@@ -17,7 +17,7 @@ fn a_scene_whose_gravity_is_left_out_is_doubted() {
     for given in ["gravity = [0, 0, -9.81]", "gravity = [0, 0, 0]"] {
         assert_eq!(doubts(&format!("[world]\n{given}\n")), [""; 0], "{given}");
     }
-    let staged = "[[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nset.world.gravity = [0, 0, -9.81]\n";
+    let staged = "[[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nset.gravity = [0, 0, -9.81]\n";
     assert_eq!(doubts(staged), [""; 0]);
 }
 

@@ -79,7 +79,7 @@ impl PrescribedMotion {
         let stance = WallDisplacement::at(&self.motion, time);
         let turned = stance.rotation();
         let arm = turned.to_space(&self.arm);
-        let spin = stance.axis.times(stance.rate);
+        let spin = stance.spin();
         Pose {
             center: vector(self.motion.through).plus(&stance.shift).plus(&arm),
             orientation: turned.after(&self.orientation),

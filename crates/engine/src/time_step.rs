@@ -3,8 +3,8 @@
 use crate::bonds::{BondCandidate, BondPositions, likely_limit, limit_of_bonds, pairs_at_start};
 use crate::flow::limited_by_fluids;
 use crate::refusal::WorldError;
-use crate::walls::{fastest, rotation_axis};
-use crate::world::{Interaction, LightestSphere, Material, TimeStep, Wall, WallMotion, WallShape, World, lightest_spheres};
+use crate::walls::{farthest_of, fastest, largest_displacement, rotation_axis};
+use crate::world::{Interaction, LightestSphere, Material, TimeStep, Wall, WallMotion, WallShape, World, lightest_spheres, vector};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
@@ -81,7 +81,23 @@ fn speed_of_surface(wall: &Wall, motion: &WallMotion, reach: f64) -> f64 {
         let Vector3 { x, y, z } = axis.times(1.0 / axis.length());
         rate * wall.shape.rim(motion.through, [x, y, z], reach)
     });
-    speed + turning
+    let carried = motion.of_frame().map_or(0.0, |frame| {
+        let [speed, rate] = fastest(&frame, None);
+        speed + rate * farthest_from_axis(wall, motion, &frame, reach)
+    });
+    speed + turning + carried
+}
+
+/// Upper bound of the distance of a wall from the axis of the frame in which it moves, wherever its motion takes it \[m\]. What is farther than `reach`
+/// is near no grain.
+fn farthest_from_axis(wall: &Wall, motion: &WallMotion, frame: &WallMotion, reach: f64) -> f64 {
+    let arm = vector(motion.through).minus(&vector(frame.through));
+    let axis = vector(frame.angular_velocity);
+    let rate = axis.length();
+    let distance = if rate > 0.0 { arm.cross(&axis).length() / rate } else { 0.0 };
+    let way = largest_displacement(motion);
+    let traveled = (0..3).map(|k| way.high[k].max(-way.low[k]).powi(2)).sum::<f64>().sqrt();
+    distance + traveled.min(reach) + farthest_of(&wall.shape, &motion.through, reach)
 }
 
 /// Longest step in which walls move a small share of the smallest radius \[m\], and which resolves their vibrations \[s\], with the cause, if

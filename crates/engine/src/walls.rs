@@ -13,6 +13,8 @@ use crate::search::{Cells, resize_with_room};
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
 use grid::WallSortBuffers;
 use images::Images;
+pub(crate) use images::largest_displacement;
+use motion::AcrossAxis;
 use motion::is_on;
 pub(crate) use motion::{WallDisplacement, fastest, is_moving, rotation_axis};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
@@ -110,6 +112,8 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
         rate,
         acceleration,
         angular_acceleration,
+        turned: _,
+        across,
     } = WallDisplacement::at(&wall.motion, time);
     let through = vector(&wall.motion.through).plus(&shift);
     let (sin, cos) = angle.sin_cos();
@@ -120,6 +124,12 @@ fn pose(wall: &Wall, is_there: bool, time: f64, next: f64) -> [f64; POSE] {
     }
     (record[6], record[7], record[11], record[12]) = (cos, sin, rate, acts);
     record[16] = angular_acceleration;
+    if let Some(AcrossAxis { spin, spin_up }) = across {
+        for (numbers, vector) in [(17, spin), (20, spin_up)] {
+            record[numbers..numbers + 3].copy_from_slice(&[vector.x, vector.y, vector.z]);
+        }
+        record[23] = 1.0;
+    }
     record
 }
 
@@ -156,11 +166,11 @@ fn record_at_rest(wall: &Wall) -> [f64; WALL] {
     record
 }
 
-/// Distance of the farthest point of a wall from its axis \[m\]; `reach` for a plane.
-fn farthest_of(wall: &Wall, reach: f64) -> f64 {
-    let through = vector(&wall.motion.through);
+/// Distance of the farthest point of a shape from a point \[m\]; `reach` for a plane.
+pub(crate) fn farthest_of(shape: &WallShape, through: &Vec3, reach: f64) -> f64 {
+    let through = vector(through);
     let away = |point: &Vec3| vector(point).minus(&through).length();
-    match &wall.shape {
+    match shape {
         WallShape::Plane { .. } => reach,
         WallShape::Mesh(triangles) => triangles.iter().flatten().map(away).fold(0.0, f64::max),
         WallShape::Round(frusta) => {
@@ -190,7 +200,7 @@ impl Walls {
             let first = walls.start.len() / ELEMENT;
             walls.start.extend(elements_of(&wall.shape, index, first));
             walls.at_rest.extend(record_at_rest(wall));
-            walls.farthest.push(farthest_of(wall, reach));
+            walls.farthest.push(farthest_of(&wall.shape, &wall.motion.through, reach));
             walls.middle.push(wall.shape.middle());
             walls.first.push(walls.start.len() / ELEMENT);
         }
@@ -220,7 +230,7 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
-        self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).angle;
+        self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned;
         self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
@@ -228,7 +238,7 @@ impl Walls {
         let elements = self.first[wall] * ELEMENT..self.first[wall + 1] * ELEMENT;
         self.start[elements].copy_from_slice(&elements_of(&given.shape, wall, self.first[wall]));
         self.at_rest[wall * WALL..][..WALL].copy_from_slice(&record_at_rest(given));
-        self.farthest[wall] = farthest_of(given, self.reach);
+        self.farthest[wall] = farthest_of(&given.shape, &given.motion.through, self.reach);
         self.middle[wall] = given.shape.middle();
         self.repeat_wall(wall)?;
         self.place(time, true);
@@ -476,9 +486,10 @@ impl Walls {
         (triangles, plane)
     }
 
-    /// Current reference point of a wall \[m\], see [`WallShape::middle`], and its total rotation angle by all of its motions \[rad\].
+    /// Current reference point of a wall \[m\], see [`WallShape::middle`], and its total rotation angle by all of its motions, within their frames
+    /// \[rad\].
     pub fn pose_at(&self, wall: usize, time: f64) -> (Vec3, f64) {
-        let angle = WallDisplacement::at(&self.given[wall].motion, time).angle;
+        let angle = WallDisplacement::at(&self.given[wall].motion, time).turned;
         (self.moved(wall, &self.middle[wall]), self.turned_before[wall] + angle)
     }
 

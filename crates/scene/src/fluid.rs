@@ -455,7 +455,11 @@ fn speed(motion: &WallMotion, place: Vec3) -> f64 {
     let swings = motion.vibrations.iter();
     let swinging: f64 = swings.map(|swing| TAU * swing.frequency * length(swing.amplitude)).sum();
     let surface = &motion.surface;
-    length(motion.velocity)
+    let carried = motion
+        .frame
+        .map_or(0.0, |frame| length(frame.velocity) + turning(frame.angular_velocity, frame.through));
+    carried
+        + length(motion.velocity)
         + turning(motion.angular_velocity, motion.through)
         + swinging
         + length(surface.velocity)

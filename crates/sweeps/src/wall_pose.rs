@@ -17,8 +17,9 @@ use seixo_laws::wall::{acceleration_of_point, rotated, servo_speed, velocity_of_
 use seixo_laws::{Real, Vector3, larger};
 
 /// Numbers of a pose: present point of the axis, the axis, cosine and sine of the angle of rotation, velocity of the axis, angular velocity about it,
-/// whether a servo acts in the next step, acceleration of the axis, angular acceleration about it, padding.
-pub const POSE: usize = 20;
+/// whether a servo acts in the next step, acceleration of the axis, angular acceleration about it; and for a wall in a moving frame, else zero: angular
+/// velocity and angular acceleration normal to the axis, and 1.
+pub const POSE: usize = 24;
 
 /// Numbers of a servo: unit direction, target load, gain, limit of the speed, whether the gain is per grain in contact; displacement so far, speed,
 /// padding. All are zero for a wall without a servo.
@@ -39,13 +40,35 @@ fn turned<C: Real>(v: &Vector3<C>, poses: &[C], pose: usize) -> Vector3<C> {
     rotated::<C>(v, &load::<C>(poses, pose + 3usize), poses[pose + 6usize], poses[pose + 7usize])
 }
 
+/// Angular velocity of the wall.
+#[cube]
+#[inline(always)]
+fn turning<C: Real>(poses: &[C], pose: usize) -> Vector3<C> {
+    let mut spin = load::<C>(poses, pose + 3usize).times(poses[pose + 11usize]);
+    if poses[pose + 23usize] > C::new(0.0) {
+        spin = spin.plus(&load::<C>(poses, pose + 17usize));
+    }
+    spin
+}
+
+/// Angular acceleration of the wall.
+#[cube]
+#[inline(always)]
+fn turning_faster<C: Real>(poses: &[C], pose: usize) -> Vector3<C> {
+    let mut spin_up = load::<C>(poses, pose + 3usize).times(poses[pose + 16usize]);
+    if poses[pose + 23usize] > C::new(0.0) {
+        spin_up = spin_up.plus(&load::<C>(poses, pose + 20usize));
+    }
+    spin_up
+}
+
 /// Moves element `e` to the present pose of its wall. `start` holds its record at time zero, and `at_rest` the records of walls then. `first_pose` is
 /// the index of the first of the present poses.
 #[cube]
 pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], elements: &mut [C]) {
     let at = e * 12usize;
     let wall = C::whole(start[at + 10usize]) as usize;
-    let pose = (first_pose + wall) * 20usize;
+    let pose = (first_pose + wall) * 24usize;
     let from = load::<C>(at_rest, wall * 24usize);
     let to = axis_point::<C>(poses, pose, servos, wall);
     let first = load::<C>(start, at).minus(&from);
@@ -65,14 +88,13 @@ pub fn place_element<C: Real>(e: usize, start: &[C], at_rest: &[C], poses: &[C],
 #[cube]
 pub fn place_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: usize, servos: &[C], records: &mut [C]) {
     let at = wall * 24usize;
-    let pose = (first_pose + wall) * 20usize;
+    let pose = (first_pose + wall) * 24usize;
     let servo = wall * 12usize;
     let to = axis_point::<C>(poses, pose, servos, wall);
     store::<C>(records, at, &to);
     let velocity = load::<C>(poses, pose + 8usize).plus(&load::<C>(servos, servo).times(servos[servo + 8usize]));
     store::<C>(records, at + 3usize, &velocity);
-    let spin = load::<C>(poses, pose + 3usize).times(poses[pose + 11usize]);
-    store::<C>(records, at + 6usize, &spin);
+    store::<C>(records, at + 6usize, &turning::<C>(poses, pose));
     store::<C>(records, at + 12usize, &turned::<C>(&load::<C>(at_rest, at + 12usize), poses, pose));
     store::<C>(records, at + 15usize, &turned::<C>(&load::<C>(at_rest, at + 15usize), poses, pose));
     let from_axis = load::<C>(at_rest, at + 18usize).minus(&load::<C>(at_rest, at));
@@ -104,12 +126,11 @@ pub fn point_of_wall<C: Real>(
     servos: &[C],
 ) -> WallPoint<C> {
     let rest = wall * 24usize;
-    let pose = (first_pose + wall) * 20usize;
+    let pose = (first_pose + wall) * 24usize;
     let servo = wall * 12usize;
     let arm = turned::<C>(&start.minus(&load::<C>(at_rest, rest)), poses, pose);
-    let axis = load::<C>(poses, pose + 3usize);
-    let spin = axis.times(poses[pose + 11usize]);
-    let spin_up = axis.times(poses[pose + 16usize]);
+    let spin = turning::<C>(poses, pose);
+    let spin_up = turning_faster::<C>(poses, pose);
     let of_axis = load::<C>(poses, pose + 8usize).plus(&load::<C>(servos, servo).times(servos[servo + 8usize]));
     let running = turned::<C>(&load::<C>(at_rest, rest + 12usize), poses, pose);
     let rolling = turned::<C>(&load::<C>(at_rest, rest + 15usize), poses, pose);
@@ -130,8 +151,8 @@ pub fn point_of_wall<C: Real>(
 pub fn spin_of_wall<C: Real>(wall: usize, at_rest: &[C], poses: &[C], first_pose: usize, #[comptime] has_poses: bool) -> Vector3<C> {
     let mut spin = load::<C>(at_rest, wall * 24usize + 15usize);
     if comptime!(has_poses) {
-        let pose = (first_pose + wall) * 20usize;
-        spin = turned::<C>(&spin, poses, pose).plus(&load::<C>(poses, pose + 3usize).times(poses[pose + 11usize]));
+        let pose = (first_pose + wall) * 24usize;
+        spin = turned::<C>(&spin, poses, pose).plus(&turning::<C>(poses, pose));
     }
     spin
 }

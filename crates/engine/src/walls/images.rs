@@ -53,8 +53,8 @@ fn is_along(one: &Vec3, other: &Vec3) -> bool {
     one.cross(&other).length() <= SAME * one.length() * other.length()
 }
 
-/// Largest displacement of the axis of a wall by a motion, in both directions along each axis \[m\].
-fn largest_displacement(motion: &WallMotion) -> Bounds {
+/// Largest displacement of the axis of a wall by a motion within its frame, in both directions along each axis \[m\].
+pub(crate) fn largest_displacement(motion: &WallMotion) -> Bounds {
     let lasting = motion.longest();
     let mut way = Bounds {
         low: [0.0; 3],
@@ -99,7 +99,9 @@ fn swept(bounds: &Bounds, motion: &WallMotion, way: &Bounds) -> Bounds {
         swept.low[k] += way.low[k];
         swept.high[k] += way.high[k];
     }
-    swept
+    motion
+        .of_frame()
+        .map_or(swept, |frame| self::swept(&swept, &frame, &largest_displacement(&frame)))
 }
 
 impl Cell {
@@ -148,6 +150,12 @@ impl Cell {
                 "it reaches over sides that slide past each other, where its image would slide, too; {away}, or open them"
             ));
         }
+        if motion.frame.is_some() && !counts.is_empty() {
+            return Some(format!(
+                "it reaches over periodic sides and moves in a frame that moves, so that its image would move otherwise; {away}, leave the frame out, or \
+                 open these sides"
+            ));
+        }
         let goes_far = |axis: &usize| {
             let most = MAX_DISPLACEMENT * self.length(*axis);
             (way.low[*axis] < -most || way.high[*axis] > most) && counts.iter().any(|count| count[*axis] != 0)
@@ -186,6 +194,12 @@ impl Cell {
 
     /// Reason for which a plane differs on both sides of the domain, if grains come near it.
     fn flaw_of_plane(&self, point: &Vec3, normal: &Vec3, motion: &WallMotion) -> Option<String> {
+        if motion.frame.is_some() {
+            return Some(
+                "it is a plane in a frame that moves, and would differ on both sides of the domain; leave the frame out, or open the sides"
+                    .to_owned(),
+            );
+        }
         let turning = rotation_axis(motion).filter(|axis| !is_along(axis, normal));
         let leans = |k: &usize| normal[*k].abs() > SAME || turning.is_some_and(|axis| !is_along(&axis, &unit(*k)));
         let leaning = self.periodic_axes().find(leans);

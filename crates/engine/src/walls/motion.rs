@@ -22,11 +22,33 @@ pub struct WallDisplacement {
     pub acceleration: Vector3<f64>,
     /// Angular acceleration about the axis \[rad/s²\]; likewise.
     pub angular_acceleration: f64,
+    /// Rotation angle within the frame of the motion \[rad\].
+    pub turned: f64,
+    /// What a frame that moves adds.
+    pub across: Option<AcrossAxis>,
+}
+
+/// Rates of a rotation whose axis is not fixed, normal to the axis of the rotation since the start.
+#[derive(Clone, Copy, Debug)]
+pub struct AcrossAxis {
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<f64>,
+    /// Angular acceleration \[rad/s²\].
+    pub spin_up: Vector3<f64>,
 }
 
 impl WallDisplacement {
     /// Displacement at this time \[s\], without that of a servo.
     pub fn at(motion: &WallMotion, time: f64) -> WallDisplacement {
+        let own = WallDisplacement::in_frame(motion, time);
+        motion.of_frame().map_or(own, |frame| {
+            let arm = vector(&motion.through).minus(&vector(&frame.through));
+            own.carried(&WallDisplacement::in_frame(&frame, time), &arm)
+        })
+    }
+
+    /// Displacement within the frame of the motion.
+    fn in_frame(motion: &WallMotion, time: f64) -> WallDisplacement {
         let end = motion.stop.map_or(f64::INFINITY, |stop| stop - motion.start);
         let since = (time - motion.start).clamp(0.0, end);
         let spin = vector(&motion.angular_velocity);
@@ -39,6 +61,8 @@ impl WallDisplacement {
             rate: speed,
             acceleration: Vector3::zero(),
             angular_acceleration: 0.0,
+            turned: 0.0,
+            across: None,
         };
         for vibration in &motion.vibrations {
             let amplitude = vector(&vibration.amplitude);
@@ -65,7 +89,57 @@ impl WallDisplacement {
             (stance.velocity, stance.acceleration) = (Vector3::zero(), Vector3::zero());
             (stance.rate, stance.angular_acceleration) = (0.0, 0.0);
         }
+        stance.turned = stance.angle;
         stance
+    }
+
+    /// The same displacement in a frame with this one, as seen in space; `arm` is the vector from the axis point of the frame to that of the wall, at
+    /// the start \[m\]. Velocities and accelerations are those of relative motion in a rotating frame \[Goldstein 1980, § 4-9, 4-10\].
+    fn carried(&self, frame: &WallDisplacement, arm: &Vector3<f64>) -> WallDisplacement {
+        let turn = frame.rotation();
+        let (of_frame, spin_up_of_frame) = (frame.spin(), frame.axis.times(frame.angular_acceleration));
+        let here = turn.to_space(&arm.plus(&self.shift));
+        let [velocity, acceleration, own_spin] = [self.velocity, self.acceleration, self.spin()].map(|v| turn.to_space(&v));
+        let own_spin_up = turn.to_space(&self.axis.times(self.angular_acceleration));
+        let swing = of_frame.cross(&here);
+        let coriolis = of_frame.cross(&velocity).times(2.0);
+        let centripetal = of_frame.cross(&swing);
+        let spin = of_frame.plus(&own_spin);
+        let spin_up = spin_up_of_frame.plus(&own_spin_up).plus(&of_frame.cross(&own_spin));
+        let whole = turn.after(&self.rotation());
+        let sine_axis = Vector3 {
+            x: whole.x,
+            y: whole.y,
+            z: whole.z,
+        };
+        let sine = sine_axis.length();
+        let axis = if sine > 0.0 { sine_axis.times(1.0 / sine) } else { sine_axis };
+        let (rate, angular_acceleration) = (spin.dot(&axis), spin_up.dot(&axis));
+        WallDisplacement {
+            shift: frame.shift.plus(&here).minus(arm),
+            velocity: frame.velocity.plus(&swing).plus(&velocity),
+            axis,
+            angle: 2.0 * sine.atan2(whole.w),
+            rate,
+            acceleration: frame
+                .acceleration
+                .plus(&spin_up_of_frame.cross(&here))
+                .plus(&centripetal)
+                .plus(&coriolis)
+                .plus(&acceleration),
+            angular_acceleration,
+            turned: self.turned,
+            across: Some(AcrossAxis {
+                spin: spin.minus(&axis.times(rate)),
+                spin_up: spin_up.minus(&axis.times(angular_acceleration)),
+            }),
+        }
+    }
+
+    /// Angular velocity \[rad/s\].
+    pub fn spin(&self) -> Vector3<f64> {
+        let along = self.axis.times(self.rate);
+        self.across.map_or(along, |across| along.plus(&across.spin))
     }
 
     /// Rotation since the start.
@@ -79,6 +153,15 @@ impl WallDisplacement {
     /// servo moved the wall by `further` in between \[m\].
     pub fn distance(&self, other: &WallDisplacement, farthest: f64, further: &Vector3<f64>) -> f64 {
         let way = self.shift.minus(&other.shift).plus(further).length();
+        if self.across.is_some() {
+            // The chord over an angle δ is 2 sin(δ/2) of the distance, and the quaternions differ by 2 sin(δ/4), which is at least sin(δ/2).
+            let (a, b) = (self.rotation(), other.rotation());
+            let apart = |sign: f64| {
+                let parts = [a.w - sign * b.w, a.x - sign * b.x, a.y - sign * b.y, a.z - sign * b.z];
+                parts.iter().map(|part| part * part).sum::<f64>().sqrt()
+            };
+            return way + 2.0 * apart(1.0).min(apart(-1.0)).min(1.0) * farthest;
+        }
         let turn = (self.angle - other.angle).abs().min(PI);
         way + 2.0 * (0.5 * turn).sin() * farthest
     }
@@ -87,7 +170,7 @@ impl WallDisplacement {
 /// Number of samples of a path between two of its positions, to find its largest speed.
 const LOOKS: usize = 16;
 
-/// Upper bounds of the speeds of a motion: of its axis along a unit direction, or in any, with the servo \[m/s\], and of its rotation \[rad/s\].
+/// Upper bounds of the speeds of a motion within its frame: of its axis along a unit direction, or in any, with the servo \[m/s\], and of its rotation \[rad/s\].
 pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
     let part = |v: &Vec3| direction.map_or(vector(v).length(), |along| vector(v).dot(&vector(along)).abs());
     let vibrating = motion
@@ -112,7 +195,7 @@ pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
     [part(&motion.velocity) + vibrating + servo + on_path[0], turning + on_path[1]]
 }
 
-/// Axis about which a motion rotates the whole wall, if it does.
+/// Axis about which a motion rotates the whole wall within its frame, if it does.
 pub fn rotation_axis(motion: &WallMotion) -> Option<Vec3> {
     let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
     Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]).or(by_path)
@@ -125,7 +208,10 @@ pub fn is_on(motion: &WallMotion, time: f64) -> bool {
 
 /// Whether any part of a motion, including a servo, moves the wall.
 pub fn is_moving(motion: &WallMotion) -> bool {
-    motion.velocity != [0.0; 3]
+    motion
+        .frame
+        .is_some_and(|frame| frame.velocity != [0.0; 3] || frame.angular_velocity != [0.0; 3])
+        || motion.velocity != [0.0; 3]
         || motion.angular_velocity != [0.0; 3]
         || !motion.vibrations.is_empty()
         || motion.path.is_some()
@@ -166,7 +252,7 @@ fn along(path: &WallPath, time: f64, value: impl Fn(usize) -> f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::Vibration;
+    use crate::world::{MotionFrame, Vibration};
 
     fn path(rows: &[(f64, f64)]) -> WallMotion {
         WallMotion {
@@ -260,5 +346,84 @@ mod tests {
             let bound = now.distance(&at_rest, 0.5, &Vector3::zero());
             assert!(apart <= bound + 1e-12, "{time}: {apart} {bound}");
         }
+    }
+    #[test]
+    fn a_motion_in_a_frame_is_carried_by_it_and_bounds_hold() {
+        let own = WallMotion {
+            velocity: [0.3, 0.0, 0.1],
+            angular_velocity: [0.0, 5.0, 20.0],
+            through: [0.2, 0.1, 0.0],
+            vibrations: vec![Vibration {
+                amplitude: [0.0, 0.01, 0.0],
+                frequency: 7.0,
+                phase: 1.0,
+            }],
+            start: 0.2,
+            stop: Some(0.9),
+            ..path(&[(0.0, 0.0), (0.3, 1.0), (0.8, 0.4)])
+        };
+        let (spin, through, velocity) = ([6.0, -8.0, 3.0], [0.5, -0.4, 0.3], [-0.2, 0.1, 0.4]);
+        let carried = WallMotion {
+            frame: Some(MotionFrame {
+                velocity,
+                angular_velocity: spin,
+                through,
+            }),
+            ..own.clone()
+        };
+        let arm = vector(&[0.4, -0.3, 0.5]);
+        let place = |motion: &WallMotion, time: f64| {
+            let now = WallDisplacement::at(motion, time);
+            vector(&motion.through).plus(&now.shift).plus(&now.rotation().to_space(&arm))
+        };
+        // The frame alone takes a point to where the whole motion has it: it turns about its own axis.
+        let rides = |time: f64| {
+            let since = (time - 0.2).clamp(0.0, 0.7);
+            let frame = WallMotion {
+                angular_velocity: spin,
+                ..WallMotion::default()
+            };
+            let from_axis = place(&own, time).minus(&vector(&through));
+            let turned = WallDisplacement::at(&frame, since).rotation().to_space(&from_axis);
+            vector(&through).plus(&vector(&velocity).times(since)).plus(&turned)
+        };
+        let at_rest = WallDisplacement::at(&carried, 0.1);
+        assert!(at_rest.shift.length() < 1e-15 && at_rest.angle == 0.0, "{at_rest:?}");
+        assert_eq!(WallDisplacement::at(&carried, 1.0).spin().length(), 0.0);
+        let (h, mut before) = (1e-6, at_rest);
+        for k in 1..80 {
+            let time = 0.2 + 0.01 * f64::from(k) + 0.005;
+            assert!(place(&carried, time).minus(&rides(time)).length() < 1e-13, "{time}");
+            let [earlier, now, later] = [time - h, time, time + h].map(|time| WallDisplacement::at(&carried, time));
+            let chord = place(&carried, time).minus(&place(&carried, before_time(k))).length();
+            let bound = now.distance(&before, arm.length(), &Vector3::zero());
+            assert!(chord <= bound + 1e-12, "{time}: {chord} {bound}");
+            before = now;
+            if time > 0.9 - 2.0 * h {
+                continue;
+            }
+            // Velocity and acceleration of a point are the derivatives of its position and velocity, except where the second derivative of the path
+            // jumps.
+            let speed_of = |now: &WallDisplacement| {
+                let arm = now.rotation().to_space(&arm);
+                now.velocity.plus(&now.spin().cross(&arm))
+            };
+            let moved = place(&carried, time + h).minus(&place(&carried, time - h)).times(0.5 / h);
+            assert!(moved.minus(&speed_of(&now)).length() < 1e-7 * (1.0 + moved.length()), "{time}");
+            let gained = speed_of(&later).minus(&speed_of(&earlier)).times(0.5 / h);
+            let arm = now.rotation().to_space(&arm);
+            let spin_up = now.axis.times(now.angular_acceleration).plus(&now.across.unwrap().spin_up);
+            let turning = spin_up.cross(&arm).plus(&now.spin().cross(&now.spin().cross(&arm)));
+            let acceleration = now.acceleration.plus(&turning);
+            assert!(
+                gained.minus(&acceleration).length() < 1e-5 * (1.0 + acceleration.length()),
+                "{time}: {gained:?} {acceleration:?}"
+            );
+        }
+    }
+
+    /// Time of the look before the k-th of the test above \[s\].
+    fn before_time(k: i32) -> f64 {
+        if k == 1 { 0.1 } else { 0.2 + 0.01 * f64::from(k - 1) + 0.005 }
     }
 }

@@ -285,7 +285,18 @@ impl SurfaceMotion {
     }
 }
 
-/// Motion of a wall or of a body with prescribed motion: the sum of all parts.
+/// Motion of the frame in which a wall moves: the translation and the rotation of what carries the wall. Start and stop are those of the motion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MotionFrame {
+    /// Translational velocity of the frame and of its rotation axis \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity \[rad/s\]; zero = no rotation.
+    pub angular_velocity: Vec3,
+    /// A point of the rotation axis at time zero \[m\].
+    pub through: Vec3,
+}
+
+/// Motion of a wall or of a body with prescribed motion: the sum of all parts, in a frame that may move, too.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WallMotion {
     /// Translational velocity of the wall and of its rotation axis \[m/s\].
@@ -309,9 +320,29 @@ pub struct WallMotion {
     pub until: Option<f64>,
     /// Motion of the surface along itself.
     pub surface: SurfaceMotion,
+    /// Motion of the frame in which all other parts take place; `None` for a frame at rest. Not with a servo.
+    pub frame: Option<MotionFrame>,
 }
 
 impl WallMotion {
+    /// The motion of its frame as one of its own, in a frame at rest.
+    pub(crate) fn of_frame(&self) -> Option<WallMotion> {
+        let MotionFrame {
+            velocity,
+            angular_velocity,
+            through,
+        } = self.frame?;
+        Some(WallMotion {
+            velocity,
+            angular_velocity,
+            through,
+            start: self.start,
+            stop: self.stop,
+            until: self.until,
+            ..WallMotion::default()
+        })
+    }
+
     /// Converts a motion with times relative to its start into one with times relative to zero, for a start at `time` \[s\].
     pub(crate) fn begun(&self, time: f64) -> WallMotion {
         WallMotion {
@@ -330,6 +361,14 @@ impl WallMotion {
 
     /// Reason for which the motion cannot be used, if there is one.
     pub(crate) fn flaw(&self) -> Option<String> {
+        if let Some(frame) = self.of_frame() {
+            if self.servo.is_some() {
+                return Some("it has a servo, whose direction is fixed, and a frame that moves; it may have one of the two".to_owned());
+            }
+            if let Some(flaw) = frame.flaw() {
+                return Some(format!("of its frame: {flaw}"));
+            }
+        }
         let is_finite = |v: &[f64]| v.iter().all(|x| x.is_finite());
         let SurfaceMotion {
             velocity,

@@ -2,7 +2,9 @@
 
 use crate::beds;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Frustum, Grains, Servo, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape, World};
+use seixo_engine::world::{
+    Frustum, Grains, MotionFrame, Servo, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape, World,
+};
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::{PI, TAU};
 
@@ -462,10 +464,56 @@ fn a_servo_reaches_its_force_and_holds_it() {
 }
 
 #[test]
+fn a_tray_of_a_ferris_wheel_stays_level_and_bears_what_inertia_adds() {
+    let (radius, rate) = (20e-3, 10.0);
+    let mut tray = plane([radius, 0.0, 0.0], [0.0, 0.0, 1.0]);
+    tray.motion = WallMotion {
+        angular_velocity: [0.0, -rate, 0.0],
+        through: [radius, 0.0, 0.0],
+        frame: Some(MotionFrame {
+            velocity: [0.0; 3],
+            angular_velocity: [0.0, rate, 0.0],
+            through: [0.0; 3],
+        }),
+        ..WallMotion::default()
+    };
+    // The ball starts with the velocity of the tray, which is vertical there.
+    let mut world = balls(&[[radius, 0.0, RADIUS - overlap_at(mass() * GRAVITY)]], vec![tray]);
+    world.grains.velocity[0] = [0.0, 0.0, -radius * rate];
+    let mut simulation = start(&world);
+    for share in [0.25, 0.5, 0.75, 1.0] {
+        run(&mut simulation, share * TAU / rate);
+        let (sin, cos) = (rate * simulation.time()).sin_cos();
+        let tray = &simulation.walls()[0];
+        let (at, normal) = tray.plane.unwrap();
+        for (found, expected) in at.into_iter().chain(normal).zip([radius * cos, 0.0, -radius * sin, 0.0, 0.0, 1.0]) {
+            assert!((found - expected).abs() < 1e-12, "{share}: {tray:?}");
+        }
+        assert!((tray.angle - rate * simulation.time()).abs() < 1e-12, "{tray:?}");
+        // It goes down as −r sin ωt, so its acceleration is r ω² sin ωt. The ball follows within its contact time, some thousandths of a turn.
+        let expected = mass() * (GRAVITY + radius * rate * rate * sin);
+        assert!(
+            (-tray.force[2] / expected - 1.0).abs() < 0.01,
+            "{share}: {} {expected}",
+            tray.force[2]
+        );
+    }
+    let ledger = simulation.ledger();
+    assert!(ledger.residual.abs() < 5e-3 * mass() * GRAVITY * radius, "{ledger:?}");
+}
+
+#[test]
 fn walls_that_cannot_be_are_refused_with_their_name() {
     let flat = Frustum { height: 0.0, ..tube(1e-2) };
     let mut backwards = plane([0.0; 3], [0.0, 0.0, 1.0]);
     (backwards.motion.start, backwards.motion.stop) = (2.0, Some(1.0));
+    let mut carried = press(1.0, 1.0, 1.0);
+    carried.name = "plane".into();
+    carried.motion.frame = Some(MotionFrame {
+        velocity: [1.0, 0.0, 0.0],
+        angular_velocity: [0.0; 3],
+        through: [0.0; 3],
+    });
     for (wall, phrase) in [
         (wall("ring", WallShape::Round(vec![flat])), "wall ring: a mantle of it"),
         (
@@ -479,6 +527,10 @@ fn walls_that_cannot_be_are_refused_with_their_name() {
             "wall dot: its radius is -1 m",
         ),
         (backwards, "wall plane: its motion stops at 1 s"),
+        (
+            carried,
+            "wall plane: it has a servo, whose direction is fixed, and a frame that moves",
+        ),
         (press(1.0, 0.0, 1.0), "force, velocity_limit and gain must be positive"),
     ] {
         let refused = Simulation::new(balls(&[[0.0, 0.0, 0.1]], vec![wall]), Settings::default());

@@ -4,8 +4,8 @@ use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::resumed::{assert_same_when_resumed, assert_same_when_resumed_after};
 use seixo_engine::world::{
-    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall, WallMotion,
-    WallPath, WallShape, World,
+    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall,
+    WallMotion, WallPath, WallShape, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::contact::TangentialLaw;
@@ -57,6 +57,11 @@ fn among_walls_of_all_kinds(tangential: TangentialLaw) -> World {
     let on_a_path = WallMotion {
         path: Some(lifting),
         through: cone.base,
+        frame: Some(MotionFrame {
+            velocity: [0.0, 0.01, 0.0],
+            angular_velocity: [2.0, 0.0, 3.0],
+            through: [middle; 3],
+        }),
         ..still.clone()
     };
     add("cone", WallShape::Round(vec![cone]), on_a_path);

@@ -58,6 +58,12 @@ pub(super) fn of_place(place: DVec3, near: DVec3, layout: &Layout) -> Vec<DVec3>
 
 /// The error for a wall with such a motion and such images: each image would rotate about an axis of its own.
 pub(super) fn refuse_turning(motion: &WallMotion, shifts: &[DVec3]) -> Result<(), UnlocatedDiagnostic> {
+    if motion.frame.is_some() && !shifts.is_empty() {
+        let complaint =
+            UnlocatedDiagnostic::new("it moves at a periodic side in a frame that moves, and its image beyond would move otherwise");
+        return Err(complaint
+            .remedy("let it stay away from the sides, farther than wall particles stand deep; leave the frame out; or open these sides"));
+    }
     let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
     let spin = Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]);
     let Some(axis) = spin.or(by_path).map(DVec3::from) else {

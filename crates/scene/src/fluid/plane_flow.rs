@@ -8,7 +8,7 @@ use crate::{
     schema::SceneFile,
     stage::{Plan, StageAction},
 };
-use seixo_engine::world::{Vec3, WallMotion, WallParticles, World};
+use seixo_engine::world::{MotionFrame, Vec3, WallMotion, WallParticles, World};
 use std::{collections::BTreeMap, ops::Range};
 
 /// The error for gravity along this axis.
@@ -98,7 +98,9 @@ pub(super) fn leaves_plane(motion: &WallMotion, axis: usize) -> Option<&'static 
         turns || path.position.iter().any(|place| place[axis] != first)
     });
     let surface = &motion.surface;
+    let is_of_frame = |frame: MotionFrame| is_along(&frame.velocity) || is_about_another(&frame.angular_velocity);
     let keys = [
+        ("motion.frame", motion.frame.is_some_and(is_of_frame)),
         ("motion.translate", is_along(&motion.velocity)),
         ("motion.rotate", is_about_another(&motion.angular_velocity)),
         ("motion.vibrate", motion.vibrations.iter().any(|swing| is_along(&swing.amplitude))),

@@ -138,6 +138,22 @@ pub(crate) struct SphereWall {
     pub radius: Quantity<Length, Positive>,
 }
 
+/// Motion of the frame in which a wall moves: of what carries it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "rotate": "20 rpm", "axis": [0, 0, 1], "through": [0, 0, 0] }))]
+pub(crate) struct FrameSection {
+    /// Velocity of the frame and of its axis of rotation.
+    #[serde(default)]
+    pub translate: Vector<Velocity>,
+    /// Angular velocity about the axis; to rotate, `axis` and `through` are both needed.
+    #[serde(default)]
+    pub rotate: Quantity<AngularVelocity, Any>,
+    /// Direction of the axis, of any length; needed to rotate, with `through`.
+    pub axis: Option<Direction>,
+    /// A point of the axis at the start; needed to rotate, with `axis`.
+    pub through: Option<Vector<Length>>,
+}
+
 /// Prescribed motion of a wall, or of grains that are a boundary: the sum of the parts given here, from `start` to `stop`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = serde_json::json!({ "translate": [0, 0, "-1 cm/s"] }))]
@@ -162,6 +178,9 @@ pub(crate) struct Motion {
     pub path: Option<String>,
     /// Force control; of a wall only.
     pub servo: Option<ServoSection>,
+    /// Motion of the frame in which all of this takes place, as of the arm that carries the blade of a planetary mixer. Axis and directions of the motion
+    /// are those at the start, and turn with the frame. Not with a servo.
+    pub frame: Option<FrameSection>,
     /// Time until which the wall rests; times of vibrations and of the path count from it.
     #[serde(default)]
     #[schemars(example = &"0.1 s")]

@@ -5,9 +5,10 @@ use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
     fill::{axis_between, si},
-    schema::{Motion, ServoSection, SurfaceRotation, Vibrate, WallSection},
+    quantity::Length,
+    schema::{Direction, FrameSection, Motion, ServoSection, SurfaceRotation, Vector, Vibrate, WallSection},
 };
-use seixo_engine::world::{Servo, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
+use seixo_engine::world::{MotionFrame, Servo, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
 
 /// The motion of a section, with its path read from the file. An error has the key of the section.
 pub(super) fn motion(section: &mut WallSection, findings: &CheckState) -> Result<WallMotion, At> {
@@ -57,11 +58,12 @@ fn prescribed(motion: &mut Motion, findings: &CheckState) -> Result<WallMotion, 
         path: path.map(|path| WallPath { axis, ..path }),
         start,
         stop,
+        frame: frame(motion)?,
         ..WallMotion::default()
     })
 }
 
-/// A motion that starts with a stage: translation, rotation and vibration.
+/// A motion that starts with a stage: translation, rotation and vibration, in a frame.
 pub(crate) fn motion_of_stage(motion: &Motion) -> Result<WallMotion, At> {
     if motion.path.is_some() || motion.servo.is_some() {
         let complaint = UnlocatedDiagnostic::new("a stage cannot set a path or a servo");
@@ -77,19 +79,54 @@ pub(crate) fn motion_of_stage(motion: &Motion) -> Result<WallMotion, At> {
         vibrations: vibrations(motion)?,
         start: motion.start.si,
         stop: motion.stop.map(|stop| stop.si),
+        frame: frame(motion)?,
         ..WallMotion::default()
     })
 }
 
-/// Axis of a rotation, and a point of it.
+/// Axis of the rotation of a motion, and a point of it.
 fn axis(motion: &Motion) -> Result<(Vec3, Vec3), At> {
-    let (Some(axis), Some(through)) = (&motion.axis, &motion.through) else {
-        let complaint = UnlocatedDiagnostic::new("a rotation needs `axis` and `through`")
-            .remedy("write motion = { rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }");
-        return Err(("motion", complaint));
+    axis_through(motion.axis.as_ref(), motion.through.as_ref(), ["motion", "motion.axis"])
+}
+
+/// Axis of a rotation with these keys, and a point of it.
+fn axis_through(axis: Option<&Direction>, through: Option<&Vector<Length>>, [table, key]: [&'static str; 2]) -> Result<(Vec3, Vec3), At> {
+    let (Some(axis), Some(through)) = (axis, through) else {
+        let complaint = UnlocatedDiagnostic::new("a rotation needs `axis` and `through`").remedy(format!(
+            "write {table} = {{ rotate = \"2 rad/s\", axis = [0, 1, 0], through = [0, 0, 0] }}"
+        ));
+        return Err((table, complaint));
     };
-    let axis = unit(axis).map_err(|complaint| ("motion.axis", complaint))?;
+    let axis = unit(axis).map_err(|complaint| (key, complaint))?;
     Ok((axis, si(through)))
+}
+
+/// The motion of the frame, if there is one.
+fn frame(motion: &Motion) -> Result<Option<MotionFrame>, At> {
+    let Some(FrameSection {
+        translate,
+        rotate,
+        axis,
+        through,
+    }) = &motion.frame
+    else {
+        return Ok(None);
+    };
+    if motion.servo.is_some() {
+        let complaint = UnlocatedDiagnostic::new("a servo moves a wall along a direction that is fixed, and this frame moves");
+        return Err(("motion.frame", complaint.remedy("remove one of the two")));
+    }
+    let rate = rotate.si;
+    let (axis, through) = if rate == 0.0 {
+        Default::default()
+    } else {
+        axis_through(axis.as_ref(), through.as_ref(), ["motion.frame", "motion.frame.axis"])?
+    };
+    Ok(Some(MotionFrame {
+        velocity: si(translate),
+        angular_velocity: axis.map(|component| component * rate),
+        through,
+    }))
 }
 
 fn vibrations(motion: &Motion) -> Result<Vec<Vibration>, At> {

@@ -158,3 +158,40 @@ fn placements_that_cannot_be_are_refused_with_place_and_remedy() {
         );
     }
 }
+
+#[test]
+fn a_motion_may_take_place_in_a_frame_that_moves() {
+    let blade = "motion = { rotate = \"60 rpm\", axis = [0, 0, 1], through = [\"10 cm\", 0, 0], frame = { rotate = \"-30 rpm\", axis = [0, 0, 2], through = [0, 0, 0], translate = [0, 0, \"1 mm/s\"] } }";
+    let grain = "[grains.one]\nmaterial = \"glass\"\nat = [[9, 9, 9]]\nradius = 0.001\n";
+    let text = format!(
+        "{grain}[grains.teeth]\nmaterial = \"glass\"\nat = [[5, 5, 5]]\nradius = 0.001\n{blade}\n[wall.blade]\nmaterial = \"glass\"\nmesh = \"block.obj\"\nunit = \"mm\"\n{blade}\n\
+         [[stage]]\nname = \"a\"\nuntil = \"time > 0.1 s\"\n[[stage]]\nname = \"b\"\nset.wall.blade.{blade}\n"
+    );
+    let scene = with_block(&text).expect("sound");
+    let pi = std::f64::consts::PI;
+    let later = &scene.world.later.motions[0].1;
+    let of_body = scene.world.grains.bodies[0].motion.as_ref().expect("a boundary");
+    for motion in [&scene.world.walls[0].motion, later, of_body] {
+        let frame = motion.frame.expect("a frame");
+        assert!((motion.angular_velocity[2] - 2.0 * pi).abs() < 1e-12 && motion.through == [0.1, 0.0, 0.0]);
+        assert!((frame.angular_velocity[2] + pi).abs() < 1e-12, "{frame:?}");
+        assert_eq!((frame.velocity, frame.through), ([0.0, 0.0, 1e-3], [0.0; 3]));
+    }
+
+    let refused = |motion: &str| {
+        let text = format!("{grain}[wall.lid]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, 10], normal = [0, 0, -1] }}\n{motion}\n");
+        with_block(&text).expect_err(motion).plain()
+    };
+    let message = refused("motion = { frame = { rotate = 1 } }");
+    assert!(
+        message.contains("a rotation needs `axis` and `through`") && message.contains("write motion.frame = {"),
+        "{message}"
+    );
+    let message = refused("motion = { servo = { force = 1, along = [0, 0, -1], velocity_limit = 1 }, frame = { translate = [1, 0, 0] } }");
+    assert!(
+        message.contains("a servo moves a wall along a direction that is fixed"),
+        "{message}"
+    );
+    let message = refused("motion = { frame = { rotate = 1, axis = [0, 0, 0], through = [0, 0, 0] } }");
+    assert!(message.contains("points nowhere"), "{message}");
+}

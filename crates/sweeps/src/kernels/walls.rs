@@ -72,7 +72,7 @@ pub fn control<C: Real>(
         amounts.insert(1usize, touching);
         let total = sum_of_cube::<C>(amounts);
         if UNIT_POS == 0u32 && wall < walls as usize {
-            let is_on = poses[((flags[DONE] * walls) as usize + wall) * 20usize + 12usize];
+            let is_on = poses[((flags[DONE] * walls) as usize + wall) * 24usize + 12usize];
             steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, servos);
         }
     }

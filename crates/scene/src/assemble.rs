@@ -12,7 +12,7 @@ use crate::{
     probes::probes,
     quantity::Quantity,
     schema::{BoxShape, CoarseSection, GrainsSection, SceneFile, WorldSection},
-    sections, shear,
+    sections, shear, solids,
     source::Source,
     stage::{self, Plan},
     vocabulary::{Side, Word},
@@ -144,13 +144,16 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     (plan.stages, plan.absent) = stage::stages(&file, &world, &ranges, &mut findings);
     stage::bound_motions(&mut world, &mut plan.stages, file.run.until.si);
     (world.later.constrained_groups, world.later.motions) = (stage::switched(&plan.stages), stage::motions(&plan.stages));
-    world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &mut findings);
+    let solids = solids::solids(&file, &ranges, &plan.absent, &mut findings);
+    solids::refuse_grains(&solids, &world, &plan.absent, &mut findings);
+    world.fluids = fluid::fluids(&mut file, &world, &ranges, &plan, &outlines, &solids, &mut findings);
     if let Some(fluids) = &world.fluids {
         plan.fluid_inlets = fluids.inlets.iter().map(|inlet| inlet.name.clone()).collect();
         plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
     }
     fluid::body_boundary::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
     plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
+    solids::refuse_inlets(&solids, &plan.inlets, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     stage::announce(&mut world, &plan, &mut findings);
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);

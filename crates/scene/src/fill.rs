@@ -92,7 +92,7 @@ pub(crate) fn axis_between(from: DVec3, to: DVec3) -> Result<DVec3, UnlocatedDia
     })
 }
 
-/// A region to fill with a fluid.
+/// A region to fill with a fluid, or the space of a solid wall.
 pub(crate) struct Inside(Space);
 
 impl Inside {
@@ -114,6 +114,11 @@ impl Inside {
     /// Whether a point is inside.
     pub fn holds(&self, place: DVec3) -> bool {
         self.0.holds(self.0.to_local(place.to_array()), 0.0)
+    }
+
+    /// Whether a point is outside, at least `distance` \[m\] from the surface.
+    pub fn is_beyond(&self, place: DVec3, distance: f64) -> bool {
+        self.0.is_beyond(self.0.to_local(place.to_array()), distance)
     }
 }
 

@@ -31,6 +31,7 @@ use crate::{
     outline::Outlines,
     quantity::Quantity,
     schema::{FluidSection, SceneFile},
+    solids::Solid,
     stage::Plan,
     vocabulary::{InitialPressure, Word},
 };
@@ -159,6 +160,7 @@ pub(crate) fn fluids(
     ranges: &BTreeMap<String, Range<usize>>,
     plan: &Plan,
     outlines: &Outlines,
+    solids: &[Solid],
     findings: &mut CheckState,
 ) -> Option<Fluids> {
     if file.fluid.is_empty() {
@@ -196,6 +198,7 @@ pub(crate) fn fluids(
     let (mut particles, origin) = fill::fill(file, &shared, world.domain.as_ref(), findings);
     cut::cut_at_planes(file, world, plan, shared.across, &mut particles, findings);
     let with_bodies = particles.position.clone();
+    cut::cut_out_solids(file, solids, shared.spacing, &mut particles, findings);
     let body_boundaries = body_boundary::body_boundaries(file, world, outlines, &shared, &mut particles, findings);
     findings.notices.extend(uncoupled(file));
     open_boundaries::note_behind(&outlets, &particles, &shared, findings);

@@ -301,13 +301,7 @@ impl Inlet {
                 .limit(format!("{:?} to {:?} m", domain.min, domain.max))
                 .remedy("move it, make it smaller, or enlarge world.domain"));
         }
-        let mut random = self.random(0);
-        let radius = self.radii.range()[0];
-        let inside: Vec<(Vec3, f64)> = std::iter::repeat_with(|| (self.volume.place(shares(&mut random), radius), radius))
-            .filter(|(place, radius)| self.volume.holds(*place, *radius))
-            .take(SAMPLES)
-            .collect();
-        let free = free_of_walls(walls, &inside) as f64 / SAMPLES as f64;
+        let free = free_of_walls(walls, &self.samples()) as f64 / SAMPLES as f64;
         if free == 0.0 {
             return Err(
                 UnlocatedDiagnostic::new("no grain fits into the inlet: all of it is inside of walls")
@@ -329,6 +323,16 @@ impl Inlet {
             ));
         }
         Ok(())
+    }
+
+    /// Spheres of the smallest radius at random positions in it \[m\].
+    pub(crate) fn samples(&self) -> Vec<(Vec3, f64)> {
+        let mut random = self.random(0);
+        let radius = self.radii.range()[0];
+        std::iter::repeat_with(|| (self.volume.place(shares(&mut random), radius), radius))
+            .filter(|(place, radius)| self.volume.holds(*place, *radius))
+            .take(SAMPLES)
+            .collect()
     }
 
     /// Corners of the bounding box of its volume, parallel to the axes \[m\].

@@ -46,6 +46,7 @@ mod section;
 mod sections;
 mod shape;
 mod shear;
+mod solids;
 mod source;
 mod spheres;
 mod stage;

@@ -9,7 +9,7 @@ mod shape;
 mod wall;
 
 pub(crate) use bond::BondsSection;
-pub(crate) use fill::{CylinderRegion, Discrete, Distribution, Fill, Radius, Region, SimpleRegion, SphereRegion};
+pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, MeshRegion, Radius, Region, SimpleRegion, SphereRegion};
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{CoarseSection, FragmentsOf, OutputSection, ProbeSection};

@@ -312,7 +312,8 @@ impl Source {
                     complaint.remedy(if *share < 100.0 {
                         "move it or the wall, or raise run.overlap_limit"
                     } else {
-                        "move it or the wall"
+                        // Only planes have a side for grains.
+                        "move it or the wall: grains of a plane are on the side to which its normal points, those of a box inside"
                     }),
                 )
             }

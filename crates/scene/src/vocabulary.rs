@@ -92,6 +92,15 @@ pub enum Face {
     Top,
 }
 
+/// Side of a wall on which its grains are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallSide {
+    /// In it, as in a vessel.
+    Inside,
+    /// Around it, as around an obstacle.
+    Outside,
+}
+
 /// Kind of a side of the domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
@@ -175,6 +184,7 @@ vocabulary! {
     Lattice, "lattice": [("hexagonal", Lattice::Hexagonal), ("cubic", Lattice::Cubic), ("body_centered", Lattice::BodyCentered), ("face_centered", Lattice::FaceCentered)];
     Share, "share": [("number", Share::Number), ("mass", Share::Mass)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
+    WallSide, "side of a wall": [("inside", WallSide::Inside), ("outside", WallSide::Outside)];
     Side, "kind of side": [("open", Side::Open), ("periodic", Side::Periodic)];
     Axis, "axis": [("x", Axis::X), ("y", Axis::Y), ("z", Axis::Z)];
     End, "cylinder end": [("from", End::From), ("to", End::To)];

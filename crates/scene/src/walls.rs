@@ -11,7 +11,7 @@ use crate::{
     fill::{axis_between, corners, si},
     mesh_placement::{MeshPlacement, placed_mesh},
     schema::{BoxShape, BoxWall, Direction, Plane, Segments, WallSection},
-    vocabulary::{End, Face, Vocabulary, WholeNumber, Word},
+    vocabulary::{End, Face, Vocabulary, WallSide, WholeNumber, Word},
 };
 use glam::DVec3;
 use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
@@ -106,6 +106,10 @@ pub(crate) fn build(
                 .within(&path),
         );
     }
+    if let Err(complaint) = check_side(section) {
+        findings.add(&format!("{path}.side"), complaint.within(&path));
+        return start..start;
+    }
     match shapes_of(section, &path, findings) {
         Ok(shapes) => walls.extend(shapes.into_iter().map(|(suffix, shape)| Wall {
             name: format!("{name}{suffix}"),
@@ -156,17 +160,22 @@ fn shapes_of(section: &mut WallSection, path: &str, findings: &mut CheckState) -
         let normal = unit(normal).map_err(|complaint| ("plane.normal", complaint))?;
         return Ok(one(WallShape::Plane { point: si(point), normal }));
     }
+    let is_solid = section.is_solid();
     if let Some(box_) = &section.box_ {
-        return planes_of(box_).map_err(|complaint| ("box", complaint));
+        let shapes = if is_solid { surface_of(box_).map(one) } else { planes_of(box_) };
+        return shapes.map_err(|complaint| ("box", complaint));
     }
+    let both = [Word(End::From), Word(End::To)];
     if let Some(shape) = &section.cylinder {
         let radii = [shape.radius.si; 2];
-        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, &shape.caps);
+        let caps = if is_solid { &both[..] } else { &shape.caps[..] };
+        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, caps);
         return round.map_err(|complaint| ("cylinder", complaint));
     }
     if let Some(shape) = &section.cone {
         let radii = shape.radii.map(|radius| radius.si);
-        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, &shape.caps);
+        let caps = if is_solid { &both[..] } else { &shape.caps[..] };
+        let round = round([si(&shape.from), si(&shape.to)], radii, shape.segments, caps);
         return round.map_err(|complaint| ("cone", complaint));
     }
     if let Some(shape) = &section.sphere {
@@ -210,6 +219,42 @@ fn mesh(file: &Path, placement: &MeshPlacement, path: &str, findings: &mut Check
 /// The error for a mesh none of whose triangles has an area.
 pub(crate) fn without_area() -> UnlocatedDiagnostic {
     UnlocatedDiagnostic::new("no triangle of the mesh has an area").remedy("check the mesh and its `scale`")
+}
+
+/// Refuses a side that the shape of a section cannot have.
+fn check_side(section: &WallSection) -> Result<(), UnlocatedDiagnostic> {
+    let Some(Word(side)) = section.side else { return Ok(()) };
+    if section.plane.is_some() {
+        let complaint = UnlocatedDiagnostic::new("a plane has its grains on the side to which its normal points");
+        return Err(complaint.remedy("remove `side`; for the other side, turn the normal"));
+    }
+    match (side, &section.box_) {
+        (WallSide::Inside, None) => {
+            let complaint = UnlocatedDiagnostic::new("both sides of this shape have contacts, so grains may be inside without `side`");
+            Err(complaint
+                .limit("\"outside\", for a solid; \"inside\" is for a `box`")
+                .remedy("remove `side`"))
+        }
+        (WallSide::Outside, Some(shape)) if !shape.open.is_empty() => {
+            let complaint = UnlocatedDiagnostic::new("a box whose grains are outside is a solid, and has no open sides");
+            Err(complaint.remedy("remove `open`, or leave `side` out for a vessel"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Corners of the faces of a box, counterclockwise when seen from outside. Bits 0, 1 and 2 of a corner are set where x, y and z are the largest.
+const FACES: [[usize; 4]; 6] = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+
+/// The closed surface of a box, its triangles facing outward.
+fn surface_of(shape: &BoxWall) -> Result<WallShape, UnlocatedDiagnostic> {
+    let (min, max) = corners(&BoxShape {
+        min: shape.min,
+        max: shape.max,
+    })?;
+    let corner = |number: usize| [0, 1, 2].map(|axis| if (number >> axis) & 1 == 0 { min[axis] } else { max[axis] });
+    let triangles = FACES.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]);
+    Ok(WallShape::Mesh(triangles.map(|triangle| triangle.map(corner)).collect()))
 }
 
 /// The closed faces of a box, their normals inward.

@@ -299,6 +299,11 @@ impl Space {
         self.shape.has(at, radius, self.wraps) == Some(true) && self.is_outside_minus(at, radius)
     }
 
+    /// Whether a sphere is completely outside of a region without excluded parts.
+    pub(super) fn is_beyond(&self, at: DVec3, radius: f64) -> bool {
+        self.shape.has(at, radius, self.wraps) == Some(false)
+    }
+
     /// Whether the test for the inside needs more than the rows of [`PartitionExtent::reach_x`].
     pub(super) fn is_plain(&self) -> bool {
         self.minus.is_empty() && !matches!(self.shape.form, Form::Mesh(_))

@@ -132,10 +132,10 @@ impl FluidSurroundings<'_> {
         std::iter::once(&company.motion).chain(of_stages).collect()
     }
 
-    /// Corners of the boxes whose faces are walls, with these walls.
+    /// Corners of the boxes whose faces are walls, with these walls. Solid boxes are meshes.
     fn boxes(&self) -> Vec<(Range<usize>, [DVec3; 2])> {
         let of_section = |(name, section): (&String, &crate::schema::WallSection)| {
-            let shape = section.box_.as_ref()?;
+            let shape = section.box_.as_ref().filter(|_| !section.is_solid())?;
             let (min, max) = (shape.min, shape.max);
             let (min, max) = corners(&BoxShape { min, max }).ok()?;
             Some((self.ranges.get(name)?.clone(), [min, max]))

@@ -1,10 +1,11 @@
-//! Fluids that are cut at planes: regions are simple, but a tank may have a sloping floor.
+//! Fluids that are cut at planes and out of solid walls: regions are simple, but a tank may have a sloping floor and obstacles.
 
 use super::planes::Flat;
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
     schema::SceneFile,
+    solids::Solid,
     stage::{Plan, StageItem},
 };
 use glam::DVec3;
@@ -58,6 +59,35 @@ pub(super) fn cut_at_planes(
         }
         *particles = kept(particles, &order);
     }
+}
+
+/// Removes particles inside of solid walls that are present at the start. Ids count the remaining ones.
+pub(super) fn cut_out_solids(file: &SceneFile, solids: &[Solid], spacing: f64, particles: &mut Particles, findings: &mut CheckState) {
+    let stays = |k: &usize| {
+        solids
+            .iter()
+            .all(|solid| solid.is_beyond(particles.position[*k], NEAREST * spacing))
+    };
+    let order: Vec<usize> = (0..particles.len()).filter(stays).collect();
+    if order.len() == particles.len() {
+        return;
+    }
+    let is_lost = |kind: &usize| {
+        let is_own = |k: &usize| particles.kind[*k] as usize == *kind;
+        (0..particles.len()).any(|k| is_own(&k)) && !order.iter().any(is_own)
+    };
+    let lost = (0..file.fluid.len()).find(is_lost);
+    if let Some(name) = lost.and_then(|kind| file.fluid.keys().nth(kind)) {
+        let complaint = UnlocatedDiagnostic::new(format!(
+            "fluid.{name}: all of its region is inside of walls with side = \"outside\""
+        ));
+        findings.add(
+            &format!("fluid.{name}.fill"),
+            complaint.remedy("fill a larger region, or move the walls"),
+        );
+        return;
+    }
+    *particles = kept(particles, &order);
 }
 
 /// These particles, renumbered.

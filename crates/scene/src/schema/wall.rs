@@ -6,7 +6,7 @@ use crate::{
         Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
         Temperature, Time, Velocity, WearRate,
     },
-    vocabulary::{End, Face, LengthUnit, Scale, Slip, WholeNumber, Word},
+    vocabulary::{End, Face, LengthUnit, Scale, Slip, WallSide, WholeNumber, Word},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,11 @@ pub(crate) struct WallSection {
     pub cone: Option<ConeWall>,
     /// A sphere; contacts are possible on the inside and the outside.
     pub sphere: Option<SphereWall>,
+    /// "outside": the wall is a solid, as an obstacle or a gate. A box is then its closed surface, a cylinder or cone has both caps, and a mesh must be
+    /// closed. Grains and fluids are outside; fluids are cut out of it. "inside" is the default of a box. Without `side`, both sides of other shapes have
+    /// contacts.
+    #[schemars(example = &"outside")]
+    pub side: Option<Word<WallSide>>,
     /// Motion of the wall; at rest if left out. To rotate, `axis` and `through` are both needed.
     #[serde(default)]
     pub motion: Motion,
@@ -64,6 +69,13 @@ pub(crate) struct WallSection {
     pub hardness: Option<Quantity<Pressure, Positive>>,
     /// Worn volume per normal force and sliding distance, K over hardness, as wear tests give it.
     pub specific_wear_rate: Option<Quantity<WearRate, Positive>>,
+}
+
+impl WallSection {
+    /// Whether it is a solid, with grains and fluids outside.
+    pub fn is_solid(&self) -> bool {
+        self.side == Some(Word(WallSide::Outside))
+    }
 }
 
 /// An infinite plane; grains are on the side to which the normal points.

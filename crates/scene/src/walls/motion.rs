@@ -15,7 +15,7 @@ pub(super) fn motion(section: &mut WallSection, findings: &CheckState) -> Result
     let surface = surface(section)?;
     let motion = prescribed(&mut section.motion, findings)?;
     let servo = section.motion.servo.as_ref().map(servo).transpose()?;
-    if servo.is_some() && section.box_.is_some() {
+    if servo.is_some() && section.box_.is_some() && !section.is_solid() {
         let complaint = UnlocatedDiagnostic::new("a servo moves one wall, and each face of a box is one");
         return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
     }

@@ -25,5 +25,6 @@ mod muller;
 mod open_boundaries;
 mod placing;
 mod scenes;
+mod solids;
 mod spheres;
 mod wear;

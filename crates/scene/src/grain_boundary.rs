@@ -1,4 +1,5 @@
-//! Boundaries made of grains: sections with a prescribed motion as one rigid body, whatever forces act on them.
+//! Boundaries made of grains: sections with a prescribed motion, as one rigid body or, with a shape, as bodies that move together, whatever forces act on
+//! them.
 
 use crate::{assemble::CheckState, diagnostics::UnlocatedDiagnostic, fill::si, schema::GrainsSection, walls::motion_of_boundary};
 use glam::DVec3;
@@ -58,12 +59,6 @@ pub(crate) fn motion(section: &mut GrainsSection, findings: &CheckState) -> Resu
     }
     let is_pushed = "a boundary moves as its `motion` says, whatever pushes it";
     let others = [
-        (
-            "shape",
-            section.shape.is_some(),
-            "clumps are rigid bodies of their own",
-            "remove one of the two",
-        ),
         (
             "inlet",
             section.inlet.is_some(),

@@ -206,8 +206,12 @@ pub(crate) fn gather(
                     densities[one.material as usize],
                     (one.material, group as u32),
                 );
-                if let (Some(mesh), Some(body)) = (mesh, grains.bodies.last()) {
-                    outlines.add_body(mesh, radius, body);
+                if let Some(body) = grains.bodies.last_mut() {
+                    // The same motion about the same axis: all bodies of the section move as one.
+                    body.motion.clone_from(motion);
+                    if let Some(mesh) = mesh {
+                        outlines.add_body(mesh, radius, body);
+                    }
                 }
                 grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
             }

@@ -395,10 +395,10 @@ pub(crate) struct GrainsSection {
     pub force: Option<[OfTime<Force>; 3]>,
     /// Torque on each grain, as `force`; for clumps on each sphere. None if left out.
     pub torque: Option<[OfTime<Torque>; 3]>,
-    /// Prescribed motion: the grains move as one rigid boundary, whatever forces act on them, and push all that they contact or are bonded to. Keys
-    /// as for walls, but without `servo`.
+    /// Prescribed motion: the grains, or clumps, move as one rigid boundary, whatever forces act on them, and push all that they contact or are bonded
+    /// to. Keys as for walls, but without `servo`.
     pub motion: Option<Motion>,
-    /// Makes the grains a boundary at rest, whatever forces act on them.
+    /// Makes the grains, or clumps, a boundary at rest, whatever forces act on them.
     #[serde(default)]
     pub fixed: bool,
     /// Connects each clump, or grain, to space by a hinge, a ball joint or a slider. On a hinge or a ball joint velocities follow from

@@ -188,6 +188,10 @@ impl Cast<'_> {
                 let complaint = UnlocatedDiagnostic::new("they are not disabled").limit("grains that an earlier stage disabled");
                 Err(complaint.remedy("remove disabled = false"))
             }
+            (Some(true), false) if self.section_of(group).shape.is_some() => {
+                let complaint = UnlocatedDiagnostic::new("clumps, and bodies on joints, cannot be disabled");
+                Err(complaint.remedy(format!("write remove = [\"grains.{name}\"], or use spheres")))
+            }
             (Some(true), false) => {
                 if let Some(key) = set.first_other_key() {
                     let complaint = UnlocatedDiagnostic::new(format!("`{key}` does nothing to grains that are disabled"));
@@ -233,6 +237,11 @@ impl Cast<'_> {
             (None, Some(motion)) => {
                 let motion = walls::motion_of_boundary(&mut motion.clone(), findings);
                 Some(motion.map_err(|(_, complaint)| complaint)?)
+            }
+            (Some(false), None) if state.is_held && self.section_of(group).shape.is_some() => {
+                let complaint =
+                    UnlocatedDiagnostic::new("clumps that are held cannot be set free: each of their spheres would go its own way");
+                return Err(complaint.remedy("hold them for good, let them move from the start, or use spheres"));
             }
             (Some(false), None) if state.is_held => {
                 state.is_held = false;

@@ -185,8 +185,22 @@ const CASES: &[Case] = &[
     ),
     (
         "[wall.floor]",
-        keys!("fixed = true\nshape = \"ball\"\n[shape.ball]\nspheres = [{ at = [0, 0, 0], radius = 1 }]"),
-        &["scene.toml:18:9", "`shape` does not go with `fixed`", "remove one of the two"],
+        keys!("fixed = true\njoint = { ball = {} }\nshape = \"ball\"\n[shape.ball]\nspheres = [{ at = [0, 0, 0], radius = 1 }]"),
+        &["scene.toml:18:", "`joint` does not go with `fixed`", "remove one of the two"],
+    ),
+    (
+        "[wall.floor]",
+        keys!(
+            "fixed = true\nshape = \"ball\"\n[shape.ball]\nspheres = [{ at = [0, 0, 0], radius = 1 }]\n[[stage]]\nname = \"a\"\nset = { grains.bed = { fixed = false } }"
+        ),
+        &["clumps that are held cannot be set free", "hold them for good"],
+    ),
+    (
+        "[wall.floor]",
+        keys!(
+            "fixed = true\nshape = \"ball\"\n[shape.ball]\nspheres = [{ at = [0, 0, 0], radius = 1 }]\n[[stage]]\nname = \"a\"\nset = { grains.bed = { disabled = true } }"
+        ),
+        &["clumps, and bodies on joints, cannot be disabled", "remove = [\"grains.bed\"]"],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",

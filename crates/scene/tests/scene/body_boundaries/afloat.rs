@@ -163,3 +163,43 @@ fn water_under_a_body_begins_with_the_pressure_of_the_water_beside_it() {
         }
     }
 }
+
+/// The plank under water, and the mean force of the water on it \[N/m\] between these times \[s\], with the simulation after it.
+fn force_under_water(place: &str, motion: &str, [from, to]: [f64; 2]) -> ([f64; 3], Simulation) {
+    let shape = "[shape.plank]\nmesh = \"cube.obj\"\nspheres = { radius = 0.01, fill = \"solid\" }";
+    let text = text(shape, &format!("shape = \"plank\"\nat = [{place}]\n{motion}"));
+    let scene = load_beside(&boxes(&[PLANK]), &text).unwrap();
+    assert!(scene.world.grains.bodies[0].motion.is_some());
+    let mut simulation = Simulation::new(scene.world, scene.settings).unwrap();
+    let steps = |time: f64| (time / simulation.time_step().value).round() as u64;
+    let [before, during] = [steps(from), steps(to - from)];
+    simulation.advance(before).unwrap();
+    let mut mean = [0.0; 3];
+    for _ in 0..during {
+        simulation.advance(1).unwrap();
+        let [force, _] = simulation.loads_of_fluids_on_bodies()[0];
+        mean = [0, 1, 2].map(|axis| mean[axis] + force[axis] / during as f64);
+    }
+    (mean, simulation)
+}
+
+#[test]
+fn in_a_plane_a_plank_from_a_mesh_that_is_held_under_water_is_lifted_by_what_it_displaces() {
+    let (force, simulation) = force_under_water("[0.15, 0, 0.05]", "fixed = true", [0.2, 0.5]);
+    let lift = 1000.0 * 9.81 * 4.0 * PLANK[0] * PLANK[2];
+    // Pressures in a tank are good to 1 % of those at its floor, and the lift is the difference of two of them.
+    assert!((force[2] / lift - 1.0).abs() < 0.03, "{force:?} of {lift}");
+    assert!(force[0].abs() < 0.03 * lift, "{force:?}");
+    let body = simulation.bodies()[0];
+    let moved = [0.15, 0.0, 0.05].iter().zip(body.center).map(|(at, now)| (at - now).abs());
+    assert!(moved.fold(0.0, f64::max) < 1e-12 && body.velocity == [0.0; 3], "{body:?}");
+}
+
+#[test]
+fn in_a_plane_a_plank_from_a_mesh_is_driven_through_water_as_prescribed_and_resisted() {
+    let (force, simulation) = force_under_water("[0.1, 0, 0.05]", "motion = { translate = [\"30 cm/s\", 0, 0] }", [0.05, 0.2]);
+    let body = simulation.bodies()[0];
+    assert!((body.center[0] - 0.1 - 0.3 * simulation.time()).abs() < 1e-12, "{body:?}");
+    assert_eq!((body.velocity, body.angular_velocity), ([0.3, 0.0, 0.0], [0.0; 3]));
+    assert!(force[0] < 0.0, "{force:?}");
+}

@@ -171,6 +171,9 @@ pub struct WallSnapshot {
     pub force: [f64; 3],
     /// Torque of the grains on the wall about a point of its axis, or about the origin for a fixed wall \[N m\].
     pub torque: [f64; 3],
+    /// Power that grains and fluids supply to the wall, Σ f·v over the points where they act on it \[W\]: negative where the wall drives them. v is the
+    /// velocity of the surface, moving surfaces included.
+    pub power: f64,
     /// Wear; `None` for a wall that does not wear.
     pub wear: Option<WallWear>,
 }

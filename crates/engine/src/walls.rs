@@ -10,7 +10,7 @@ mod wear;
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::refusal::WorldError;
 use crate::search::{Cells, resize_with_room};
-use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape};
+use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape, array};
 use grid::WallSortBuffers;
 use images::Images;
 pub(crate) use images::largest_displacement;
@@ -19,11 +19,32 @@ pub(crate) use motion::{WallDisplacement, fastest, is_moving, rotation_axis};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
-use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
-use seixo_sweeps::wall::elements_near;
+use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
+use seixo_sweeps::wall::{elements_near, normal_at, velocity_of_surface};
 use seixo_sweeps::wall_pose::{POSE, SERVO};
 pub(crate) use servo::{ServoLoad, finished_displacements};
 use wear::SlidingWork;
+
+/// Load on a wall.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WallLoad {
+    /// Force \[N\].
+    pub force: Vec3,
+    /// Torque about the point of its axis \[N m\].
+    pub torque: Vec3,
+    /// Power that the force supplies to the wall \[W\].
+    pub power: f64,
+}
+
+impl WallLoad {
+    /// Adds a force at a point of the wall: at this arm from the point of its axis \[m\], where its surface has this velocity \[m/s\].
+    pub fn add(&mut self, force: &Vector3<f64>, arm: &Vector3<f64>, velocity: &Vector3<f64>) {
+        let (push, twist) = (array(force), array(&arm.cross(force)));
+        self.force = [0, 1, 2].map(|axis| self.force[axis] + push[axis]);
+        self.torque = [0, 1, 2].map(|axis| self.torque[axis] + twist[axis]);
+        self.power += force.dot(velocity);
+    }
+}
 
 /// All walls, their elements, and the list of near pairs (grain, element).
 #[derive(Clone, Default)]
@@ -434,20 +455,22 @@ impl Walls {
         )
     }
 
-    /// Force \[N\] and torque about its axis point \[N m\] of the grains on each wall, from the contacts of the last step.
-    pub fn loads(&self) -> Vec<([f64; 3], [f64; 3])> {
-        let mut loads = vec![([0.0; 3], [0.0; 3]); self.given.len()];
-        for (entry, touch) in self.wall_contacts.chunks_exact(WALL_CONTACT).enumerate() {
-            let on_grain = vector(&touch[4..]);
-            let wall = self.wall_of(self.list[entry]);
-            let arm = vector(touch).minus(&vector(&self.records[wall * WALL..]));
-            let torque = arm.cross(&on_grain);
-            let (force_sum, torque_sum) = &mut loads[wall];
-            for (sum, part) in force_sum.iter_mut().zip([on_grain.x, on_grain.y, on_grain.z]) {
-                *sum -= part;
-            }
-            for (sum, part) in torque_sum.iter_mut().zip([torque.x, torque.y, torque.z]) {
-                *sum -= part;
+    /// Loads of the grains at these positions on each wall, from the contacts of the last step.
+    pub fn loads(&self, position: &[f64]) -> Vec<WallLoad> {
+        let mut loads = vec![WallLoad::default(); self.given.len()];
+        for (i, row) in self.row.windows(2).enumerate() {
+            let center = load::<f64>(position, i * RECORD);
+            for entry in row[0] as usize..row[1] as usize {
+                let touch = &self.wall_contacts[entry * WALL_CONTACT..][..WALL_CONTACT];
+                if touch[7] <= 0.0 {
+                    continue;
+                }
+                let (element, point) = (self.list[entry] as usize * ELEMENT, vector(touch));
+                let wall = self.wall_of(self.list[entry]);
+                let normal = normal_at::<f64, f64>(&self.elements, element, &point, &center, touch[3]);
+                let velocity = velocity_of_surface::<f64, f64>(&self.records, wall * WALL, &point, &normal);
+                let arm = point.minus(&vector(&self.records[wall * WALL..]));
+                loads[wall].add(&vector(&touch[4..]).times(-1.0), &arm, &velocity);
             }
         }
         loads

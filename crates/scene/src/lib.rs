@@ -255,6 +255,11 @@ pub enum ProbeKind {
         /// As for the force.
         walls: Range<usize>,
     },
+    /// Power that grains and fluids supply to a wall.
+    WallPower {
+        /// As for the force.
+        walls: Range<usize>,
+    },
     /// Mean, smallest and largest value of a scalar in a group.
     GroupScalar {
         /// Index into [`World::groups`].

@@ -1,5 +1,6 @@
 //! Probes: from the keys of a scene to logged quantities.
 
+mod columns;
 mod fluid;
 
 pub use fluid::FluidProbe;
@@ -88,9 +89,11 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
     let of_wall = |key: &str, name: &String| walls.find(name).map_err(|complaint| (key.to_owned(), complaint));
     let force = |name: &String| of_wall("wall_force", name).map(|walls| ProbeKind::WallForce { walls });
     let torque = |name: &String| of_wall("wall_torque", name).map(|walls| ProbeKind::WallTorque { walls });
+    let power = |name: &String| of_wall("wall_power", name).map(|walls| ProbeKind::WallPower { walls });
     let place = |name: &String| of_wall("wall_position", name).map(|walls| ProbeKind::WallPosition { walls });
     add(section.wall_force.as_ref().map(force));
     add(section.wall_torque.as_ref().map(torque));
+    add(section.wall_power.as_ref().map(power));
     add(section.wall_position.as_ref().map(place));
     let heat = |name: &String| of_wall("wall_heat", name).map(|walls| ProbeKind::WallHeat { walls });
     add(section.wall_heat.as_ref().map(heat));
@@ -183,7 +186,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         _ => {
             let complaint = UnlocatedDiagnostic::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
-                 `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
+                 `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
             Err((String::new(), complaint.remedy(remedy)))

@@ -179,6 +179,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("velocity", "", &["v", "vel", "initial_velocity"]),
     ("viscosity", "", &["eta", "visco", "dynamic_viscosity", "mu"]),
     ("wall", "", &["geometry", "mesh", "fix_wall", "obstacle"]),
+    ("wall_power", "", &["power", "motor_power"]),
     ("wall_torque", "", &["torque"]),
     ("world", "", &["environment", "global", "simulation"]),
     (

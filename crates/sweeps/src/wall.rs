@@ -55,7 +55,7 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
 /// The normal towards a center x of the element whose record starts at `e`, at its nearest point `point`.
 #[cube]
 #[inline(always)]
-pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
+pub fn normal_at<C: Coordinate<R>, R: Real>(
     elements: &[C],
     e: usize,
     point: &Vector3<C>,
@@ -72,7 +72,7 @@ pub(crate) fn normal_at<C: Coordinate<R>, R: Real>(
 /// Velocity of a wall's surface at a point with this normal \[m/s\]: that of the wall, plus the tangential velocity of a moving surface.
 #[cube]
 #[inline(always)]
-pub(crate) fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
+pub fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
     let arm = between::<C, R>(&load::<C>(walls, w), point);
     let spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
     let mut velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&spin.cross(&arm));

@@ -5,7 +5,7 @@ use crate::fields::{FluidFields, Numbers, Sorted, numbers, one_each, part_range,
 use crate::refusal::WorldError;
 use crate::search::{cells_between, is_small};
 use crate::surroundings::Surroundings;
-use crate::walls::is_moving;
+use crate::walls::{WallLoad, is_moving};
 use crate::world::{Wall, WallMotion, WallParticles, array};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
@@ -385,9 +385,9 @@ impl Flow {
         }
     }
 
-    /// Force of the fluids on each wall \[N\], and its torque about the wall's axis point \[N m\].
-    pub fn loads(&self, surroundings: &Surroundings) -> Vec<([f64; 3], [f64; 3])> {
-        let mut loads = vec![([0.0; 3], [0.0; 3]); self.there.len()];
+    /// Loads of the fluids on each wall.
+    pub fn loads(&self, surroundings: &Surroundings) -> Vec<WallLoad> {
+        let mut loads = vec![WallLoad::default(); self.there.len()];
         let (walls, mut poses) = (&surroundings.walls, Vec::new());
         walls.poses_within(None, surroundings.context.time(), &mut poses);
         let is_of_wall = |kind: u32| !is_passing(kind) && self.body_boundaries.of_kind(kind).is_none();
@@ -397,15 +397,8 @@ impl Flow {
             let force: Vector3<f64> = load(&self.fields.force_density_rate, i * RECORD);
             let start = load::<f64>(&self.plan.boundary.position[(self.fields.id[i] & !WALL) as usize], 0);
             // Not from the position, which may be on the other side of a periodic domain.
-            let arm = point_of_wall::<f64>(wall, &start, &walls.at_rest, &poses, 0, &walls.servos).arm;
-            let torque = arm.cross(&force);
-            let (of_force, of_torque) = &mut loads[wall];
-            for (sum, part) in of_force.iter_mut().zip(array(&force)) {
-                *sum += part;
-            }
-            for (sum, part) in of_torque.iter_mut().zip(array(&torque)) {
-                *sum += part;
-            }
+            let now = point_of_wall::<f64>(wall, &start, &walls.at_rest, &poses, 0, &walls.servos);
+            loads[wall].add(&force, &now.arm, &now.velocity);
         }
         loads
     }

@@ -143,24 +143,23 @@ impl Simulation {
     /// All walls at this time.
     pub fn walls(&self) -> Vec<WallSnapshot> {
         self.assert_observed();
-        let mut loads = self.whole.populations.walls.loads();
-        let of_fluids = self
-            .whole
-            .populations
+        let populations = &self.whole.populations;
+        let mut loads = populations.walls.loads(&populations.grains.fields.position);
+        let of_fluids = populations
             .flow
             .as_ref()
-            .map_or_else(Vec::new, |flow| flow.loads(&self.whole.populations.surroundings()));
+            .map_or_else(Vec::new, |flow| flow.loads(&populations.surroundings()));
         for (all, one) in loads.iter_mut().zip(of_fluids) {
-            for axis in 0..3 {
-                all.0[axis] += one.0[axis];
-                all.1[axis] += one.1[axis];
-            }
+            all.force = [0, 1, 2].map(|axis| all.force[axis] + one.force[axis]);
+            all.torque = [0, 1, 2].map(|axis| all.torque[axis] + one.torque[axis]);
+            all.power += one.power;
         }
         let borne = self.walls_now().into_iter().zip(loads).enumerate();
-        let borne = borne.map(|(index, (wall, (force, torque)))| WallSnapshot {
-            force,
-            torque,
-            wear: self.whole.populations.walls.wear(index),
+        let borne = borne.map(|(index, (wall, load))| WallSnapshot {
+            force: load.force,
+            torque: load.torque,
+            power: load.power,
+            wear: populations.walls.wear(index),
             ..wall
         });
         borne.collect()

@@ -84,7 +84,11 @@ pub(super) fn refuse_surroundings(file: &SceneFile, world: &World, findings: &mu
     }
     let is_dry = world.grains.is_empty() && file.grains.is_empty();
     for (name, section) in file.probe.iter().filter(|_| is_dry) {
-        for (key, asked) in [("wall_force", &section.wall_force), ("wall_torque", &section.wall_torque)] {
+        for (key, asked) in [
+            ("wall_force", &section.wall_force),
+            ("wall_torque", &section.wall_torque),
+            ("wall_power", &section.wall_power),
+        ] {
             if asked.is_some() {
                 let complaint = UnlocatedDiagnostic::new(format!(
                     "probe.{name}: walls throw particles back with {solver}, and their force is not computed"

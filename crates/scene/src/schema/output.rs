@@ -72,6 +72,10 @@ pub(crate) struct ProbeSection {
     /// torque.
     #[schemars(example = &"drum")]
     pub wall_torque: Option<String>,
+    /// Power that grains and fluids supply to a wall, moving surfaces included: force times velocity and torque times angular velocity. It is negative
+    /// while the wall drives them; the drive supplies the opposite power.
+    #[schemars(example = &"drum")]
+    pub wall_power: Option<String>,
     /// Position of a wall: the middle of the box around it, or the point of a plane; and its angle of rotation.
     #[schemars(example = &"lid")]
     pub wall_position: Option<String>,

@@ -84,7 +84,7 @@ impl FluidConstants {
         point
     }
 
-    /// Returns the columns [`TOTALS`]; extremes are NaN without particles.
+    /// Returns the columns of [`FluidProbe::Totals`]; extremes are NaN without particles.
     fn totals(&self, fluid: &FluidSnapshot) -> [f64; 9] {
         let (mut mass, mut kinetic, mut fastest, mut mach) = (0.0, 0.0, f64::NAN, f64::NAN);
         let (mut pressure, mut thinnest, mut densest) = (f64::NAN, f64::NAN, f64::NAN);
@@ -152,34 +152,6 @@ impl FluidConstants {
         members(fluid, which).map(of_particle).sum()
     }
 }
-
-/// Returns the column names of a probe.
-pub(super) fn columns(what: &FluidProbe) -> Vec<String> {
-    let numbered = |count: usize, names: &[&str], unit: &str| -> Vec<String> {
-        let numbers = (1..=count).flat_map(|k| names.iter().map(move |name| format!("{name}{k}")));
-        numbers.map(|name| format!("{name} [{unit}]")).collect()
-    };
-    match what {
-        FluidProbe::Totals => TOTALS.map(str::to_owned).to_vec(),
-        FluidProbe::Pressure { at } => numbered(at.len(), &["p"], "Pa"),
-        FluidProbe::Velocity { at } => numbered(at.len(), &["vx", "vy", "vz"], "m/s"),
-        FluidProbe::SurfaceHeight { at } => numbered(at.len(), &["height"], "m"),
-        FluidProbe::Front { .. } => vec!["front [m]".to_owned()],
-        FluidProbe::FlowRate { .. } => vec!["flow_rate [m^3/s]".to_owned()],
-    }
-}
-
-const TOTALS: [&str; 9] = [
-    "particles",
-    "mass [kg]",
-    "kinetic [J]",
-    "v_rms [m/s]",
-    "v_max [m/s]",
-    "mach_max [-]",
-    "p_max [Pa]",
-    "density_min [-]",
-    "density_max [-]",
-];
 
 /// Returns the particles of a fluid, or of all fluids.
 fn members(fluid: &FluidSnapshot, which: Option<u32>) -> impl Iterator<Item = usize> {
@@ -283,7 +255,6 @@ mod tests {
         let [count, mass, kinetic, rest @ ..] = known().totals(&FluidSnapshot::default());
         assert_eq!([count, mass, kinetic], [0.0; 3]);
         assert!(rest.iter().all(|number| number.is_nan()));
-        assert_eq!(columns(&FluidProbe::Totals).len(), 9);
     }
 
     #[test]
@@ -311,16 +282,5 @@ mod tests {
         };
         assert!((flat.surface([0.4, 77.0], &fluid, share) - 0.31).abs() < 1e-6);
         assert_eq!(flat.in_plane([1.0, 2.0, 3.0], &fluid), [1.0, fluid.position[0][1], 3.0]);
-    }
-
-    #[test]
-    fn columns_are_numbered_by_their_points() {
-        let at = vec![[0.0; 3]; 2];
-        let names = columns(&FluidProbe::Velocity { at: at.clone() });
-        assert_eq!(
-            names,
-            ["vx1 [m/s]", "vy1 [m/s]", "vz1 [m/s]", "vx2 [m/s]", "vy2 [m/s]", "vz2 [m/s]"]
-        );
-        assert_eq!(columns(&FluidProbe::Pressure { at }), ["p1 [Pa]", "p2 [Pa]"]);
     }
 }

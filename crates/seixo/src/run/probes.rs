@@ -1,22 +1,21 @@
 //! Probes: quantities over time.
 
-use super::fluids::{self, FluidConstants};
+use super::fluids::FluidConstants;
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::plane_counter::{PlaneCounter, time_to_look};
 use super::schedule::Schedule;
 use seixo_analysis::{
-    FragmentSizes, Plane, SHARES, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
+    FragmentSizes, Plane, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
     solid_fraction, strain, stress_in,
 };
 use seixo_engine::PeriodicCell;
-use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
+use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Sections, State, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::Table;
 use seixo_scene::{Probe, ProbeKind};
-use std::borrow::Cow;
 use std::path::Path;
 
 /// Probe with its table.
@@ -25,6 +24,8 @@ pub(super) struct ProbeLog {
     /// Path of the table in the run folder.
     pub place: String,
     what: ProbeKind,
+    /// Whether each column after the time is one of whole numbers.
+    is_whole: Vec<bool>,
     time_step: f64,
     passage: PlaneCounter,
     /// Step of the next sample of a counter; far in the future for other probes.
@@ -46,14 +47,15 @@ impl ProbeLog {
         marks: &Marks,
     ) -> Result<ProbeLog, FilesError> {
         let place = format!("{PROBES}/{}.csv", probe.name);
-        let names = columns(&probe.what);
-        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let names = probe.columns();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let table = table(layer, &folder.join(&place), &names, marks.get(&place))?;
         let schedule = Schedule::new(probe.every, time_step);
         Ok(ProbeLog {
             name: probe.name.clone(),
             place,
             what: probe.what.clone(),
+            is_whole: names.iter().map(|name| !name.contains('[')).collect(),
             time_step,
             passage: PlaneCounter::default(),
             next_check: u64::MAX,
@@ -79,7 +81,16 @@ impl ProbeLog {
     /// Adds a line.
     pub fn write(&mut self, sample: &Sample) -> Result<(), FilesError> {
         self.look(sample);
-        let mut row = vec![sample.time()];
+        let values = self.values(sample);
+        let cells = values.iter().zip(&self.is_whole);
+        let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
+        let cells: Vec<String> = [format!("{:?}", sample.time())].into_iter().chain(cells).collect();
+        self.table.line(&cells.join(","))
+    }
+
+    /// Returns the values of the columns after the time.
+    fn values(&mut self, sample: &Sample) -> Vec<f64> {
+        let mut row: Vec<f64> = Vec::new();
         match &self.what {
             ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
             ProbeKind::CountThrough { .. } => row.extend(self.passage.line(sample.time())),
@@ -90,6 +101,7 @@ impl ProbeLog {
             ProbeKind::Fragments { groups } => row.extend(sizes(sample, groups.as_deref())),
             ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
             ProbeKind::WallTorque { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.torque)),
+            ProbeKind::WallPower { walls } => row.push(sample.walls()[walls.clone()].iter().map(|wall| wall.power).sum()),
             ProbeKind::WallPosition { walls } => {
                 let walls = &sample.walls()[walls.clone()];
                 row.extend(total(walls, |wall| wall.position).map(|sum| sum / walls.len() as f64));
@@ -111,7 +123,7 @@ impl ProbeLog {
                 let stress = stress_in(region, sample.grains(), sample.contacts(), sample.bonds());
                 let whole = stress.contact + stress.kinetic;
                 row.extend([pressure(&whole), deviatoric(&whole)]);
-                row.extend([stress.contact, stress.kinetic].iter().flat_map(components));
+                row.extend([stress.contact, stress.kinetic, whole].iter().flat_map(components));
             }
             ProbeKind::Strain { group, region } => {
                 let now = sample.grains();
@@ -138,7 +150,7 @@ impl ProbeLog {
                 row.extend([mixing.lacey, mixing.entropy, mixing.cells as f64]);
             }
         }
-        self.table.row(&row)
+        row
     }
 
     /// Whether its lines need single contacts.
@@ -179,100 +191,6 @@ impl ProbeLog {
     fn section(&self, what: &str) -> String {
         format!("probe/{}/{what}", self.name)
     }
-}
-
-const STRESS: [&str; 14] = [
-    "pressure [Pa]",
-    "deviatoric [Pa]",
-    "contact_xx [Pa]",
-    "contact_yy [Pa]",
-    "contact_zz [Pa]",
-    "contact_xy [Pa]",
-    "contact_xz [Pa]",
-    "contact_yz [Pa]",
-    "kinetic_xx [Pa]",
-    "kinetic_yy [Pa]",
-    "kinetic_zz [Pa]",
-    "kinetic_xy [Pa]",
-    "kinetic_xz [Pa]",
-    "kinetic_yz [Pa]",
-];
-const STRAIN: [&str; 7] = [
-    "strain_xx [-]",
-    "strain_yy [-]",
-    "strain_zz [-]",
-    "strain_xy [-]",
-    "strain_xz [-]",
-    "strain_yz [-]",
-    "volumetric [-]",
-];
-const FABRIC: [&str; 8] = [
-    "anisotropy [-]",
-    "fabric_xx [-]",
-    "fabric_yy [-]",
-    "fabric_zz [-]",
-    "fabric_xy [-]",
-    "fabric_xz [-]",
-    "fabric_yz [-]",
-    "contacts",
-];
-const COORDINATION: [&str; 3 + SHARES] = [
-    "mean [-]",
-    "without_rattlers [-]",
-    "rattlers [-]",
-    "share_0 [-]",
-    "share_1 [-]",
-    "share_2 [-]",
-    "share_3 [-]",
-    "share_4 [-]",
-    "share_5 [-]",
-    "share_6 [-]",
-    "share_7 [-]",
-    "share_8 [-]",
-    "share_9 [-]",
-    "share_10 [-]",
-    "share_11 [-]",
-    "share_12 [-]",
-];
-
-const FRAGMENTS: [&str; 7] = [
-    "fragments",
-    "single_grains",
-    "largest_share [-]",
-    "largest_mass [kg]",
-    "mean_mass [kg]",
-    "d50 [m]",
-    "d80 [m]",
-];
-
-/// Returns the names of the columns after the time.
-fn columns(what: &ProbeKind) -> Vec<Cow<'static, str>> {
-    let names: &[&str] = match what {
-        ProbeKind::Fluid(what) => return fluids::columns(what).into_iter().map(Cow::Owned).collect(),
-        ProbeKind::ScalarLedger(scalar) => return ScalarLedger::names(*scalar).map(Cow::Owned).into(),
-        ProbeKind::GroupScalar { scalar, .. } => {
-            return ["mean", "lowest", "highest"]
-                .map(|name| Cow::Owned(format!("{name} [{}]", scalar.unit())))
-                .into();
-        }
-        ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
-        ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
-        ProbeKind::Energy => &Ledger::NAMES,
-        ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
-        ProbeKind::Fragments { .. } => &FRAGMENTS,
-        ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
-        ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
-        ProbeKind::Stress(_) => &STRESS,
-        ProbeKind::Strain { .. } => &STRAIN,
-        ProbeKind::Fabric(_) => &FABRIC,
-        ProbeKind::Coordination(_) => &COORDINATION,
-        ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
-        ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
-        ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
-        ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
-        ProbeKind::WornVolume { .. } => &["worn_volume [m^3]"],
-    };
-    names.iter().map(|&name| name.into()).collect()
 }
 
 /// Sums a vector over walls that count as one.

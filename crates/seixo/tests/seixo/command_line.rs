@@ -13,6 +13,7 @@ mod moved;
 mod output;
 mod owner;
 mod periodic;
+mod probes;
 mod random;
 mod refusals;
 mod scaling;

@@ -1,0 +1,157 @@
+//! Columns of the tables of probes: names with units, `[-]` for pure numbers, and nothing for counts.
+
+use super::FluidProbe;
+use crate::{Probe, ProbeKind};
+use seixo_analysis::SHARES;
+use seixo_engine::state::{Ledger, ScalarLedger};
+
+const STRESS: [&str; 20] = [
+    "pressure [Pa]",
+    "deviatoric [Pa]",
+    "contact_xx [Pa]",
+    "contact_yy [Pa]",
+    "contact_zz [Pa]",
+    "contact_xy [Pa]",
+    "contact_xz [Pa]",
+    "contact_yz [Pa]",
+    "kinetic_xx [Pa]",
+    "kinetic_yy [Pa]",
+    "kinetic_zz [Pa]",
+    "kinetic_xy [Pa]",
+    "kinetic_xz [Pa]",
+    "kinetic_yz [Pa]",
+    "sigma_xx [Pa]",
+    "sigma_yy [Pa]",
+    "sigma_zz [Pa]",
+    "sigma_xy [Pa]",
+    "sigma_xz [Pa]",
+    "sigma_yz [Pa]",
+];
+const STRAIN: [&str; 7] = [
+    "strain_xx [-]",
+    "strain_yy [-]",
+    "strain_zz [-]",
+    "strain_xy [-]",
+    "strain_xz [-]",
+    "strain_yz [-]",
+    "volumetric [-]",
+];
+const FABRIC: [&str; 8] = [
+    "anisotropy [-]",
+    "fabric_xx [-]",
+    "fabric_yy [-]",
+    "fabric_zz [-]",
+    "fabric_xy [-]",
+    "fabric_xz [-]",
+    "fabric_yz [-]",
+    "contacts",
+];
+const FRAGMENTS: [&str; 7] = [
+    "fragments",
+    "single_grains",
+    "largest_share [-]",
+    "largest_mass [kg]",
+    "mean_mass [kg]",
+    "d50 [m]",
+    "d80 [m]",
+];
+const FLUID: [&str; 9] = [
+    "particles",
+    "mass [kg]",
+    "kinetic [J]",
+    "v_rms [m/s]",
+    "v_max [m/s]",
+    "mach_max [-]",
+    "p_max [Pa]",
+    "density_min [-]",
+    "density_max [-]",
+];
+
+impl Probe {
+    /// Headers of the columns after the time, as in `force_z [N]`. A header without brackets is that of a whole number.
+    pub fn columns(&self) -> Vec<String> {
+        self.what.columns()
+    }
+}
+
+impl ProbeKind {
+    /// Headers of the columns of its values.
+    fn columns(&self) -> Vec<String> {
+        let names: &[&str] = match self {
+            ProbeKind::Fluid(what) => return what.columns(),
+            ProbeKind::ScalarLedger(scalar) => return ScalarLedger::names(*scalar).into(),
+            ProbeKind::GroupScalar { scalar, .. } => {
+                return ["mean", "lowest", "highest"]
+                    .map(|name| format!("{name} [{}]", scalar.unit()))
+                    .into();
+            }
+            ProbeKind::Coordination(_) => {
+                let shares = (0..SHARES).map(|k| format!("share_{k} [-]"));
+                let before = ["mean [-]", "without_rattlers [-]", "rattlers [-]"].map(str::to_owned);
+                return before.into_iter().chain(shares).collect();
+            }
+            ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
+            ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
+            ProbeKind::Energy => &Ledger::NAMES,
+            ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
+            ProbeKind::Fragments { .. } => &FRAGMENTS,
+            ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],
+            ProbeKind::WallHeat { .. } => &["heat_flow [W]", "heat [J]"],
+            ProbeKind::Stress(_) => &STRESS,
+            ProbeKind::Strain { .. } => &STRAIN,
+            ProbeKind::Fabric(_) => &FABRIC,
+            ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
+            ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
+            ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
+            ProbeKind::WallPower { .. } => &["power [W]"],
+            ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
+            ProbeKind::WornVolume { .. } => &["worn_volume [m^3]"],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+}
+
+impl FluidProbe {
+    fn columns(&self) -> Vec<String> {
+        match self {
+            FluidProbe::Totals => FLUID.map(str::to_owned).to_vec(),
+            FluidProbe::Pressure { at } => gauges(at, &["p"], "Pa"),
+            FluidProbe::Velocity { at } => gauges(at, &["vx", "vy", "vz"], "m/s"),
+            FluidProbe::SurfaceHeight { at } => gauges(at, &["height"], "m"),
+            FluidProbe::Front { .. } => vec!["front [m]".to_owned()],
+            FluidProbe::FlowRate { .. } => vec!["flow_rate [m^3/s]".to_owned()],
+        }
+    }
+}
+
+/// Headers of the columns of gauges: each with its number, and its place in meters, as in `p2 (0.1 0 0.05) [Pa]`.
+fn gauges<const N: usize>(at: &[[f64; N]], names: &[&str], unit: &str) -> Vec<String> {
+    let place = |place: &[f64; N]| place.map(|coordinate| coordinate.to_string()).join(" ");
+    let one = |(number, at): (usize, &[f64; N])| {
+        let at = place(at);
+        names
+            .iter()
+            .map(move |name| format!("{name}{} ({at}) [{unit}]", number + 1))
+            .collect::<Vec<_>>()
+    };
+    at.iter().enumerate().flat_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gauges_have_their_number_place_and_unit() {
+        let at = vec![[0.1, 0.0, -0.05], [0.2, 1.0, 3.0]];
+        assert_eq!(
+            ProbeKind::Fluid(FluidProbe::Pressure { at: at.clone() }).columns(),
+            ["p1 (0.1 0 -0.05) [Pa]", "p2 (0.2 1 3) [Pa]"]
+        );
+        let velocity = FluidProbe::Velocity { at }.columns();
+        assert_eq!(
+            (velocity[1].as_str(), velocity[5].as_str()),
+            ("vy1 (0.1 0 -0.05) [m/s]", "vz2 (0.2 1 3) [m/s]")
+        );
+    }
+}

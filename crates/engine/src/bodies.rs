@@ -276,14 +276,19 @@ impl Bodies {
 
     /// Total force and torque on body b from its grains and from fluids.
     pub fn push(&self, b: usize, fields: &Fields) -> BodyForce<f64> {
-        let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
-        let orientation = orientation_at(&self.orientation, b * RECORD);
-        let [force, torque] = self.body_forces.or_of(fields);
-        let push = push_on::<f64, f64>(first, end, &self.place, &self.offset, &orientation, force, torque, true);
+        let push = self.push_of_grains(b, fields);
         if self.load.is_empty() {
             return push;
         }
         with_load(&push, b, &self.load)
+    }
+
+    /// Force and torque on body b from its grains.
+    pub fn push_of_grains(&self, b: usize, fields: &Fields) -> BodyForce<f64> {
+        let (first, end) = (self.row[b] as usize, self.row[b + 1] as usize);
+        let orientation = orientation_at(&self.orientation, b * RECORD);
+        let [force, torque] = self.body_forces.or_of(fields);
+        push_on::<f64, f64>(first, end, &self.place, &self.offset, &orientation, force, torque, true)
     }
 
     /// Rates of change of the stored velocity \[m/s²\] and angular momentum \[N m\] of body b under these forces of its grains.

@@ -209,6 +209,22 @@ pub enum ProbeKind {
         /// Index into [`World::groups`].
         group: u32,
     },
+    /// Load on a group: of contacts and of fluids separately, each as one force and one torque.
+    GroupLoad {
+        /// Index into [`World::groups`].
+        group: u32,
+        /// Point about which torques are taken \[m\]; without, the center of mass of the group.
+        about: Option<Vec3>,
+    },
+    /// Motion of a rigid body, and the load on it.
+    Body {
+        /// Its id.
+        body: u32,
+        /// Its orientation at the start, a unit quaternion w x y z: rotations count from it.
+        orientation: [f64; 4],
+        /// Point about which torques are taken \[m\]; without, its center of mass.
+        about: Option<Vec3>,
+    },
     /// Number of bonds that were made, and of those that are intact.
     Bonds,
     /// Size of the fragments, which are grains connected by bonds.

@@ -1,5 +1,6 @@
 //! Probes: from the keys of a scene to logged quantities.
 
+mod bodies;
 mod columns;
 mod fluid;
 
@@ -84,6 +85,8 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         let group = group_of(name, world).map_err(|complaint| ("group_force".to_owned(), complaint))?;
         Ok(ProbeKind::GroupForce { group })
     }));
+    add(section.body.as_ref().map(|of| bodies::body(of, world, is_sound)));
+    add(section.group_load.as_ref().map(|on| bodies::group_load(on, world)));
     add(section.bonds.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Bonds)));
     add(section.fragments.as_ref().and_then(|of| fragments(of, world, is_sound)));
     let of_wall = |key: &str, name: &String| walls.find(name).map_err(|complaint| (key.to_owned(), complaint));
@@ -185,7 +188,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = UnlocatedDiagnostic::new(
-                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
+                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );

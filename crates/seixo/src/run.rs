@@ -12,6 +12,7 @@
 //! to step numbers, which follow from the scene alone. On GPUs and with several subdomains, interruptions change sums over time, as in
 //! `energies.csv`, by rounding.
 
+mod bodies;
 mod bond_breaks;
 mod driver;
 mod error;

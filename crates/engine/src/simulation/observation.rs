@@ -588,6 +588,19 @@ impl Simulation {
         (0..self.whole.populations.bodies.len()).map(of_body).collect()
     }
 
+    /// Load on each body by the contacts, bonds and external loads of its grains, in the order of the table: force \[N\], and torque about its center of
+    /// mass \[N m\].
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn loads_of_grains_on_bodies(&self) -> Vec<[[f64; 3]; 2]> {
+        self.assert_observed();
+        let populations = &self.whole.populations;
+        let push = |b: usize| populations.bodies.push_of_grains(b, &populations.grains.fields);
+        let loads = (0..populations.bodies.len()).map(push);
+        loads.map(|push| [array(&push.force), array(&push.torque)]).collect()
+    }
+
     /// Adds the fluid loads on bodies to the forces and torques of the grains with these indices. Each grain gets a share of the force by volume, and
     /// a torque for the part of the moment that these forces do not have: on a body they add up to its load.
     pub(crate) fn add_loads_of_fluids(&self, order: &[u32], force: &mut [Vec3], torque: &mut [Vec3]) {

@@ -36,6 +36,34 @@ const STRAIN: [&str; 7] = [
     "strain_yz [-]",
     "volumetric [-]",
 ];
+const LOAD: [&str; 12] = [
+    "contact_force_x [N]",
+    "contact_force_y [N]",
+    "contact_force_z [N]",
+    "contact_torque_x [N m]",
+    "contact_torque_y [N m]",
+    "contact_torque_z [N m]",
+    "fluid_force_x [N]",
+    "fluid_force_y [N]",
+    "fluid_force_z [N]",
+    "fluid_torque_x [N m]",
+    "fluid_torque_y [N m]",
+    "fluid_torque_z [N m]",
+];
+const BODY: [&str; 12] = [
+    "x [m]",
+    "y [m]",
+    "z [m]",
+    "roll [rad]",
+    "pitch [rad]",
+    "yaw [rad]",
+    "velocity_x [m/s]",
+    "velocity_y [m/s]",
+    "velocity_z [m/s]",
+    "angular_velocity_x [rad/s]",
+    "angular_velocity_y [rad/s]",
+    "angular_velocity_z [rad/s]",
+];
 const FABRIC: [&str; 8] = [
     "anisotropy [-]",
     "fabric_xx [-]",
@@ -90,6 +118,8 @@ impl ProbeKind {
                 let before = ["mean [-]", "without_rattlers [-]", "rattlers [-]"].map(str::to_owned);
                 return before.into_iter().chain(shares).collect();
             }
+            ProbeKind::Body { .. } => return [BODY, LOAD].concat().into_iter().map(str::to_owned).collect(),
+            ProbeKind::GroupLoad { .. } => &LOAD,
             ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
             ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
             ProbeKind::Energy => &Ledger::NAMES,

@@ -60,6 +60,10 @@ pub(crate) struct ProbeSection {
     /// Force on a group of grains by contacts, walls, bonds, loads and fluids, without gravity; for a boundary, the total force that acts on it.
     #[schemars(example = &"bed")]
     pub group_force: Option<String>,
+    /// Load on a group of grains as one force and one torque, of contacts and of fluids separately.
+    pub group_load: Option<LoadOn>,
+    /// Position, rotation since the start, velocity and angular velocity of a rigid body, and the load on it, of contacts and of fluids separately.
+    pub body: Option<BodyOf>,
     /// Number of bonds that were made, and of those that are intact.
     pub bonds: Option<bool>,
     /// Number and size of the fragments, which are grains connected by bonds. `true`: of all grains that are, or were, bonded; { groups = ["NAME"] }:
@@ -121,6 +125,28 @@ pub(crate) struct ProbeSection {
     pub front: Option<FrontOf>,
     /// Volume of fluid per time that passes a plane along its normal; in a plane flow, per meter of depth.
     pub flow_rate: Option<FlowThrough>,
+}
+
+/// A group of grains on which loads act.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct LoadOn {
+    /// Name of the group of grains.
+    #[schemars(example = &"hull")]
+    pub group: String,
+    /// Point about which torques are taken; the center of mass of the group if left out.
+    pub about: Option<Vector<Length>>,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct BodyOf {
+    /// Name of the group of grains that it belongs to: of a clump, of a boundary, or of grains with a joint or `displaces_fluid = true`.
+    #[schemars(example = &"hull")]
+    pub group: String,
+    /// Its number among the bodies of the group, in their order; the only one if left out.
+    pub number: Option<WholeNumber<1, { u32::MAX as u64 }>>,
+    /// Point in space about which torques are taken; the center of mass of the body if left out.
+    pub about: Option<Vector<Length>>,
 }
 
 /// Points in space.

@@ -167,7 +167,7 @@ impl Frames {
         let (index, time) = (self.schedule.next(), sample.time());
         // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
         if let Some((series, surfaces)) = &mut self.bodies {
-            series.put(layer, index, &vtk::bodies(&surfaces.at(&sample.bodies(), time)))?;
+            series.put(layer, index, &vtk::bodies(&surfaces.at(sample.bodies(), time)))?;
         }
         if let Some(series) = &mut self.grains {
             let mut grains = Cow::Borrowed(sample.grains());

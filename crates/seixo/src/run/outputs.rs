@@ -30,6 +30,8 @@ pub(super) struct Sample<'a> {
     look: OnceCell<FluidSampler<'a>>,
     bonds: OnceCell<Vec<BondSnapshot>>,
     walls: OnceCell<Vec<WallSnapshot>>,
+    bodies: OnceCell<Vec<BodySnapshot>>,
+    loads_on_bodies: OnceCell<[Vec<[[f64; 3]; 2]>; 2]>,
     ledger: OnceCell<Ledger>,
 }
 
@@ -43,6 +45,8 @@ impl<'a> Sample<'a> {
             look: OnceCell::new(),
             bonds: OnceCell::new(),
             walls: OnceCell::new(),
+            bodies: OnceCell::new(),
+            loads_on_bodies: OnceCell::new(),
             ledger: OnceCell::new(),
         }
     }
@@ -59,8 +63,18 @@ impl<'a> Sample<'a> {
         self.grains.get_or_init(|| self.simulation.snapshot())
     }
     /// Rigid bodies.
-    pub fn bodies(&self) -> Vec<BodySnapshot> {
-        self.simulation.bodies()
+    pub fn bodies(&self) -> &[BodySnapshot] {
+        self.bodies.get_or_init(|| self.simulation.bodies())
+    }
+    /// Force \[N\] and torque about the center of mass \[N m\] on each rigid body: by its grains, and by fluids.
+    pub fn loads_on_bodies(&self) -> &[Vec<[[f64; 3]; 2]>; 2] {
+        let loads = || {
+            [
+                self.simulation.loads_of_grains_on_bodies(),
+                self.simulation.loads_of_fluids_on_bodies(),
+            ]
+        };
+        self.loads_on_bodies.get_or_init(loads)
     }
     /// Fluid particles; empty without fluids.
     pub fn fluid(&self) -> &FluidSnapshot {

@@ -1,5 +1,6 @@
 //! Probes: quantities over time.
 
+use super::bodies;
 use super::fluids::FluidConstants;
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
@@ -97,6 +98,8 @@ impl ProbeLog {
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center_of_group(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
+            ProbeKind::GroupLoad { group, about } => row.extend(bodies::load_on_group(sample, *group, *about)),
+            ProbeKind::Body { body, orientation, about } => row.extend(bodies::motion_and_load(sample, *body, orientation, *about)),
             ProbeKind::Bonds => row.extend(sample.bonds_made_and_holding().map(|count| count as f64)),
             ProbeKind::Fragments { groups } => row.extend(sizes(sample, groups.as_deref())),
             ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),

@@ -85,3 +85,65 @@ fn the_power_on_walls_is_the_work_that_the_ledger_loses() {
         );
     }
 }
+
+/// Returns the mean of a column over the lines after a time \[s\].
+fn mean_after(start: f64, time: &[f64], values: &[f64]) -> f64 {
+    let late: Vec<f64> = time
+        .iter()
+        .zip(values)
+        .filter(|(time, _)| **time > start)
+        .map(|(_, value)| *value)
+        .collect();
+    late.iter().sum::<f64>() / late.len() as f64
+}
+
+#[test]
+fn a_held_ball_in_water_feels_the_weight_of_the_water_in_its_place() {
+    let stage = Stage::new();
+    stage.write("ball.toml", include_str!("scenes/held-ball-in-water.toml"));
+    stage.succeed("run ball.toml --quiet --threads 1");
+    let of = |probe: &str, name: &str| column(&stage, "ball.out", probe, name);
+    let time = of("ball", "time");
+    let lift = 4.0 / 3.0 * std::f64::consts::PI * 0.04_f64.powi(3) * 1000.0 * 9.81;
+    // The water oscillates with a period of some 50 ms: the mean is over four of them.
+    let upward = mean_after(0.05, &time, &of("ball", "fluid_force_z")) / lift;
+    let sideways = mean_after(0.05, &time, &of("ball", "fluid_force_x")) / lift;
+    assert!(
+        (upward - 1.0).abs() < 0.02 && sideways.abs() < 0.02,
+        "{upward}, {sideways} of ρ g V"
+    );
+    assert!(
+        of("ball", "contact_force_z").iter().all(|force| *force == 0.0),
+        "it touches nothing"
+    );
+    for name in ["fluid_force_x", "fluid_force_z"] {
+        assert_eq!(of("ball", name), of("group", name), "a body and its group: {name}");
+    }
+    // It does not move.
+    for (name, value) in [("z", 0.08), ("yaw", 0.0), ("velocity_z", 0.0)] {
+        assert!(of("ball", name).iter().all(|found| (found - value).abs() < 1e-15), "{name}");
+    }
+}
+
+#[test]
+fn a_body_carries_what_lies_on_it() {
+    let stage = Stage::new();
+    stage.write("pair.toml", include_str!("scenes/ball-on-a-held-ball.toml"));
+    stage.succeed("run pair.toml --quiet --threads 1");
+    let of = |probe: &str, name: &str| column(&stage, "pair.out", probe, name);
+    let last = |probe: &str, name: &str| *of(probe, name).last().unwrap();
+    let weight = 4.0 / 3.0 * std::f64::consts::PI * 0.01_f64.powi(3) * 2500.0 * 9.81;
+    // The ball came to rest, and what is left of its oscillation is below the tolerance.
+    assert!((last("held", "contact_force_z") / -weight - 1.0).abs() < 0.01);
+    // The body is 1 m from the point, along x: a force F along z has the torque −F · 1 m about y.
+    assert!((last("held", "contact_torque_y") / weight - 1.0).abs() < 0.01);
+    assert!(last("held", "contact_torque_x").abs() < 1e-6 * weight);
+    assert!((last("free", "contact_force_z") / weight - 1.0).abs() < 0.01);
+    assert_eq!(last("held", "fluid_force_z"), 0.0);
+    // A body that turns at 2 rad/s about z.
+    let (time, yaw) = (of("turning", "time"), of("turning", "yaw"));
+    for (time, yaw) in time.iter().zip(yaw) {
+        assert!((yaw - 2.0 * time).abs() < 1e-9, "{yaw} rad after {time} s");
+    }
+    assert!((last("turning", "angular_velocity_z") - 2.0).abs() < 1e-12);
+}

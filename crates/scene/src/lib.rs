@@ -176,8 +176,19 @@ pub struct Probe {
     pub name: String,
     /// Simulated time between two lines \[s\].
     pub every: f64,
+    /// Statistics of each column in each line, if they are logged.
+    pub average: Option<Average>,
     /// The logged quantity.
     pub what: ProbeKind,
+}
+
+/// Statistics over a time back from each line of a probe.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Average {
+    /// This time \[s\].
+    pub window: f64,
+    /// Simulated time between two samples \[s\].
+    pub sample_every: f64,
 }
 
 /// The logged quantity of a probe.

@@ -7,7 +7,7 @@ mod fluid;
 pub use fluid::FluidProbe;
 
 use crate::{
-    Probe, ProbeKind,
+    Average, Probe, ProbeKind,
     assemble::{CheckState, MAX_LINES, check_interval},
     diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{axis_between, corners, si},
@@ -24,6 +24,10 @@ use std::{collections::BTreeMap, ops::Range};
 
 /// The logged quantity of a probe, or the key at fault and the reason.
 type Kind = Result<ProbeKind, (String, UnlocatedDiagnostic)>;
+
+/// Number of samples of an average if the scene does not say how often they are taken, and the largest number, which are in memory.
+const USUAL_SAMPLES: f64 = 100.0;
+const MAX_SAMPLES: f64 = 1e5;
 
 /// Smallest number of grains from whose positions a strain in space follows.
 const MIN_TO_STRAIN: usize = 4;
@@ -47,16 +51,76 @@ pub(crate) fn probes(
     for (name, section) in &mut file.probe {
         let every = section.every.get_or_insert(usual).si;
         check_interval(&format!("probe.{name}.every"), until, every, MAX_LINES, findings);
+        let average = match average(section, every) {
+            Ok(average) => average,
+            Err((key, complaint)) => {
+                findings.add(&format!("probe.{name}.{key}"), complaint.within(&format!("probe.{name}")));
+                continue;
+            }
+        };
+        if let Some(average) = average {
+            check_interval(
+                &format!("probe.{name}.sample_every"),
+                until,
+                average.sample_every,
+                MAX_LINES,
+                findings,
+            );
+        }
         match probe_kind(section, (world, absent), walls, is_sound) {
             Ok(what) => probes.push(Probe {
                 name: name.clone(),
                 every,
+                average,
                 what,
             }),
             Err((key, complaint)) => findings.add(&format!("probe.{name}.{key}"), complaint.within(&format!("probe.{name}"))),
         }
     }
     probes
+}
+
+/// The statistics of a probe with this time between two lines \[s\]; completes the section.
+fn average(section: &mut ProbeSection, every: f64) -> Result<Option<Average>, (String, UnlocatedDiagnostic)> {
+    let Some(window) = section.average else {
+        if section.sample_every.is_some() {
+            let complaint = UnlocatedDiagnostic::new("`sample_every` is for statistics, and the probe has none");
+            return Err((
+                "sample_every".to_owned(),
+                complaint.remedy("add average = \"0.1 s\", or another time, or remove `sample_every`"),
+            ));
+        }
+        return Ok(None);
+    };
+    let usual = Quantity::new(every.min(window.si / USUAL_SAMPLES));
+    let sample_every = section.sample_every.get_or_insert(usual).si;
+    let samples = window.si / sample_every;
+    if samples < 1.0 - 1e-9 {
+        let complaint = UnlocatedDiagnostic::new(format!(
+            "an average over {} s has no sample when samples are {sample_every} s apart",
+            window.si
+        ));
+        let complaint = complaint.limit(format!("`sample_every` up to {} s", window.si));
+        return Err((
+            "sample_every".to_owned(),
+            complaint.remedy("sample more often, or average over a longer time"),
+        ));
+    }
+    if samples > MAX_SAMPLES {
+        let complaint = UnlocatedDiagnostic::new(format!("an average over {} s has {samples:.3e} samples", window.si));
+        let complaint = complaint.limit(format!(
+            "{MAX_SAMPLES:e} samples, that is one every {:e} s",
+            window.si / MAX_SAMPLES
+        ));
+        return Err((
+            "sample_every".to_owned(),
+            complaint.remedy("sample less often, or average over a shorter time"),
+        ));
+    }
+    Ok(Some(Average {
+        window: window.si,
+        sample_every,
+    }))
 }
 
 fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), walls: NamedWalls, is_sound: bool) -> Kind {

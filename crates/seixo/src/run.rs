@@ -35,6 +35,7 @@ mod record;
 mod schedule;
 mod stage_runner;
 mod startup;
+mod statistics;
 mod surfaces;
 mod user_actions;
 mod viewers;

@@ -95,10 +95,24 @@ const FLUID: [&str; 9] = [
     "density_max [-]",
 ];
 
+/// Statistics of a column, and whether they are whole numbers if the column has whole numbers.
+const STATISTICS: [(&str, bool); 4] = [("mean", false), ("deviation", false), ("lowest", true), ("highest", true)];
+
 impl Probe {
-    /// Headers of the columns after the time, as in `force_z [N]`. A header without brackets is that of a whole number.
+    /// Headers of the columns after the time, as in `force_z [N]`. A header without brackets is that of a whole number. After the values follow their
+    /// statistics: the means of all columns, then the standard deviations, the smallest and the largest values.
     pub fn columns(&self) -> Vec<String> {
-        self.what.columns()
+        let values = self.what.columns();
+        let statistics = STATISTICS.iter().filter(|_| self.average.is_some());
+        let of_values = statistics.flat_map(|(name, are_alike)| {
+            let header = move |value: &String| {
+                let unit = if value.contains('[') || *are_alike { "" } else { " [-]" };
+                format!("{name}_{value}{unit}")
+            };
+            values.iter().map(header)
+        });
+        let of_values: Vec<String> = of_values.collect();
+        [values, of_values].concat()
     }
 }
 
@@ -170,6 +184,36 @@ fn gauges<const N: usize>(at: &[[f64; N]], names: &[&str], unit: &str) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Average;
+
+    #[test]
+    fn statistics_have_the_unit_of_their_column_and_means_of_counts_are_numbers() {
+        let probe = Probe {
+            name: "flow".to_owned(),
+            every: 1.0,
+            average: Some(Average {
+                window: 1.0,
+                sample_every: 0.1,
+            }),
+            what: ProbeKind::Mixing {
+                groups: vec![0, 1],
+                cells: [1; 3],
+                bounds: None,
+            },
+        };
+        let columns = probe.columns();
+        assert_eq!(columns.len(), 15);
+        assert_eq!(
+            [&columns[0], &columns[3], &columns[5], &columns[8], &columns[11]],
+            [
+                "lacey_index [-]",
+                "mean_lacey_index [-]",
+                "mean_cells [-]",
+                "deviation_cells [-]",
+                "lowest_cells"
+            ]
+        );
+    }
 
     #[test]
     fn gauges_have_their_number_place_and_unit() {

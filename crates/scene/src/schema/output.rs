@@ -43,11 +43,18 @@ pub(crate) struct CoarseSection {
     pub width: Quantity<Length, Positive>,
 }
 
-/// A quantity logged over time: exactly one of the keys besides `every`.
+/// A quantity logged over time: exactly one of the keys besides `every`, `average` and `sample_every`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ProbeSection {
     /// Simulated time between two lines; as the energy ledger if left out.
     pub every: Option<Quantity<Time, Positive>>,
+    /// Statistics: each line also has the mean, the standard deviation, the smallest and the largest value of each column over this time back; none
+    /// if left out.
+    #[schemars(example = &"0.1 s")]
+    pub average: Option<Quantity<Time, Positive>>,
+    /// Simulated time between two samples of the statistics; `every` or a hundredth of `average`, whichever is shorter, if left out.
+    #[schemars(example = &"1 ms")]
+    pub sample_every: Option<Quantity<Time, Positive>>,
     /// Position of the grain with this id; with periodic sides, that inside the domain.
     pub position: Option<WholeNumber<0, { u32::MAX as u64 }>>,
     /// Grains that pass a plane along its normal: number, mass, and mass per time. With periodic sides a grain counts each time that it passes.

@@ -24,6 +24,7 @@ mod joints;
 mod muller;
 mod open_boundaries;
 mod placing;
+mod probes;
 mod scenes;
 mod solids;
 mod spheres;

@@ -208,7 +208,7 @@ impl Outputs {
     pub fn needs_contacts(&mut self, step: u64) -> bool {
         let mut probes = self.probes.iter();
         (self.frames.needs_contacts() && self.frames.schedule().is_due(step))
-            || probes.any(|probe| probe.needs_contacts() && probe.schedule.is_due(step))
+            || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
     /// Writes the outputs that are due now.
@@ -216,8 +216,8 @@ impl Outputs {
         let steps = simulation.steps();
         let sample = Sample::of(simulation, contacts);
         for probe in &mut self.probes {
-            if probe.schedule.is_due(steps) {
-                probe.write(&sample)?;
+            if probe.is_measured(steps) {
+                probe.measure(&sample)?;
             } else if probe.next_check <= steps {
                 probe.look(&sample);
             }
@@ -236,7 +236,7 @@ impl Outputs {
     }
 
     fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
-        let probes = self.probes.iter_mut().map(|probe| &mut probe.schedule);
+        let probes = self.probes.iter_mut().flat_map(ProbeLog::schedules);
         [self.frames.schedule(), &mut self.energies_schedule].into_iter().chain(probes)
     }
 }

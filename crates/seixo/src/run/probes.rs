@@ -6,6 +6,7 @@ use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::plane_counter::{PlaneCounter, time_to_look};
 use super::schedule::Schedule;
+use super::statistics::Statistics;
 use seixo_analysis::{
     FragmentSizes, Plane, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
     solid_fraction, strain, stress_in,
@@ -34,6 +35,7 @@ pub(super) struct ProbeLog {
     /// Reference positions of the grains for a strain: those at the first line, at the start.
     unstrained: Option<Unstrained>,
     fluids: FluidConstants,
+    statistics: Option<Statistics>,
     pub schedule: Schedule,
     pub table: Table,
 }
@@ -62,6 +64,7 @@ impl ProbeLog {
             next_check: u64::MAX,
             unstrained: None,
             fluids: FluidConstants::of(world),
+            statistics: probe.average.as_ref().map(|average| Statistics::new(average, time_step)),
             schedule,
             table,
         })
@@ -79,13 +82,39 @@ impl ProbeLog {
         self.next_check = sample.steps().saturating_add(steps.max(1.0) as u64);
     }
 
-    /// Adds a line.
-    pub fn write(&mut self, sample: &Sample) -> Result<(), FilesError> {
+    /// Returns the schedule of the lines, and that of samples between them if there are any.
+    pub fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
+        let samples = self.statistics.iter_mut().map(|statistics| &mut statistics.schedule);
+        [&mut self.schedule].into_iter().chain(samples)
+    }
+
+    /// Whether a sample of its statistics is due at this step.
+    fn is_sampled(&self, step: u64) -> bool {
+        self.statistics.as_ref().is_some_and(|statistics| statistics.schedule.is_due(step))
+    }
+
+    /// Whether its values are needed at this step, for a line or for a sample.
+    pub fn is_measured(&self, step: u64) -> bool {
+        self.schedule.is_due(step) || self.is_sampled(step)
+    }
+
+    /// Measures its values, for the sample and the line that are due.
+    pub fn measure(&mut self, sample: &Sample) -> Result<(), FilesError> {
         self.look(sample);
-        let values = self.values(sample);
+        let mut values = self.values(sample);
+        let (is_sampled, time) = (self.is_sampled(sample.steps()), sample.time());
+        if let Some(statistics) = self.statistics.as_mut().filter(|_| is_sampled) {
+            statistics.take(time, &values);
+        }
+        if !self.schedule.is_due(sample.steps()) {
+            return Ok(());
+        }
+        if let Some(statistics) = &self.statistics {
+            values.extend(statistics.values(values.len()));
+        }
         let cells = values.iter().zip(&self.is_whole);
         let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
-        let cells: Vec<String> = [format!("{:?}", sample.time())].into_iter().chain(cells).collect();
+        let cells: Vec<String> = [format!("{time:?}")].into_iter().chain(cells).collect();
         self.table.line(&cells.join(","))
     }
 
@@ -168,6 +197,9 @@ impl ProbeLog {
             to.put(&grains, Column::U32(unstrained.id.clone()));
             to.put(&places, Column::F64(unstrained.position.as_flattened().to_vec()));
         }
+        if let Some(statistics) = &self.statistics {
+            statistics.save(to, &self.section("samples"));
+        }
         if let ProbeKind::CountThrough { .. } = self.what {
             self.passage.save(to, |what| self.section(what), self.next_check);
         }
@@ -181,6 +213,11 @@ impl ProbeLog {
                 id: id.clone(),
                 position: places.as_chunks::<3>().0.to_vec(),
             });
+        }
+        let samples = self.section("samples");
+        if let Some(statistics) = &mut self.statistics {
+            // Four numbers for each column follow the columns.
+            statistics.restore(state, &samples, self.is_whole.len() / 5);
         }
         if let ProbeKind::CountThrough { point, normal, .. } = &self.what {
             let plane = Plane::in_cell(*point, *normal, cell);

@@ -2,7 +2,7 @@
 
 use seixo_engine::world::Fluids;
 use seixo_files::vtk::Field;
-use seixo_scene::Scene;
+use seixo_scene::{Probe, Scene};
 
 /// Estimates the numbers of grains and of fluid particles that enter after the start, through inlets and by stages.
 pub fn entering_later(scene: &Scene) -> [f64; 2] {
@@ -42,7 +42,9 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     // Half a vertex to three vertices for each triangle of a body.
     let triangles = scene.outlines.triangles() as f64;
     let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0 + triangles * 90.0;
-    let lines: f64 = scene.probes.iter().map(|probe| 70.0 * times(probe.every)).sum();
+    // Statistics are four numbers for each column.
+    let wide = |probe: &Probe| if probe.average.is_some() { 350.0 } else { 70.0 };
+    let lines: f64 = scene.probes.iter().map(|probe| wide(probe) * times(probe.every)).sum();
     let checkpoint = 300.0 * (grains + particles) + bonds;
     (frame * times(scene.output.every) + 250.0 * times(scene.output.energies_every) + lines + 2.0 * checkpoint) as u64
 }

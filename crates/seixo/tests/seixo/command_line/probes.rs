@@ -42,6 +42,11 @@ energies_every = "1 us"
 wall_power = "drum"
 [probe.belt]
 wall_power = "belt"
+[probe.mean]
+wall_power = "drum"
+every = "10 ms"
+average = "10 ms"
+sample_every = "1 us"
 [probe.torque]
 wall_torque = "drum"
 [probe.ledger]
@@ -84,6 +89,33 @@ fn the_power_on_walls_is_the_work_that_the_ledger_loses() {
             "{power} W, {torque} N m"
         );
     }
+}
+
+#[test]
+fn averages_are_of_the_time_before_a_line_and_resumed_runs_continue_them() {
+    let stage = Stage::new();
+    stage.write("drum.toml", DRUM);
+    stage.succeed("run drum.toml --quiet --threads 1 --out whole");
+    let of = |probe: &str, name: &str| column(&stage, "whole", probe, name);
+    let (time, power) = (of("drum", "time"), of("drum", "power"));
+    let lines = of("mean", "time")
+        .into_iter()
+        .zip(of("mean", "mean_power"))
+        .zip(of("mean", "highest_power"));
+    for ((end, mean), highest) in lines.skip(1) {
+        let within = time
+            .iter()
+            .zip(&power)
+            .filter(|(time, _)| **time > end - 0.01 + 1e-9 && **time <= end);
+        let within: Vec<f64> = within.map(|(_, power)| *power).collect();
+        let expected = within.iter().sum::<f64>() / within.len() as f64;
+        assert!((mean - expected).abs() <= 1e-9 * expected.abs(), "{end} s: {mean} W, {expected} W");
+        assert_eq!(highest, within.iter().fold(f64::NEG_INFINITY, |most, power| most.max(*power)));
+    }
+    stage.succeed("run drum.toml --quiet --until 0.026 --out half");
+    stage.succeed("resume half --quiet --until 0.06");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
 }
 
 /// Returns the mean of a column over the lines after a time \[s\].

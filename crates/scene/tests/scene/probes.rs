@@ -1,0 +1,85 @@
+//! Keys of probes: values in the scene, columns of their tables, and errors.
+
+use crate::spoiled::{Case, SOUND, assert_refused};
+use seixo_scene::{Average, ProbeKind, Scene, load_text};
+use std::path::Path;
+
+fn scene(from: &str, to: &str) -> Scene {
+    load_text(&SOUND.replace(from, to), Path::new("scene.toml"), &[]).unwrap()
+}
+
+fn logging(keys: &str) -> Scene {
+    scene("position = 0", keys)
+}
+
+#[test]
+fn bodies_and_loads_are_of_a_group_about_a_point() {
+    let held = SOUND.replace("radius = \"1 mm\"", "radius = \"1 mm\"\nfixed = true");
+    let keys = "body = { group = \"bed\", about = [0, 0, \"1 cm\"] }\n[probe.second]\ngroup_load = { group = \"bed\" }";
+    let scene = load_text(&held.replace("position = 0", keys), Path::new("scene.toml"), &[]).unwrap();
+    let ProbeKind::Body { body, about, .. } = scene.probes[0].what else {
+        panic!("{:?}", scene.probes[0].what);
+    };
+    assert_eq!((body, about), (scene.world.grains.bodies[0].id, Some([0.0, 0.0, 0.01])));
+    assert_eq!(scene.probes[1].what, ProbeKind::GroupLoad { group: 0, about: None });
+    assert_eq!((scene.probes[0].columns().len(), scene.probes[1].columns().len()), (24, 12));
+}
+
+#[test]
+fn averages_have_a_hundred_samples_unless_the_scene_says_otherwise() {
+    let average = |keys: &str| logging(&format!("position = 0\n{keys}")).probes[0].average;
+    assert_eq!(average(""), None);
+    for (keys, window, sample_every) in [
+        ("average = \"0.2 s\"", 0.2, 0.002),
+        ("average = \"0.2 s\"\nevery = \"1 ms\"", 0.2, 0.001),
+        ("average = \"0.2 s\"\nsample_every = \"50 ms\"", 0.2, 0.05),
+    ] {
+        assert_eq!(average(keys), Some(Average { window, sample_every }), "{keys}");
+    }
+    // The resolved scene says the same.
+    let first = logging("position = 0\naverage = \"0.2 s\"");
+    let again = load_text(&first.resolved, Path::new("scene.toml"), &[]).unwrap();
+    assert_eq!(again.probes, first.probes);
+}
+
+#[test]
+fn what_cannot_be_logged_is_refused_with_place_and_remedy() {
+    let cases: Vec<Case> = vec![
+        (
+            "position = 0",
+            "body = { group = \"bed\" }",
+            &["scene.toml:23:", "grains.bed have no rigid body at the start", "clumps, boundaries"],
+        ),
+        (
+            "radius = \"1 mm\"",
+            "radius = \"1 mm\"\nfixed = true\n[probe.second]\nbody = { group = \"bed\", number = 2 }",
+            &["scene.toml:19:", "grains.bed have no body number 2", "1 to 1"],
+        ),
+        (
+            "position = 0",
+            "group_load = { group = \"bad\" }",
+            &["scene.toml:23:", "no group of grains is named `bad`", "did you mean `bed`?"],
+        ),
+        (
+            "position = 0",
+            "wall_power = \"flor\"",
+            &["scene.toml:23:14", "no wall is named `flor`", "did you mean `floor`?"],
+        ),
+        (
+            "position = 0",
+            "position = 0\nsample_every = \"1 ms\"",
+            &["scene.toml:24:16", "the probe has none", "add average"],
+        ),
+        (
+            "position = 0",
+            "position = 0\naverage = \"1 ms\"\nsample_every = \"10 ms\"",
+            &["scene.toml:25:16", "has no sample", "up to 0.001 s"],
+        ),
+        (
+            "position = 0",
+            "position = 0\naverage = \"1 s\"\nsample_every = \"1 us\"",
+            &["scene.toml:25:16", "1.000e6 samples", "1e5 samples"],
+        ),
+    ];
+    assert_refused(&cases);
+}

@@ -1,6 +1,7 @@
 //! Conditions on a running simulation, as in "kinetic_energy < 1e-6 J or duration > 2 s".
 
 use crate::{
+    Probe,
     diagnostics::{UnlocatedDiagnostic, did_you_mean, listed},
     quantity::{self, Dimension, Energy, Force, Number, Time, UnitExponents, Velocity},
     walls::NamedWalls,
@@ -24,6 +25,20 @@ pub enum Measure {
     Coordination(Option<u32>),
     /// Magnitude of the force of grains and fluids on a wall \[N\].
     WallForce(Range<usize>),
+    /// Value of a column of a probe at its last line in the stage, in the unit of the column.
+    Probe(ProbeColumn),
+    /// Drift of a column of a probe over this time \[s\]: the magnitude of the slope of a line that is fitted to the last lines in the stage, times the
+    /// time; in the unit of the column.
+    Drift(ProbeColumn, f64),
+}
+
+/// A column of the table of a probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeColumn {
+    /// Index into [`crate::Scene::probes`].
+    pub probe: usize,
+    /// Index of the column, not counting the time.
+    pub column: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,8 +61,11 @@ struct Comparison {
     what: Measure,
     name: String,
     sign: Sign,
+    /// In this unit.
     limit: f64,
-    unit: &'static str,
+    unit: String,
+    /// The limit as written, for a probe, whose unit is known later.
+    written: String,
 }
 
 /// Comparisons joined by `or`, and more tightly by `and`.
@@ -61,7 +79,7 @@ pub(crate) struct Names<'a> {
 }
 
 const EXAMPLE: &str = "write it as in \"kinetic_energy < 1e-6 J\", \"time > 2 s\", \"duration 0.5 s\", \"grains.bed > 1000\" or \"wall_force.lid > 10 N\", joined by `and` and `or`";
-const MEASURES: [&str; 7] = [
+const MEASURES: [&str; 9] = [
     "time",
     "duration",
     "grains",
@@ -69,7 +87,11 @@ const MEASURES: [&str; 7] = [
     "largest_speed",
     "coordination",
     "wall_force",
+    "probe",
+    "drift",
 ];
+/// How a column of a probe is named, and how its drift is.
+const OF_PROBE: &str = "write it as in \"probe.core.sigma_zz > 100 kPa\" or \"drift.core.sigma_zz < 1 kPa over 0.5 s\"";
 
 /// The first number of steps that last at least, or with `is_strict` more than, this time \[s\].
 fn first_step_at(time: f64, is_strict: bool, time_step: f64) -> u64 {
@@ -166,10 +188,23 @@ impl Condition {
             .map(|comparison| comparison.name.as_str())
     }
 
-    /// Whether it needs grains or walls, not only the clock.
+    /// Whether it needs grains or walls, not only the clock and lines of probes.
     pub fn looks_at_grains(&self) -> bool {
-        let is_clock = |comparison: &Comparison| matches!(comparison.what, Measure::Time | Measure::Duration);
-        !self.0.iter().flatten().all(is_clock)
+        let is_apart = |measure: &Measure| matches!(measure, Measure::Time | Measure::Duration | Measure::Probe(_) | Measure::Drift(..));
+        !self.measures().all(is_apart)
+    }
+
+    /// Its quantities.
+    pub fn measures(&self) -> impl Iterator<Item = &Measure> {
+        self.0.iter().flatten().map(|comparison| &comparison.what)
+    }
+
+    /// Finds the columns of probes that it names. `known` are the names of all probes, with an error or without.
+    pub(crate) fn find_columns(&mut self, probes: &[Probe], known: &[&str]) -> Result<(), UnlocatedDiagnostic> {
+        self.0
+            .iter_mut()
+            .flatten()
+            .try_for_each(|comparison| comparison.find_column(probes, known))
     }
 }
 
@@ -195,36 +230,126 @@ impl Comparison {
         if name.is_empty() {
             return Err(UnlocatedDiagnostic::new("a comparison is missing").remedy(EXAMPLE));
         }
-        let (what, powers, unit) = measure(name, names)?;
         let rest = rest.trim_start();
-        let sign = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign));
-        let (sign, limit) = match sign {
-            Some((text, sign)) => (*sign, &rest[text.len()..]),
+        if let Some(compared) = of_probe(name, rest) {
+            return compared;
+        }
+        let (what, powers, unit) = measure(name, names)?;
+        let (sign, limit) = match sign_of(rest) {
+            Some(found) => found,
             // A duration needs no sign.
             None if matches!(what, Measure::Time | Measure::Duration) && !rest.is_empty() => (Sign::GreaterOrEqual, rest),
-            None => {
-                let complaint = UnlocatedDiagnostic::new(format!("\"{text}\" compares nothing")).limit("<, <=, > or >= and a value");
-                return Err(complaint.remedy(EXAMPLE));
-            }
+            None => return Err(compares_nothing(text, EXAMPLE)),
         };
-        let parsed = quantity::parse(limit)?;
-        let found = parsed.powers.unwrap_or_default();
-        if found != powers || (parsed.powers.is_none() && !unit.is_empty()) {
-            let found = parsed.powers.map_or("has no unit".to_owned(), |powers| format!("is {powers}"));
-            return Err(
-                UnlocatedDiagnostic::new(format!("\"{}\" {found}, but `{name}` is {powers}", limit.trim()))
-                    .limit(powers.to_string())
-                    .remedy(EXAMPLE),
-            );
-        }
         Ok(Comparison {
             what,
             name: name.to_owned(),
             sign,
-            limit: parsed.value,
-            unit,
+            limit: limit_of(name, limit, powers, EXAMPLE)?,
+            unit: unit.to_owned(),
+            written: String::new(),
         })
     }
+
+    /// Finds the column of a probe that it names, and reads its limit in the unit of the column.
+    fn find_column(&mut self, probes: &[Probe], known: &[&str]) -> Result<(), UnlocatedDiagnostic> {
+        let (Measure::Probe(column) | Measure::Drift(column, _)) = &mut self.what else {
+            return Ok(());
+        };
+        let mut parts = self.name.splitn(3, '.').skip(1);
+        let (probe, wanted) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let Some(index) = probes.iter().position(|other| other.name == probe) else {
+            // A probe with an error is reported there.
+            if known.contains(&probe) {
+                return Ok(());
+            }
+            let complaint = UnlocatedDiagnostic::new(format!("no probe is named `{probe}`"));
+            return Err(complaint.remedy(did_you_mean(probe, known.iter().copied())));
+        };
+        let headers = probes[index].columns();
+        let name_of = |header: &String| header.split(' ').next().unwrap_or_default().to_owned();
+        let names: Vec<String> = headers.iter().map(name_of).collect();
+        let Some(at) = names.iter().position(|name| name == wanted) else {
+            let complaint = UnlocatedDiagnostic::new(format!("probe `{probe}` has no column `{wanted}`"));
+            return Err(complaint.limit(listed(names.iter().map(String::as_str))).remedy(OF_PROBE));
+        };
+        *column = ProbeColumn { probe: index, column: at };
+        let unit = headers[at].split_once('[').map_or("", |(_, unit)| unit.trim_end_matches(']'));
+        if unit != "-" {
+            self.unit = unit.to_owned();
+        }
+        let one = quantity::parse(format!("1 {}", self.unit).trim())?;
+        self.limit = limit_of(&self.name, &self.written, one.powers.unwrap_or_default(), OF_PROBE)? / one.value;
+        Ok(())
+    }
+}
+
+/// The sign at the start of a text, and the rest of the text.
+fn sign_of(text: &str) -> Option<(Sign, &str)> {
+    let (written, sign) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
+    Some((*sign, &text[written.len()..]))
+}
+
+fn compares_nothing(text: &str, example: &str) -> UnlocatedDiagnostic {
+    let complaint = UnlocatedDiagnostic::new(format!("\"{text}\" compares nothing")).limit("<, <=, > or >= and a value");
+    complaint.remedy(example)
+}
+
+/// The limit of a quantity of this dimension, in SI units.
+fn limit_of(name: &str, written: &str, powers: UnitExponents, example: &str) -> Result<f64, UnlocatedDiagnostic> {
+    let parsed = quantity::parse(written)?;
+    if parsed.powers.unwrap_or_default() == powers && (parsed.powers.is_some() || powers == UnitExponents::default()) {
+        return Ok(parsed.value);
+    }
+    let found = parsed.powers.map_or("has no unit".to_owned(), |powers| format!("is {powers}"));
+    let complaint = UnlocatedDiagnostic::new(format!("\"{}\" {found}, but `{name}` is {powers}", written.trim()));
+    Err(complaint.limit(powers.to_string()).remedy(example))
+}
+
+/// Reads the comparison of a column of a probe, as far as its unit is not needed; `None` for another quantity.
+fn of_probe(name: &str, rest: &str) -> Option<Result<Comparison, UnlocatedDiagnostic>> {
+    let kind = name.split('.').next().filter(|kind| ["probe", "drift"].contains(kind))?;
+    let read = || {
+        if name.split('.').count() != 3 {
+            let complaint = UnlocatedDiagnostic::new(format!("`{name}` does not say which column of which probe"));
+            return Err(complaint.limit(format!("{kind}.NAME.COLUMN")).remedy(OF_PROBE));
+        }
+        let (sign, limit) = sign_of(rest).ok_or_else(|| compares_nothing(&format!("{name} {rest}"), OF_PROBE))?;
+        let (limit, over) = limit
+            .split_once(" over ")
+            .map_or((limit, None), |(limit, over)| (limit, Some(over)));
+        let what = match (kind, over) {
+            ("drift", Some(over)) => Measure::Drift(ProbeColumn::default(), window_of(name, over)?),
+            ("drift", None) => {
+                let complaint = UnlocatedDiagnostic::new(format!("`{name}` does not say over which time"));
+                return Err(complaint.limit("over and a time, after the value").remedy(OF_PROBE));
+            }
+            (_, None) => Measure::Probe(ProbeColumn::default()),
+            (_, Some(_)) => {
+                let complaint = UnlocatedDiagnostic::new(format!("`over` is for a drift, and `{name}` is a value"));
+                return Err(complaint.remedy("give the probe an `average`, and compare the column mean_NAME"));
+            }
+        };
+        Ok(Comparison {
+            what,
+            name: name.to_owned(),
+            sign,
+            limit: f64::NAN,
+            unit: String::new(),
+            written: limit.to_owned(),
+        })
+    };
+    Some(read())
+}
+
+/// The time over which a drift is measured \[s\].
+fn window_of(name: &str, written: &str) -> Result<f64, UnlocatedDiagnostic> {
+    let window = limit_of(name, written, Time::POWERS, OF_PROBE)?;
+    if window > 0.0 {
+        return Ok(window);
+    }
+    let complaint = UnlocatedDiagnostic::new(format!("`{name}` has no drift over {window} s"));
+    Err(complaint.limit("a time > 0").remedy(OF_PROBE))
 }
 
 /// The word that a user means by another one between two comparisons.

@@ -56,7 +56,7 @@ mod vocabulary;
 mod volume;
 mod walls;
 
-pub use condition::{Condition, Measure};
+pub use condition::{Condition, Measure, ProbeColumn};
 pub use device::Device;
 pub use diagnostics::{Diagnostic, Diagnostics, UnlocatedDiagnostic, escape_controls};
 pub use inlet::{Inlet, InletTotals};

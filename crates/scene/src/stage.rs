@@ -10,6 +10,7 @@ pub use actions::StageTarget;
 pub use freezing::Freeze;
 
 use crate::{
+    Probe,
     assemble::CheckState,
     condition::{Condition, Names, unknown},
     diagnostics::UnlocatedDiagnostic,
@@ -55,9 +56,10 @@ pub(crate) struct StageSection {
     #[schemars(example = &"settle")]
     pub name: String,
     /// Condition for its end, as in "kinetic_energy < 1e-6 J", "time > 2 s", "duration 0.5 s", "grains.bed > 1000", "coordination > 4",
-    /// "largest_speed < 1 mm/s" or "wall_force.lid > 10 N", joined by `and` and `or`; with the run if left out, which only the last may. `and` binds
-    /// more tightly than `or`; there are no parentheses; `kinetic_energy` is of translation of grains, without fluids;
-    /// `wall_force` is a magnitude. Only stages have conditions: probes log during the whole run, and bonds are made at the start or by a stage.
+    /// "largest_speed < 1 mm/s", "wall_force.lid > 10 N", "probe.core.sigma_zz > 100 kPa" or "drift.core.sigma_zz < 1 kPa over 0.5 s", joined by `and`
+    /// and `or`; with the run if left out, which only the last may. `and` binds more tightly than `or`; there are no parentheses; `kinetic_energy` is of
+    /// translation of grains, without fluids; `wall_force` is a magnitude; `probe` is a column of a probe at its last line, and `drift` its change, by
+    /// the slope of its lines. Only stages have conditions: probes log during the whole run, and bonds are made at the start or by a stage.
     #[schemars(example = &"kinetic_energy < 1e-6 J")]
     pub until: Option<String>,
     /// Simulated time between two checks of the condition; the first check is after one such time. Shorten it in runs of milliseconds.
@@ -347,6 +349,17 @@ pub(crate) fn stages(
         });
     }
     (stages, absent)
+}
+
+/// Finds the columns of probes that the conditions of stages name.
+pub(crate) fn find_columns(stages: &mut [Stage], file: &SceneFile, probes: &[Probe], findings: &mut CheckState) {
+    let known: Vec<&str> = file.probe.keys().map(String::as_str).collect();
+    for (number, stage) in stages.iter_mut().enumerate() {
+        let Some(until) = &mut stage.until else { continue };
+        if let Err(complaint) = until.find_columns(probes, &known) {
+            findings.add(&format!("stage.{number}.until"), complaint.within(&format!("stage {}", stage.name)));
+        }
+    }
 }
 
 /// Summary of a stage in a line.

@@ -29,6 +29,7 @@ mod outputs;
 mod pacing;
 pub(crate) mod plane_counter;
 pub mod preview;
+mod probe_lines;
 mod probes;
 mod rank_agreement;
 mod record;

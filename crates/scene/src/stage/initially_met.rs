@@ -21,6 +21,8 @@ pub(crate) fn note_early_end(world: &World, plan: &Plan, findings: &mut CheckSta
         Measure::KineticEnergy(group) | Measure::LargestSpeed(group) if is_at_rest(world, *group) => 0.0,
         // These values are unknown before the first step: no comparison is true.
         Measure::KineticEnergy(_) | Measure::LargestSpeed(_) | Measure::Coordination(_) | Measure::WallForce(_) => f64::NAN,
+        // A stage sees the lines that are written after it began.
+        Measure::Probe(_) | Measure::Drift(..) => f64::NAN,
     });
     if let Some(reason) = reason {
         let place = findings.location_text("stage.0.until");

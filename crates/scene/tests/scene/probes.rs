@@ -1,7 +1,7 @@
 //! Keys of probes: values in the scene, columns of their tables, and errors.
 
-use crate::spoiled::{Case, SOUND, assert_refused};
-use seixo_scene::{Average, ProbeKind, Scene, load_text};
+use crate::spoiled::{Case, SOUND, assert_refused, refused};
+use seixo_scene::{Average, Measure, ProbeColumn, ProbeKind, Scene, load_text};
 use std::path::Path;
 
 fn scene(from: &str, to: &str) -> Scene {
@@ -40,6 +40,51 @@ fn averages_have_a_hundred_samples_unless_the_scene_says_otherwise() {
     let first = logging("position = 0\naverage = \"0.2 s\"");
     let again = load_text(&first.resolved, Path::new("scene.toml"), &[]).unwrap();
     assert_eq!(again.probes, first.probes);
+}
+
+/// The sound scene with a stage that ends with this condition.
+fn ending(until: &str) -> String {
+    SOUND.replace("[output]", &format!("[[stage]]\nname = \"a\"\nuntil = \"{until}\"\n[output]"))
+}
+
+#[test]
+fn conditions_on_probes_compare_in_the_unit_of_the_column() {
+    let text = ending("probe.first.z > 2 mm or drift.first.x < 1 um over 20 ms");
+    let scene = load_text(&text, Path::new("scene.toml"), &[]).unwrap();
+    let until = scene.plan.stages[0].until.as_ref().unwrap();
+    let column = |column: usize| ProbeColumn { probe: 0, column };
+    let measures: Vec<Measure> = until.measures().cloned().collect();
+    assert_eq!(measures, [Measure::Probe(column(2)), Measure::Drift(column(0), 0.02)]);
+    assert!(!until.looks_at_grains());
+    let ends = |z: f64, drift: f64| until.holds(|measure| if matches!(measure, Measure::Probe(_)) { z } else { drift });
+    assert_eq!(ends(0.0019, 2e-6), None);
+    assert!(ends(0.0021, f64::NAN).unwrap().starts_with("probe.first.z = 2.1000e-3 m > 2e-3 m"));
+    assert!(ends(f64::NAN, 5e-7).unwrap().starts_with("drift.first.x = "));
+}
+
+#[test]
+fn conditions_on_what_is_not_logged_are_refused_with_place_and_remedy() {
+    for (until, phrases) in [
+        ("probe.first > 1 m", ["does not say which column", "probe.NAME.COLUMN"]),
+        ("probe.frist.z > 1 m", ["no probe is named `frist`", "did you mean `first`?"]),
+        ("probe.first.w > 1 m", ["has no column `w`", "x, y, z"]),
+        (
+            "probe.first.z > 1 s",
+            ["is time [s], but `probe.first.z` is length [m]", "length [m]"],
+        ),
+        ("probe.first.z > 1", ["has no unit", "length [m]"]),
+        ("probe.first.z 1 m", ["compares nothing", "<, <=, > or >="]),
+        ("probe.first.z > 1 m over 1 s", ["`over` is for a drift", "average"]),
+        ("drift.first.z < 1 m", ["over which time", "over 0.5 s"]),
+        ("drift.first.z < 1 m over 0 s", ["no drift over 0 s", "> 0"]),
+        ("drift.first.z < 1 m over 1 m", ["is length [m]", "time [s]"]),
+    ] {
+        let message = refused(&ending(until)).plain();
+        assert!(message.contains("scene.toml:22:9"), "{until}: {message}");
+        for phrase in phrases {
+            assert!(message.contains(phrase), "{until}: no `{phrase}` in {message}");
+        }
+    }
 }
 
 #[test]

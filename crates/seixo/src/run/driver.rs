@@ -258,10 +258,11 @@ impl<'a> Driver<'a> {
             Vec::new()
         };
         let (outputs, layer, viewers) = (&mut self.tables.outputs, self.options.layer, &mut self.viewers);
+        let stage_runner = &mut self.stage_runner;
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
             viewers.iter_mut().for_each(Viewers::deliver);
-            let written = outputs.write_due(layer, simulation, &contacts);
+            let written = outputs.write_due(layer, simulation, &contacts, |probe, line| stage_runner.take_line(probe, line));
             seconds = clock.elapsed().as_secs_f64();
             written
         });

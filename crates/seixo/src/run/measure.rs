@@ -12,8 +12,8 @@ pub(super) fn value(measure: &Measure, grains: &GrainSnapshot, simulation: &Simu
     };
     let square = |v: [f64; 3]| v.iter().map(|c| c * c).sum::<f64>();
     match measure {
-        // The caller evaluates the time.
-        Measure::Time | Measure::Duration => f64::NAN,
+        // The caller evaluates time and probes.
+        Measure::Time | Measure::Duration | Measure::Probe(_) | Measure::Drift(..) => f64::NAN,
         Measure::Grains(group) => of(group).count() as f64,
         Measure::KineticEnergy(group) => of(group).map(|k| 0.5 * grains.mass[k] * square(grains.velocity[k])).sum(),
         Measure::LargestSpeed(group) => of(group).map(|k| square(grains.velocity[k]).sqrt()).fold(0.0, f64::max),

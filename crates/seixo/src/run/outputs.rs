@@ -211,13 +211,21 @@ impl Outputs {
             || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
-    /// Writes the outputs that are due now.
-    pub fn write_due(&mut self, layer: &dyn FileLayer, simulation: &Simulation, contacts: &[ContactRecord]) -> Result<(), FilesError> {
+    /// Writes the outputs that are due now; `hear` gets the index and the line of each probe.
+    pub fn write_due(
+        &mut self,
+        layer: &dyn FileLayer,
+        simulation: &Simulation,
+        contacts: &[ContactRecord],
+        mut hear: impl FnMut(usize, &[f64]),
+    ) -> Result<(), FilesError> {
         let steps = simulation.steps();
         let sample = Sample::of(simulation, contacts);
-        for probe in &mut self.probes {
+        for (index, probe) in self.probes.iter_mut().enumerate() {
             if probe.is_measured(steps) {
-                probe.measure(&sample)?;
+                if let Some(line) = probe.measure(&sample)? {
+                    hear(index, &line);
+                }
             } else if probe.next_check <= steps {
                 probe.look(&sample);
             }

@@ -98,8 +98,8 @@ impl ProbeLog {
         self.schedule.is_due(step) || self.is_sampled(step)
     }
 
-    /// Measures its values, for the sample and the line that are due.
-    pub fn measure(&mut self, sample: &Sample) -> Result<(), FilesError> {
+    /// Measures its values, for the sample and the line that are due; returns the line, the time first.
+    pub fn measure(&mut self, sample: &Sample) -> Result<Option<Vec<f64>>, FilesError> {
         self.look(sample);
         let mut values = self.values(sample);
         let (is_sampled, time) = (self.is_sampled(sample.steps()), sample.time());
@@ -107,7 +107,7 @@ impl ProbeLog {
             statistics.take(time, &values);
         }
         if !self.schedule.is_due(sample.steps()) {
-            return Ok(());
+            return Ok(None);
         }
         if let Some(statistics) = &self.statistics {
             values.extend(statistics.values(values.len()));
@@ -115,7 +115,9 @@ impl ProbeLog {
         let cells = values.iter().zip(&self.is_whole);
         let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
         let cells: Vec<String> = [format!("{time:?}")].into_iter().chain(cells).collect();
-        self.table.line(&cells.join(","))
+        self.table.line(&cells.join(","))?;
+        values.insert(0, time);
+        Ok(Some(values))
     }
 
     /// Returns the values of the columns after the time.

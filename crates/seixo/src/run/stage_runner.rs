@@ -17,6 +17,7 @@
 
 use super::Event;
 use super::measure::value;
+use super::probe_lines::ProbeLines;
 use super::schedule::Schedule;
 use seixo_engine::state::{Column, PassedParticles, Sections, State};
 use seixo_engine::{PlacedGrain, Simulation, SurroundingsChange, WorldError};
@@ -36,6 +37,8 @@ pub struct StageRunner {
     looks: Schedule,
     /// First step of the latest series of checks at which the condition was fulfilled.
     held_since: Option<u64>,
+    /// Lines of the probes that the conditions name.
+    lines: ProbeLines,
     inlets: Vec<InletRunner>,
     zones: Vec<ZoneRunner>,
     /// Particles that passed the inlets and outlets of fluids.
@@ -88,6 +91,7 @@ impl StageRunner {
             is_over: false,
             looks: Schedule::new(1.0, time_step),
             held_since: None,
+            lines: ProbeLines::of(plan),
             inlets: plan.inlets.iter().map(pouring).collect(),
             zones: zones
                 .map(|(index, zone)| ZoneRunner {
@@ -140,6 +144,7 @@ impl StageRunner {
         for (index, draining) in stage_runner.zones.iter_mut().enumerate() {
             (draining.count, draining.mass) = (*counts.get(index)?, *masses.get(index)?);
         }
+        stage_runner.lines.restore(state);
         stage_runner.looks.pass(step);
         stage_runner.inlets.iter_mut().for_each(|pouring| pouring.schedule.pass(step));
         stage_runner.zones.iter_mut().for_each(|draining| draining.schedule.pass(step));
@@ -159,6 +164,7 @@ impl StageRunner {
         let held = self.held_since.map_or(0, |step| step + 1);
         let stages = [u64::from(self.is_over), held].into_iter().chain(self.began.iter().copied());
         to.put(STAGES, Column::U64(stages.collect()));
+        self.lines.save(to);
         let poured = || self.inlets.iter().map(|pouring| &pouring.poured);
         to.put(POURED[0], Column::U64(poured().map(|poured| poured.count).collect()));
         let masses = self.inlets.iter().flat_map(|pouring| [pouring.poured.mass, pouring.before]);
@@ -187,6 +193,12 @@ impl StageRunner {
         if let SurroundingsChange::Gravity(gravity) = change {
             self.user_actions.push((step, gravity));
         }
+    }
+
+    /// Takes a line of a probe, by its index in [`seixo_scene::Scene::probes`]: its time \[s\], then its columns. Conditions that name probes look at
+    /// these lines; a program that steps a scene itself passes them on, in the order of time.
+    pub fn take_line(&mut self, probe: usize, line: &[f64]) {
+        self.lines.take(probe, line);
     }
 
     /// Whether nothing is planned.
@@ -313,6 +325,7 @@ impl StageRunner {
         let reason = condition.holds(|measure| match measure {
             Measure::Time => time,
             Measure::Duration => (steps - began) as f64 * self.time_step,
+            measure @ (Measure::Probe(_) | Measure::Drift(..)) => self.lines.value(measure),
             measure => value(measure, grains.get_or_init(|| simulation.snapshot()), simulation),
         });
         let Some(reason) = reason else {
@@ -359,6 +372,7 @@ impl StageRunner {
     fn enter(&mut self, stage: &Stage, step: u64) {
         self.began.push(step);
         self.held_since = None;
+        self.lines.clear();
         self.looks = Schedule::new(stage.every, self.time_step);
         self.looks.pass(step);
         for act in &stage.actions {

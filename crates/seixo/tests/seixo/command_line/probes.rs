@@ -179,3 +179,34 @@ fn a_body_carries_what_lies_on_it() {
     }
     assert!((last("turning", "angular_velocity_z") - 2.0).abs() < 1e-12);
 }
+
+#[test]
+fn stages_end_when_a_probe_says_so_and_resumed_runs_end_alike() {
+    let stage = Stage::new();
+    stage.write("ball.toml", include_str!("scenes/ball-that-probes-follow.toml"));
+    let done = stage.succeed("run ball.toml --threads 1 --out whole");
+    assert!(done.err.contains("stage fall ends: probe.ball.z = "), "{}", done.err);
+    assert!(done.err.contains("stage settle ends: drift.ball.z = "), "{}", done.err);
+    let record: serde_json::Value = serde_json::from_str(&stage.read("whole/run.json")).unwrap();
+    let began = |index: usize| record["stages"][index]["began"].as_f64().unwrap();
+    // Free fall over half a meter takes 0.31928 s. The stage is looked at each millisecond, and sees the line of the millisecond before.
+    let fallen = (2.0 * 0.5 / 9.81_f64).sqrt();
+    assert!((0.0..0.003).contains(&(began(1) - fallen)), "{} s", began(1));
+    // It ends well before the run would, and when the ball has been at rest for the time of the drift.
+    let (time, height) = (column(&stage, "whole", "ball", "time"), column(&stage, "whole", "ball", "z"));
+    let end = *time.last().unwrap();
+    assert!(end < 2.9, "{end} s");
+    let late: Vec<f64> = time
+        .iter()
+        .zip(&height)
+        .filter(|(time, _)| **time > end - 0.04)
+        .map(|(_, z)| *z)
+        .collect();
+    assert!(late.iter().all(|z| (z - late[0]).abs() < 1e-5), "it rests");
+    for until in ["0.2", "0.6"] {
+        stage.succeed(&format!("run ball.toml --quiet --force --until {until} --out half"));
+        stage.succeed("resume half --quiet --until 3");
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+        stage.assert_same("half", "whole");
+    }
+}

@@ -6,14 +6,14 @@ use crate::{
     diagnostics::UnlocatedDiagnostic,
     fill::si,
     quantity::{
-        Acceleration, Force, Torque, Velocity,
+        Acceleration, Force, Positive, Pressure, Quantity, Torque, Velocity,
         of_time::{OfTime, vector_of_time},
     },
     schema::{GrainsSection, Motion, SceneFile, Vector},
     walls,
 };
 use schemars::JsonSchema;
-use seixo_engine::world::{Load, VectorOfTime, WallMotion};
+use seixo_engine::world::{Load, Servo, VectorOfTime, WallMotion};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -40,12 +40,25 @@ impl SetSection {
     }
 }
 
-/// Settings of a wall.
+/// Settings of a wall: at least one of these.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SetWall {
     /// Motion of the wall from this moment on: `translate`, `rotate` and `vibrate`, between `start` and `stop`. A path or a servo belongs in the
     /// section of the wall. `through` is a point of the axis at this moment.
-    pub motion: Motion,
+    pub motion: Option<Motion>,
+    /// Target of the wall's servo from this moment on. Otherwise the wall moves as `motion` says or, if it is left out, as its section says.
+    pub servo: Option<SetServo>,
+}
+
+/// Target of a servo: that which its section has, a force or a stress.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "force": "200 N" }))]
+pub(crate) struct SetServo {
+    /// Force of the wall on the grains.
+    pub force: Option<Quantity<Force, Positive>>,
+    /// Force per area of the wall on the grains.
+    #[schemars(example = &"10 kPa")]
+    pub stress: Option<Quantity<Pressure, Positive>>,
 }
 
 /// Settings of a group of grains: at least one of these.
@@ -145,15 +158,14 @@ impl Cast<'_> {
         let mut actions: Vec<StageAction> = set.gravity.iter().map(|gravity| StageAction::Gravity(si(gravity))).collect();
         for (name, wall) in &set.wall {
             let range = self.walls.find(name).map_err(|complaint| ("wall", complaint))?;
-            let motion = walls::motion_of_stage(&wall.motion).map_err(|(_, complaint)| ("wall", complaint.within(name)))?;
-            // Belts and rollers keep their surface velocity.
-            let surface = self
+            let given = self
                 .world
                 .walls
                 .get(range.start)
-                .map_or_else(Default::default, |wall| wall.motion.surface);
-            let motion = Box::new(WallMotion { surface, ..motion });
-            actions.push(StageAction::Motion(range, motion));
+                .map_or_else(Default::default, |wall| wall.motion.clone());
+            let motion = self.motion_of_wall(name, wall, &given);
+            let motion = motion.map_err(|complaint| ("wall", complaint.within(name)))?;
+            actions.push(StageAction::Motion(range, Box::new(motion)));
         }
         for (name, grains) in &set.grains {
             let group = self.group(name).map_err(|complaint| ("grains", complaint))?;
@@ -166,6 +178,58 @@ impl Cast<'_> {
             }
         }
         Ok(actions)
+    }
+
+    /// The motion that a stage sets for a wall of this motion at the start.
+    fn motion_of_wall(&self, name: &str, set: &SetWall, given: &WallMotion) -> Result<WallMotion, UnlocatedDiagnostic> {
+        let prescribed = set.motion.as_ref().map(walls::motion_of_stage).transpose();
+        let prescribed = prescribed.map_err(|(_, complaint)| complaint)?;
+        // Belts and rollers keep their surface velocity.
+        let surface = given.surface;
+        let Some(target) = &set.servo else {
+            let complaint = UnlocatedDiagnostic::new("nothing is set").limit("`motion` or `servo`");
+            let motion = prescribed.ok_or_else(|| complaint.remedy("add one of them, or leave the wall out"))?;
+            return Ok(WallMotion { surface, ..motion });
+        };
+        let section = self.file.wall.get(name).and_then(|section| section.motion.servo.as_ref());
+        let (Some(servo), Some(section)) = (given.servo, section) else {
+            let complaint = UnlocatedDiagnostic::new("it has no servo whose target a stage can set");
+            return Err(complaint.remedy("write the servo in the section of the wall, with its target at the start"));
+        };
+        let share = match (target.force, target.stress) {
+            (Some(force), None) => section.force.map(|before| force.si / before.si),
+            (None, Some(stress)) => section.stress.map(|before| stress.si / before.si),
+            _ => {
+                let complaint = UnlocatedDiagnostic::new("a servo has one target");
+                return Err(complaint.remedy("write servo = { force = \"200 N\" }, or { stress = \"10 kPa\" }"));
+            }
+        };
+        let Some(share) = share else {
+            let complaint = UnlocatedDiagnostic::new("the servo has a target of another kind in the section of the wall");
+            return Err(complaint.remedy("give the target as it is there, as a `force` or as a `stress`"));
+        };
+        let servo = Servo {
+            force: servo.force * share,
+            ..servo
+        };
+        let goes_straight = given.path.is_none() && given.vibrations.is_empty() && given.angular_velocity == [0.0; 3];
+        let rest = match prescribed {
+            Some(motion) => motion,
+            None if goes_straight => WallMotion {
+                velocity: given.velocity,
+                ..WallMotion::default()
+            },
+            None => {
+                let complaint =
+                    UnlocatedDiagnostic::new("its path, vibration or rotation would begin again with the new target of its servo");
+                return Err(complaint.remedy("add the `motion` that it has from this moment on beside the servo"));
+            }
+        };
+        Ok(WallMotion {
+            servo: Some(servo),
+            surface,
+            ..rest
+        })
     }
 
     /// The action that disables or enables a group of grains, if its settings ask for one. `state` and `presence` are updated as in `settings`.

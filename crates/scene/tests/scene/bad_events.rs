@@ -129,6 +129,22 @@ const CASES: &[Case] = &[
     ),
     (
         "[output]",
+        "[[stage]]\nname = \"a\"\nset.wall.floor.servo = { force = \"1 N\" }\n[output]",
+        &["scene.toml:22:", "floor: it has no servo", "in the section of the wall"],
+    ),
+    (
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
+        "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }\nmotion.servo = { force = \"1 N\", along = [0, 0, 1], velocity_limit = 1 }\n\
+         [[stage]]\nname = \"a\"\nset.wall.floor.servo = { stress = \"1 Pa\" }",
+        &["scene.toml:23:", "a target of another kind", "as a `force` or as a `stress`"],
+    ),
+    (
+        "[output]",
+        "[[stage]]\nname = \"a\"\nset.wall.floor = {}\n[output]",
+        &["scene.toml:22:", "floor: nothing is set", "`motion` or `servo`"],
+    ),
+    (
+        "[output]",
         "[[stage]]\nname = \"a\"\nremove = [\"wall.flor\"]\n[output]",
         &["scene.toml:22:10", "no wall is named `flor`"],
     ),

@@ -62,3 +62,34 @@ fn a_servo_without_grains_does_not_depend_on_when_it_is_looked_at() {
         assert!((height - (0.02 - 0.2 * time)).abs() < 1e-9 && time > 0.0179, "{every}: {height} m");
     }
 }
+
+#[test]
+fn a_stage_sets_the_target_of_a_servo() {
+    let stage = Stage::new();
+    stage.write("lid.toml", include_str!("scenes/servo-with-a-new-target.toml"));
+    stage.succeed("run lid.toml --quiet --threads 1 --out whole");
+    let force = over_time(&stage, "whole", "force");
+    let around = |from: f64, to: f64| {
+        let within = force.iter().filter(|[time, _]| (from..to).contains(time));
+        within.map(|[_, force]| *force).collect::<Vec<f64>>()
+    };
+    // At rest the force is the target.
+    for (from, to, target) in [(0.045, 0.0599, 1.0), (0.12, 0.14, 3.0)] {
+        let found = around(from, to);
+        assert!(
+            found.iter().all(|force| (force / target - 1.0).abs() < 0.02),
+            "{target} N: {found:?}"
+        );
+    }
+    // Both contacts stiffen by the law of Hertz: three times the force at 3^(2/3) times the overlap.
+    let overlap = |at: f64| {
+        let lid = over_time(&stage, "whole", "lid");
+        0.03 - lid.iter().find(|[time, _]| *time > at).unwrap()[1]
+    };
+    let ratio = overlap(0.13) / overlap(0.058);
+    assert!((ratio / 3.0_f64.powf(2.0 / 3.0) - 1.0).abs() < 0.03, "{ratio}");
+    stage.succeed("run lid.toml --quiet --until 0.08 --out half");
+    stage.succeed("resume half --quiet --until 0.14 --threads 2");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}

@@ -277,6 +277,13 @@ pub enum ProbeKind {
         /// Corners of the box that is divided into the cells \[m\].
         bounds: Option<[Vec3; 2]>,
     },
+    /// Angle of repose of a heap.
+    AngleOfRepose {
+        /// Index into [`World::groups`].
+        group: u32,
+        /// Only grains whose centers are inside.
+        region: Option<Region>,
+    },
     /// Torque of grains and fluids on a wall about the point `through` of its axis, or about the origin if it has none.
     WallTorque {
         /// As for the force.

@@ -242,6 +242,12 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
             bounds: bounds.map(|(min, max)| [min.to_array(), max.to_array()]),
         })
     }));
+    add(section.angle_of_repose.as_ref().map(|heap| {
+        let group = group_of(&heap.group, world).map_err(|complaint| ("angle_of_repose.group".to_owned(), complaint))?;
+        check_heights(world).map_err(|complaint| ("angle_of_repose".to_owned(), complaint))?;
+        let region = optional("angle_of_repose", &heap.region)?;
+        Ok(ProbeKind::AngleOfRepose { group, region })
+    }));
     kinds.extend(fluid::kinds(section, world, is_sound));
     let remedy = if kinds.is_empty() {
         "add one, as in energy = true; `seixo explain probe` describes them"
@@ -253,12 +259,23 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         _ => {
             let complaint = UnlocatedDiagnostic::new(
                 "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
-                 `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `group_temperature`, `wall_heat`, \
+                 `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `angle_of_repose`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
             Err((String::new(), complaint.remedy(remedy)))
         }
     }
+}
+
+/// Refuses heights in a world whose gravity does not point along −z.
+fn check_heights(world: &World) -> Result<(), UnlocatedDiagnostic> {
+    let [x, y, z] = world.gravity;
+    if x == 0.0 && y == 0.0 && z < 0.0 {
+        return Ok(());
+    }
+    let complaint = UnlocatedDiagnostic::new("heights are measured against gravity, and that of this scene does not point along -z");
+    let complaint = complaint.limit("world.gravity = [0, 0, -9.81], of any size");
+    Err(complaint.remedy("turn the scene, or remove the probe"))
 }
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> UnlocatedDiagnostic {

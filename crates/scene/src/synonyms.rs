@@ -5,6 +5,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("add", "", &["create", "insert"]),
     ("angular_velocity", "", &["omega", "spin", "angularVelocity"]),
     ("artificial_viscosity", "", &["alpha", "visco"]),
+    ("angle_of_repose", "", &["repose", "repose_angle"]),
     ("average", "", &["ave_time", "time_average", "moving_average"]),
     ("bonds", "", &["bond", "cement", "parallel_bond"]),
     ("carried_by_fluid", "", &["drag", "two_way_coupling", "unresolved"]),

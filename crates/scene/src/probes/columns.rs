@@ -146,6 +146,7 @@ impl ProbeKind {
             ProbeKind::Fabric(_) => &FABRIC,
             ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
             ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
+            ProbeKind::AngleOfRepose { .. } => &["angle [deg]", "error [deg]", "tip [m]", "radius [m]"],
             ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
             ProbeKind::WallPower { .. } => &["power [W]"],
             ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],

@@ -1,6 +1,6 @@
 //! Probes of fluids: from the keys of a scene to logged quantities.
 
-use super::{Kind, unknown};
+use super::{Kind, check_heights, unknown};
 use crate::{
     ProbeKind,
     diagnostics::UnlocatedDiagnostic,
@@ -94,12 +94,7 @@ pub(super) fn kinds(section: &ProbeSection, world: &World, is_sound: bool) -> Ve
 }
 
 fn surface_height(at: &[[Quantity<Length>; 2]], world: &World) -> Asked {
-    let [x, y, z] = world.gravity;
-    if x != 0.0 || y != 0.0 || z >= 0.0 {
-        let complaint = UnlocatedDiagnostic::new("heights are measured against gravity, and that of this scene does not point along -z");
-        let complaint = complaint.limit("world.gravity = [0, 0, -9.81], of any size");
-        return Err(("surface_height".to_owned(), complaint.remedy("turn the scene, or remove the probe")));
-    }
+    check_heights(world).map_err(|complaint| ("surface_height".to_owned(), complaint))?;
     places("surface_height.at", at).map(|at| FluidProbe::SurfaceHeight { at })
 }
 

@@ -105,6 +105,8 @@ pub(crate) struct ProbeSection {
     pub solid_fraction: Option<InVolume>,
     /// Degree of mixing of groups.
     pub mixing: Option<MixingOf>,
+    /// Angle of repose of a heap, with its standard error, for gravity along -z: of the cone that fits its surface.
+    pub angle_of_repose: Option<HeapOf>,
     /// Mean temperature of a group of grains, weighted by mass, with the lowest and the highest.
     #[schemars(example = &"bed")]
     pub group_temperature: Option<String>,
@@ -214,6 +216,16 @@ pub(crate) struct StrainOf {
     #[schemars(example = &"core")]
     pub group: String,
     /// Only grains whose centers are inside at the start, in a box, a cylinder or a sphere; the whole group if left out.
+    pub region: Option<SimpleRegion>,
+}
+
+/// Grains that are a heap.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct HeapOf {
+    /// Name of the group of grains.
+    #[schemars(example = &"sand")]
+    pub group: String,
+    /// Only grains whose centers are inside, in a box, a cylinder or a sphere; the whole group if left out.
     pub region: Option<SimpleRegion>,
 }
 

@@ -26,6 +26,22 @@ fn bodies_and_loads_are_of_a_group_about_a_point() {
 }
 
 #[test]
+fn a_heap_needs_gravity_along_minus_z() {
+    let keys = "angle_of_repose = { group = \"bed\" }";
+    let scene = logging(keys);
+    assert_eq!(scene.probes[0].what, ProbeKind::AngleOfRepose { group: 0, region: None });
+    assert_eq!(scene.probes[0].columns()[0], "angle [deg]");
+    let slanted = SOUND
+        .replace("[0, 0, \"-9.81 m/s^2\"]", "[1, 0, -9.81]")
+        .replace("position = 0", keys);
+    let message = refused(&slanted).plain();
+    assert!(
+        message.contains("scene.toml:23:") && message.contains("does not point along -z"),
+        "{message}"
+    );
+}
+
+#[test]
 fn averages_have_a_hundred_samples_unless_the_scene_says_otherwise() {
     let average = |keys: &str| logging(&format!("position = 0\n{keys}")).probes[0].average;
     assert_eq!(average(""), None);

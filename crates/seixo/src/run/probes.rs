@@ -8,7 +8,7 @@ use super::plane_counter::{PlaneCounter, time_to_look};
 use super::schedule::Schedule;
 use super::statistics::Statistics;
 use seixo_analysis::{
-    FragmentSizes, Plane, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure,
+    FragmentSizes, Plane, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure, repose,
     solid_fraction, strain, stress_in,
 };
 use seixo_engine::PeriodicCell;
@@ -178,6 +178,10 @@ impl ProbeLog {
                 row.extend(count.shares);
             }
             ProbeKind::SolidFraction(region) => row.push(solid_fraction(region, sample.grains())),
+            ProbeKind::AngleOfRepose { group, region } => {
+                let cone = repose(sample.grains(), *group, region.as_ref());
+                row.extend([cone.angle.to_degrees(), cone.error.to_degrees(), cone.tip, cone.radius]);
+            }
             ProbeKind::Mixing { groups, cells, bounds } => {
                 let bounds = bounds.map(|[low, high]| (low.into(), high.into()));
                 let mixing = mixing(sample.grains(), groups, *cells, bounds);

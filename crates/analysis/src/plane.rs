@@ -68,6 +68,12 @@ impl Plane {
         below(to) - below(from)
     }
 
+    /// Share of the way from one height to another \[m\] at which the plane, or the first of its images, is passed along the normal; `None` if none is.
+    pub fn passage(&self, from: f64, to: f64) -> Option<f64> {
+        let level = self.period.map_or(0.0, |period| ((from / period).floor() + 1.0) * period);
+        (self.passed(from, to) > 0.0).then(|| (level - from) / (to - from))
+    }
+
     /// The heights above the images that are within this reach of a place at this height \[m\]; above the plane itself where there are none.
     pub fn near(&self, height: f64, reach: f64) -> impl Iterator<Item = f64> + use<> {
         let (period, counts) = match self.period {

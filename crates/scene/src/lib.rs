@@ -208,6 +208,13 @@ pub enum ProbeKind {
         /// Only grains within this distance of the point count \[m\].
         radius: Option<f64>,
     },
+    /// Residence times of grains between two planes.
+    ResidenceTime {
+        /// A point of each plane \[m\]: of that where the time begins, and of that where it ends.
+        points: [Vec3; 2],
+        /// Their unit normals.
+        normals: [Vec3; 2],
+    },
     /// Energies.
     Energy,
     /// Center of mass of a group.

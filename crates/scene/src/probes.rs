@@ -12,7 +12,7 @@ use crate::{
     diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{axis_between, corners, si},
     quantity::{Positive, Quantity, Time},
-    schema::{FragmentsOf, ProbeSection, SceneFile, SimpleRegion},
+    schema::{FragmentsOf, Plane, ProbeSection, SceneFile, SimpleRegion},
     stage::StageItem,
     walls::{self, NamedWalls},
 };
@@ -140,6 +140,14 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
             radius: count.radius.map(|radius| radius.si),
         })
     }));
+    add(section.residence_time.as_ref().map(|between| {
+        let normal =
+            |key: &str, plane: &Plane| walls::unit(&plane.normal).map_err(|complaint| (format!("residence_time.{key}.normal"), complaint));
+        Ok(ProbeKind::ResidenceTime {
+            points: [&between.from, &between.to].map(|plane| si(&plane.point)),
+            normals: [normal("from", &between.from)?, normal("to", &between.to)?],
+        })
+    }));
     add(section.energy.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Energy)));
     add(section.group_center.as_ref().map(|name| {
         let group = group_of(name, world).map_err(|complaint| ("group_center".to_owned(), complaint))?;
@@ -258,7 +266,7 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = UnlocatedDiagnostic::new(
-                "a probe logs exactly one of `position`, `count_through`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
+                "a probe logs exactly one of `position`, `count_through`, `residence_time`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `angle_of_repose`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );

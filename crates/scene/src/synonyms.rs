@@ -3,9 +3,9 @@
 /// A key, a key that stands beside it in the table that is meant (empty: any table), and its synonyms there.
 const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("add", "", &["create", "insert"]),
+    ("angle_of_repose", "", &["repose", "repose_angle"]),
     ("angular_velocity", "", &["omega", "spin", "angularVelocity"]),
     ("artificial_viscosity", "", &["alpha", "visco"]),
-    ("angle_of_repose", "", &["repose", "repose_angle"]),
     ("average", "", &["ave_time", "time_average", "moving_average"]),
     ("bonds", "", &["bond", "cement", "parallel_bond"]),
     ("carried_by_fluid", "", &["drag", "two_way_coupling", "unresolved"]),

@@ -33,6 +33,7 @@ mod probe_lines;
 mod probes;
 mod rank_agreement;
 mod record;
+mod residence;
 mod schedule;
 mod stage_runner;
 mod startup;

@@ -83,6 +83,17 @@ const FRAGMENTS: [&str; 7] = [
     "d50 [m]",
     "d80 [m]",
 ];
+const RESIDENCE: [&str; 9] = [
+    "passed",
+    "inside",
+    "mean [s]",
+    "deviation [s]",
+    "p5 [s]",
+    "p25 [s]",
+    "p50 [s]",
+    "p75 [s]",
+    "p95 [s]",
+];
 const FLUID: [&str; 9] = [
     "particles",
     "mass [kg]",
@@ -136,6 +147,7 @@ impl ProbeKind {
             ProbeKind::GroupLoad { .. } => &LOAD,
             ProbeKind::Position { .. } | ProbeKind::GroupCenter { .. } => &["x [m]", "y [m]", "z [m]"],
             ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
+            ProbeKind::ResidenceTime { .. } => &RESIDENCE,
             ProbeKind::Energy => &Ledger::NAMES,
             ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
             ProbeKind::Fragments { .. } => &FRAGMENTS,

@@ -59,6 +59,8 @@ pub(crate) struct ProbeSection {
     pub position: Option<WholeNumber<0, { u32::MAX as u64 }>>,
     /// Grains that pass a plane along its normal: number, mass, and mass per time. With periodic sides a grain counts each time that it passes.
     pub count_through: Option<CountThrough>,
+    /// Residence times of grains between two planes: number of passages and of grains in between, mean, standard deviation and quantiles, by mass.
+    pub residence_time: Option<BetweenPlanes>,
     /// Energies of the ledger.
     pub energy: Option<bool>,
     /// Center of mass of a group of grains; not a number along a periodic axis that the group spans completely.
@@ -200,6 +202,15 @@ pub(crate) struct CountThrough {
     pub plane: Plane,
     /// Only grains within this distance of the point count; everywhere if left out.
     pub radius: Option<Quantity<Length, Positive>>,
+}
+
+/// Two planes between which grains stay.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct BetweenPlanes {
+    /// Plane where the time begins, when a grain passes it along its normal.
+    pub from: Plane,
+    /// Plane where the time ends, when the grain passes it along its normal.
+    pub to: Plane,
 }
 
 /// A region with a volume.

@@ -7,6 +7,51 @@ use seixo_engine::state::{Column, GrainSnapshot, Sections, State};
 /// Largest displacement between two samples, as a share of the domain. With twice as much, a grain would seem to have moved the other way.
 const FARTHEST: f64 = 0.25;
 
+/// Grains at the last sample.
+#[derive(Default)]
+pub(super) struct Followed {
+    /// Their ids, ascending.
+    id: Vec<u32>,
+    /// Their centers \[m\].
+    place: Vec<[f64; 3]>,
+}
+
+impl Followed {
+    /// Calls `each` for each grain that was there at the last sample: with its index now, its center then, and the image of its center now that is
+    /// nearest to it \[m\]. The sample becomes the last one.
+    pub fn follow(&mut self, grains: &GrainSnapshot, mut each: impl FnMut(usize, [f64; 3], [f64; 3])) {
+        let mut before = self.id.iter().zip(&self.place).peekable();
+        for (index, &id) in grains.id.iter().enumerate() {
+            while before.next_if(|(other, _)| **other < id).is_some() {}
+            let Some((_, &then)) = before.next_if(|(other, _)| **other == id) else {
+                continue;
+            };
+            let now = grains.position[index];
+            let apart = [0, 1, 2].map(|axis| now[axis] - then[axis]);
+            each(index, then, grains.cell.nearest(apart).of(now));
+        }
+        self.id.clone_from(&grains.id);
+        self.place.clone_from(&grains.position);
+    }
+
+    /// Adds the grains to a checkpoint.
+    pub fn save(&self, to: &mut dyn Sections, name: &impl Fn(&str) -> String) {
+        to.put(&name("ids"), Column::U32(self.id.clone()));
+        to.put(&name("centers"), Column::F64(self.place.as_flattened().to_vec()));
+    }
+
+    /// Restores the grains from a checkpoint; `None` if it has none.
+    pub fn restored(state: &State, name: &impl Fn(&str) -> String) -> Option<Followed> {
+        match (state.get(&name("ids")), state.get(&name("centers"))) {
+            (Some(Column::U32(id)), Some(Column::F64(places))) => Some(Followed {
+                id: id.clone(),
+                place: places.as_chunks::<3>().0.to_vec(),
+            }),
+            _ => None,
+        }
+    }
+}
+
 /// Counts grains that pass a plane between two samples: along its normal upwards, against it downwards.
 ///
 /// Across periodic sides a grain is assumed to have moved the shortest way since the last sample. So samples are taken at every line, and more often
@@ -15,10 +60,7 @@ const FARTHEST: f64 = 0.25;
 /// disk, the center of the grain at the first sample behind the plane decides.
 #[derive(Default)]
 pub(crate) struct PlaneCounter {
-    /// Ids of the grains at the last sample, ascending.
-    id: Vec<u32>,
-    /// Their centers \[m\].
-    place: Vec<[f64; 3]>,
+    followed: Followed,
     count: f64,
     /// Mass of the counted grains \[kg\].
     mass: f64,
@@ -29,23 +71,14 @@ pub(crate) struct PlaneCounter {
 impl PlaneCounter {
     /// Counts the grains that passed the plane, or the disk of this radius \[m\], since the last sample.
     pub fn look(&mut self, grains: &GrainSnapshot, plane: &Plane, radius: Option<f64>) {
-        let cell = &grains.cell;
-        let mut before = self.id.iter().zip(&self.place).peekable();
-        for (index, &id) in grains.id.iter().enumerate() {
-            while before.next_if(|(other, _)| **other < id).is_some() {}
-            let Some((_, &then)) = before.next_if(|(other, _)| **other == id) else {
-                continue;
-            };
-            let now = grains.position[index];
-            let apart = [0, 1, 2].map(|axis| now[axis] - then[axis]);
-            let passed = plane.passed(plane.height(then), plane.height(cell.nearest(apart).of(now)));
-            if passed != 0.0 && radius.is_none_or(|radius| plane.aside(now, cell) <= radius) {
-                self.count += passed;
-                self.mass += passed * grains.mass[index];
+        let PlaneCounter { followed, count, mass, .. } = self;
+        followed.follow(grains, |index, then, now| {
+            let passed = plane.passed(plane.height(then), plane.height(now));
+            if passed != 0.0 && radius.is_none_or(|radius| plane.aside(grains.position[index], &grains.cell) <= radius) {
+                *count += passed;
+                *mass += passed * grains.mass[index];
             }
-        }
-        self.id.clone_from(&grains.id);
-        self.place.clone_from(&grains.position);
+        });
     }
 
     /// Returns count, mass \[kg\], and mass flow rate since the last line \[kg/s\]; the rate is zero at the first line.
@@ -63,8 +96,7 @@ impl PlaneCounter {
     /// Adds the data that later lines depend on to a checkpoint, with the step of the next sample.
     pub fn save(&self, to: &mut dyn Sections, name: impl Fn(&str) -> String, next_check: u64) {
         let [time, mass] = self.line;
-        to.put(&name("ids"), Column::U32(self.id.clone()));
-        to.put(&name("centers"), Column::F64(self.place.as_flattened().to_vec()));
+        self.followed.save(to, &name);
         to.put(&name("passed"), Column::F64(vec![self.count, self.mass, time, mass]));
         to.put(&name("look"), Column::U64(vec![next_check]));
     }
@@ -84,13 +116,12 @@ impl PlaneCounter {
             _ => None,
         };
         let (&[count, mass, time], rest) = numbers("passed")?.split_first_chunk::<3>()?;
-        let (id, place) = match (ids("ids"), numbers("centers")) {
-            (Some(id), Some(places)) => (id.to_vec(), places.as_chunks::<3>().0.to_vec()),
-            _ => on_sides([ids("behind")?, ids("ahead")?], plane),
+        let followed = match Followed::restored(state, &name) {
+            Some(followed) => followed,
+            None => on_sides([ids("behind")?, ids("ahead")?], plane),
         };
         let passage = PlaneCounter {
-            id,
-            place,
+            followed,
             count,
             mass,
             line: [time, rest.first().copied().unwrap_or(mass)],
@@ -101,9 +132,9 @@ impl PlaneCounter {
 
 /// Converts the data of an earlier version, which stored only the side of the plane for each grain. Grains are returned in the order of ids at
 /// positions on these sides. With periodic images of the plane a side is not enough, so these grains count as new.
-fn on_sides(sides: [&[u32]; 2], plane: &Plane) -> (Vec<u32>, Vec<[f64; 3]>) {
+fn on_sides(sides: [&[u32]; 2], plane: &Plane) -> Followed {
     if plane.periodic_axis().is_some() {
-        return (Vec::new(), Vec::new());
+        return Followed::default();
     }
     let [behind, ahead] = [-1.0, 0.0].map(|height| plane.at(height));
     let known = [(sides[0], behind), (sides[1], ahead)];
@@ -112,7 +143,8 @@ fn on_sides(sides: [&[u32]; 2], plane: &Plane) -> (Vec<u32>, Vec<[f64; 3]>) {
         .flat_map(|(ids, place)| ids.iter().map(move |&id| (id, place)))
         .collect();
     known.sort_by_key(|(id, _)| *id);
-    known.into_iter().unzip()
+    let (id, place) = known.into_iter().unzip();
+    Followed { id, place }
 }
 
 /// Returns the time until the next sample \[s\] for these grains and this gravity \[m/s²\].

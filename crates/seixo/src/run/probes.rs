@@ -5,6 +5,7 @@ use super::fluids::FluidConstants;
 use super::folder::PROBES;
 use super::outputs::{Marks, Sample, table};
 use super::plane_counter::{PlaneCounter, time_to_look};
+use super::residence::ResidenceTimes;
 use super::schedule::Schedule;
 use super::statistics::Statistics;
 use seixo_analysis::{
@@ -30,7 +31,8 @@ pub(super) struct ProbeLog {
     is_whole: Vec<bool>,
     time_step: f64,
     passage: PlaneCounter,
-    /// Step of the next sample of a counter; far in the future for other probes.
+    residence: ResidenceTimes,
+    /// Step of the next sample of a counter or of residence times; far in the future for other probes.
     pub next_check: u64,
     /// Reference positions of the grains for a strain: those at the first line, at the start.
     unstrained: Option<Unstrained>,
@@ -61,6 +63,7 @@ impl ProbeLog {
             is_whole: names.iter().map(|name| !name.contains('[')).collect(),
             time_step,
             passage: PlaneCounter::default(),
+            residence: ResidenceTimes::default(),
             next_check: u64::MAX,
             unstrained: None,
             fluids: FluidConstants::of(world),
@@ -70,15 +73,24 @@ impl ProbeLog {
         })
     }
 
-    /// Samples a counter, for which the lines alone may be too rare.
+    /// Samples a counter or residence times, for which the lines alone may be too rare.
     pub fn look(&mut self, sample: &Sample) {
-        let ProbeKind::CountThrough { point, normal, radius } = &self.what else {
-            return;
+        let next = |plane: &Plane| time_to_look(sample.grains(), plane, sample.gravity());
+        let time = match &self.what {
+            ProbeKind::CountThrough { point, normal, radius } => {
+                let plane = Plane::in_cell(*point, *normal, &sample.grains().cell);
+                self.passage.look(sample.grains(), &plane, *radius);
+                next(&plane)
+            }
+            ProbeKind::ResidenceTime { points, normals } => {
+                let plane = |k: usize| Plane::in_cell(points[k], normals[k], &sample.grains().cell);
+                let planes = [plane(0), plane(1)];
+                self.residence.look(sample.grains(), sample.time(), &planes);
+                planes.iter().map(next).fold(f64::INFINITY, f64::min)
+            }
+            _ => return,
         };
-        let grains = sample.grains();
-        let plane = Plane::in_cell(*point, *normal, &grains.cell);
-        self.passage.look(grains, &plane, *radius);
-        let steps = time_to_look(grains, &plane, sample.gravity()) / self.time_step;
+        let steps = time / self.time_step;
         self.next_check = sample.steps().saturating_add(steps.max(1.0) as u64);
     }
 
@@ -126,6 +138,7 @@ impl ProbeLog {
         match &self.what {
             ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
             ProbeKind::CountThrough { .. } => row.extend(self.passage.line(sample.time())),
+            ProbeKind::ResidenceTime { .. } => row.extend(self.residence.line()),
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center_of_group(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
@@ -209,6 +222,9 @@ impl ProbeLog {
         if let ProbeKind::CountThrough { .. } = self.what {
             self.passage.save(to, |what| self.section(what), self.next_check);
         }
+        if let ProbeKind::ResidenceTime { .. } = self.what {
+            self.residence.save(to, |what| self.section(what), self.next_check);
+        }
     }
 
     /// Restores these data from a checkpoint of grains in this cell, if they are there.
@@ -230,6 +246,11 @@ impl ProbeLog {
             if let Some((passage, next_check)) = PlaneCounter::restored(state, |what| self.section(what), &plane) {
                 (self.passage, self.next_check) = (passage, next_check);
             }
+        }
+        if let ProbeKind::ResidenceTime { .. } = self.what
+            && let Some((residence, next_check)) = ResidenceTimes::restored(state, |what| self.section(what))
+        {
+            (self.residence, self.next_check) = (residence, next_check);
         }
     }
 

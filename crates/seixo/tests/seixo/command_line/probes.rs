@@ -210,3 +210,21 @@ fn stages_end_when_a_probe_says_so_and_resumed_runs_end_alike() {
         stage.assert_same("half", "whole");
     }
 }
+
+#[test]
+fn a_plug_flow_stays_for_the_distance_over_its_speed() {
+    let stage = Stage::new();
+    stage.write("plug.toml", include_str!("scenes/plug-flow.toml"));
+    stage.succeed("run plug.toml --quiet --threads 1 --out whole");
+    let last = |name: &str| *column(&stage, "whole", "stay", name).last().unwrap();
+    // 27 grains move 20 cm at 0.5 m/s, 9 of them come too late to leave.
+    assert_eq!((last("passed"), last("inside")), (18.0, 9.0));
+    for name in ["mean", "p5", "p50", "p95"] {
+        assert!((last(name) - 0.4).abs() < 1e-9, "{name}: {} s", last(name));
+    }
+    assert!(last("deviation") < 1e-7);
+    stage.succeed("run plug.toml --quiet --until 0.33 --out half");
+    stage.succeed("resume half --quiet --until 0.6");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}

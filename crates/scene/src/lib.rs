@@ -262,12 +262,14 @@ pub enum ProbeKind {
     },
     /// Mean stress in a region.
     Stress(Region),
-    /// Strain of a group since the start.
+    /// Strain of a group since the start, or since a stage.
     Strain {
         /// Index into [`World::groups`].
         group: u32,
-        /// Only grains whose centers are inside at the start.
+        /// Only grains whose centers are inside then.
         region: Option<Region>,
+        /// Index into [`Plan::stages`] of the stage at whose start the strain is zero; without, it is zero at the start of the run.
+        since: Option<usize>,
     },
     /// Directions of the contacts between grains, in a region or everywhere.
     Fabric(Option<Region>),

@@ -47,6 +47,7 @@ pub(crate) fn probes(
         walls: &world.walls,
     };
     let is_sound = findings.is_sound();
+    let stages: Vec<String> = file.stage.iter().map(|stage| stage.name.clone()).collect();
     let mut probes = Vec::new();
     for (name, section) in &mut file.probe {
         let every = section.every.get_or_insert(usual).si;
@@ -67,7 +68,7 @@ pub(crate) fn probes(
                 findings,
             );
         }
-        match probe_kind(section, (world, absent), walls, is_sound) {
+        match probe_kind(section, (world, absent, &stages), walls, is_sound) {
             Ok(what) => probes.push(Probe {
                 name: name.clone(),
                 every,
@@ -123,7 +124,12 @@ fn average(section: &mut ProbeSection, every: f64) -> Result<Option<Average>, (S
     }))
 }
 
-fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), walls: NamedWalls, is_sound: bool) -> Kind {
+fn probe_kind(
+    section: &ProbeSection,
+    (world, absent, stages): (&World, &[StageItem], &[String]),
+    walls: NamedWalls,
+    is_sound: bool,
+) -> Kind {
     let mut kinds = Vec::new();
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
     let region = |key: &str, region: &SimpleRegion| {
@@ -211,10 +217,15 @@ fn probe_kind(section: &ProbeSection, (world, absent): (&World, &[StageItem]), w
     add(section.strain.as_ref().map(|wanted| {
         let group = group_of(&wanted.group, world).map_err(|complaint| ("strain.group".to_owned(), complaint))?;
         let region = optional("strain", &wanted.region)?;
+        let stage = |name: &String| {
+            let found = stages.iter().position(|stage| stage == name);
+            found.ok_or_else(|| ("strain.since".to_owned(), unknown("stage", name, stages.iter().map(String::as_str))))
+        };
+        let since = wanted.since.as_ref().map(stage).transpose()?;
         if is_sound {
-            check_strained((group, region.as_ref()), world, absent).map_err(|complaint| ("strain".to_owned(), complaint))?;
+            check_strained((group, region.as_ref(), since), world, absent).map_err(|complaint| ("strain".to_owned(), complaint))?;
         }
-        Ok(ProbeKind::Strain { group, region })
+        Ok(ProbeKind::Strain { group, region, since })
     }));
     add(section
         .fabric
@@ -338,7 +349,7 @@ fn group_of(name: &str, world: &World) -> Result<u32, UnlocatedDiagnostic> {
 
 /// Refuses grains without a well-defined strain.
 fn check_strained(
-    (group, region): (u32, Option<&analysis::Region>),
+    (group, region, since): (u32, Option<&analysis::Region>, Option<usize>),
     world: &World,
     absent: &[StageItem],
 ) -> Result<(), UnlocatedDiagnostic> {
@@ -349,6 +360,10 @@ fn check_strained(
                 .limit("a domain without periodic sides")
                 .remedy("leave the probe out: how a periodic domain is deformed is what the scene says"),
         );
+    }
+    // Where grains are when a stage begins is not known yet.
+    if since.is_some() {
+        return Ok(());
     }
     let grains = &world.grains;
     let is_there = |k: &usize| grains.group[*k] == group && !absent.contains(&StageItem::Group(group));

@@ -97,7 +97,7 @@ pub(crate) struct ProbeSection {
     pub worn_volume: Option<String>,
     /// Mean stress in a region: the parts of contacts and bonds, and of the motion.
     pub stress: Option<InVolume>,
-    /// Strain of a group of grains since the start.
+    /// Strain of a group of grains since the start, or since a stage.
     pub strain: Option<StrainOf>,
     /// Fabric tensor: directions of the contacts between grains.
     pub fabric: Option<Inside>,
@@ -226,8 +226,11 @@ pub(crate) struct StrainOf {
     /// Name of the group of grains.
     #[schemars(example = &"core")]
     pub group: String,
-    /// Only grains whose centers are inside at the start, in a box, a cylinder or a sphere; the whole group if left out.
+    /// Only grains whose centers are inside when the strain is zero, in a box, a cylinder or a sphere; the whole group if left out.
     pub region: Option<SimpleRegion>,
+    /// Name of the stage at whose start the strain is zero, before which it is not a number; at the start of the run if left out.
+    #[schemars(example = &"load")]
+    pub since: Option<String>,
 }
 
 /// Grains that are a heap.

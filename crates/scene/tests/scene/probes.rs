@@ -123,6 +123,11 @@ fn what_cannot_be_logged_is_refused_with_place_and_remedy() {
         ),
         (
             "position = 0",
+            "strain = { group = \"bed\", since = \"load\" }",
+            &["scene.toml:23:", "no stage is named `load`"],
+        ),
+        (
+            "position = 0",
             "wall_power = \"flor\"",
             &["scene.toml:23:14", "no wall is named `flor`", "did you mean `floor`?"],
         ),

@@ -428,6 +428,7 @@ fn probes_and_outputs_that_look_into_packings_load_and_load_again() {
         ProbeKind::Strain {
             group: 2,
             region: Some(sphere),
+            since: None,
         },
         ProbeKind::Stress(Region::Box { min, max }),
     ];

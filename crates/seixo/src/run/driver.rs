@@ -284,6 +284,10 @@ impl<'a> Driver<'a> {
             self.report(event)?;
         }
         let (steps, time) = (self.simulation.steps(), self.simulation.time());
+        if reported.iter().any(|event| matches!(event, Event::StageBegan { .. })) {
+            let begun = self.stage_runner.stages().count();
+            self.tables.outputs.begin_stage(begun - 1, steps);
+        }
         if let Some(exchange) = &mut self.tables.exchange {
             exchange.write_due(&self.stage_runner, steps, time)?;
         }

@@ -166,6 +166,11 @@ impl Outputs {
         self.probes.iter().for_each(|probe| probe.save(to));
     }
 
+    /// Prepares for a stage that begins at this step, by its index.
+    pub fn begin_stage(&mut self, stage: usize, step: u64) {
+        self.probes.iter_mut().for_each(|probe| probe.begin_stage(stage, step));
+    }
+
     /// Returns a warning about outputs that could not be written, if there are any.
     pub fn warning(&self) -> Option<String> {
         self.frames.warning()

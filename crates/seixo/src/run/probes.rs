@@ -32,9 +32,9 @@ pub(super) struct ProbeLog {
     time_step: f64,
     passage: PlaneCounter,
     residence: ResidenceTimes,
-    /// Step of the next sample of a counter or of residence times; far in the future for other probes.
+    /// Step of the next sample of a counter or of residence times, or of the reference of a strain; far in the future for other probes.
     pub next_check: u64,
-    /// Reference positions of the grains for a strain: those at the first line, at the start.
+    /// Reference positions of the grains for a strain: those at the first line, at the start, or at the start of a stage.
     unstrained: Option<Unstrained>,
     fluids: FluidConstants,
     statistics: Option<Statistics>,
@@ -73,7 +73,14 @@ impl ProbeLog {
         })
     }
 
-    /// Samples a counter or residence times, for which the lines alone may be too rare.
+    /// Prepares for a stage that begins at this step, by its index.
+    pub fn begin_stage(&mut self, stage: usize, step: u64) {
+        if matches!(self.what, ProbeKind::Strain { since: Some(since), .. } if since == stage) {
+            self.next_check = step;
+        }
+    }
+
+    /// Samples a counter or residence times, for which the lines alone may be too rare, or the grains of a strain that begins.
     pub fn look(&mut self, sample: &Sample) {
         let next = |plane: &Plane| time_to_look(sample.grains(), plane, sample.gravity());
         let time = match &self.what {
@@ -87,6 +94,10 @@ impl ProbeLog {
                 let planes = [plane(0), plane(1)];
                 self.residence.look(sample.grains(), sample.time(), &planes);
                 planes.iter().map(next).fold(f64::INFINITY, f64::min)
+            }
+            ProbeKind::Strain { group, region, .. } if self.next_check <= sample.steps() => {
+                self.unstrained = Some(Unstrained::of(*group, region.as_ref(), sample.grains()));
+                f64::INFINITY
             }
             _ => return,
         };
@@ -172,10 +183,13 @@ impl ProbeLog {
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic, whole].iter().flat_map(components));
             }
-            ProbeKind::Strain { group, region } => {
+            ProbeKind::Strain { group, region, since } => {
                 let now = sample.grains();
-                let unstrained = self.unstrained.get_or_insert_with(|| Unstrained::of(*group, region.as_ref(), now));
-                let strain = strain(unstrained, now);
+                if since.is_none() {
+                    self.unstrained.get_or_insert_with(|| Unstrained::of(*group, region.as_ref(), now));
+                }
+                // Before its stage there are no grains whose strain could be measured.
+                let strain = strain(self.unstrained.as_ref().unwrap_or(&Unstrained::default()), now);
                 row.extend(components(&strain.tensor));
                 row.push(strain.volumetric);
             }

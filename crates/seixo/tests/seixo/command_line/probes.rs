@@ -228,3 +228,35 @@ fn a_plug_flow_stays_for_the_distance_over_its_speed() {
     std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
     stage.assert_same("half", "whole");
 }
+
+#[test]
+fn a_strain_since_a_stage_is_zero_when_the_stage_begins() {
+    let stage = Stage::new();
+    // Eight grains that move towards a plane, each in proportion to its distance: x = X (1 − t/s).
+    let corners = (0..8).map(|k| [k & 1, (k >> 1) & 1, k >> 2].map(|side| 0.1 + 0.1 * f64::from(side)));
+    let lines: String = corners.map(|[x, y, z]| format!("{x},{y},{z},0.005,{},0,0\n", -x)).collect();
+    stage.write("grains.csv", &format!("x,y,z,radius,vx,vy,vz\n{lines}"));
+    stage.write("block.toml", include_str!("scenes/strain-since-a-stage.toml"));
+    stage.succeed("run block.toml --quiet --threads 1 --out whole");
+    let of = |probe: &str, name: &str| column(&stage, "whole", probe, name);
+    let time = of("all", "time");
+    let since: Vec<f64> = of("later", "strain_xx");
+    // The stage begins at the first step after 50 ms; its strain counts from there, not from the next line.
+    let record: serde_json::Value = serde_json::from_str(&stage.read("whole/run.json")).unwrap();
+    let began = record["stages"][1]["began"].as_f64().unwrap();
+    for ((time, all), later) in time.iter().zip(of("all", "strain_xx")).zip(since) {
+        assert!((all - time).abs() < 1e-9, "{time} s: {all}");
+        if *time < began {
+            assert!(later.is_nan(), "{time} s: {later}");
+        } else {
+            let expected = 1.0 - (1.0 - time) / (1.0 - began);
+            assert!((later - expected).abs() < 1e-9, "{time} s: {later}, {expected}");
+        }
+    }
+    for until in ["0.03", "0.08"] {
+        stage.succeed(&format!("run block.toml --quiet --force --until {until} --out half"));
+        stage.succeed("resume half --quiet --until 0.1");
+        std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+        stage.assert_same("half", "whole");
+    }
+}

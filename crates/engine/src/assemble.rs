@@ -466,7 +466,7 @@ fn check_interactions(world: &World) -> Result<(), WorldError> {
     let mut is_wall = vec![false; world.materials.len()];
     for wall in &world.walls {
         is_wall[wall.material as usize] = true;
-        if let Some(what) = wall.flaw() {
+        if let Some(what) = wall.flaw(&world.walls) {
             return Err(WorldError::Wall {
                 name: wall.name.clone(),
                 what,

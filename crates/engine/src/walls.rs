@@ -21,7 +21,7 @@ use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
 use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
 use seixo_sweeps::wall::{elements_near, normal_at, velocity_of_surface};
-use seixo_sweeps::wall_pose::{POSE, SERVO};
+use seixo_sweeps::wall_pose::{POSE, SERVO, rotation_of_wall};
 pub(crate) use servo::{ServoLoad, finished_displacements};
 use wear::SlidingWork;
 
@@ -250,7 +250,7 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
-        self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned;
+        self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned + self.turned_by_servo(wall);
         self.end_servo(wall);
         let given = &mut self.given[wall];
         given.shape = shape;
@@ -327,9 +327,15 @@ impl Walls {
         let moving = self.given.iter().enumerate().filter(|(_, wall)| is_moving(&wall.motion));
         let moved = moving.map(|(index, Wall { motion, .. })| {
             let servo = &self.servos[index * SERVO..][..SERVO];
-            let further = vector(servo).times(servo[7] - self.listed_way[index]);
+            let way = servo[7] - self.listed_way[index];
             let (then, now) = (WallDisplacement::at(motion, self.listed_at), WallDisplacement::at(motion, time));
-            now.distance(&then, self.farthest[index], &further) + servo[5] * onward
+            // A servo that turns the wall has no direction, and its displacement is an angle.
+            let (by_turning, lever) = if servo[11] > 0.0 {
+                (way.abs() * self.farthest[index], self.farthest[index])
+            } else {
+                (0.0, 1.0)
+            };
+            now.distance(&then, self.farthest[index], &vector(servo).times(way)) + by_turning + servo[5] * onward * lever
         });
         moved.fold(0.0, f64::max)
     }
@@ -478,17 +484,21 @@ impl Walls {
 
     /// Current position of a point of a wall that is given at time zero.
     fn moved(&self, wall: usize, point: &Vec3) -> Vec3 {
-        let pose = &self.poses[wall * POSE..][..POSE];
         let from_axis = vector(point).minus(&load(&self.at_rest, wall * WALL));
-        let now = rotated(&from_axis, &vector(&pose[3..]), pose[6], pose[7]).plus(&load(&self.records, wall * WALL));
+        let now = self.rotated_with(wall, &from_axis).plus(&load(&self.records, wall * WALL));
         [now.x, now.y, now.z]
     }
 
     /// Current direction of a direction of a wall that is given at time zero.
     fn turned(&self, wall: usize, direction: &Vec3) -> Vec3 {
-        let pose = &self.poses[wall * POSE..][..POSE];
-        let now = rotated(&vector(direction), &vector(&pose[3..]), pose[6], pose[7]);
+        let now = self.rotated_with(wall, &vector(direction));
         [now.x, now.y, now.z]
+    }
+
+    /// A vector rotated as a wall is now.
+    fn rotated_with(&self, wall: usize, vector: &Vector3<f64>) -> Vector3<f64> {
+        let rotation = rotation_of_wall::<f64>(&self.poses, wall * POSE, &self.servos, wall);
+        rotated(vector, &rotation.axis, rotation.cosine, rotation.sine)
     }
 
     /// Current triangles of a wall, and its plane if it is one; neither while it is absent.
@@ -512,7 +522,10 @@ impl Walls {
     /// \[rad\].
     pub fn pose_at(&self, wall: usize, time: f64) -> (Vec3, f64) {
         let angle = WallDisplacement::at(&self.given[wall].motion, time).turned;
-        (self.moved(wall, &self.middle[wall]), self.turned_before[wall] + angle)
+        (
+            self.moved(wall, &self.middle[wall]),
+            self.turned_before[wall] + angle + self.turned_by_servo(wall),
+        )
     }
 
     /// Memory \[bytes\].

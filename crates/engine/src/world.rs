@@ -55,7 +55,9 @@ pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_
 use std::collections::BTreeMap;
 pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};
 pub use time_step::TimeStep;
-pub use wall::{Frustum, MotionFrame, Servo, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape};
+pub use wall::{
+    Extent, Frustum, MotionFrame, Servo, ServoTarget, SurfaceMotion, Triangle, Vibration, Wall, WallMotion, WallPath, WallShape,
+};
 
 /// A point or vector in space, x y z.
 pub type Vec3 = [f64; 3];

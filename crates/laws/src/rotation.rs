@@ -19,6 +19,48 @@ use crate::real::Real;
 use crate::vector::Vector3;
 use cubecl::prelude::*;
 
+/// Cosine and sine of an angle.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct CosineSine<R: Real> {
+    /// Cosine.
+    pub cosine: R,
+    /// Sine.
+    pub sine: R,
+}
+
+/// Cosine and sine of an angle of any size \[rad\]; `full` is 2π, which the host gives.
+///
+/// The series of the sine and of one minus the cosine, of an eighth of the angle, are truncated after the 13th and 14th power. Three doublings
+/// follow. The error is a few roundoffs of the angle. Operations are those of laws, so all devices find the same.
+#[cube]
+#[inline(always)]
+pub fn cosine_and_sine<R: Real>(angle: R, full: R) -> CosineSine<R> {
+    let one = R::new(1.0);
+    let two = R::new(2.0);
+    let mut sign = R::new(1.0);
+    if angle < R::new(0.0) {
+        sign = R::new(-1.0);
+    }
+    let size = angle * sign;
+    let turns = R::counted(R::whole(size / full + R::new(0.5)));
+    let x = (size - turns * full) * R::new(0.125);
+    let square = x * x;
+    let sine_beyond = one - square / R::new(72.0) * (one - square / R::new(110.0) * (one - square / R::new(156.0)));
+    let mut sine = x * (one - square / R::new(6.0) * (one - square / R::new(20.0) * (one - square / R::new(42.0) * sine_beyond)));
+    let fall_beyond = one - square / R::new(90.0) * (one - square / R::new(132.0) * (one - square / R::new(182.0)));
+    let mut fall =
+        square / two * (one - square / R::new(12.0) * (one - square / R::new(30.0) * (one - square / R::new(56.0) * fall_beyond)));
+    for _k in 0..3u32 {
+        // sin 2x = 2 sin x cos x, and 1 − cos 2x = 2 sin² x.
+        sine *= two * (one - fall);
+        fall *= two * (two - fall);
+    }
+    CosineSine::<R> {
+        cosine: one - fall,
+        sine: sine * sign,
+    }
+}
+
 /// Orientation: the unit quaternion that rotates vectors of the body frame into space.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct Quaternion<R: Real> {
@@ -200,4 +242,24 @@ pub fn rotated_by<R: Real>(orientation: &Quaternion<R>, spin: &Vector3<R>, dt: R
 #[inline(always)]
 pub fn energy_of_rotation<R: Real>(orientation: &Quaternion<R>, momentum: &Vector3<R>, moments: &Vector3<R>) -> R {
     R::new(0.5) * momentum.dot(&angular_velocity::<R>(orientation, momentum, moments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::TAU;
+
+    #[test]
+    fn cosines_and_sines_are_those_of_the_standard_library() {
+        for k in -4000..4000 {
+            let angle = 0.0137 * f64::from(k);
+            let found = cosine_and_sine::<f64>(angle, TAU);
+            let (sine, cosine) = angle.sin_cos();
+            let bar = 1e-14 + 1e-15 * angle.abs();
+            assert!(
+                (found.cosine - cosine).abs() < bar && (found.sine - sine).abs() < bar,
+                "{angle}: {found:?}"
+            );
+        }
+    }
 }

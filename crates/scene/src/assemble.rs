@@ -297,6 +297,7 @@ fn all_walls(file: &mut SceneFile, materials: &Materials, findings: &mut CheckSt
         });
         ranges.insert(name.clone(), walls::build(name, section, material, &mut walls, findings));
     }
+    walls::set_areas(&file.wall, &ranges, &mut walls, findings);
     (walls, ranges)
 }
 

@@ -14,7 +14,7 @@ use crate::{
     vocabulary::{End, Face, Vocabulary, WallSide, WholeNumber, Word},
 };
 use glam::DVec3;
-use seixo_engine::world::{Frustum, Triangle, Vec3, Wall, WallMotion, WallShape};
+use seixo_engine::world::{Frustum, Servo, ServoTarget, Triangle, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::wear;
 use std::{collections::BTreeMap, ops::Range, path::Path};
 
@@ -121,6 +121,40 @@ pub(crate) fn build(
         Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
     }
     start..walls.len()
+}
+
+/// Sets the areas of servos with a stress between walls, once all walls are known.
+pub(crate) fn set_areas(
+    file: &BTreeMap<String, WallSection>,
+    sections: &BTreeMap<String, Range<usize>>,
+    walls: &mut [Wall],
+    findings: &mut CheckState,
+) {
+    for (name, section) in file {
+        let Some(servo) = section.motion.servo.as_ref().filter(|servo| servo.between.is_some()) else {
+            continue;
+        };
+        let area = motion::area_between(servo, NamedWalls { sections, walls });
+        let given = sections.get(name).filter(|range| range.len() == 1).map(|range| range.start);
+        let placed = area.and_then(|area| {
+            // Without a wall or a servo of its own, another error says so.
+            let Some(index) = given else { return Ok(()) };
+            let Some(Servo {
+                target: ServoTarget::Stress { area: of_servo, .. },
+                ..
+            }) = &mut walls[index].motion.servo
+            else {
+                return Ok(());
+            };
+            *of_servo = area;
+            let flaw = walls[index].motion.servo.and_then(|servo| servo.flaw_of_area(walls));
+            flaw.map_or(Ok(()), |what| Err(UnlocatedDiagnostic::new(what)))
+        });
+        if let Err(complaint) = placed {
+            let path = format!("wall.{name}");
+            findings.add(&format!("{path}.motion.servo.between"), complaint.within(&path));
+        }
+    }
 }
 
 /// The specific wear rate of a wall \[1/Pa\]; 0 without keys of wear.

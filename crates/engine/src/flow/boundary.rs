@@ -17,8 +17,15 @@ use seixo_sweeps::motion::{MotionReport, SKIN_EXCEEDED};
 use seixo_sweeps::wall_pose::{point_of_wall, spin_of_wall};
 use std::collections::HashSet;
 
-/// Rejects a wall that bounds a fluid and moves while its surface runs: a wall particle has only one velocity.
+/// Rejects a wall that bounds a fluid and that a torque turns, or that moves while its surface runs: a wall particle has only one velocity.
 pub fn check_running(wall: &Wall) -> Result<(), WorldError> {
+    if wall.motion.servo.is_some_and(|servo| servo.turns()) {
+        return Err(WorldError::Fluid(format!(
+            "wall {} bounds a fluid, and a servo with a torque turns it, which reacts to grains only; let it turn at a given rate, or make two walls \
+             of it",
+            wall.name
+        )));
+    }
     if !wall.motion.surface.runs() || !is_moving(&wall.motion) {
         return Ok(());
     }

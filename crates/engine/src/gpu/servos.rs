@@ -32,6 +32,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn receive_wall_contacts(host: &mut Populations, arrived: &Arrived, fetched: Option<WallContactReadback<C>>) {
         if let Some(WallContactReadback { list, wall_contacts }) = fetched {
             (host.walls.list, host.walls.wall_contacts) = (arrived.take(list), doubles(&arrived.take(wall_contacts)));
+            if host.walls.servos_need_positions() {
+                // The contacts are those of the step before, and so are the walls.
+                let before = (host.context.steps - 1) as f64 * host.context.stepping.dt;
+                host.walls.place(before, false);
+            }
         }
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn largest_displacement(motion: &WallMotion) -> Bounds {
             let (low, high) = ways.fold((0.0f64, 0.0f64), |(low, high), way| (low.min(way), high.max(way)));
             add(low, high);
         }
-        if motion.servo.is_some_and(|servo| servo.along[k] != 0.0) {
+        if motion.servo.is_some_and(|servo| !servo.turns() && servo.along[k] != 0.0) {
             add(f64::NEG_INFINITY, f64::INFINITY);
         }
     }

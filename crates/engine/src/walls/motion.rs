@@ -1,7 +1,7 @@
 //! Displacement and velocity of a wall's motion at a time.
 
 use super::vector;
-use crate::world::{Vec3, WallMotion, WallPath};
+use crate::world::{Servo, Vec3, WallMotion, WallPath};
 use seixo_laws::{Quaternion, Vector3};
 use std::f64::consts::{PI, TAU};
 
@@ -12,7 +12,7 @@ pub struct WallDisplacement {
     pub shift: Vector3<f64>,
     /// Velocity of the axis \[m/s\].
     pub velocity: Vector3<f64>,
-    /// Unit vector along the axis; zero without rotation.
+    /// Unit vector along the axis, also of a rotation by a servo; zero without rotation.
     pub axis: Vector3<f64>,
     /// Rotation angle about the axis \[rad\].
     pub angle: f64,
@@ -84,6 +84,9 @@ impl WallDisplacement {
                 stance.axis = vector(&path.axis);
                 [stance.angle, stance.rate, stance.angular_acceleration] = along(path, since, |k| path.angle[k]);
             }
+        }
+        if let Some(servo) = motion.servo.filter(Servo::turns) {
+            stance.axis = vector(&servo.along);
         }
         if !is_on(motion, time) {
             (stance.velocity, stance.acceleration) = (Vector3::zero(), Vector3::zero());
@@ -178,7 +181,13 @@ pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
         .iter()
         .map(|v| TAU * v.frequency * part(&v.amplitude))
         .sum::<f64>();
-    let servo = motion.servo.as_ref().map_or(0.0, |servo| servo.velocity_limit * part(&servo.along));
+    let [servo, servo_turning] = motion.servo.as_ref().map_or([0.0; 2], |servo| {
+        if servo.turns() {
+            [0.0, servo.velocity_limit]
+        } else {
+            [servo.velocity_limit * part(&servo.along), 0.0]
+        }
+    });
     let of_path = WallMotion {
         path: motion.path.clone(),
         ..WallMotion::default()
@@ -192,13 +201,20 @@ pub fn fastest(motion: &WallMotion, direction: Option<&Vec3>) -> [f64; 2] {
         }
     }
     let turning = vector(&motion.angular_velocity).length();
-    [part(&motion.velocity) + vibrating + servo + on_path[0], turning + on_path[1]]
+    [
+        part(&motion.velocity) + vibrating + servo + on_path[0],
+        turning + on_path[1] + servo_turning,
+    ]
 }
 
 /// Axis about which a motion rotates the whole wall within its frame, if it does.
 pub fn rotation_axis(motion: &WallMotion) -> Option<Vec3> {
     let by_path = motion.path.as_ref().filter(|path| !path.angle.is_empty()).map(|path| path.axis);
-    Some(motion.angular_velocity).filter(|spin| *spin != [0.0; 3]).or(by_path)
+    let by_servo = motion.servo.filter(Servo::turns).map(|servo| servo.along);
+    Some(motion.angular_velocity)
+        .filter(|spin| *spin != [0.0; 3])
+        .or(by_path)
+        .or(by_servo)
 }
 
 /// Whether a motion is active, between its start and its stop.

@@ -6,28 +6,38 @@ use crate::checkpoint::{misfit, numbers};
 use crate::events::SurroundingsChange;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
+use crate::world::{Extent, Servo, ServoTarget, Wall};
 use seixo_laws::contact::{ContactPair, normal_force};
 use seixo_sweeps::layout::{WALL_CONTACT, coefficients, load};
-use seixo_sweeps::wall_pose::{SERVO, steer};
+use seixo_sweeps::wall_pose::{POSE, SERVO, load_of_contact, servo_axis, steer};
+use std::f64::consts::TAU;
 use std::slice::Iter;
 
 /// Share of the missing force that a step corrects, if the scene gives no gain. A contact responds to a change of the wall's speed one step
 /// later. The control is stable while this share is below one, and contacts stiffer than expected need a margin.
 const SHARE_OF_STEP: f64 = 0.5;
 
-/// Number of state values of a servo: displacement, speed, and displacement at the rebuild of the lists.
-const SERVO_STATE: usize = 3;
+/// Integral time in units of 1/(k g), if the scene gives none. The servo moves like a plate of the mass T/g behind a dashpot 1/g. With this factor it
+/// swings on samples that are over 50 times softer than the contacts at the wall are together.
+const INTEGRAL_TIMES: f64 = 200.0;
 
-/// Sections of a checkpoint: these values, gains, and displacements of servos whose motions ended, in the order of their ends.
+/// Number of state values of a servo: displacement, speed, displacement at the rebuild of the lists, and integral part of the speed.
+const SERVO_STATE: usize = 4;
+
+/// Sections of a checkpoint: the first three of these values, gains, and displacements of servos whose motions ended, in the order of their ends.
 const SERVOS: &str = "walls/servos";
 const GAINS: &str = "walls/servo_gains";
 const ENDED: &str = "walls/ended_servos";
 
-/// Number of parts of the set force of a servo: 2⁷², so that a load has as many digits as forces.
+/// Section of a checkpoint: the integral part of the speed of each servo, and the time step over its integral time. Versions without integral parts
+/// lack it.
+const INTEGRALS: &str = "walls/servo_integrals";
+
+/// Number of parts of the set value of a servo: 2⁷², so that a load has as many digits as forces.
 const PARTS_OF_FORCE: f64 = (1u128 << 72) as f64;
 
-/// Load of grains on a wall with a servo: a whole number of small parts of the set force. A sum of whole numbers does not depend on the order,
-/// so each subdomain can sum the loads of its own grains.
+/// Load of grains on a wall with a servo: a whole number of small parts of the set value, of a stress on 1 m². A sum of whole numbers does not depend
+/// on the order, so each subdomain can sum the loads of its own grains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServoLoad {
     parts: i128,
@@ -38,10 +48,10 @@ impl ServoLoad {
     /// Bytes of an encoded load.
     pub const BYTES: usize = 24;
 
-    /// Load of one contact \[N\], for this set force \[N\].
-    fn load_of_contact(pressed: f64, force: f64) -> ServoLoad {
+    /// Load of one contact \[N, N m\], for this set value \[N, N m\].
+    fn of_contact(pressed: f64, set: f64) -> ServoLoad {
         ServoLoad {
-            parts: (pressed / force * PARTS_OF_FORCE) as i128,
+            parts: (pressed / set * PARTS_OF_FORCE) as i128,
             touching: 1,
         }
     }
@@ -54,9 +64,9 @@ impl ServoLoad {
         }
     }
 
-    /// The load as a force \[N\], for this set force \[N\].
-    fn as_force(self, force: f64) -> f64 {
-        self.parts as f64 / PARTS_OF_FORCE * force
+    /// The load as a force or torque \[N, N m\], for this set value \[N, N m\].
+    fn amount(self, set: f64) -> f64 {
+        self.parts as f64 / PARTS_OF_FORCE * set
     }
 
     /// Encodes the load.
@@ -87,12 +97,20 @@ pub(crate) struct Largest<'a> {
     pub table: &'a [f64],
 }
 
+/// How a contact responds to a wall.
+#[derive(Clone, Copy, Default)]
+struct ContactResponse {
+    /// Tangent stiffness k \[N/m\].
+    stiffness: f64,
+    /// Increase k Δt + c of the force in a step per unit speed of the wall \[N s/m\].
+    resistance: f64,
+}
+
 impl Largest<'_> {
-    /// Increase k Δt + c of the force in a step per unit speed of a wall of this material \[N s/m\], for the stiffest contact that can carry `force`
-    /// alone.
+    /// Response to a wall of this material, of the stiffest contact that can carry `force` alone.
     ///
     /// It uses the tangent stiffness and dashpot of the largest grain of each material. Zero without grains.
-    fn resistance(&self, material: u32, force: f64, dt: f64) -> f64 {
+    fn response(&self, material: u32, force: f64, dt: f64) -> ContactResponse {
         let resists = |a: usize, radius: f64| {
             let pair = coefficients::<f64>(self.table, a * self.mass.len() + material as usize);
             let mass = self.mass[a];
@@ -115,33 +133,83 @@ impl Largest<'_> {
                 }
             }
             let (more, less) = (law(1.001 * high).elastic, law(0.999 * high).elastic);
-            (more - less) / (0.002 * high) * dt + law(high).damping
+            let stiffness = (more - less) / (0.002 * high);
+            ContactResponse {
+                stiffness,
+                resistance: stiffness * dt + law(high).damping,
+            }
         };
         let present = self.radius.iter().enumerate().filter(|(_, radius)| **radius > 0.0);
-        present.fold(0.0, |most, (a, &radius)| most.max(resists(a, radius)))
+        let responses = present.map(|(a, &radius)| resists(a, radius));
+        responses.fold(ContactResponse::default(), |most, other| {
+            if other.resistance > most.resistance { other } else { most }
+        })
+    }
+}
+
+/// Force \[N\] that a servo sets at the positions of the walls in `given`, at the start of their motions; for a torque the force at this lever \[m\].
+fn force_at_start(servo: &Servo, given: &[Wall], lever: f64) -> f64 {
+    match servo.target {
+        ServoTarget::Force(force) => force,
+        ServoTarget::Stress { stress, area } => stress * area.map(|extent| extent.length(given)).iter().product::<f64>(),
+        ServoTarget::Torque(torque) => torque / lever,
     }
 }
 
 impl Walls {
-    /// Initializes the servos: gains follow from the largest grains and the time step.
+    /// Initializes the servos: gains and integral times follow from the largest grains and the time step.
     pub(crate) fn init_servos(&mut self, largest: &Largest, dt: f64) {
-        for (wall, record) in self.given.iter().zip(self.servos.chunks_exact_mut(SERVO)) {
+        for (index, wall) in self.given.iter().enumerate() {
             let Some(servo) = &wall.motion.servo else { continue };
-            let resistance = largest.resistance(wall.material, servo.force, dt);
+            let record = &mut self.servos[index * SERVO..][..SERVO];
+            // A torque acts on contacts at the farthest point from the axis, where they resist most: by the square of this lever.
+            let lever = if servo.turns() { self.farthest[index] } else { 1.0 };
+            let force = force_at_start(servo, &self.given, lever);
+            let ContactResponse { stiffness, resistance } = largest.response(wall.material, force, dt);
             let for_each = if resistance > 0.0 {
-                SHARE_OF_STEP / resistance
+                SHARE_OF_STEP / (resistance * lever * lever)
             } else {
                 // No contact responds: the wall moves at its speed limit.
-                2.0 * servo.velocity_limit / servo.force
+                2.0 * servo.velocity_limit / (force * lever)
             };
-            record[..3].copy_from_slice(&servo.along);
-            record[3..7].copy_from_slice(&[
-                servo.force,
-                servo.gain.unwrap_or(for_each),
-                servo.velocity_limit,
-                f64::from(servo.gain.is_none()),
-            ]);
+            let gain = servo.gain.unwrap_or(for_each);
+            let share = match servo.integral_time {
+                Some(time) => dt / time,
+                None => dt * gain * stiffness * lever * lever / INTEGRAL_TIMES,
+            };
+            if !servo.turns() {
+                record[..3].copy_from_slice(&servo.along);
+            }
+            let per_grain = f64::from(servo.gain.is_none());
+            record[3..7].copy_from_slice(&[servo.target.value(), gain, servo.velocity_limit, per_grain]);
+            record[10] = share.min(1.0);
+            record[11] = if servo.turns() { TAU } else { 0.0 };
+            let area = match servo.target {
+                ServoTarget::Stress { area, .. } => area,
+                ServoTarget::Force(_) | ServoTarget::Torque(_) => [Extent::Length(1.0); 2],
+            };
+            for (extent, numbers) in area.iter().zip(record[12..18].chunks_exact_mut(3)) {
+                numbers.copy_from_slice(&match extent {
+                    Extent::Length(length) => [0.0, 0.0, *length],
+                    Extent::Between { walls, edge } => {
+                        let [one, other] = walls.map(|wall| self.first.get(wall).copied().unwrap_or_default() as f64);
+                        [one, other, -2.0 * edge]
+                    }
+                });
+            }
         }
+    }
+
+    /// Angle by which the servo of a wall turned it \[rad\].
+    pub(super) fn turned_by_servo(&self, wall: usize) -> f64 {
+        let record = &self.servos[wall * SERVO..][..SERVO];
+        if record[11] > 0.0 { record[7] } else { 0.0 }
+    }
+
+    /// Whether the loads or targets of servos depend on the positions of walls.
+    pub(crate) fn servos_need_positions(&self) -> bool {
+        let mut servos = self.given.iter().filter_map(|wall| wall.motion.servo);
+        servos.any(|servo| !matches!(servo.target, ServoTarget::Force(_)))
     }
 
     /// Whether a wall has a servo.
@@ -160,11 +228,14 @@ impl Walls {
             return ServoLoad::default();
         };
         let direction = load::<f64>(&self.servos, wall * SERVO);
+        let pose = wall * POSE;
+        let axis = servo_axis::<f64>(&self.poses, pose, self.servos[wall * SERVO + 11]);
+        let through = load::<f64>(&self.poses, pose);
         let mut borne = ServoLoad::default();
         for (touch, &element) in self.wall_contacts.chunks_exact(WALL_CONTACT).zip(&self.list) {
             if touch[7] > 0.0 && self.wall_of(element) == wall {
-                let pressed = vector(&touch[4..]).dot(&direction);
-                borne = borne.plus(ServoLoad::load_of_contact(pressed, servo.force));
+                let pressed = load_of_contact::<f64>(&vector(&touch[4..]), &vector(touch), &direction, &axis, &through);
+                borne = borne.plus(ServoLoad::of_contact(pressed, servo.target.value()));
             }
         }
         borne
@@ -177,9 +248,9 @@ impl Walls {
             let Some(servo) = &motion.servo else { continue };
             let elsewhere = self.borne_elsewhere.get(wall).copied().unwrap_or_default();
             let borne = self.borne_by(wall).plus(elsewhere);
-            let (pressed, touching) = (borne.as_force(servo.force), borne.touching as f64);
+            let (pressed, touching) = (borne.amount(servo.target.value()), borne.touching as f64);
             let is_on = f64::from(self.there[wall] && is_on(motion, time));
-            steer::<f64>(wall, pressed, touching, is_on, dt, &mut self.servos);
+            steer::<f64>(wall, pressed, touching, is_on, dt, &self.elements, &mut self.servos);
         }
     }
 
@@ -187,7 +258,9 @@ impl Walls {
     pub(crate) fn servo_state(&self) -> Vec<f64> {
         let servos = self.servos.chunks_exact(SERVO).zip(&self.listed_way).zip(&self.given);
         let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
-        put_up.flat_map(|((record, &listed), _)| [record[7], record[8], listed]).collect()
+        put_up
+            .flat_map(|((record, &listed), _)| [record[7], record[8], listed, record[9]])
+            .collect()
     }
 
     /// Ends the motion of a wall, with or without servo, before another one; the wall stays in its position.
@@ -222,10 +295,16 @@ impl Walls {
     /// Saves servos, if there are or were any.
     pub(crate) fn save_servos(&self, to: &mut dyn Sections) {
         if self.has_servos() {
-            to.put(SERVOS, Column::F64(self.servo_state()));
+            let state = self.servo_state();
+            let first_three = state.chunks_exact(SERVO_STATE).flat_map(|state| &state[..3]);
+            to.put(SERVOS, Column::F64(first_three.copied().collect()));
             let servos = self.servos.chunks_exact(SERVO).zip(&self.given);
             let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
-            to.put(GAINS, Column::F64(put_up.map(|(record, _)| record[4]).collect()));
+            to.put(GAINS, Column::F64(put_up.clone().map(|(record, _)| record[4]).collect()));
+            to.put(
+                INTEGRALS,
+                Column::F64(put_up.flat_map(|(record, _)| [record[9], record[10]]).collect()),
+            );
         }
         if !self.finished_displacements.is_empty() {
             to.put(ENDED, Column::F64(self.finished_displacements.clone()));
@@ -241,7 +320,21 @@ impl Walls {
             return Ok(());
         }
         let count = self.given.iter().filter(|wall| wall.motion.servo.is_some()).count();
-        self.set_servos(numbers(state, SERVOS, Some(count * SERVO_STATE))?, false);
+        let first_three = numbers(state, SERVOS, Some(count * 3))?;
+        let integrals = match state.get(INTEGRALS) {
+            Some(_) => numbers(state, INTEGRALS, Some(count * 2))?.to_vec(),
+            None => vec![0.0; count * 2],
+        };
+        let values = first_three.chunks_exact(3).zip(integrals.chunks_exact(2));
+        let values: Vec<f64> = values.flat_map(|(three, of)| [three[0], three[1], three[2], of[0]]).collect();
+        self.set_servos(&values, false);
+        if state.get(INTEGRALS).is_some() {
+            let servos = self.servos.chunks_exact_mut(SERVO).zip(&self.given);
+            let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
+            put_up
+                .zip(integrals.chunks_exact(2))
+                .for_each(|((record, _), of)| record[10] = of[1]);
+        }
         if state.get(GAINS).is_some() {
             let gains = numbers(state, GAINS, Some(count))?;
             let servos = self.servos.chunks_exact_mut(SERVO).zip(&self.given);
@@ -260,6 +353,7 @@ impl Walls {
             record[7] = if as_listed { state[2] } else { state[0] };
             record[8] = state[1];
             *listed = state[2];
+            record[9] = state[3];
         }
     }
 }
@@ -282,7 +376,7 @@ mod tests {
         let force = 3.7;
         let pressed = [1.0 / 3.0, 1e-12, -2.5e3, 7e-17, 2.5e3, 0.1, -1e-9, 1e4 / 7.0];
         let all = |order: &[usize]| {
-            let wall_contacts = order.iter().map(|&k| ServoLoad::load_of_contact(pressed[k], force));
+            let wall_contacts = order.iter().map(|&k| ServoLoad::of_contact(pressed[k], force));
             wall_contacts.fold(ServoLoad::default(), ServoLoad::plus)
         };
         let [first, second, third] =
@@ -290,11 +384,11 @@ mod tests {
         assert_eq!((first, first), (second, third));
         assert_eq!((all(&[4, 7, 6]).plus(all(&[2, 1, 5, 0, 3])), first.touching), (first, 8));
         let exact = 1e4 / 7.0 + (1.0 / 3.0 + 0.1 - 1e-9 + 1e-12);
-        assert!((first.as_force(force) / exact - 1.0).abs() < 1e-15, "{}", first.as_force(force));
+        assert!((first.amount(force) / exact - 1.0).abs() < 1e-15, "{}", first.amount(force));
         assert_eq!(ServoLoad::from_bytes(&first.to_bytes()), first);
         // NaN counts as zero, and very large loads saturate.
-        assert_eq!(ServoLoad::load_of_contact(f64::NAN, force).plus(first).parts, first.parts);
-        let most = ServoLoad::load_of_contact(1e300, force);
+        assert_eq!(ServoLoad::of_contact(f64::NAN, force).plus(first).parts, first.parts);
+        let most = ServoLoad::of_contact(1e300, force);
         assert_eq!(
             most.plus(most),
             ServoLoad {

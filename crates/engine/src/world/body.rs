@@ -80,7 +80,7 @@ impl Body {
         }
         if let Some(motion) = &self.motion {
             if let Some(servo) = &motion.servo {
-                return Some(("force of a servo", servo.force, "left out: a body moves as prescribed"));
+                return Some(("target of a servo", servo.target.value(), "left out: a body moves as prescribed"));
             }
             let surface = [motion.surface.velocity, motion.surface.angular_velocity];
             if let Some(&value) = surface.as_flattened().iter().find(|x| **x != 0.0) {

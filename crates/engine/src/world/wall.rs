@@ -252,18 +252,126 @@ pub struct WallPath {
     pub axis: Vec3,
 }
 
-/// Force control: the wall moves along a direction until the force on the grains reaches a set value.
+/// What a servo sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ServoTarget {
+    /// Force of the wall on the grains along the direction of the servo \[N\].
+    Force(f64),
+    /// Force of the wall on the grains along the direction of the servo, per present area.
+    Stress {
+        /// Stress \[Pa\].
+        stress: f64,
+        /// The two extents whose product is the area.
+        area: [Extent; 2],
+    },
+    /// Torque of the wall on the grains about the axis of the servo \[N m\].
+    Torque(f64),
+}
+
+impl Default for ServoTarget {
+    fn default() -> ServoTarget {
+        ServoTarget::Force(0.0)
+    }
+}
+
+impl ServoTarget {
+    /// The set force \[N\], stress \[Pa\] or torque \[N m\].
+    pub fn value(&self) -> f64 {
+        match self {
+            ServoTarget::Force(value) | ServoTarget::Stress { stress: value, .. } | ServoTarget::Torque(value) => *value,
+        }
+    }
+}
+
+/// An extent of the area on which a servo sets a stress.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Extent {
+    /// A constant length \[m\].
+    Length(f64),
+    /// The present distance of two walls, which are planes that face each other.
+    Between {
+        /// Their indices in [`super::World::walls`].
+        walls: [usize; 2],
+        /// Width of the strip along each of them that carries nothing \[m\].
+        edge: f64,
+    },
+}
+
+impl Extent {
+    /// The length between walls of these shapes \[m\].
+    pub(crate) fn length(&self, walls: &[Wall]) -> f64 {
+        match self {
+            Extent::Length(length) => *length,
+            Extent::Between { walls: pair, edge } => match pair.map(|index| walls.get(index).map(|wall| &wall.shape)) {
+                [
+                    Some(WallShape::Plane { point, normal }),
+                    Some(WallShape::Plane { point: opposite, .. }),
+                ] => (vector(*opposite).minus(&vector(*point)).dot(&vector(*normal)) - 2.0 * edge).max(0.0),
+                _ => 0.0,
+            },
+        }
+    }
+
+    /// Reason for which it cannot be used, if there is one.
+    fn flaw(&self, walls: &[Wall]) -> Option<String> {
+        let Extent::Between { walls: pair, edge } = self else {
+            return (!(self.length(walls).is_finite() && self.length(walls) > 0.0))
+                .then(|| format!("an extent of its servo is {self:?}, must be positive"));
+        };
+        let [Some(one), Some(other)] = pair.map(|index| walls.get(index)) else {
+            return Some(format!(
+                "the area of its servo lies between walls {pair:?}, and there are {}",
+                walls.len()
+            ));
+        };
+        let names = format!("the area of its servo lies between {} and {}", one.name, other.name);
+        let (WallShape::Plane { normal: first, .. }, WallShape::Plane { normal: second, .. }) = (&one.shape, &other.shape) else {
+            return Some(format!("{names}, and one of them is not a plane; name two planes"));
+        };
+        if vector(*first).plus(&vector(*second)).length() > 1e-6 {
+            return Some(format!(
+                "{names}, which do not face each other; name two parallel planes with opposite normals"
+            ));
+        }
+        if !(edge.is_finite() && *edge >= 0.0) {
+            return Some(format!("the edge of the area of its servo is {edge} m, must be zero or positive"));
+        }
+        let length = self.length(walls);
+        (!(length.is_finite() && length > 0.0))
+            .then(|| format!("{names}, which leave nothing between them and two edges of {edge} m; check their positions"))
+    }
+}
+
+/// Force control: the wall moves along a direction, or turns about an axis, until its load on the grains reaches a set value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Servo {
-    /// Unit vector along which the wall loads the grains.
+    /// Unit vector along which the wall loads the grains; for a torque the axis, which goes through [`WallMotion::through`].
     pub along: Vec3,
-    /// Set value of the force of the wall on the grains along this direction \[N\].
-    pub force: f64,
-    /// Largest speed \[m/s\].
+    /// Set value.
+    pub target: ServoTarget,
+    /// Largest speed \[m/s\]; for a torque the largest angular velocity \[rad/s\].
     pub velocity_limit: f64,
-    /// Speed per missing force \[m/(s N)\]. The default is ½ / (n (k Δt + c)), with the number n of grains in contact, and the stiffness k and
-    /// dashpot c of the stiffest contact that can carry the load alone.
+    /// Speed per missing force \[m/(s N)\], or angular velocity per missing torque \[rad/(s N m)\]. The default is ½ / (n (k Δt + c)), with the
+    /// number n of grains in contact, and the stiffness k and dashpot c of the stiffest contact that can carry the load alone.
     pub gain: Option<f64>,
+    /// Time in which the integral part of the speed grows by a constant proportional part \[s\]. The default is 200 / (k g), with this stiffness and
+    /// the gain g of one contact.
+    pub integral_time: Option<f64>,
+}
+
+impl Servo {
+    /// Whether it turns its wall.
+    pub fn turns(&self) -> bool {
+        matches!(self.target, ServoTarget::Torque(_))
+    }
+
+    /// Reason for which the area of its stress cannot be used, if there is one. `walls` are those of the world.
+    pub fn flaw_of_area(&self, walls: &[Wall]) -> Option<String> {
+        match self.target {
+            ServoTarget::Stress { area, .. } => area.iter().find_map(|extent| extent.flaw(walls)),
+            _ => None,
+        }
+    }
 }
 
 /// Motion of a surface along itself, such as a belt or a roller, with or without motion of the wall. Only the tangential component counts.
@@ -419,8 +527,18 @@ impl WallMotion {
         }
         let servo = self.servo?;
         let is_positive = |x: f64| x.is_finite() && x > 0.0;
-        if !is_positive(servo.force) || !is_positive(servo.velocity_limit) || !servo.gain.is_none_or(is_positive) {
-            return Some(format!("its servo is {servo:?}; force, velocity_limit and gain must be positive"));
+        if !is_positive(servo.target.value())
+            || !is_positive(servo.velocity_limit)
+            || !servo.gain.is_none_or(is_positive)
+            || !servo.integral_time.is_none_or(is_positive)
+        {
+            return Some(format!(
+                "its servo is {servo:?}; target, velocity_limit, gain and integral_time must be positive"
+            ));
+        }
+        let turns_otherwise = self.angular_velocity != [0.0; 3] || self.path.as_ref().is_some_and(|path| !path.angle.is_empty());
+        if servo.turns() && turns_otherwise {
+            return Some("a servo with a torque turns it, and so does another part of its motion; leave one of them out".to_owned());
         }
         ((vector(servo.along).length() - 1.0).abs() > 1e-9).then(|| "the direction of its servo must have the length 1".to_owned())
     }
@@ -442,14 +560,15 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// Reason for which the wall cannot be used, if there is one.
-    pub(crate) fn flaw(&self) -> Option<String> {
+    /// Reason for which the wall cannot be used among the walls of the world, if there is one.
+    pub(crate) fn flaw(&self, walls: &[Wall]) -> Option<String> {
         let rate = self.specific_wear_rate;
         let of_wear = || {
             (!(rate.is_finite() && rate >= 0.0))
                 .then(|| format!("its specific wear rate is {rate} 1/Pa, must be zero or positive, and finite"))
         };
-        self.shape.flaw().or_else(|| self.motion.flaw()).or_else(of_wear)
+        let of_area = || self.motion.servo.and_then(|servo| servo.flaw_of_area(walls));
+        self.shape.flaw().or_else(|| self.motion.flaw()).or_else(of_area).or_else(of_wear)
     }
 }
 

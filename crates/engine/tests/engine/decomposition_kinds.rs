@@ -5,11 +5,12 @@ use crate::beds::falling;
 use crate::domains::{after, among, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
+use crate::steered::{under_a_flap, under_a_plate};
 use crate::switched::{END, bed, changes, play};
 use crate::warm::conducting;
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainScalar;
-use seixo_engine::world::{Body, Domain, LeavingPolicy, Scheme, Servo, Settings, Shear, Sphere, WallMotion, WallShape, World};
+use seixo_engine::world::{Body, Domain, LeavingPolicy, Scheme, Servo, ServoTarget, Settings, Shear, Sphere, WallMotion, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
 
 /// Grains that fall into a box and to a side; the floor and that side wear.
@@ -87,9 +88,9 @@ fn pressed() -> World {
     };
     plate.motion.servo = Some(Servo {
         along: [0.0, 0.0, -1.0],
-        force: FORCE,
+        target: ServoTarget::Force(FORCE),
         velocity_limit: 0.2,
-        gain: None,
+        ..Servo::default()
     });
     world.walls.push(plate);
     world
@@ -114,6 +115,26 @@ fn a_servo_goes_by_what_the_grains_of_all_domains_bear() {
         assert_same_ledger(&whole, &decomposed, &format!("{domains} domains"));
         assert_eq!(decomposed.walls()[5], plate);
         assert!(moving < 9.2e-3 && moving != plate.position[2], "{moving}");
+    }
+}
+
+#[test]
+fn servos_of_stress_and_torque_go_by_what_the_grains_of_all_domains_bear() {
+    for world in [under_a_plate(), under_a_flap()] {
+        let (steps, name) = (3000, world.walls[5].name.clone());
+        let mut whole = after(&world, 1, steps);
+        let wall = whole.walls()[5].clone();
+        for domains in [2, 4] {
+            let what = format!("{name}, {domains} domains");
+            let mut decomposed = after(&world, domains, steps / 2);
+            let state = decomposed.save().unwrap();
+            let mut decomposed = Simulation::restore(world.clone(), among(6 - domains), &state).unwrap();
+            decomposed.advance(steps - steps / 2).unwrap();
+            assert_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+            assert_eq!(decomposed.walls()[5], wall, "{what}");
+        }
+        assert!(wall.angle > 0.01 || wall.position[2] < 9.1e-3, "{name}: {wall:?}");
     }
 }
 

@@ -8,7 +8,8 @@ use crate::on_gpus::among;
 use crate::warm::conducting;
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{
-    Domain, Formula, LeavingPolicy, Load, Precision, Scheme, Servo, Settings, TimeFunction, VectorOfTime, WallMotion, WallShape, World,
+    Domain, Formula, LeavingPolicy, Load, Precision, Scheme, Servo, ServoTarget, Settings, TimeFunction, VectorOfTime, WallMotion,
+    WallShape, World,
 };
 use seixo_engine::{Simulation, WorldError};
 use seixo_laws::contact::TangentialLaw;
@@ -166,9 +167,9 @@ fn pressed() -> World {
     plate.motion = WallMotion {
         servo: Some(Servo {
             along: [0.0, 0.0, -1.0],
-            force: 0.5,
+            target: ServoTarget::Force(0.5),
             velocity_limit: SPEED,
-            gain: None,
+            ..Servo::default()
         }),
         ..WallMotion::default()
     };

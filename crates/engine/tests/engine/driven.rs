@@ -3,7 +3,7 @@
 use crate::beds::falling;
 use crate::couette::couette;
 use crate::pools::{G, domain, drop_in, floor, fluids, sites, water, wet};
-use seixo_engine::world::{Fluids, Frustum, Servo, SurfaceMotion, Vibration, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Fluids, Frustum, Servo, ServoTarget, SurfaceMotion, Vibration, Wall, WallMotion, WallShape, World};
 use seixo_laws::contact::TangentialLaw;
 
 /// As [`couette()`], with an upper wall that moves through the periodic sides, in place of a moving surface.
@@ -75,9 +75,9 @@ pub fn served() -> World {
         motion: WallMotion {
             servo: Some(Servo {
                 along: [1.0, 0.0, 0.0],
-                force: 0.05,
+                target: ServoTarget::Force(0.05),
                 velocity_limit: 0.5,
-                gain: None,
+                ..Servo::default()
             }),
             ..WallMotion::default()
         },

@@ -2,7 +2,7 @@
 
 use crate::vessels::{G, SPACING, fluids, pour, sampled_splash, sides, splash, wall, world};
 use seixo_engine::state::FluidSnapshot;
-use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Servo, Settings, WallMotion, WallShape, World};
+use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Servo, ServoTarget, Settings, WallMotion, WallShape, World};
 use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 
 fn settings(device: DeviceChoice, precision: Option<Precision>) -> Settings {
@@ -157,9 +157,10 @@ fn a_servo_keeps_the_fluid_off_a_gpu() {
     held.walls[0].motion = WallMotion {
         servo: Some(Servo {
             along: [0.0, 0.0, 1.0],
-            force: 10.0,
+            target: ServoTarget::Force(10.0),
             velocity_limit: 0.1,
             gain: Some(1e-3),
+            ..Servo::default()
         }),
         ..WallMotion::default()
     };

@@ -4,7 +4,7 @@ use crate::clumps::{Fill as _, Shape, floor, heap, rod, world};
 use crate::resumed::assert_same_when_resumed;
 use seixo_engine::state::Ledger;
 use seixo_engine::world::Scheme;
-use seixo_engine::world::{LeavingPolicy, Load, Servo, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
+use seixo_engine::world::{LeavingPolicy, Load, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, WallMotion, World};
 use seixo_engine::{Simulation, plan_time_step};
 use seixo_laws::Vector3;
 use seixo_laws::contact::TangentialLaw;
@@ -285,13 +285,13 @@ fn impossible_motions_and_loads_are_refused() {
     let steered = WallMotion {
         servo: Some(Servo {
             along: [0.0, 0.0, 1.0],
-            force: 3.0,
+            target: ServoTarget::Force(3.0),
             velocity_limit: 1.0,
-            gain: None,
+            ..Servo::default()
         }),
         ..WallMotion::default()
     };
-    assert!(with_motion(steered).contains("force of a servo is 3"));
+    assert!(with_motion(steered).contains("target of a servo is 3"));
     let running = WallMotion {
         surface: SurfaceMotion {
             velocity: [0.0, 2.0, 0.0],

@@ -3,7 +3,7 @@
 use crate::beds;
 use seixo_engine::Simulation;
 use seixo_engine::world::{
-    Frustum, Grains, MotionFrame, Servo, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape, World,
+    Frustum, Grains, MotionFrame, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape, World,
 };
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::{PI, TAU};
@@ -413,9 +413,9 @@ fn press(height: f64, force: f64, velocity_limit: f64) -> Wall {
     let mut press = plane([0.0, 0.0, height], [0.0, 0.0, -1.0]);
     press.motion.servo = Some(Servo {
         along: [0.0, 0.0, -1.0],
-        force,
+        target: ServoTarget::Force(force),
         velocity_limit,
-        gain: None,
+        ..Servo::default()
     });
     press
 }
@@ -427,6 +427,8 @@ fn a_servo_reaches_its_force_and_holds_it() {
     let floor = plane([0.0; 3], [0.0, 0.0, 1.0]);
     let mut world = balls(&[[0.0, 0.0, RADIUS]], vec![floor, press(2.1 * RADIUS, force, 0.05)]);
     world.gravity = [0.0; 3];
+    // A time after which nothing of the approach is left in the integral part.
+    world.walls[1].motion.servo.as_mut().unwrap().integral_time = Some(5e-3);
     let mut simulation = start(&world);
     let mut fastest = 0.0f64;
     let mut before = simulation.walls()[1].position[2];
@@ -531,7 +533,10 @@ fn walls_that_cannot_be_are_refused_with_their_name() {
             carried,
             "wall plane: it has a servo, whose direction is fixed, and a frame that moves",
         ),
-        (press(1.0, 0.0, 1.0), "force, velocity_limit and gain must be positive"),
+        (
+            press(1.0, 0.0, 1.0),
+            "target, velocity_limit, gain and integral_time must be positive",
+        ),
     ] {
         let refused = Simulation::new(balls(&[[0.0, 0.0, 0.1]], vec![wall]), Settings::default());
         let message = refused.err().expect("such a wall is refused").to_string();

@@ -3,8 +3,9 @@
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::resumed::{assert_same_when_resumed, assert_same_when_resumed_after};
+use crate::steered::{under_a_flap, under_a_plate};
 use seixo_engine::world::{
-    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, Settings, SurfaceMotion, Vibration, Wall,
+    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, ServoTarget, Settings, SurfaceMotion, Vibration, Wall,
     WallMotion, WallPath, WallShape, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange};
@@ -92,9 +93,9 @@ fn among_walls_of_all_kinds(tangential: TangentialLaw) -> World {
     let pressing = WallMotion {
         servo: Some(Servo {
             along: [0.0, 0.0, -1.0],
-            force: 0.05,
+            target: ServoTarget::Force(0.05),
             velocity_limit: 0.5,
-            gain: None,
+            ..Servo::default()
         }),
         ..still
     };
@@ -142,6 +143,36 @@ fn walls_of_all_kinds_and_motions_do_the_same() {
         assert!(is_touched.iter().all(|&is| is), "{is_touched:?}");
         let lid = &cpu.walls()[4];
         assert!(lid.position[2] < 8.8e-3, "the servo goes: {lid:?}");
+    }
+}
+
+#[test]
+fn servos_of_stress_and_torque_do_the_same() {
+    for (wall, world) in [("plate", under_a_plate()), ("flap", under_a_flap())] {
+        let (mut cpu, mut gpu) = (after(&world, on_cpu(), 0), after(&world, on_gpu(Precision::F64), 0));
+        let mut is_touched = false;
+        for _ in 0..8 {
+            for simulation in [&mut cpu, &mut gpu] {
+                simulation.advance(200).unwrap();
+                simulation.observe().unwrap();
+            }
+            let found = apart(&cpu.snapshot(), &gpu.snapshot());
+            println!("{wall}: {found:.1e}");
+            assert!(found < 1e-9, "{wall}: {found:e}");
+            let [a, b] = [&cpu, &gpu].map(|simulation| simulation.walls()[5].clone());
+            assert!((a.angle - b.angle).abs() < 1e-9, "{a:?} {b:?}");
+            for axis in 0..3 {
+                assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{a:?} {b:?}");
+                assert!((a.torque[axis] - b.torque[axis]).abs() < 1e-11, "{a:?} {b:?}");
+                assert!((a.position[axis] - b.position[axis]).abs() < 1e-12, "{a:?} {b:?}");
+            }
+            assert_same_ledger(&cpu, &gpu, wall);
+            is_touched |= a.force[2] > 0.0;
+        }
+        assert!(is_touched, "{wall}");
+        for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed)] {
+            assert_same_when_resumed(&world, &settings, [700, 300]);
+        }
     }
 }
 
@@ -242,9 +273,11 @@ fn press() -> World {
     world.walls = vec![plane("floor", 0.0, 1.0), plane("press", 1.05e-3, -1.0)];
     world.walls[1].motion.servo = Some(Servo {
         along: [0.0, 0.0, -1.0],
-        force: PRESSED,
+        target: ServoTarget::Force(PRESSED),
+        // A time after which nothing of the approach is left in the integral part.
+        integral_time: Some(1e-3),
         velocity_limit: FASTEST,
-        gain: None,
+        ..Servo::default()
     });
     world
 }

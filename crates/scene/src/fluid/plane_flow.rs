@@ -105,7 +105,16 @@ pub(super) fn leaves_plane(motion: &WallMotion, axis: usize) -> Option<&'static 
         ("motion.rotate", is_about_another(&motion.angular_velocity)),
         ("motion.vibrate", motion.vibrations.iter().any(|swing| is_along(&swing.amplitude))),
         ("motion.path", strays),
-        ("motion.servo", motion.servo.is_some_and(|servo| is_along(&servo.along))),
+        (
+            "motion.servo",
+            motion.servo.is_some_and(|servo| {
+                if servo.turns() {
+                    is_about_another(&servo.along)
+                } else {
+                    is_along(&servo.along)
+                }
+            }),
+        ),
         ("surface_velocity", is_along(&surface.velocity)),
         ("surface_rotation", is_about_another(&surface.angular_velocity)),
     ];

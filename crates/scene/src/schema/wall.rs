@@ -4,7 +4,7 @@ use super::{Direction, Turn, Vector};
 use crate::{
     quantity::{
         Angle, AngularVelocity, Any, Area, Force, Frequency, Length, Mobility, NotNegative, Number, Positive, Pressure, Quantity,
-        Temperature, Time, Velocity, WearRate,
+        Temperature, Time, Torque, Velocity, WearRate,
     },
     vocabulary::{End, Face, LengthUnit, Scale, Slip, WallSide, WholeNumber, Word},
 };
@@ -188,7 +188,7 @@ pub(crate) struct Motion {
     /// overshoots.
     #[schemars(example = &"path.csv")]
     pub path: Option<String>,
-    /// Force control; of a wall only.
+    /// Control of force, stress or torque; of a wall only.
     pub servo: Option<ServoSection>,
     /// Motion of the frame in which all of this takes place, as of the arm that carries the blade of a planetary mixer. Axis and directions of the motion
     /// are those at the start, and turn with the frame. Not with a servo.
@@ -216,24 +216,43 @@ pub(crate) struct Vibrate {
     pub phase: Quantity<Angle, Any>,
 }
 
-/// Force control: the wall moves along a direction until its force on the grains is `force`, or `stress` times `area`. Its speed is `gain` times the
-/// missing force.
+/// Load control: the wall moves along a direction until its force on the grains is `force`, or `stress` times the area; or it turns until its torque is
+/// `torque`. No load is missing at rest, and none at a constant speed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = serde_json::json!({ "along": [0, 0, -1], "velocity_limit": "0.1 m/s", "force": "100 N" }))]
 pub(crate) struct ServoSection {
-    /// Force of the wall on the grains along the direction. Exclusive with `stress`.
+    /// Force of the wall on the grains along the direction. Exclusive with `stress` and `torque`.
     pub force: Option<Quantity<Force, Positive>>,
-    /// Force per area of the wall on the grains; needs `area`.
+    /// Force per area of the wall on the grains; needs `area` or `between`.
     #[schemars(example = &"10 kPa")]
     pub stress: Option<Quantity<Pressure, Positive>>,
-    /// Area on which the stress acts.
+    /// Constant area on which the stress acts.
     pub area: Option<Quantity<Area, Positive>>,
-    /// Direction in which the wall pushes the grains, of any length.
-    pub along: Direction,
-    /// Largest speed of the wall.
-    pub velocity_limit: Quantity<Velocity, Positive>,
-    /// Speed per missing force; if left out, a stable value that follows from the stiffness of the current contacts.
+    /// Walls around the area on which the stress acts, in one or two pairs of planes that face each other: the area is the product of their present
+    /// distances, with one pair times `width`. The face of a box is named as in "tank.left".
+    #[schemars(example = serde_json::json!([["left", "right"], ["front", "back"]]))]
+    pub between: Option<Vec<[String; 2]>>,
+    /// Constant extent of the area across one pair of walls in `between`.
+    #[schemars(example = &"5 cm")]
+    pub width: Option<Quantity<Length, Positive>>,
+    /// Width of the strip along each wall in `between` that carries nothing, as contacts end at the centers of the outermost grains. With the mean
+    /// radius of grains, the stress is that inside the sample; 0 if left out: the mean stress on the wall.
+    #[schemars(example = &"1 mm")]
+    pub edge: Option<Quantity<Length, NotNegative>>,
+    /// Torque of the wall on the grains about the axis of the motion: `axis` through `through`, beside `servo`.
+    pub torque: Option<Quantity<Torque, Positive>>,
+    /// Direction in which the wall pushes the grains, of any length; needed with `force` and `stress`.
+    pub along: Option<Direction>,
+    /// Largest speed of the wall; needed with `force` and `stress`.
+    pub velocity_limit: Option<Quantity<Velocity, Positive>>,
+    /// Largest angular velocity of the wall; needed with `torque`.
+    pub angular_velocity_limit: Option<Quantity<AngularVelocity, Positive>>,
+    /// Speed per missing force; if left out, a stable value that follows from the stiffness of the current contacts. Not with `torque`.
     pub gain: Option<Quantity<Mobility, Positive>>,
+    /// Time in which the integral part of the speed grows by a constant proportional part; if left out, a value that follows from the gain and the
+    /// stiffness of the current contacts. Shorter times follow faster, and swing more.
+    #[schemars(example = &"10 ms")]
+    pub integral_time: Option<Quantity<Time, Positive>>,
 }
 
 /// Rotation of the surface of a wall at rest.

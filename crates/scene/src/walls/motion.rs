@@ -1,6 +1,6 @@
 //! Motion of a wall, and of its surface.
 
-use super::{At, unit};
+use super::{At, NamedWalls, unit};
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
@@ -8,16 +8,26 @@ use crate::{
     quantity::Length,
     schema::{Direction, FrameSection, Motion, ServoSection, SurfaceRotation, Vector, Vibrate, WallSection},
 };
-use seixo_engine::world::{MotionFrame, Servo, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
+use seixo_engine::world::{Extent, MotionFrame, Servo, ServoTarget, SurfaceMotion, Vec3, Vibration, WallMotion, WallPath};
 
 /// The motion of a section, with its path read from the file. An error has the key of the section.
 pub(super) fn motion(section: &mut WallSection, findings: &CheckState) -> Result<WallMotion, At> {
     let surface = surface(section)?;
-    let motion = prescribed(&mut section.motion, findings)?;
-    let servo = section.motion.servo.as_ref().map(servo).transpose()?;
+    let mut motion = prescribed(&mut section.motion, findings)?;
+    let mut servo = section.motion.servo.as_ref().map(servo).transpose()?;
     if servo.is_some() && section.box_.is_some() && !section.is_solid() {
         let complaint = UnlocatedDiagnostic::new("a servo moves one wall, and each face of a box is one");
         return Err(("motion.servo", complaint.remedy("write the face that the servo moves as a `plane`")));
+    }
+    if let Some(servo) = servo.as_mut().filter(|servo| servo.turns()) {
+        if motion.angular_velocity != [0.0; 3] || motion.path.as_ref().is_some_and(|path| !path.angle.is_empty()) {
+            let complaint = UnlocatedDiagnostic::new("a servo with a torque turns the wall, and so does another part of its motion");
+            return Err((
+                "motion.servo",
+                complaint.remedy("remove `rotate` or the column `angle` of the path, or `torque`"),
+            ));
+        }
+        (servo.along, motion.through) = axis(&section.motion)?;
     }
     Ok(WallMotion { servo, surface, ..motion })
 }
@@ -147,29 +157,127 @@ fn path(file: &mut String, findings: &CheckState) -> Result<WallPath, At> {
     seixo_files::path_in::read(&whole).map_err(|error| ("motion.path", UnlocatedDiagnostic::of_file(&error)))
 }
 
+/// The servo of a motion. [`super::set_areas()`] sets its area between walls, once all are known.
 fn servo(section: &ServoSection) -> Result<Servo, At> {
     let wrong = |message: &str, remedy: &str| Err(("motion.servo", UnlocatedDiagnostic::new(message).remedy(remedy)));
-    let force = match (section.force, section.stress, section.area) {
-        (Some(force), None, None) => force.si,
-        (None, Some(stress), Some(area)) => stress.si * area.si,
-        (None, Some(_), None) => {
+    let target = match (section.force, section.stress, section.torque) {
+        (Some(force), None, None) => ServoTarget::Force(force.si),
+        (None, Some(stress), None) => stress_of(section, stress.si)?,
+        (None, None, Some(torque)) => ServoTarget::Torque(torque.si),
+        (None, None, None) => {
             return wrong(
-                "a stress needs the `area` that it acts on",
-                "add area = \"10 cm^2\", or give `force`",
+                "a servo needs a target",
+                "add force = \"100 N\", or `stress` and `area`, or `torque`",
             );
         }
-        (None, None, _) => return wrong("a servo needs a target", "add force = \"100 N\", or `stress` and `area`"),
-        (Some(_), ..) => return wrong("a servo has one target", "keep `force`, or `stress` and `area`"),
+        _ => return wrong("a servo has one target", "keep `force`, or `stress` and its area, or `torque`"),
     };
-    if !(force.is_finite() && force > 0.0) {
-        return wrong(&format!("its target comes to {force} N"), "check `stress` and `area`");
+    if !(target.value().is_finite() && target.value() > 0.0) {
+        return wrong(&format!("its target comes to {} N", target.value()), "check `stress` and `area`");
     }
-    Ok(Servo {
-        along: unit(&section.along).map_err(|complaint| ("motion.servo.along", complaint))?,
-        force,
-        velocity_limit: section.velocity_limit.si,
+    let is_of_area = section.area.is_some() || section.between.is_some() || section.width.is_some() || section.edge.is_some();
+    if is_of_area && section.stress.is_none() {
+        return wrong(
+            "`area`, `between`, `width` and `edge` are for a `stress`",
+            "remove them, or give `stress`",
+        );
+    }
+    let servo = Servo {
+        target,
         gain: section.gain.map(|gain| gain.si),
+        integral_time: section.integral_time.map(|time| time.si),
+        ..Servo::default()
+    };
+    if servo.turns() {
+        if section.along.is_some() || section.velocity_limit.is_some() || section.gain.is_some() {
+            return wrong(
+                "`along`, `velocity_limit` and `gain` are for a force, and this servo has a torque",
+                "remove them, and give `axis` and `through` of the motion, and `angular_velocity_limit`",
+            );
+        }
+        let Some(limit) = section.angular_velocity_limit else {
+            return wrong("`angular_velocity_limit` is missing", "add angular_velocity_limit = \"1 rad/s\"");
+        };
+        return Ok(Servo {
+            velocity_limit: limit.si,
+            ..servo
+        });
+    }
+    if section.angular_velocity_limit.is_some() {
+        return wrong("`angular_velocity_limit` is for a torque", "remove it, or give `torque`");
+    }
+    let Some(along) = &section.along else {
+        return wrong(
+            "`along` is missing",
+            "add the direction in which the wall pushes the grains, as in along = [0, 0, -1]",
+        );
+    };
+    let Some(limit) = section.velocity_limit else {
+        return wrong("`velocity_limit` is missing", "add velocity_limit = \"0.1 m/s\"");
+    };
+    Ok(Servo {
+        along: unit(along).map_err(|complaint| ("motion.servo.along", complaint))?,
+        velocity_limit: limit.si,
+        ..servo
     })
+}
+
+/// The target of a servo with a stress \[Pa\].
+fn stress_of(section: &ServoSection, stress: f64) -> Result<ServoTarget, At> {
+    let wrong = |message: &str, remedy: &str| Err(("motion.servo", UnlocatedDiagnostic::new(message).remedy(remedy)));
+    match (section.area, &section.between) {
+        (Some(area), None) => match (section.width, section.edge) {
+            (None, None) => Ok(ServoTarget::Force(stress * area.si)),
+            _ => wrong(
+                "`width` and `edge` are for an area `between` walls",
+                "remove them, or give `between` in place of `area`",
+            ),
+        },
+        (None, Some(pairs)) => match (pairs.len(), section.width) {
+            (1, None) => wrong(
+                "one pair of walls gives one extent of the area",
+                "add the other pair to `between`, or its constant extent as width = \"5 cm\"",
+            ),
+            (1, Some(_)) | (2, None) => Ok(ServoTarget::Stress {
+                stress,
+                area: [Extent::Length(1.0); 2],
+            }),
+            (2, Some(_)) => wrong(
+                "two pairs of walls give both extents of the area",
+                "remove `width`, or a pair of `between`",
+            ),
+            (count, _) => wrong(
+                &format!("`between` names {count} pairs of walls, must be one or two"),
+                "write between = [[\"left\", \"right\"], [\"front\", \"back\"]]",
+            ),
+        },
+        (Some(_), Some(_)) => wrong("`area` is constant, and `between` is not", "keep one of them"),
+        (None, None) => wrong(
+            "a stress needs the `area` that it acts on",
+            "add area = \"10 cm^2\", or the walls around it as `between`, or give `force`",
+        ),
+    }
+}
+
+/// The extents of the area of a servo with a stress between walls, which are known now.
+pub(super) fn area_between(section: &ServoSection, named: NamedWalls) -> Result<[Extent; 2], UnlocatedDiagnostic> {
+    let edge = section.edge.map_or(0.0, |edge| edge.si);
+    let index = |name: &String| -> Result<usize, UnlocatedDiagnostic> {
+        let range = named.find(name)?;
+        if range.len() == 1 {
+            return Ok(range.start);
+        }
+        let complaint = UnlocatedDiagnostic::new(format!("wall {name} has several faces, and a distance is between two"));
+        Err(complaint.remedy(format!("name one face, as in \"{name}.left\"")))
+    };
+    let mut area = [Extent::Length(section.width.map_or(1.0, |width| width.si)); 2];
+    for (extent, [one, other]) in area.iter_mut().zip(section.between.iter().flatten()) {
+        *extent = Extent::Between {
+            walls: [index(one)?, index(other)?],
+            edge,
+        };
+    }
+    Ok(area)
 }
 
 /// Velocity of the surface.

@@ -398,6 +398,36 @@ const CASES: &[Case] = &[
     ),
     (
         "[output]",
+        "motion = { servo = { force = 1, velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "`along` is missing", "along = [0, 0, -1]"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { torque = 1, angular_velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "a rotation needs `axis` and `through`"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { torque = 1 }, axis = [0, 0, 1], through = [0, 0, 0] }\n[output]",
+        &["scene.toml:20:", "`angular_velocity_limit` is missing", "1 rad/s"],
+    ),
+    (
+        "[output]",
+        "motion = { rotate = 1, servo = { torque = 1, angular_velocity_limit = 1 }, axis = [0, 0, 1], through = [0, 0, 0] }\n[output]",
+        &["scene.toml:20:", "and so does another part of its motion", "remove `rotate`"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = 1, between = [[\"a\", \"b\"]], along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "one pair of walls gives one extent", "width = \"5 cm\""],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = 1, between = [[\"a\", \"b\"]], width = 1, along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "no wall is named `a`"],
+    ),
+    (
+        "[output]",
         "surface_rotation = { rate = 1 }\n[output]",
         &["scene.toml:20:", "the rotation of this surface needs an `axis`", "add axis"],
     ),

@@ -3,7 +3,7 @@
 use crate::loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Api, DeviceChoice, ForceAssembly, Frustum, LocallyDamped, Precision, Search, WallShape};
+use seixo_engine::world::{Api, DeviceChoice, Extent, ForceAssembly, Frustum, LocallyDamped, Precision, Search, ServoTarget, WallShape};
 use seixo_scene::{Measure, ProbeKind, StageAction, StageItem, Template, load, load_text, schema, templates};
 use std::path::{Path, PathBuf};
 
@@ -373,11 +373,40 @@ fn walls_move_run_and_are_steered() {
     assert!((surface.angular_velocity[1] - std::f64::consts::TAU).abs() < 1e-14 && surface.through == [0.0, 1.0, -5.0]);
     let servo = c.motion.servo.unwrap();
     assert!(
-        (servo.force - 200.0).abs() < 1e-12 && servo.along == [0.0, 0.0, -1.0] && servo.gain == Some(1e-3),
+        (servo.target.value() - 200.0).abs() < 1e-12 && servo.along == [0.0, 0.0, -1.0] && servo.gain == Some(1e-3),
         "{servo:?}"
     );
     assert_eq!(first.probes[0].what, ProbeKind::WallPosition { walls: 2..3 });
     assert_eq!(first.probes[1].what, ProbeKind::WallTorque { walls: 1..2 });
+}
+
+#[test]
+fn servos_have_areas_between_walls_and_torques() {
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 0.1\n\
+         [wall.a]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, 9], normal = [0, 0, -1] }}\n\
+         motion.servo = {{ stress = \"100 kPa\", between = [[\"tank.left\", \"tank.right\"]], width = \"2 m\", edge = \"1 cm\", \
+         along = [0, 0, -1], velocity_limit = \"0.1 m/s\", integral_time = \"5 ms\" }}\n\
+         [wall.b]\nmaterial = \"glass\"\nsphere = {{ center = [0, 0, 0], radius = 5 }}\n\
+         motion = {{ axis = [0, 0, 2], through = [1, 0, 0], servo = {{ torque = \"2 N m\", angular_velocity_limit = \"1 rad/s\" }} }}\n\
+         [wall.tank]\nmaterial = \"glass\"\nbox = {{ min = [-1, -1, -1], max = [2, 1, 1], open = [\"top\"] }}\n"
+    );
+    let loaded = load_text(&text, Path::new("scene.toml"), &[]).unwrap();
+    let [press, vane, ..] = &loaded.world.walls[..] else {
+        panic!("walls")
+    };
+    let index = |name: &str| loaded.world.walls.iter().position(|wall| wall.name == name).unwrap();
+    let servo = press.motion.servo.unwrap();
+    let between = Extent::Between {
+        walls: [index("tank.left"), index("tank.right")],
+        edge: 0.01,
+    };
+    let area = [between, Extent::Length(2.0)];
+    assert_eq!(servo.target, ServoTarget::Stress { stress: 1e5, area });
+    assert_eq!(servo.integral_time, Some(5e-3));
+    let servo = vane.motion.servo.unwrap();
+    assert_eq!((servo.target, servo.velocity_limit), (ServoTarget::Torque(2.0), 1.0));
+    assert_eq!((servo.along, vane.motion.through), ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]));
 }
 
 #[test]

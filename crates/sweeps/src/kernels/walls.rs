@@ -2,7 +2,7 @@
 
 use super::{DONE, THREADS, is_halted, sum_of_cube};
 use crate::layout::{Record, load, recall};
-use crate::wall_pose::{place_element, place_wall, steer};
+use crate::wall_pose::{load_of_contact, place_element, place_wall, servo_axis, steer};
 use crate::wear::wear_of;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real};
@@ -38,7 +38,7 @@ pub(super) fn is_of_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements:
     C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall
 }
 
-/// Advances the servos by one step, one block each. The load is the sum of the forces on the grains in contact with the wall, in a fixed order.
+/// Advances the servos by one step, one block each. The load is the sum over the grains in contact with the wall, in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn control<C: Real>(
@@ -55,14 +55,19 @@ pub fn control<C: Real>(
 ) {
     let wall = CUBE_POS;
     if !is_halted(flags, parity) {
-        let servo = min(wall, walls as usize - 1usize) * 12usize;
+        let own = min(wall, walls as usize - 1usize);
+        let servo = own * 20usize;
+        let pose = ((flags[DONE] * walls) as usize + own) * 24usize;
         let direction = recall::<C>(servos, servo);
+        let axis = servo_axis::<C>(poses, pose, servos[servo + 11usize]);
+        let through = load::<C>(poses, pose);
         let mut pushed = C::new(0.0);
         let mut touching = C::new(0.0);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
             if is_of_wall::<C>(k, wall, list, elements) && wall_contacts[k * 8usize + 7usize] > C::new(0.0) {
-                pushed += load::<C>(wall_contacts, k * 8usize + 4usize).dot(&direction);
+                let force = load::<C>(wall_contacts, k * 8usize + 4usize);
+                pushed += load_of_contact::<C>(&force, &load::<C>(wall_contacts, k * 8usize), &direction, &axis, &through);
                 touching += C::new(1.0);
             }
             k += THREADS;
@@ -72,8 +77,8 @@ pub fn control<C: Real>(
         amounts.insert(1usize, touching);
         let total = sum_of_cube::<C>(amounts);
         if UNIT_POS == 0u32 && wall < walls as usize {
-            let is_on = poses[((flags[DONE] * walls) as usize + wall) * 24usize + 12usize];
-            steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, servos);
+            let is_on = poses[pose + 12usize];
+            steer::<C>(wall, total.extract(0usize), total.extract(1usize), is_on, dt, elements, servos);
         }
     }
 }

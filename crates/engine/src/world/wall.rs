@@ -281,6 +281,16 @@ impl ServoTarget {
             ServoTarget::Force(value) | ServoTarget::Stress { stress: value, .. } | ServoTarget::Torque(value) => *value,
         }
     }
+
+    /// The same target with another set value.
+    #[must_use]
+    pub fn with_value(self, value: f64) -> ServoTarget {
+        match self {
+            ServoTarget::Force(_) => ServoTarget::Force(value),
+            ServoTarget::Stress { area, .. } => ServoTarget::Stress { stress: value, area },
+            ServoTarget::Torque(_) => ServoTarget::Torque(value),
+        }
+    }
 }
 
 /// An extent of the area on which a servo sets a stress.

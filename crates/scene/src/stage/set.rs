@@ -50,7 +50,7 @@ pub(crate) struct SetWall {
     pub servo: Option<SetServo>,
 }
 
-/// Target of a servo: that which its section has, a force or a stress.
+/// Target of a servo: that which its section has, a force, a stress or a torque.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = serde_json::json!({ "force": "200 N" }))]
 pub(crate) struct SetServo {
@@ -59,6 +59,9 @@ pub(crate) struct SetServo {
     /// Force per area of the wall on the grains.
     #[schemars(example = &"10 kPa")]
     pub stress: Option<Quantity<Pressure, Positive>>,
+    /// Torque of the wall on the grains.
+    #[schemars(example = &"2 N m")]
+    pub torque: Option<Quantity<Torque, Positive>>,
 }
 
 /// Settings of a group of grains: at least one of these.
@@ -196,27 +199,34 @@ impl Cast<'_> {
             let complaint = UnlocatedDiagnostic::new("it has no servo whose target a stage can set");
             return Err(complaint.remedy("write the servo in the section of the wall, with its target at the start"));
         };
-        let share = match (target.force, target.stress) {
-            (Some(force), None) => section.force.map(|before| force.si / before.si),
-            (None, Some(stress)) => section.stress.map(|before| stress.si / before.si),
+        let share = match (target.force, target.stress, target.torque) {
+            (Some(force), None, None) => section.force.map(|before| force.si / before.si),
+            (None, Some(stress), None) => section.stress.map(|before| stress.si / before.si),
+            (None, None, Some(torque)) => section.torque.map(|before| torque.si / before.si),
             _ => {
                 let complaint = UnlocatedDiagnostic::new("a servo has one target");
-                return Err(complaint.remedy("write servo = { force = \"200 N\" }, or { stress = \"10 kPa\" }"));
+                return Err(complaint.remedy("write servo = { force = \"200 N\" }, { stress = \"10 kPa\" } or { torque = \"2 N m\" }"));
             }
         };
         let Some(share) = share else {
             let complaint = UnlocatedDiagnostic::new("the servo has a target of another kind in the section of the wall");
-            return Err(complaint.remedy("give the target as it is there, as a `force` or as a `stress`"));
+            return Err(complaint.remedy("give the target as it is there, as a `force`, a `stress` or a `torque`"));
         };
         let servo = Servo {
-            force: servo.force * share,
+            target: servo.target.with_value(servo.target.value() * share),
             ..servo
         };
+        // The axis of a torque moves with its wall, and a stage counts motions from its start.
+        if servo.turns() && (prescribed.is_some() || given.velocity != [0.0; 3]) {
+            let complaint = UnlocatedDiagnostic::new("a stage cannot set the torque on a wall that is moved otherwise, too");
+            return Err(complaint.remedy("leave `motion` and `translate` of this wall out, or keep the torque"));
+        }
         let goes_straight = given.path.is_none() && given.vibrations.is_empty() && given.angular_velocity == [0.0; 3];
         let rest = match prescribed {
             Some(motion) => motion,
             None if goes_straight => WallMotion {
                 velocity: given.velocity,
+                through: given.through,
                 ..WallMotion::default()
             },
             None => {

@@ -22,7 +22,7 @@ impl Populations {
         };
         if flow.is_incompressible() {
             // Particles may come nearer to others than half a spacing.
-            let why = "bodies are to melt into fluids of solver = \"dfsph\", whose pressures throw particles that come too near apart within one step";
+            let why = "bodies are to melt into fluids of solver = \"dfsph\", whose pressures drive particles that start too near to others apart at the rate of the longest step, and they keep that velocity";
             return refused(format!("{why}; use solver = \"wcsph\" or \"muller2003\""));
         }
         let mut melts = Vec::new();

@@ -255,7 +255,7 @@ pub(crate) fn melting(file: &SceneFile, world: &World, outlines: &Outlines, stag
         let reported = |complaint: UnlocatedDiagnostic| complaint.within(&format!("grains.{name}"));
         if fluids.solver == Solver::Incompressible {
             let complaint = UnlocatedDiagnostic::new(
-                "bodies do not melt into fluids of solver = \"dfsph\", whose pressures throw particles that come too near apart within one step",
+                "bodies do not melt into fluids of solver = \"dfsph\": its pressures drive particles that start too near to others apart at the rate of the longest step, and they keep that velocity",
             );
             findings.add(
                 &path,

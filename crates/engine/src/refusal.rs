@@ -55,12 +55,12 @@ pub enum WorldError {
         scalar: GrainScalar,
     },
     /// Assembly by contacts supports friction only, of free grains in one domain, without decomposition invariance, and with open sides.
-    #[error(
-        "{assembly} assembles forces of friction between free grains, not those of attraction, rolling, twisting or plastic flow, nor those across periodic sides, and not with rigid bodies, bonds, loads, Gear's methods, decomposition_invariant or several domains; write run.assembly = \"fused\""
-    )]
+    #[error("{assembly} does not assemble forces with {what}; write run.assembly = \"fused\"")]
     AssemblyElsewhere {
         /// Requested force assembly.
         assembly: &'static str,
+        /// The feature of the world or the settings that it does not support.
+        what: &'static str,
     },
     /// Bonds that are not possible.
     #[error("bonds {name}: {what}")]

@@ -74,20 +74,26 @@ impl Simulation {
     fn check_assembly(&self) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
         let (context, settings) = (&populations.context, &populations.context.settings);
-        let is_more = context.materials.are_extended
-            || context.sides != OPEN
-            || populations.bodies.are_present
-            || populations.is_bonded()
-            || populations.has_external_loads()
-            || populations.is_geared()
-            || settings.decomposition_invariant
-            || settings.domains > 1;
-        if is_more && settings.assembly != ForceAssembly::Fused {
-            return Err(WorldError::AssemblyElsewhere {
-                assembly: settings.assembly.name(),
-            });
+        if settings.assembly == ForceAssembly::Fused {
+            return Ok(());
         }
-        Ok(())
+        let features = [
+            (context.materials.are_extended, "attraction, rolling, twisting or plastic flow"),
+            (context.sides != OPEN, "periodic sides"),
+            (populations.bodies.are_present, "rigid bodies"),
+            (populations.is_bonded(), "bonds"),
+            (populations.has_external_loads(), "loads or prescribed motion of grains"),
+            (populations.is_geared(), "Gear's methods"),
+            (settings.decomposition_invariant, "decomposition_invariant"),
+            (settings.domains > 1, "several domains"),
+        ];
+        let missing = features.into_iter().find(|(is_there, _)| *is_there);
+        missing.map_or(Ok(()), |(_, what)| {
+            Err(WorldError::AssemblyElsewhere {
+                assembly: settings.assembly.name(),
+                what,
+            })
+        })
     }
 
     /// Moves the grains to a GPU.

@@ -6,6 +6,7 @@ use seixo_engine::state::Ledger;
 use seixo_engine::world::{ForceAssembly, Settings, World};
 use seixo_engine::{Simulation, WorldError};
 use seixo_laws::contact::TangentialLaw;
+use seixo_laws::motion::Scheme;
 
 const LISTS: [ForceAssembly; 2] = [ForceAssembly::ContactList, ForceAssembly::SortedContacts];
 
@@ -76,5 +77,17 @@ fn what_a_list_of_contacts_does_not_serve_is_refused() {
             ..settings(assembly)
         });
         assert!(matches!(of_domains, WorldError::AssemblyElsewhere { .. }), "{of_domains}");
+        let of_gear = refused(Settings {
+            scheme: Scheme::Gear,
+            ..settings(assembly)
+        });
+        // The message names the feature that is there, and no other.
+        for (refusal, what) in [(of_domains, "several domains"), (of_gear, "Gear's methods")] {
+            let message = format!(
+                "{} does not assemble forces with {what}; write run.assembly = \"fused\"",
+                assembly.name()
+            );
+            assert_eq!(refusal.to_string(), message);
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use seixo_engine::{
     WorldError,
-    world::{Precision, World},
+    world::{Precision, TimeStep, World},
 };
 use std::path::{Path, PathBuf};
 
@@ -114,13 +114,17 @@ impl Source {
         found.line_and_column(first).map(|_| found.location_text(&first.place))
     }
 
-    /// The error for a run of this length \[s\] that steps of this length never complete; `None` if they do.
-    pub fn endless(&self, until: f64, time_step: f64) -> Option<Diagnostics> {
+    /// The error for a run of this length \[s\] that this time step never completes; `None` if it does.
+    pub fn endless(&self, until: f64, step: &TimeStep) -> Option<Diagnostics> {
+        let (time_step, limit, cause) = (step.value, step.limit, &step.cause);
         let steps = until / time_step;
         if steps <= MAX_STEPS {
             return None;
         }
-        let message = format!("a run of {until:e} s takes {steps:.3e} steps of {time_step:e} s: its time would come to a halt");
+        let message = format!(
+            "a run of {until:e} s takes {steps:.3e} steps of {time_step:e} s: its time would come to a halt; the stable limit of the step is {limit:.3e} s, \
+             set by {cause}"
+        );
         let complaint = UnlocatedDiagnostic::new(message).limit(format!("{MAX_STEPS:.0e} steps"));
         let (root, found) = tree(&self.text, &self.file, &self.overrides);
         let key = if holds(&root, &["run", "time_step"]) {
@@ -131,7 +135,7 @@ impl Source {
         let mut findings = CheckState::new(root, found, &|path| path);
         findings.add(
             &format!("run.{key}"),
-            complaint.remedy("let the run end earlier, or use a longer time step or softer materials, which allow one"),
+            complaint.remedy("let the run end earlier, or use a longer time step; lower the stiffness or the damping that sets its limit"),
         );
         Some(findings.into_diagnostics())
     }

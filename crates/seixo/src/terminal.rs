@@ -87,7 +87,7 @@ pub fn place(device: &str, precision: &str, threads: usize) -> String {
     format!("{device} ({precision}, {})", many(threads, "thread"))
 }
 
-/// Formats a number with a decimal prefix and a unit: `3.2 M` particle-steps, `1.2 µ` seconds.
+/// Formats a number with a decimal prefix and a unit: `3.2 M` particle-steps, `1.2 µ` seconds. Below the smallest prefix, it is in powers of ten.
 pub fn scaled(number: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 8] = [
         (1e12, "T"),
@@ -103,7 +103,9 @@ pub fn scaled(number: f64, unit: &str) -> String {
         return format!("{number} {unit}");
     }
     let size = number.abs() * (1.0 + 1e-9);
-    let (factor, prefix) = PREFIXES.into_iter().find(|(factor, _)| size >= *factor).unwrap_or(PREFIXES[7]);
+    let Some((factor, prefix)) = PREFIXES.into_iter().find(|(factor, _)| size >= *factor) else {
+        return format!("{number:.2e} {unit}");
+    };
     let value = number / factor;
     let decimals = if value.abs() >= 99.95 {
         0
@@ -184,6 +186,8 @@ mod tests {
         assert_eq!(scaled(4_130_000.0, "particle-steps/s"), "4.13 Mparticle-steps/s");
         assert_eq!(scaled(1.5e-6, "s"), "1.50 µs");
         assert_eq!(scaled(0.001, "m"), "1.00 mm");
+        // The step of a strong dashpot is not zero.
+        assert_eq!(scaled(1.674e-16, "s"), "1.67e-16 s");
         assert_eq!(scaled(0.0, "B"), "0 B");
         assert_eq!(size([[0.0, -1.0, 0.0], [0.02, 0.2, 0.0]]), "20.0 mm × 1.20 m × 0 m");
         assert_eq!(

@@ -95,12 +95,20 @@ impl Springs {
     }
 }
 
-/// Limit of the time step for a grain with this row \[s\].
-fn limit_of(row: &Row) -> f64 {
+/// ω of a grain with this row \[1/s\], and g, the sum of its dashpots over ω \[-\].
+fn pulse_and_share(row: &Row) -> [f64; 2] {
     let [of_springs, of_dashpots] = row.map(|[of_motion, of_turning]| of_motion.max(of_turning));
     let pulse = of_springs.sqrt();
-    let share = of_dashpots / pulse;
-    LIMIT_OF_PERIOD * 2.0 / pulse * ((1.0 + share * share).sqrt() - share)
+    [pulse, of_dashpots / pulse]
+}
+
+/// Limit of the time step for a grain with this row \[s\].
+fn limit_of(row: &Row) -> f64 {
+    let [pulse, share] = pulse_and_share(row);
+    let root = (1.0 + share * share).sqrt();
+    // √(1 + g²) − g; the difference of two large numbers would be zero.
+    let left = if share > 1.0 { 1.0 / (root + share) } else { root - share };
+    LIMIT_OF_PERIOD * 2.0 / pulse * left
 }
 
 /// Stable limit of the time step for these bonds, of some of `all` kinds \[s\], and its cause.
@@ -122,7 +130,11 @@ pub(crate) fn limit_of_bonds(all: &[Bonds], state: &BondPositions, found: &[Bond
     let stiffest = found.iter().min_by(|a, b| limit(a).total_cmp(&limit(b)))?;
     let [a, b] = stiffest.pair.map(|i| state.id[i]);
     let name = &all[stiffest.kind].name;
-    let cause = format!("the bonds {name} at grains {a} and {b}, {:.3e} m long", stiffest.length);
+    let mut cause = format!("the bonds {name} at grains {a} and {b}, {:.3e} m long", stiffest.length);
+    let most_damped = stiffest.pair.map(|i| pulse_and_share(&rows[i])[1]);
+    if most_damped.iter().any(|share| *share > 1.0) {
+        cause += ", whose damping outweighs their stiffness (a smaller one allows longer steps)";
+    }
     Some((limit(stiffest), cause))
 }
 

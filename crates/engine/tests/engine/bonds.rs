@@ -106,6 +106,28 @@ fn a_given_dashpot_limits_the_step_as_its_damping_ratio_does() {
     assert!((by_dashpot / by_ratio - 1.0).abs() < 1e-9, "{by_dashpot:e} {by_ratio:e}");
 }
 
+/// Where a dashpot c outweighs the spring, a bond relaxes at the rate c/m*, so that the stable step is in proportion to 1/c, however strong c is.
+#[test]
+fn the_step_of_strong_dashpots_is_short_and_not_zero() {
+    let plan = |damping: f64| {
+        let bond_parameters = Bonds {
+            stiffness: Some(5e4),
+            damping: Some(damping),
+            ..bonds(BondLaw::Point)
+        };
+        plan_time_step(&row(2, |_| [0.0; 3], bond_parameters), Scheme::default()).unwrap()
+    };
+    let (strong, strongest) = (plan(1e6), plan(1e9));
+    assert!(
+        (1e3 * strongest.limit / strong.limit - 1.0).abs() < 1e-6,
+        "{:e} {:e}",
+        strong.limit,
+        strongest.limit
+    );
+    assert!(strongest.cause.contains("damping outweighs their stiffness"), "{}", strongest.cause);
+    assert!(!plan(1e-3).cause.contains("damping"), "{}", plan(1e-3).cause);
+}
+
 /// A rod that rotates ten times and wobbles conserves energy, momentum and angular momentum: bonds allow rotations of any size.
 #[test]
 fn a_whirling_rod_keeps_what_it_has() {

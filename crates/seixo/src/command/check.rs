@@ -121,7 +121,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     let world = scene.world.clone();
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
     let step = simulation.time_step().clone();
-    if let Some(found) = scene.source.endless(scene.run.until, step.value) {
+    if let Some(found) = scene.source.endless(scene.run.until, &step) {
         return Err(Failure::Scene(Box::new(found)));
     }
     let memory = simulation.bytes();

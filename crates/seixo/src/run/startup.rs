@@ -187,7 +187,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
 }
 
 fn refuse_endless(scene: &Scene, simulation: &Simulation) -> Result<(), RunError> {
-    let endless = scene.source.endless(scene.run.until, simulation.time_step().value);
+    let endless = scene.source.endless(scene.run.until, simulation.time_step());
     endless.map_or(Ok(()), |found| Err(RunError::Scene(found)))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::spoiled::{Case, SOUND, assert_refused, refused};
 use seixo_engine::Simulation;
+use seixo_engine::world::TimeStep;
 use seixo_scene::{Diagnostics, escape_controls, load_text};
 use std::path::Path;
 
@@ -289,6 +290,12 @@ fn what_the_engine_refuses_is_shown_where_the_scene_says_it() {
 fn runs_whose_time_would_come_to_a_halt_are_refused() {
     let text = SOUND.replace("until = \"1 s\"", "until = \"1 s\"\ntime_step = 1e-20");
     let overridden = [("run.until".to_owned(), "2 s".to_owned())];
+    let step = |value: f64| TimeStep {
+        value,
+        auto: value,
+        limit: 2e-20,
+        cause: "the bonds cement".to_owned(),
+    };
     for (text, set, phrase) in [
         (text.as_str(), &[][..], "scene.toml:4:13"),
         (SOUND, &overridden[..], "run.until=2 s"),
@@ -296,13 +303,22 @@ fn runs_whose_time_would_come_to_a_halt_are_refused() {
         let scene = load_text(text, Path::new("scene.toml"), set).unwrap();
         let found = scene
             .source
-            .endless(scene.run.until, 1e-20)
+            .endless(scene.run.until, &step(1e-20))
             .expect("more steps than can be counted")
             .plain();
-        for phrase in [phrase, "steps of 1e-20 s", "9e15 steps", "longer time step"] {
+        for phrase in [
+            phrase,
+            "steps of 1e-20 s",
+            "9e15 steps",
+            "2.000e-20 s, set by the bonds cement",
+            "longer time step",
+            "damping",
+        ] {
             assert!(found.contains(phrase), "no `{phrase}` in\n{found}");
         }
-        assert!(scene.source.endless(scene.run.until, 0.0).is_some() && scene.source.endless(scene.run.until, 1e-9).is_none());
+        assert!(
+            scene.source.endless(scene.run.until, &step(0.0)).is_some() && scene.source.endless(scene.run.until, &step(1e-9)).is_none()
+        );
     }
 }
 

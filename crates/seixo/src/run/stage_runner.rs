@@ -33,7 +33,7 @@ pub struct StageRunner {
     began: Vec<u64>,
     /// Whether the condition of the last stage is fulfilled.
     is_over: bool,
-    /// Schedule of the checks of the stage's condition.
+    /// Schedule of the checks of the stage's condition, by the steps since the stage began.
     looks: Schedule,
     /// First step of the latest series of checks at which the condition was fulfilled.
     held_since: Option<u64>,
@@ -145,7 +145,8 @@ impl StageRunner {
             (draining.count, draining.mass) = (*counts.get(index)?, *masses.get(index)?);
         }
         stage_runner.lines.restore(state);
-        stage_runner.looks.pass(step);
+        let in_stage = stage_runner.steps_in_stage(step);
+        stage_runner.looks.pass(in_stage);
         stage_runner.inlets.iter_mut().for_each(|pouring| pouring.schedule.pass(step));
         stage_runner.zones.iter_mut().for_each(|draining| draining.schedule.pass(step));
         Some(stage_runner)
@@ -242,7 +243,10 @@ impl StageRunner {
 
     /// Returns the first step after this one at which an action may be due.
     pub fn next_step_after(&self, step: u64) -> u64 {
-        let look = self.stage().map(|_| &self.looks);
+        let in_stage = self.steps_in_stage(step);
+        let look = self
+            .stage()
+            .map(|_| (step - in_stage).saturating_add(self.looks.step_after(in_stage)));
         let inlets = self
             .inlets
             .iter()
@@ -253,10 +257,10 @@ impl StageRunner {
             .iter()
             .filter(|draining| draining.is_there)
             .map(|draining| &draining.schedule);
-        let schedules = look.into_iter().chain(inlets).chain(zones);
-        let scheduled = schedules.map(|schedule| schedule.step_after(step));
-        let by_clock = self.step_of_clock().filter(|due| *due > step);
-        scheduled.chain(by_clock).min().unwrap_or(u64::MAX)
+        let scheduled = inlets.chain(zones).map(|schedule| schedule.step_after(step));
+        let by_clock = self.step_of_clock().into_iter().chain(self.step_of_hold());
+        let by_clock = by_clock.filter(|due| *due > step);
+        scheduled.chain(look).chain(by_clock).min().unwrap_or(u64::MAX)
     }
 
     /// Performs the actions that are due at the current step: a stage ends and the next one begins, zones remove grains, inlets add grains. Returns
@@ -269,11 +273,15 @@ impl StageRunner {
         let step = simulation.steps();
         if self.began.is_empty() && !self.plan.stages.is_empty() {
             self.begin(simulation, &mut reported)?;
-        } else if self.stage().is_some() && (self.looks.is_due(step) || self.step_of_clock() == Some(step)) {
-            if self.looks.is_due(step) {
-                self.looks.pass(step);
+        } else if self.stage().is_some() {
+            let in_stage = self.steps_in_stage(step);
+            let is_due = self.looks.is_due(in_stage);
+            if is_due {
+                self.looks.pass(in_stage);
             }
-            self.look(simulation, &mut reported)?;
+            if is_due || [self.step_of_clock(), self.step_of_hold()].contains(&Some(step)) {
+                self.look(simulation, &mut reported)?;
+            }
         }
         self.drain(simulation)?;
         for index in 0..self.inlets.len() {
@@ -305,6 +313,22 @@ impl StageRunner {
         (stage.until.is_some() && !self.is_over).then_some(stage)
     }
 
+    /// Returns the number of steps since the current stage began, at this step.
+    fn steps_in_stage(&self, step: u64) -> u64 {
+        step.saturating_sub(self.began.last().copied().unwrap_or_default())
+    }
+
+    /// Returns the number of steps for which the condition of a stage must be true.
+    fn steps_to_hold(&self, stage: &Stage) -> u64 {
+        (stage.hold / self.time_step).round() as u64
+    }
+
+    /// Returns the step at which the stage's condition was true for long enough, if it is true until then. It is looked at then, too, so that a stage
+    /// lasts as long as it says.
+    fn step_of_hold(&self) -> Option<u64> {
+        Some(self.held_since?.saturating_add(self.steps_to_hold(self.stage()?)))
+    }
+
     /// Returns the step at which the clocks of the stage's condition allow it. It is looked at then, too, so that a stage lasts as long as it says.
     fn step_of_clock(&self) -> Option<u64> {
         let condition = self.stage()?.until.as_ref()?;
@@ -320,11 +344,11 @@ impl StageRunner {
         if condition.looks_at_grains() {
             observe(simulation)?;
         }
-        let began = self.began[self.began.len() - 1];
+        let in_stage = self.steps_in_stage(steps);
         let grains = OnceCell::new();
         let reason = condition.holds(|measure| match measure {
             Measure::Time => time,
-            Measure::Duration => (steps - began) as f64 * self.time_step,
+            Measure::Duration => in_stage as f64 * self.time_step,
             measure @ (Measure::Probe(_) | Measure::Drift(..)) => self.lines.value(measure),
             measure => value(measure, grains.get_or_init(|| simulation.snapshot()), simulation),
         });
@@ -332,7 +356,7 @@ impl StageRunner {
             self.held_since = None;
             return Ok(());
         };
-        let hold = (stage.hold / self.time_step).round() as u64;
+        let hold = self.steps_to_hold(stage);
         let name = stage.name.clone();
         let since = *self.held_since.get_or_insert(steps);
         if steps - since < hold {
@@ -374,7 +398,7 @@ impl StageRunner {
         self.held_since = None;
         self.lines.clear();
         self.looks = Schedule::new(stage.every, self.time_step);
-        self.looks.pass(step);
+        self.looks.pass(0);
         for act in &stage.actions {
             let (thing, comes) = match act {
                 StageAction::Add(thing) => (thing, true),

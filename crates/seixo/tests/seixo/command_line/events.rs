@@ -153,6 +153,56 @@ fn stages_follow_each_other_and_inlets_keep_their_rates() {
     }
 }
 
+/// A ball falls from rest, so that it moves at every check. The second stage begins at 0.3 ms.
+const CLOCKS: &str = r#"
+[run]
+until = "3 ms"
+time_step = "10 us"
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[material.clay]
+density = "2500 kg/m^3"
+youngs_modulus = "5 MPa"
+poisson_ratio = 0.25
+[interaction.clay-clay]
+restitution = 0.4
+friction = 0.4
+[grains.ball]
+material = "clay"
+at = [[0, 0, 0]]
+radius = "2 mm"
+[[stage]]
+name = "wait"
+until = "duration 0.3 ms"
+[[stage]]
+name = "fall"
+until = "largest_speed > 0 m/s"
+every = "1 ms"
+hold = "0.5 ms"
+[[stage]]
+name = "rest"
+[output]
+every = "1 ms"
+"#;
+
+#[test]
+fn a_stage_is_looked_at_by_its_own_clock_and_ends_when_its_hold_does() {
+    let stage = Stage::new();
+    stage.write("clocks.toml", CLOCKS);
+    stage.succeed("run clocks.toml --quiet --out whole");
+    let stages = record(&stage, "whole")["stages"].clone();
+    let began = |k: usize| stages[k]["began"].as_f64().unwrap();
+    // The first check is 1 ms after the start of the stage, and 0.5 ms later the stage has held: to a step of 10 µs.
+    assert!((began(1) - 0.3e-3).abs() < 5e-6 && (began(2) - 1.8e-3).abs() < 5e-6, "{stages}");
+    // Interrupted before the stage, before its check, and while it holds.
+    for split in ["0.0002", "0.0009", "0.0016"] {
+        let run = format!("split-{split}");
+        stage.succeed(&format!("run clocks.toml --quiet --until {split} --out {run}"));
+        stage.succeed(&format!("resume {run} --quiet --until 0.003"));
+        assert_eq!(record(&stage, &run)["stages"], stages, "{split}");
+    }
+}
+
 #[test]
 fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
     let stage = stage();

@@ -291,9 +291,19 @@ impl StageRunner {
         Ok(reported)
     }
 
-    /// Returns the shortfalls of inlets that end with the run.
+    /// Returns the shortfalls of inlets that end with the run, and a notice that names the stages that did not begin, if there are any.
     pub fn conclude(&self, time: f64, steps: u64) -> Vec<Event> {
-        self.shortfalls(|_| true, time, steps)
+        let mut notices = self.shortfalls(|_| true, time, steps);
+        let mut missed = self.plan.stages.iter().skip(self.began.len()).map(|stage| stage.name.as_str());
+        if let (Some(current), Some(first)) = (self.stage(), missed.next()) {
+            let named = missed.fold(first.to_owned(), |named, name| format!("{named}, {name}"));
+            let text = format!(
+                "the run ends in stage {}, before these began: {named}; let it end later (run.until), or change the condition `until` of the stage",
+                current.name
+            );
+            notices.push(Event::Notice { text, time, steps });
+        }
+        notices
     }
 
     /// Returns the shortfalls of open inlets whose group satisfies `ends`.

@@ -204,6 +204,29 @@ fn a_stage_is_looked_at_by_its_own_clock_and_ends_when_its_hold_does() {
 }
 
 #[test]
+fn a_run_that_ends_before_its_stages_begin_names_them() {
+    let stage = Stage::new();
+    stage.write(
+        "clocks.toml",
+        &CLOCKS.replace(
+            "name = \"rest\"",
+            "name = \"pause\"\nuntil = \"time > 2.5 ms\"\n[[stage]]\nname = \"rest\"",
+        ),
+    );
+    let missed = "the run ends in stage fall, before these began: pause, rest; ";
+    let done = stage.succeed("run clocks.toml --until 0.001");
+    assert_eq!(done.err.matches(missed).count(), 1, "{}", done.err);
+    assert!(stage.read("clocks.out/log.jsonl").contains(missed));
+    // The last stage begins, and the run ends in it.
+    let done = stage.succeed("resume clocks.out --until 0.003");
+    assert!(
+        done.err.contains("stage rest begins") && !done.err.contains("the run ends in"),
+        "{}",
+        done.err
+    );
+}
+
+#[test]
 fn what_happens_does_not_depend_on_threads_outputs_or_interruptions() {
     let stage = stage();
     stage.succeed("run course.toml --quiet --threads 1 --out whole");

@@ -62,12 +62,14 @@ pub(crate) struct StageSection {
     /// the slope of its lines. Only stages have conditions: probes log during the whole run, and bonds are made at the start or by a stage.
     #[schemars(example = &"kinetic_energy < 1e-6 J")]
     pub until: Option<String>,
-    /// Simulated time between two checks of the condition; the first check is after one such time. Shorten it in runs of milliseconds.
+    /// Simulated time between two checks of the condition, counted from the start of the stage and rounded to whole steps. The first check is one such
+    /// time after the start. Besides, it is checked at the step at which a `time` or `duration` of the condition is reached, and at which `hold` is
+    /// over. So a stage may end up to one such time after its condition became true. Shorten it in runs of milliseconds.
     #[serde(default = "usual_look")]
     #[schemars(example = &"1 ms")]
     pub every: Quantity<Time, Positive>,
-    /// Time for which the condition must be true at every check. It prevents an early end: grains that start at rest have no kinetic energy. `and
-    /// duration 0.1 s` in the condition does the same at the start of the stage only.
+    /// Time for which the condition must be true at every check; the stage ends when it is over. It prevents an early end: grains that start at rest
+    /// have no kinetic energy. `and duration 0.1 s` in the condition does the same at the start of the stage only.
     #[serde(default)]
     pub hold: Quantity<Time, NotNegative>,
     /// Items to remove at the start of the stage, as in "wall.plug", "wall.tank.top", "grains.seed", "inlet.rain", "zone.drain" or "bonds.cement".
@@ -175,7 +177,7 @@ pub struct Stage {
     pub name: String,
     /// Condition for its end; with the run if there is none.
     pub until: Option<Condition>,
-    /// Simulated time between two checks of the condition \[s\].
+    /// Simulated time between two checks of the condition, from the start of the stage on \[s\].
     pub every: f64,
     /// Time for which the condition must be true \[s\].
     pub hold: f64,

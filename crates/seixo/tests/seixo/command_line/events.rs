@@ -194,6 +194,11 @@ fn a_stage_is_looked_at_by_its_own_clock_and_ends_when_its_hold_does() {
     let began = |k: usize| stages[k]["began"].as_f64().unwrap();
     // The first check is 1 ms after the start of the stage, and 0.5 ms later the stage has held: to a step of 10 µs.
     assert!((began(1) - 0.3e-3).abs() < 5e-6 && (began(2) - 1.8e-3).abs() < 5e-6, "{stages}");
+    let explained = stage.succeed("explain stage.every").out;
+    assert!(
+        explained.contains("counted from the start of the stage") && explained.contains("up to one such time after"),
+        "{explained}"
+    );
     // Interrupted before the stage, before its check, and while it holds.
     for split in ["0.0002", "0.0009", "0.0016"] {
         let run = format!("split-{split}");

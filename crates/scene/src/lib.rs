@@ -393,6 +393,14 @@ pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
     ))
 }
 
+/// Moves a scene to a GPU if its overrides give a number of GPUs and no device. Without a device, or on the CPU, it would leave the GPUs idle.
+fn ask_for_a_gpu(file: &mut schema::SceneFile, overrides: &[(String, String)]) {
+    let is_given = |key: &str| overrides.iter().any(|(path, _)| path == key);
+    if is_given("run.gpus") && !is_given("run.device") && file.run.device == Device::Cpu {
+        file.run.device = Device::Gpu(None);
+    }
+}
+
 /// Checks each single key of a scene with these overrides, without assembling its world.
 ///
 /// # Errors
@@ -441,8 +449,9 @@ pub fn load_text_from(
     found.next = Some(if is_sound { Next::Sections } else { Next::Keys });
     let file = if is_sound { reader::read(root.clone(), &mut found) } else { None };
     let scene = match file {
-        Some(file) if found.list.is_empty() => {
+        Some(mut file) if found.list.is_empty() => {
             found.next = Some(Next::Start);
+            ask_for_a_gpu(&mut file, overrides);
             let source = Source::new(text, path_for_messages, overrides);
             assemble::assemble(file, source, assemble::CheckState::new(root, found, place))
         }

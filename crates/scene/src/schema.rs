@@ -138,7 +138,8 @@ pub(crate) struct RunSection {
     #[serde(default = "one_domain")]
     #[schemars(example = 4)]
     pub domains: WholeNumber<1, 4096>,
-    /// Number of GPUs of this machine to use, with at least one subdomain each. They are of the kind that `device` names, or that "auto" finds.
+    /// Number of GPUs of this machine to use, with at least one subdomain each. They are of the kind that `device` names, or that "auto" finds. On the
+    /// command line it makes "gpu" the device of a scene that names none, or the CPU.
     #[serde(default = "one_gpu")]
     #[schemars(example = 2)]
     pub gpus: WholeNumber<1, 1024>,

@@ -57,6 +57,15 @@ impl DeviceArguments {
         Ok(())
     }
 
+    /// Returns the options with a GPU as the device, if a number of GPUs is asked for and no device is named.
+    pub fn with_gpus_of(self, decomposition: &DecompositionArguments) -> DeviceArguments {
+        let implied = decomposition.gpus.map(|_| Device::Gpu(None));
+        DeviceArguments {
+            device: self.device.or(implied),
+            ..self
+        }
+    }
+
     /// Starts the device with a few grains, and returns its name, its precision and its notices.
     ///
     /// # Errors
@@ -76,8 +85,8 @@ pub struct DecompositionArguments {
     /// too if the scene has run.decomposition_invariant = true
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub domains: Option<u32>,
-    /// Number of GPUs of this machine to use, with at least one subdomain each; default 1. They are of the kind that --device names, else of the best
-    /// kind found
+    /// Number of GPUs of this machine to use, with at least one subdomain each; default 1. They are of the kind that --device or the scene names, else
+    /// of the best kind found; so --device gpu is not needed beside it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub gpus: Option<u32>,
 }
@@ -96,4 +105,33 @@ impl DecompositionArguments {
 /// Whether a simulation runs on the CPU.
 pub fn is_on_cpu(simulation: &Simulation) -> bool {
     simulation.device_name() == "CPU"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        place: DeviceArguments,
+        #[command(flatten)]
+        decomposition: DecompositionArguments,
+    }
+
+    #[test]
+    fn a_number_of_gpus_asks_for_a_gpu_unless_a_device_is_named() {
+        for (words, device) in [
+            (&["seixo"][..], None),
+            (&["seixo", "--domains", "2"][..], None),
+            (&["seixo", "--gpus", "1"][..], Some("gpu")),
+            (&["seixo", "--gpus", "2", "--device", "cuda"][..], Some("cuda:0")),
+            (&["seixo", "--device", "cpu", "--gpus", "1"][..], Some("cpu")),
+        ] {
+            let Line { place, decomposition } = Line::parse_from(words);
+            let found = place.with_gpus_of(&decomposition).device.map(|device| device.to_string());
+            assert_eq!(found.as_deref(), device, "{words:?}");
+        }
+    }
 }

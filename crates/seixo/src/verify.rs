@@ -289,7 +289,8 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (device, precision, notices) = match arguments.place.probe() {
+    let place = arguments.place.clone().with_gpus_of(&arguments.decomposition);
+    let (device, precision, notices) = match place.probe() {
         Ok(found) => found,
         Err(refused) => {
             let _ = writeln!(io::stderr(), "error: {refused}");
@@ -304,7 +305,7 @@ pub fn verify(arguments: &VerifyArguments) -> ExitCode {
         // A case with few grains keeps one core busy; its results have the same bits for any number of threads.
         let report = case.run(&Bench {
             threads: arguments.threads.unwrap_or(if case.is_long { 0 } else { 1 }),
-            place: arguments.place.clone(),
+            place: place.clone(),
             decomposition: arguments.decomposition,
             precision,
         });

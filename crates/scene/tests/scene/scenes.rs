@@ -34,6 +34,23 @@ fn device_and_precision_are_as_asked_for() {
 }
 
 #[test]
+fn a_number_of_gpus_on_the_command_line_asks_for_a_gpu() {
+    let device = |key: &str, overrides: &[(&str, &str)]| {
+        let text = GLASS.replace("until = 1", &format!("until = 1\n{key}"));
+        let text = format!("{text}\n[grains.one]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 1");
+        let overrides: Vec<(String, String)> = overrides.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+        load_text(&text, Path::new("scene.toml"), &overrides).unwrap().settings.device
+    };
+    let gpus = ("run.gpus", "1");
+    assert_eq!(device("", &[gpus]), DeviceChoice::Gpu(None));
+    // The scene of a run folder names every device.
+    assert_eq!(device("device = \"cpu\"", &[gpus]), DeviceChoice::Gpu(None));
+    assert_eq!(device("device = \"wgpu:1\"", &[gpus]), DeviceChoice::Gpu(Some((Api::Wgpu, 1))));
+    assert_eq!(device("", &[gpus, ("run.device", "cpu")]), DeviceChoice::Cpu);
+    assert_eq!(device("gpus = 1", &[]), DeviceChoice::Cpu);
+}
+
+#[test]
 fn every_search_has_a_word() {
     let grain =
         "[grains.ball]\nmaterial = \"glass\"\nfill = { region = { sphere = { center = [0, 0, 0], radius = 1 } }, count = 1, radius = 0.1 }";

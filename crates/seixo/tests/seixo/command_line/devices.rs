@@ -109,6 +109,13 @@ fn without_a_gpu_only_auto_falls_back_and_says_so() {
         }
     }
     assert!(!stage.path("heap.out").exists());
+    // A number of GPUs asks for a GPU, unless a device is named.
+    for line in ["check heap.toml --gpus 1", "run heap.toml --gpus 1", "verify resting --gpus 1"] {
+        let done = without_gpus(&stage, line);
+        assert!(done.code == 2 && done.err.contains("no usable GPU"), "{line}: {}", done.err);
+    }
+    let done = without_gpus(&stage, "check heap.toml --gpus 1 --device cpu");
+    assert_eq!(done.code, 0, "{}", done.err);
     let done = without_gpus(&stage, "run heap.toml --until 0.002 --device auto");
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(

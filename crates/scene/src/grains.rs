@@ -540,17 +540,6 @@ fn from_file(section: &mut GrainsSection, findings: &mut CheckState) -> Result<V
     Ok(rows)
 }
 
-/// Whether a section, or the file that it names with its whole path, gives masses.
-pub(crate) fn has_given_masses(section: &GrainsSection) -> bool {
-    let first = Limits {
-        take: Some(1),
-        ..Limits::default()
-    };
-    let is_given = |row: &GrainRow| row.mass.is_some() || row.density.is_some();
-    let of_file = |file: &String| grains_in::read(Path::new(file), &first, &mut Vec::new()).is_ok_and(|rows| rows.iter().any(is_given));
-    section.mass.is_some() || section.file.as_ref().is_some_and(of_file)
-}
-
 /// A row is at least a dozen bytes: the size of a file bounds its grains before it is read.
 fn refuse_a_large_file(path: &Path) -> Result<(), At> {
     let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());

@@ -345,12 +345,12 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagno
     }
 }
 
-/// Densities in a scene.
+/// Densities in a scene. A file of grains may give masses in place of them, which only the record of a run shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Densities {
-    /// Of its materials, by their indices \[kg/m³\]; empty if the masses of some grains are given.
+    /// Of its materials, by their indices \[kg/m³\]; empty if a key gives the masses of some grains.
     pub of_materials: Vec<f64>,
-    /// The density of all grains, if the scene alone determines that they have one material and no given masses \[kg/m³\].
+    /// The density of all grains, if the scene alone determines that they have one material, and no key gives their masses \[kg/m³\].
     pub of_grains: Option<f64>,
 }
 
@@ -360,7 +360,7 @@ pub struct Densities {
 /// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
     let (file, _) = sections(path, &[])?;
-    if file.grains.values().any(grains::has_given_masses) {
+    if file.grains.values().any(|section| section.mass.is_some()) {
         return Ok(Densities {
             of_materials: Vec::new(),
             of_grains: None,

@@ -116,7 +116,8 @@ fn values_of<'a>(frame: &'a VtkPoints, wanted: &str) -> Option<&'a [f64]> {
     fields.find(|(name, _, _)| name == wanted).map(|(_, values, _)| values.as_slice())
 }
 
-/// Returns the masses of the grains \[kg\], from the frame or from the densities of the scene.
+/// Returns the masses of the grains \[kg\], from the frame or from the densities of the scene. The record of the run shows whether a file gave masses: the
+/// file may have changed since then.
 fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     if let Some(mass) = values_of(frame, "mass") {
         return Ok(mass.to_vec());
@@ -128,8 +129,9 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
         None => densities.of_grains,
     };
     let mass = |(i, radius): (usize, &f64)| Some(4.0 / 3.0 * std::f64::consts::PI * radius.powi(3) * density(i)?);
+    let is_given = Record::read(&Disk, folder).and_then(|record| record.given_masses) == Some(true);
     let masses: Option<Vec<f64>> = frame.radius.iter().enumerate().map(mass).collect();
-    masses.ok_or_else(|| {
+    masses.filter(|_| !is_given).ok_or_else(|| {
         input("grains are of several materials or of given masses, and the frame does not say which is of which; add \"mass\" to `fields` under [output] in the scene and run it")
     })
 }

@@ -154,6 +154,9 @@ pub struct Record {
     /// Names of the fluids, likewise.
     #[serde(default)]
     pub fluids: Vec<String>,
+    /// Whether masses of some grains are given, in place of densities; `None` in records of earlier versions.
+    #[serde(default)]
+    pub given_masses: Option<bool>,
     /// BLAKE3 of the resolved scene and of the world made from it.
     pub scene_hash: String,
     /// Absolute path of the folder in which the run started. For a moved run, files of the scene are searched relative to it.
@@ -228,6 +231,7 @@ impl Record {
             groups: scene.world.groups.clone(),
             materials: scene.world.materials.iter().map(|material| material.name.clone()).collect(),
             fluids: fluids.map(|fluid| fluid.name.clone()).collect(),
+            given_masses: None,
             scene_hash: scene_hash.to_owned(),
             folder: None,
             device: simulation.device_name(),

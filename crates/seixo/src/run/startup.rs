@@ -35,6 +35,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
     compare(options.ranks.as_ref(), "the scene, or a file that it names,", || scene_hash.clone())?;
     scene.settings.ranks = options.ranks.clone();
     let (bounds, grains) = (bounds(&scene), scene.world.grains.len());
+    let given_masses = Some(has_given_masses(&scene));
     let simulation = Simulation::new(world_of(&mut scene), scene.settings.clone());
     let mut simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
     refuse_endless(&scene, &simulation)?;
@@ -52,6 +53,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
     let owned = options.writes().then(|| folder::prepare(layer, folder, overwrite)).transpose()?;
     let mut record = Record::new(&mut simulation, &scene, &scene_hash);
     record.folder = Some(whole(folder));
+    record.given_masses = given_masses;
     record.write(layer, folder)?;
     let path = folder.join(SCENE);
     replace(layer, &path, scene.resolved.as_bytes()).map_err(disk(&path, "write it"))?;
@@ -148,12 +150,14 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
     let bounds = bounds(&scene);
+    let given_masses = Some(has_given_masses(&scene));
     let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &stage_runner.past());
     let mut simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
 
     refuse_endless(&scene, &simulation)?;
     let mut record = Record::new(&mut simulation, &scene, &scene_hash);
     record.folder = Some(first);
+    record.given_masses = given_masses;
     if let Some(before) = before {
         record.wall_time = before.wall_time;
         record.particle_steps = before.particle_steps;
@@ -189,6 +193,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
 fn refuse_endless(scene: &Scene, simulation: &Simulation) -> Result<(), RunError> {
     let endless = scene.source.endless(scene.run.until, simulation.time_step());
     endless.map_or(Ok(()), |found| Err(RunError::Scene(found)))
+}
+
+/// Whether masses of grains are given, of those at the start or of those that a stage adds.
+fn has_given_masses(scene: &Scene) -> bool {
+    !scene.world.grains.masses.is_empty() || !scene.plan.reserve.masses.is_empty()
 }
 
 /// Returns the world of a scene, and takes its grains: a second copy of millions of grains would need too much memory.

@@ -116,3 +116,32 @@ fn walls_that_wear_are_drawn_and_walls_that_do_not_are_refused() {
         refused.err
     );
 }
+
+#[test]
+fn masses_of_a_file_that_is_gone_are_not_taken_from_densities() {
+    let stage = Stage::new();
+    let scene = lattice(3);
+    let (start, end) = (scene.find("at = [").unwrap(), scene.find("\nradius").unwrap());
+    let from_file = format!("{}file = \"balls.csv\"{}", &scene[..start], &scene[end..]);
+    let rows = (0..27).map(|k| format!("{},{},{},2\n", k % 3, k / 3 % 3, k / 9));
+    let table = "x[mm],y[mm],z[mm],mass[mg]\n".to_owned() + &rows.collect::<String>();
+    stage.write("balls.csv", &table);
+    stage.write("given.toml", &from_file);
+    stage.succeed("run given.toml --quiet");
+    std::fs::remove_file(stage.path("balls.csv")).unwrap();
+    let refused = stage.seixo("slice given.out --width 1.5mm");
+    assert!(
+        refused.code == 2 && refused.err.contains("of given masses"),
+        "{} {}",
+        refused.code,
+        refused.err
+    );
+    // The remedy of the message.
+    stage.write("balls.csv", &table);
+    stage.write(
+        "given.toml",
+        &from_file.replace("[output]\n", "[output]\nfields = [\"velocity\", \"mass\"]\n"),
+    );
+    stage.succeed("run given.toml --quiet --force");
+    stage.succeed("slice given.out --width 1.5mm");
+}

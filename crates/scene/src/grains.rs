@@ -369,6 +369,7 @@ fn loose(
         from_file(section, findings)?
     };
     note_types(name, section, &rows, findings);
+    note_columns(name, section, &rows, findings);
     let (velocity, angular_velocity) = (si(&section.velocity), si(&section.angular_velocity));
     for row in &mut rows {
         for axis in 0..3 {
@@ -461,6 +462,25 @@ fn note_types(name: &str, section: &GrainsSection, rows: &[GrainRow], findings: 
     if section.material.is_some() && types.any(|other| Some(other) != first) {
         findings.notices.push(format!(
             "grains.{name}: atoms of all types get the material of the section; without it, type 1 gets [material.1], and so on"
+        ));
+    }
+}
+
+/// Notes the keys in place of which the rows of a file have values: a column has one in each row.
+fn note_columns(name: &str, section: &GrainsSection, rows: &[GrainRow], findings: &mut CheckState) {
+    let (Some(file), Some(first)) = (&section.file, rows.first()) else {
+        return;
+    };
+    let keys = [
+        ("material", section.material.is_some() && first.material.is_some()),
+        ("radius", section.radius.is_some() && first.radius.is_some()),
+        ("mass", section.mass.is_some() && (first.mass.is_some() || first.density.is_some())),
+    ];
+    for (key, _) in keys.into_iter().filter(|(_, is_twice)| *is_twice) {
+        let place = findings.location_text(&format!("grains.{name}.{key}"));
+        findings.notices.push(format!(
+            "{place}: grains.{name}: `{key}` has no effect, since a column of {file} gives it, as in line {}; remove the key or the column",
+            first.line
         ));
     }
 }

@@ -373,7 +373,8 @@ pub(crate) struct GrainsSection {
     /// Rotation of clumps relative to the axes in which their shape is defined; columns qw, qx, qy, qz of a file take precedence. At random in a
     /// fill, unrotated elsewhere if left out.
     pub orientation: Option<Turn>,
-    /// Radius of the grains of `at`, or of a file without radii. Without it, clumps have the size of their shape.
+    /// Radius of the grains of `at`, or of a file; a `radius` or `diameter` column of the file takes precedence. Without it, clumps have the size of
+    /// their shape.
     pub radius: Option<Quantity<Length, Positive>>,
     /// Mass of each grain, in place of the density of its material; the moment of inertia is 2/5 of the mass times the square of the radius. A `mass`
     /// or `density` column of the file takes precedence. For spheres that are there from the start or that a stage adds.

@@ -73,3 +73,31 @@ fn columns_that_are_not_read_are_noted_once_for_all_sections() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].ends_with("bed: column `Batch` is not read"), "{found:?}");
 }
+
+#[test]
+fn a_key_that_a_column_replaces_is_noted_with_both_places() {
+    let table = "x,y,z,radius[mm],mass[g]\n0,0,0,2,7\n0,0,1,3,8\n";
+    let section = "[grains.bed]\nfile = \"bed\"\nmaterial = \"glass\"\n";
+    let scene = scene_with(table, section).unwrap();
+    assert!(notes(&scene).is_empty(), "{:?}", scene.notices);
+    let twice = scene_with(table, &format!("{section}radius = 1\nmass = \"5 g\"")).unwrap();
+    // The columns take precedence.
+    let (one, other) = (&twice.world.grains, &scene.world.grains);
+    assert_eq!((&one.radius, &one.masses), (&other.radius, &other.masses));
+    assert!((one.masses[&0] / 7e-3 - 1.0).abs() < 1e-14);
+    let found = notes(&twice);
+    for (key, note) in ["radius", "mass"].into_iter().zip(&found) {
+        for phrase in [
+            "scene.toml:",
+            &format!("grains.bed: `{key}` has no effect"),
+            "bed gives it, as in line 2",
+            "remove the key or the column",
+        ] {
+            assert!(note.contains(phrase), "no `{phrase}` in {note}");
+        }
+    }
+    assert_eq!(found.len(), 2, "{found:?}");
+    // By a density, of which masses follow.
+    let by_density = scene_with("x,y,z,radius,density\n0,0,0,1,900\n", &format!("{section}mass = 5")).unwrap();
+    assert!(notes(&by_density)[0].contains("`mass` has no effect"), "{:?}", by_density.notices);
+}

@@ -64,6 +64,8 @@ pub struct GrainRow {
     pub material: Option<String>,
     /// Type of the atom in LAMMPS or LIGGGHTS, if the file gives it.
     pub atom_type: Option<String>,
+    /// Rigid body of which the grain is a sphere, as the file names it; `None` if the file gives none.
+    pub body: Option<String>,
     /// Orientation of a clump as a quaternion w x y z of any length, if the file gives it.
     pub orientation: Option<[f64; 4]>,
     /// Scalars that the file gives, such as a temperature \[K\].
@@ -152,6 +154,10 @@ const KNOWN: [Known; SCALARS] = [
         names: &["type", "atom type"],
         quantity: Quantity::Plain,
     },
+    Known {
+        names: &["body"],
+        quantity: Quantity::Plain,
+    },
 ];
 const RADIUS: usize = 2;
 const X: usize = 3;
@@ -160,7 +166,11 @@ const MASS: usize = 16;
 const DIAMETER: usize = 17;
 const DENSITY: usize = 18;
 const TYPE: usize = 19;
-const SCALARS: usize = 20;
+const BODY: usize = 20;
+const SCALARS: usize = 21;
+
+/// What a frame has in place of the body of a grain that moves alone.
+const NO_BODY: &str = "-1";
 
 /// All columns that a file may have.
 fn known_columns() -> Vec<Known> {
@@ -192,6 +202,7 @@ impl GrainRow {
             MASS => self.mass = Some(positive("mass")?),
             DENSITY => self.density = Some(positive("density")?),
             TYPE => self.atom_type = Some(value.to_owned()),
+            BODY => self.body = Some(value.to_owned()).filter(|body| !body.is_empty() && body != NO_BODY),
             slot if slot >= SCALARS => {
                 let scalar = GrainScalar::ALL[slot - SCALARS];
                 let number = column.number(lines, value)?;
@@ -249,7 +260,7 @@ fn kind_of(path: &Path, limits: &Limits) -> Result<Kind, FilesError> {
 /// Reads a grain file: a table, a data file of LAMMPS, or a dump of LAMMPS or LIGGGHTS as text, whose last snapshot is taken.
 ///
 /// Columns of a table stand apart by semicolons, tabs, commas or spaces. `x`, `y` and `z` are required,
-/// `id`, `radius` or `diameter`, `mass` or `density`, `material`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` and the scalars of
+/// `id`, `radius` or `diameter`, `mass` or `density`, `material`, `body`, `vx` `vy` `vz`, `wx` `wy` `wz`, `qw` `qx` `qy` `qz` and the scalars of
 /// [`GrainScalar`] are not. Lines that are blank or start with `#` are skipped. Adds a note to `notes` that names the columns that are not read.
 pub fn read(path: &Path, limits: &Limits, notes: &mut Vec<String>) -> Result<Vec<GrainRow>, FilesError> {
     let kind = kind_of(path, limits)?;

@@ -28,8 +28,8 @@ fn column(field: &str, axis: &str) -> String {
 }
 
 /// The particles of a frame, one a line in the order of their ids: id, center, radius, and these fields, with all digits of the file. The first line
-/// has the names and units.
-pub fn particles(points: &VtkPoints, fields: &[&str]) -> String {
+/// has the names and units. A material is written by its name in `materials`, or by its number if that has none.
+pub fn particles(points: &VtkPoints, fields: &[&str], materials: &[String]) -> String {
     let chosen: Vec<_> = points.scalars.iter().filter(|(name, ..)| fields.contains(&name.as_str())).collect();
     let mut text = String::from("id,x[m],y[m],z[m],radius[m]");
     for (name, _, width) in &chosen {
@@ -50,10 +50,13 @@ pub fn particles(points: &VtkPoints, fields: &[&str]) -> String {
     for i in order {
         let [x, y, z] = points.position[i];
         let _ = write!(text, "{},{x:?},{y:?},{z:?},{:?}", points.id[i], points.radius[i]);
-        for (_, values, width) in &chosen {
+        for (name, values, width) in &chosen {
             for value in &values[i * width..(i + 1) * width] {
-                // Indices and counts are whole numbers.
-                let _ = write!(text, ",{value}");
+                let _ = match materials.get(*value as usize).filter(|_| name == "material") {
+                    Some(material) => write!(text, ",{material}"),
+                    // Indices and counts are whole numbers.
+                    None => write!(text, ",{value}"),
+                };
             }
         }
         text.push('\n');

@@ -366,7 +366,11 @@ fn loose(
         }
         Vec::new()
     } else {
-        from_file(section, findings)?
+        let rows = from_file(section, findings)?;
+        if !section.is_boundary() {
+            refuse_spheres_of_clumps(&rows).map_err(|complaint| ("file", complaint))?;
+        }
+        rows
     };
     note_types(name, section, &rows, findings);
     note_columns(name, section, &rows, findings);
@@ -483,6 +487,24 @@ fn note_columns(name: &str, section: &GrainsSection, rows: &[GrainRow], findings
             first.line
         ));
     }
+}
+
+/// Refuses spheres of clumps, which would fall apart: the table of a frame has a line for each sphere.
+fn refuse_spheres_of_clumps(rows: &[GrainRow]) -> Result<(), UnlocatedDiagnostic> {
+    let mut lines: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in rows {
+        let Some(body) = &row.body else { continue };
+        if let Some(first) = lines.insert(body, row.line) {
+            let message = format!(
+                "line {}: the grain is a sphere of body {body}, as that of line {first}; such a table has no clumps",
+                row.line
+            );
+            let complaint = UnlocatedDiagnostic::new(message).limit("each body once in the column `body`");
+            return Err(complaint
+                .remedy("give the centers of the clumps, with qw, qx, qy and qz, and a `shape`; or drop the column for loose spheres"));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses masses of grains that take them from elsewhere.

@@ -4,6 +4,7 @@ use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::Args;
 use seixo::files::grains_out::particles;
+use seixo::files::scene_names::SceneNames;
 use seixo::files::vtk::{read_fluid, read_grains};
 use seixo::view::{fluid_frame_of, frame_of};
 use std::path::PathBuf;
@@ -11,7 +12,8 @@ use std::path::PathBuf;
 /// Write the grains or the fluid particles of a frame as a text table (CSV)
 ///
 /// Each line has the id, the center, the radius and the fields of a particle, in SI units. For fluid particles the radius is half their spacing. A
-/// table of grains can be the `file` of [grains.NAME] in another scene, if its fields are velocity, angular_velocity, temperature or film_thickness.
+/// table of grains can be the `file` of [grains.NAME] in another scene, which reads velocity, angular_velocity, material, mass, temperature and
+/// film_thickness. Clumps cannot be read back.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -59,6 +61,7 @@ pub fn table(arguments: &TableArguments) -> Done {
         )));
     }
     let path = arguments.out.clone().unwrap_or_else(|| arguments.folder.join("table.csv"));
-    write_file(&path, particles(&points, &fields).as_bytes())?;
+    let materials = SceneNames::read(&arguments.folder).materials;
+    write_file(&path, particles(&points, &fields, &materials).as_bytes())?;
     terminal::out(&path.display().to_string())
 }

@@ -5,7 +5,7 @@
 //! ```
 //! let text = seixo_scene::templates()[0].text;
 //! let scene = seixo_scene::load_text(text, "bounce.toml".as_ref(), &[])?;
-//! assert_eq!(scene.title, "Bouncing ball");
+//! assert_eq!(scene.title, "Bouncing balls");
 //! assert_eq!(scene.world.gravity, [0.0, 0.0, -9.81]);
 //! let overrides = [("run.until".to_owned(), "1 s".to_owned())];
 //! let shorter = seixo_scene::load_text(text, "bounce.toml".as_ref(), &overrides)?;

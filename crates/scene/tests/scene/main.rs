@@ -28,4 +28,5 @@ mod probes;
 mod scenes;
 mod solids;
 mod spheres;
+mod templates;
 mod wear;

@@ -2,9 +2,8 @@
 
 use crate::loaded::{GLASS, scene};
 use seixo_analysis::Region;
-use seixo_engine::Simulation;
 use seixo_engine::world::{Api, DeviceChoice, Extent, ForceAssembly, Frustum, LocallyDamped, Precision, Search, ServoTarget, WallShape};
-use seixo_scene::{Measure, ProbeKind, StageAction, StageItem, Template, load, load_text, schema, templates};
+use seixo_scene::{Measure, ProbeKind, StageAction, StageItem, load, load_text, schema};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -126,50 +125,6 @@ fn a_run_is_decomposition_invariant_under_both_names_of_the_key() {
         earlier.notices
     );
     assert!(scene(&earlier.resolved).notices.is_empty());
-}
-
-/// Path that the scene file of a template would have in this folder, with the files that it reads beside it.
-fn unpacked(template: &Template, folder: &Path) -> PathBuf {
-    for (name, text) in template.beside {
-        std::fs::write(folder.join(name), text).unwrap();
-    }
-    folder.join("scene.toml")
-}
-
-#[test]
-fn templates_load_and_resolve_to_themselves() {
-    let folder = tempfile::tempdir().unwrap();
-    for template in templates() {
-        let path = unpacked(template, folder.path());
-        let first = load_text(template.text, &path, &[]).unwrap_or_else(|found| panic!("{}: {found}", template.name));
-        // Notes about fluid that bodies displace, and about grains apart from the fluid, say nothing wrong.
-        let is_expected = |notice: &String| {
-            ["bodies take the room of", "fluids pass through"]
-                .iter()
-                .any(|known| notice.starts_with(known))
-        };
-        assert!(first.notices.iter().all(is_expected), "{}: {:?}", template.name, first.notices);
-        let again = load_text(&first.resolved, Path::new("elsewhere/scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
-        assert_eq!(again.resolved, first.resolved);
-        assert_eq!(
-            format!("{:?}", (again.world, again.settings, again.output, again.probes)),
-            format!("{:?}", (first.world, first.settings, first.output, first.probes))
-        );
-    }
-}
-
-#[test]
-fn templates_start_and_step() {
-    let folder = tempfile::tempdir().unwrap();
-    for template in templates() {
-        let scene = load_text(template.text, &unpacked(template, folder.path()), &[]).unwrap();
-        let count = scene.world.grains.len();
-        let mut simulation = Simulation::new(scene.world, scene.settings).unwrap_or_else(|refusal| panic!("{}: {refusal}", template.name));
-        for _ in 0..20 {
-            simulation.step().unwrap_or_else(|stop| panic!("{}: {stop}", template.name));
-        }
-        assert_eq!(simulation.len(), count, "{}", template.name);
-    }
 }
 
 #[test]

@@ -11,16 +11,21 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  seixo new                    which templates there are
+  seixo new --list             which templates there are
   seixo new silo               writes silo.toml
   seixo new silo wide.toml     writes wide.toml
-  seixo new teapots            writes teapots.toml, and beside it the mesh that it reads")]
+  seixo new teapots            writes teapots.toml, and beside it the mesh that it reads
+
+A template is the example of the same name.")]
 pub struct NewArguments {
     /// Name of the template; without it all templates are listed
     #[arg(value_parser = PossibleValuesParser::new(templates().iter().map(|template| PossibleValue::new(template.name).help(template.about))))]
     template: Option<String>,
     /// File to write; default: TEMPLATE.toml
     file: Option<PathBuf>,
+    /// List all templates, by topic
+    #[arg(long, conflicts_with_all = ["template", "file", "force"])]
+    list: bool,
     /// Overwrite existing files
     #[arg(long)]
     force: bool,
@@ -28,17 +33,9 @@ pub struct NewArguments {
 
 /// Writes the template, or lists all templates.
 pub fn new(arguments: &NewArguments) -> Done {
-    let wanted = arguments.template.as_deref();
+    let wanted = arguments.template.as_deref().filter(|_| !arguments.list);
     let Some(template) = templates().iter().find(|template| Some(template.name) == wanted) else {
-        let lines: Vec<String> = templates()
-            .iter()
-            .map(|template| format!("{:12} {}", template.name, template.about))
-            .collect();
-        return terminal::out(&format!(
-            "{}\n\nseixo new {} writes the first of them to a file.",
-            lines.join("\n"),
-            templates()[0].name
-        ));
+        return terminal::out(&list());
     };
     let file = arguments
         .file
@@ -70,6 +67,20 @@ pub fn new(arguments: &NewArguments) -> Done {
         "wrote {written}: {}\nnext: seixo check {file}, then seixo run {file}",
         template.about
     ))
+}
+
+/// All templates, below the headings of their topics.
+fn list() -> String {
+    let all = templates();
+    let width = all.iter().map(|template| template.name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for of_topic in all.chunk_by(|one, next| one.topic == next.topic) {
+        text += &format!("{}\n", of_topic[0].topic);
+        for template in of_topic {
+            text += &format!("  {:width$}  {}\n", template.name, template.about);
+        }
+    }
+    format!("{text}\nseixo new {} writes the first of them to a file.", all[0].name)
 }
 
 fn in_the_way(path: &Path, remedy: &str) -> Failure {

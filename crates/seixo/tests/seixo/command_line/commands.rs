@@ -385,10 +385,17 @@ fn one_table_says_where_passes_run_and_why_not() {
 #[test]
 fn templates_are_listed_written_once_and_right() {
     let stage = Stage::new();
-    let list = stage.succeed("new").out;
-    for name in ["bounce", "silo", "drum"] {
-        assert!(list.contains(name), "{list}");
+    let list = stage.succeed("new --list").out;
+    for template in seixo::scene::templates() {
+        assert_eq!(
+            list.matches(&format!("\n  {} ", template.name)).count(),
+            1,
+            "{}: {list}",
+            template.name
+        );
     }
+    assert_eq!(stage.succeed("new").out, list);
+    assert_eq!(stage.seixo("new bounce --list").code, 2);
     stage.succeed("new bounce");
     stage.succeed("check bounce.toml");
     // Editors find the schema by the first line.

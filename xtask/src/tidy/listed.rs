@@ -1,9 +1,11 @@
-//! Modules that are listed, and paths and links that exist.
+//! Modules that are listed, and paths, links and long tests that exist.
 
 use super::{Page, Violation, prose};
 
 /// The page that draws the crates and their edges.
 const MAP: &str = "ARCHITECTURE.md";
+/// The tests that `.ci/run` leaves to `.ci/run --long`, one a line.
+const LONG: &str = ".ci/long";
 
 /// Invariant 11.
 pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
@@ -13,6 +15,27 @@ pub fn check(paths: &[String], pages: &[Page], found: &mut Vec<Violation>) {
         }
         if page.path.ends_with(".md") {
             check_paths(page, paths, found);
+        }
+        if page.path == LONG {
+            check_long_tests(page, pages, found);
+        }
+    }
+}
+
+/// Each long test is a function of a test from outside.
+fn check_long_tests(list: &Page, pages: &[Page], found: &mut Vec<Violation>) {
+    for (index, name) in list.text.lines().enumerate().filter(|(_, line)| !line.starts_with('#')) {
+        let (module, function) = name.rsplit_once("::").unwrap_or(("", name));
+        let (ending, signature) = (format!("/{}.rs", module.replace("::", "/")), format!("fn {function}("));
+        let is_there = |page: &Page| page.path.contains("/tests/") && page.path.ends_with(&ending) && page.text.contains(&signature);
+        if !pages.iter().any(is_there) {
+            found.push(Violation {
+                path: list.path.clone(),
+                line: index + 1,
+                rule: 11,
+                what: format!("there is no test `{name}`"),
+                remedy: "name a test that exists",
+            });
         }
     }
 }
@@ -261,5 +284,15 @@ mod tests {
             rules(&["docs/a.md", "docs/b.md", "c"], &[up_and_down]),
             [("docs/a.md".into(), 5, 11)]
         );
+    }
+
+    #[test]
+    fn long_tests_exist() {
+        let list = |text: &str| page(".ci/long", text);
+        let test = || page("crates/view/tests/view/films/noise.rs", "#[test]\nfn a_film_is_quiet() {}");
+        assert_eq!(rules(&[], &[list("# Why.\nfilms::noise::a_film_is_quiet"), test()]), []);
+        for gone in ["films::noise::a_film", "noise::films::a_film_is_quiet", "a_film_is_quiet"] {
+            assert_eq!(rules(&[], &[list(gone), test()]), [(".ci/long".into(), 1, 11)], "{gone}");
+        }
     }
 }

@@ -8,9 +8,13 @@ use crate::state::{Column, State};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
+use std::collections::BTreeMap;
 
 /// Sections of the sliding work on walls that wear: by element, by entry of the list, and the grain and element of each entry.
 pub(crate) const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "walls/wearing"];
+
+/// Sections of given masses: ids, and masses \[kg\].
+pub(crate) const GIVEN_MASSES: [&str; 2] = ["given_masses/id", "given_masses/mass"];
 
 pub(crate) fn misfit(what: &str) -> WorldError {
     WorldError::State { what: what.into() }
@@ -66,6 +70,14 @@ pub(crate) fn contact_ledger(state: &State) -> Result<(Work, PowerSums<f64>), Wo
         excess,
     };
     Ok((work, last))
+}
+
+/// Saved masses that were given \[kg\], by ids; `None` if there are none.
+pub(crate) fn given_masses(state: &State) -> Option<BTreeMap<u32, f64>> {
+    match GIVEN_MASSES.map(|name| state.get(name)) {
+        [Some(Column::U32(ids)), Some(Column::F64(masses))] => Some(ids.iter().copied().zip(masses.iter().copied()).collect()),
+        _ => None,
+    }
 }
 
 /// Number of saved fluid particles.

@@ -6,6 +6,7 @@ mod decomposed;
 mod observation;
 mod placement;
 mod saving;
+mod start;
 
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
@@ -75,7 +76,7 @@ impl Simulation {
             populations.init_bodies(&world.grains);
         }
         populations.bond_grains(&world, &found);
-        let fluids = world.fluids.take();
+        let (fluids, saved) = (world.fluids.take(), world.saved.take());
         drop(world);
         populations.rebuild_neighbor_lists();
         populations.contact_forces();
@@ -95,6 +96,9 @@ impl Simulation {
             wall_power: power,
             ..NO_CONTACT
         };
+        if let Some(saved) = saved {
+            populations.go_on_from(&saved)?;
+        }
         let residual = simulation.ledger().residual;
         let populations = &mut simulation.whole.populations;
         populations.ledger.work.initial = residual;

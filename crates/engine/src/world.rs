@@ -24,6 +24,7 @@ mod joint;
 mod lightest_sphere;
 mod open_boundary;
 mod principal;
+mod saved;
 pub(crate) mod speed_limit;
 mod sphere_mass;
 mod time_function;
@@ -47,12 +48,15 @@ pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
 pub(crate) use lightest_sphere::{LightestSphere, lightest_spheres};
 pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
 pub use principal::principal;
+pub use saved::SavedGrains;
+pub(crate) use saved::{SavedBond, SavedContact, SavedForces, SavedHistory, SavedWallContact};
 pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
 pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_sphere};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};
 pub use time_step::TimeStep;
 pub use wall::{
@@ -326,6 +330,9 @@ pub struct World {
     pub bonds: Vec<Bonds>,
     /// External forces on grains.
     pub loads: Vec<Load>,
+    /// What another simulation saved of grains that are among [`World::grains`], by their ids: they go on with its forces, contact histories and bonds.
+    /// `None` for a world in which all begins.
+    pub saved: Option<Arc<SavedGrains>>,
 }
 
 /// Forces on which local damping acts.

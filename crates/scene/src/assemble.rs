@@ -15,6 +15,7 @@ use crate::{
     sections, shear, solids,
     source::Source,
     stage::{self, Plan},
+    start::{self, Taken},
     vocabulary::{Side, Word},
     walls,
 };
@@ -26,6 +27,7 @@ use seixo_files::vtk::Field;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Most frames, and most lines of a log, that a run may ask for.
 const MAX_FRAMES: f64 = 1e6;
@@ -103,7 +105,8 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     let materials = Materials::new(&file);
     let interactions = interactions(&mut file.interaction, &materials, &mut findings);
     let domain = domain(&mut file.world, &mut findings);
-    let (grains, outlines) = grains::gather(&mut file, &materials, domain.as_ref(), &mut findings);
+    let mut taken = start::taken(&mut file, &materials, &mut findings);
+    let (grains, outlines) = grains::gather(&mut file, taken.as_ref(), &materials, domain.as_ref(), &mut findings);
     let (walls, ranges) = all_walls(&mut file, &materials, &mut findings);
     let mut world = World {
         gravity: si(&file.world.gravity),
@@ -129,6 +132,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         fluids: None,
         bonds: Vec::new(),
         loads: grains::loads(&file),
+        saved: None,
     };
     if file.is_fluid_only() && world.materials.is_empty() {
         world.materials.push(material_of_walls());
@@ -157,6 +161,9 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     stage::announce(&mut world, &plan, &mut findings);
     world.bonds = bonds::bonds(&mut file, &world, &plan.absent, &mut findings);
+    if let Some(taken) = &mut taken {
+        taken.bond(&mut world, &plan.absent, &mut findings);
+    }
     check_interactions_complete(&world, &mut findings);
     check_bodies(&file, &world, &plan.absent, &mut findings);
     if world.grains.is_empty() && plan.inlets.is_empty() && world.fluids.is_none() && findings.diagnostics.list().is_empty() {
@@ -181,6 +188,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     if !findings.diagnostics.list().is_empty() {
         return Err(findings.diagnostics);
     }
+    world.saved = taken.and_then(Taken::into_saved).map(Arc::new);
     let settings = Settings {
         device,
         precision,
@@ -329,7 +337,7 @@ fn check_bodies(file: &SceneFile, world: &World, absent: &[stage::StageItem], fi
         }
     }
     let wanted = file.output.fields.iter().flatten().any(|field| field.0 == Field::Body);
-    if wanted && file.grains.values().all(|section| Bodies::of(section).is_none()) {
+    if wanted && world.grains.bodies.is_empty() && file.grains.values().all(|section| Bodies::of(section).is_none()) {
         let complaint = UnlocatedDiagnostic::new("output.fields: \"body\" is for scenes with clumps");
         findings.add("output.fields", complaint.remedy("remove it, or give grains a `shape`"));
     }

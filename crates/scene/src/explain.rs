@@ -29,6 +29,7 @@ const SECTIONS: &[&str] = &[
     "material",
     "interaction",
     "shape",
+    "start",
     "wall",
     "grains",
     "fluid",

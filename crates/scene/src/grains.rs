@@ -12,12 +12,13 @@ use crate::{
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
     stage::{check_section, frozen_sections},
+    start::{self, Taken},
 };
 use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use seixo_engine::state::{GrainScalar, StartScalars};
-use seixo_engine::world::{Domain, ExpectedGrains, Grains, Load, Vec3, VectorOfTime, WallMotion};
+use seixo_engine::world::{Body, Domain, ExpectedGrains, Grains, Load, Sphere, Vec3, VectorOfTime, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
 
@@ -61,11 +62,14 @@ struct Unnumbered<'a> {
     /// Joint of its bodies.
     joint: Option<JointSection>,
     loose: Vec<UnnumberedGrain>,
+    /// Rigid bodies of another run, with their spheres and their material.
+    bodies: Vec<(Body, Vec<Sphere>, u32)>,
 }
 
 /// The grains of all sections in alphabetical order. Ids from files are kept; other grains get the free ids, counted from 0.
 pub(crate) fn gather(
     file: &mut SceneFile,
+    taken: Option<&Taken>,
     materials: &Materials,
     domain: Option<&Domain>,
     findings: &mut CheckState,
@@ -79,7 +83,7 @@ pub(crate) fn gather(
     let (mut sections, mut so_far) = (Vec::new(), Vec::new());
     let frozen = frozen_sections(file);
     let of_sections: Vec<StartScalars> = file.grains.values().map(GrainsSection::scalars).collect();
-    for (name, section) in &mut file.grains {
+    for (group, (name, section)) in file.grains.iter_mut().enumerate() {
         if frozen.contains(name) {
             // Their bodies come later.
             if let Err((key, complaint)) = check_section(section, materials) {
@@ -92,6 +96,30 @@ pub(crate) fn gather(
                 motion: None,
                 joint: None,
                 loose: Vec::new(),
+                bodies: Vec::new(),
+            });
+            continue;
+        }
+        if let Some(taken) = taken.filter(|_| !section.has_source()) {
+            let motion = start::check_section(section).and_then(|()| grain_boundary::motion(section, findings));
+            let motion = motion.unwrap_or_else(|(key, complaint)| {
+                findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
+                None
+            });
+            let (loose, bodies) = of_other_run(taken, group as u32, section);
+            so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
+            let spheres = bodies
+                .iter()
+                .flat_map(|(body, spheres, _)| spheres.iter().map(move |sphere| (body.place(sphere.offset), sphere.radius)));
+            so_far.extend(spheres);
+            sections.push(Unnumbered {
+                name: name.as_str(),
+                shape: None,
+                acts_on_fluid: false,
+                motion,
+                joint: None,
+                loose,
+                bodies,
             });
             continue;
         }
@@ -118,11 +146,13 @@ pub(crate) fn gather(
             motion,
             joint: section.joint,
             loose,
+            bodies: Vec::new(),
         });
     }
     let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
-    for Unnumbered { name, loose, .. } in &sections {
-        for id in loose.iter().filter_map(|grain| grain.row.id) {
+    for Unnumbered { name, loose, bodies, .. } in &sections {
+        let of_bodies = bodies.iter().flat_map(|(_, spheres, _)| spheres).map(|sphere| sphere.id);
+        for id in loose.iter().filter_map(|grain| grain.row.id).chain(of_bodies) {
             if let Some(first) = claimed.insert(id, name) {
                 let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
                 findings.add(
@@ -152,7 +182,17 @@ pub(crate) fn gather(
             motion,
             joint,
             loose,
+            bodies,
         } = section;
+        for (body, spheres, material) in bodies {
+            let body = Body {
+                id: grains.bodies.len() as u32,
+                motion: motion.clone(),
+                ..body.clone()
+            };
+            grains.push_body(body, spheres, *material, group as u32);
+            grains.scalars.extend_to(grains.len(), &StartScalars::default(), &carried);
+        }
         let shape = shape.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
         let shape = shape.unwrap_or_else(|complaint| {
             findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
@@ -265,6 +305,48 @@ pub(crate) fn gather(
         }
     }
     (grains, outlines)
+}
+
+/// Free grains and rigid bodies of another run that belong to this group.
+fn of_other_run(taken: &Taken, group: u32, section: &GrainsSection) -> (Vec<UnnumberedGrain>, Vec<(Body, Vec<Sphere>, u32)>) {
+    let saved = taken.saved();
+    let grains = &saved.grains;
+    let of_group = |k: &usize| grains.group[*k] == group;
+    let loose = |k: usize| {
+        let mut scalars = StartScalars::default();
+        for scalar in GrainScalar::ALL {
+            scalars[scalar] = grains.scalars[scalar].get(k).copied();
+        }
+        UnnumberedGrain {
+            row: GrainRow {
+                id: Some(grains.id[k]),
+                position: grains.position[k],
+                velocity: grains.velocity[k],
+                angular_velocity: grains.angular_velocity[k],
+                ..GrainRow::default()
+            },
+            radius: grains.radius[k],
+            mass: grains.masses.get(&grains.id[k]).copied(),
+            is_as_drawn: false,
+            material: grains.material[k],
+            orientation: DQuat::IDENTITY,
+            scalars: scalars.or(&section.scalars()),
+        }
+    };
+    let body = |(body, members): (&Body, Vec<usize>)| {
+        let first = *members.first().filter(|&k| of_group(k))?;
+        let sphere = |(&k, &(id, offset)): (&usize, &(u32, Vec3))| Sphere {
+            id,
+            offset,
+            radius: grains.radius[k],
+        };
+        let spheres = members.iter().zip(&body.carries).map(sphere).collect();
+        Some((body.clone(), spheres, grains.material[first]))
+    };
+    (
+        saved.free_grains().into_iter().filter(of_group).map(loose).collect(),
+        saved.bodies().into_iter().filter_map(body).collect(),
+    )
 }
 
 /// Whether a position is in the domain.

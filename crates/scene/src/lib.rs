@@ -50,6 +50,7 @@ mod solids;
 mod source;
 mod spheres;
 mod stage;
+mod start;
 mod synonyms;
 mod templates;
 mod vocabulary;
@@ -360,7 +361,7 @@ pub struct Densities {
 /// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
     let (file, _) = sections(path, &[])?;
-    if file.grains.values().any(|section| section.mass.is_some()) {
+    if file.start.is_some() || file.grains.values().any(|section| section.mass.is_some()) {
         return Ok(Densities {
             of_materials: Vec::new(),
             of_grains: None,

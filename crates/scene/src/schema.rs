@@ -6,6 +6,7 @@ mod fluid;
 mod open_boundary;
 mod output;
 mod shape;
+mod start;
 mod wall;
 
 pub(crate) use bond::BondsSection;
@@ -14,6 +15,7 @@ pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{BodyOf, CoarseSection, FragmentsOf, LoadOn, OutputSection, ProbeSection};
 pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Turn};
+pub(crate) use start::StartSection;
 pub(crate) use wall::{BoxWall, FrameSection, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
 use crate::{
@@ -61,7 +63,12 @@ pub(crate) struct SceneFile {
     /// Shapes of clumps by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shape: BTreeMap<String, ShapeSection>,
-    /// Groups of grains by name, each with exactly one of `file`, `fill`, `at` and `inlet`. They are numbered in alphabetical order.
+    /// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at` and `inlet`. First they are cut
+    /// and thinned, then rotated, then moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartSection>,
+    /// Groups of grains by name, each with exactly one of `file`, `fill`, `at` and `inlet`, or with none of them if its grains come from another run, see
+    /// `start`. They are numbered in alphabetical order.
     #[serde(default)]
     pub grains: BTreeMap<String, GrainsSection>,
     /// Walls by name, each with exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`.
@@ -344,7 +351,7 @@ pub(crate) struct TwistingSection {
     pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
-/// Grains: exactly one of `file`, `fill`, `at` and `inlet`.
+/// Grains: exactly one of `file`, `fill`, `at` and `inlet`, or none of them for grains of another run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
     /// Material of the grains; a `material` column of the file takes precedence. Without both, the type of an atom in a file of LAMMPS is the name of its

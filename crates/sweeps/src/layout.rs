@@ -34,6 +34,9 @@ pub const EXTENDED_HISTORY_STRIDE: usize = 12;
 /// Place of the largest overlap in the history of an extended contact.
 pub const LARGEST_OVERLAP: usize = 8;
 
+/// Place of the number that says whether an extended contact holds, in its history.
+pub const HOLDS: usize = 9;
+
 /// Numbers of a contact history on the host.
 pub fn history_stride(is_extended: bool) -> usize {
     if is_extended { EXTENDED_HISTORY_STRIDE } else { RECORD }
@@ -168,7 +171,7 @@ pub fn extended_history_at<R: Real>(history: &[R], at: usize) -> ExtendedHistory
         rolling: load::<R>(history, at + 4usize),
         twisting: history[at + 7usize],
         largest_overlap: history[at + LARGEST_OVERLAP],
-        holds: history[at + 9usize],
+        holds: history[at + HOLDS],
     }
 }
 
@@ -176,7 +179,7 @@ pub fn extended_history_at<R: Real>(history: &[R], at: usize) -> ExtendedHistory
 #[cube]
 #[inline(always)]
 pub fn stored_extended_history<R: Real>(history: &mut [R], at: usize) -> ExtendedHistory<R> {
-    let holds = history[at + 9usize];
+    let holds = history[at + HOLDS];
     ExtendedHistory::<R> {
         rolling: recall::<R>(history, at + 4usize),
         twisting: history[at + 7usize],
@@ -192,7 +195,7 @@ pub fn store_extended_history<R: Real>(history: &mut [R], at: usize, extended_hi
     store::<R>(history, at + 4usize, &extended_history.rolling);
     history[at + 7usize] = extended_history.twisting;
     history[at + LARGEST_OVERLAP] = extended_history.largest_overlap;
-    history[at + 9usize] = extended_history.holds;
+    history[at + HOLDS] = extended_history.holds;
 }
 
 /// Factor from the history of the first grain of a contact to that of the second, for number c: −1 for forces and torques, 1 for radii, overlaps and

@@ -5,13 +5,13 @@ use super::plan::BondCandidate;
 use crate::fields::{Fields, PART, parts};
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
-use crate::world::{Bonds, World, array};
+use crate::world::{Bonds, SavedBond, World, array};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BOND_PARAMETERS, BreakMode};
-use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of};
+use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, KIND, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of};
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::collections::HashMap;
@@ -150,6 +150,21 @@ impl BondNetwork {
             self.records[bond * BOND + ENERGY] = energy;
             self.last.energy += energy;
         }
+    }
+
+    /// Lets bonds go on as they were saved, by the ids of their grains: with their reference, strength and energy, and the parameters of this world.
+    /// They are to be listed again.
+    pub fn go_on_from(&mut self, saved: &[SavedBond]) {
+        self.forget_rows();
+        let before: HashMap<[u32; 2], &SavedBond> = saved.iter().map(|bond| (bond.ids, bond)).collect();
+        for bond in 0..self.len() {
+            let Some(saved) = before.get(&self.ids(bond)) else { continue };
+            let record = &mut self.records[bond * BOND..][..BOND];
+            let row = record[KIND];
+            record.copy_from_slice(&saved.record);
+            record[KIND] = row;
+        }
+        self.last.energy = self.intact_bonds().map(|bond| self.records[bond * BOND + ENERGY]).sum();
     }
 
     /// Number of bonds that were ever made.

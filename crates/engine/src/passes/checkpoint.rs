@@ -1,6 +1,6 @@
 //! What a domain saves, and what it restores.
 
-use crate::checkpoint::{WEAR, misfit, numbers, padded, words};
+use crate::checkpoint::{GIVEN_MASSES, WEAR, given_masses, misfit, numbers, padded, words};
 use crate::grains::DisabledGrains;
 use crate::measure::Work;
 use crate::populations::Populations;
@@ -9,9 +9,6 @@ use crate::search::{Pairs, of_partner};
 use crate::state::{Column, Sections, State};
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL_CONTACT, history_stride};
 use std::collections::HashSet;
-
-/// Sections of given masses: ids, and masses \[kg\].
-const GIVEN_MASSES: [&str; 2] = ["given_masses/id", "given_masses/mass"];
 
 impl Populations {
     /// Disabled grains of a checkpoint, whose bonds are in the bond network.
@@ -46,8 +43,8 @@ impl Populations {
 
     /// Restores given masses; without them, those of the world remain.
     pub(crate) fn restore_given_masses(&mut self, state: &State) {
-        if let [Some(Column::U32(ids)), Some(Column::F64(masses))] = GIVEN_MASSES.map(|name| state.get(name)) {
-            self.grains.given_masses = ids.iter().copied().zip(masses.iter().copied()).collect();
+        if let Some(masses) = given_masses(state) {
+            self.grains.given_masses = masses;
         }
     }
 

@@ -66,6 +66,7 @@ impl Simulation {
                 self.whole.populations.walls.listed_at,
             ]),
         );
+        self.whole.populations.save_motion(to);
         self.whole.populations.save_ledger(to);
         Ok(())
     }

@@ -105,6 +105,7 @@ mod open_boundaries;
 mod periodic;
 mod prescribed_motion;
 mod same_bits;
+mod saved;
 mod servos;
 mod shifting;
 mod static_tables;

@@ -21,6 +21,7 @@ mod servos;
 mod slice;
 mod spheres;
 mod stage;
+mod start;
 mod surface;
 mod sweep;
 mod table;

@@ -14,6 +14,7 @@
 
 mod bodies;
 mod bond_breaks;
+mod changes;
 mod driver;
 mod error;
 mod exchange;
@@ -44,6 +45,7 @@ mod viewers;
 mod volume;
 mod warnings;
 
+pub use changes::Change;
 pub use error::RunError;
 pub use log::Event;
 pub use record::{

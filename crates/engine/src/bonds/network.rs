@@ -11,7 +11,9 @@ use rand_chacha::ChaCha12Rng;
 use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BOND_PARAMETERS, BreakMode};
-use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, FIRST, KIND, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of};
+use seixo_sweeps::bonds::{
+    BOND, BROKEN, BondPowerSums, ENERGY, FIRST, KIND, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of,
+};
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
 use std::collections::HashMap;

@@ -74,7 +74,10 @@ impl SavedGrains {
     pub fn of(state: &State) -> Result<SavedGrains, WorldError> {
         let fields = Fields::load(state).map_err(|name| misfit(&format!("section {name} is missing or of the wrong size")))?;
         let n = fields.len();
-        if fields.position.len() != n * RECORD || fields.velocity.len() != n * RECORD || fields.force.len() != n * RECORD {
+        let records = [&fields.position, &fields.velocity, &fields.force];
+        if records.iter().any(|column| column.len() != n * RECORD)
+            || [&fields.material, &fields.group].iter().any(|column| column.len() != n)
+        {
             return Err(misfit("its grains have other columns"));
         }
         let [x, y, z, velocity_lead] = *numbers(state, MOTION, Some(4))? else {

@@ -83,6 +83,7 @@ impl Types {
                 };
                 (format!("{count}{inner}"), unit, range)
             }
+            "object" if type_of(&node["additionalProperties"]) == "string" => ("names by name".to_owned(), none(), none()),
             "object" if node["additionalProperties"].is_object() => ("tables by name".to_owned(), none(), none()),
             "object" => ("table".to_owned(), none(), none()),
             _ => ("text".to_owned(), none(), node["pattern"].as_str().unwrap_or_default().to_owned()),

@@ -15,6 +15,7 @@ Examples:
   seixo resume silo.out --until \"10 s\"   further than that
   seixo resume silo.out --threads 8      on other threads: the results stay the same bits
   seixo resume silo.out --device gpu     on another device: the same state goes on, with other rounding
+  seixo resume silo.out --set interaction.glass-glass.friction=0.2   with another friction from here on
   seixo resume silo.out --moved /old/meshes=/new/meshes   what the scene names is elsewhere now
 
 A run folder may be moved, alone or with the files that its scene names: what moved along is found relative to it.
@@ -31,6 +32,10 @@ pub struct ResumeArguments {
     /// New path of a file that the scene names, or of a folder above it, such as --moved /old/meshes=/new/meshes; repeat the option for more paths
     #[arg(long, value_name = "OLD=NEW", value_parser = moved)]
     moved: Vec<(PathBuf, PathBuf)>,
+    /// Change a value of the scene from here on, such as --set interaction.glass-glass.friction=0.2; for keys that say nothing of the past of the run.
+    /// Repeat the option for more values
+    #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", value_parser = super::setting)]
+    settings: Vec<(String, String)>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -50,7 +55,7 @@ fn moved(text: &str) -> Result<(PathBuf, PathBuf), String> {
 
 /// Continues the run.
 pub fn resume(arguments: &ResumeArguments) -> Done {
-    let overrides = arguments.limits.overrides();
+    let overrides = [arguments.settings.clone(), arguments.limits.overrides()].concat();
     let rank = Rank::join(&arguments.folder.join(folder::SCENE), &overrides);
     let voice = rank.voice(arguments.voice);
     let ran = || -> Done {

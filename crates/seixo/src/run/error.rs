@@ -105,6 +105,20 @@ pub enum RunError {
         /// Time of the checkpoint \[s\].
         reached: f64,
     },
+    /// A key may not change when a run resumes.
+    #[error(
+        "{folder}: {key} cannot change when a run resumes, because what it did until now depends on it; what can: {known}. For all else write a scene \
+         that goes on from this run, with [start] from = \"{folder}\", and run that",
+        folder = folder.display()
+    )]
+    Unchangeable {
+        /// The run folder.
+        folder: PathBuf,
+        /// The key.
+        key: String,
+        /// Keys that may change.
+        known: String,
+    },
     /// The scene is wrong.
     #[error("{0}")]
     Scene(Diagnostics),
@@ -200,7 +214,11 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         match self {
             RunError::Exists { .. } | RunError::Occupied { .. } | RunError::NotARun { .. } | RunError::WatchedRanks { .. } => true,
-            RunError::CutOff { .. } | RunError::Owned { .. } | RunError::Missing { .. } | RunError::PassedParticles { .. } => true,
+            RunError::Unchangeable { .. }
+            | RunError::CutOff { .. }
+            | RunError::Owned { .. }
+            | RunError::Missing { .. }
+            | RunError::PassedParticles { .. } => true,
             RunError::Refused(WorldError::Gpu(GpuError::Lost { .. }) | WorldError::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,

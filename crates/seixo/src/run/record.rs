@@ -1,5 +1,6 @@
 //! `run.json` (record of the run), `profile.csv` (time per pass) and `trace.csv` (activity of CPU and GPU over time).
 
+use super::changes::Change;
 use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
 use super::stage_runner::StageRunner;
@@ -178,6 +179,9 @@ pub struct Record {
     /// Stages that began.
     #[serde(default)]
     pub stages: Vec<StageRecord>,
+    /// Keys of the scene that changed when the run was resumed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// State of the run.
     pub result: Outcome,
     /// Error of a failed run.
@@ -246,6 +250,7 @@ impl Record {
             until: scene.run.until,
             stage: None,
             stages: Vec::new(),
+            changes: Vec::new(),
             result: Outcome::Running,
             reason: None,
             time: 0.0,

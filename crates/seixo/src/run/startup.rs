@@ -1,6 +1,7 @@
 //! Starts a run at time zero, or resumes one from its folder.
 
 use super::bond_breaks::BondBreakTable;
+use super::changes;
 use super::driver::{Driver, RunTables};
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
@@ -96,14 +97,16 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
 }
 
 /// Resumes a run from the newest valid checkpoint of its folder. The results have the same bits as without interruption, except on another device.
-/// The overrides that matter are `run.threads`, `run.device`, `run.precision` and `run.until`.
+/// The overrides may change keys that say nothing of the past of the run, such as `run.threads`, `run.until` or a friction coefficient. Those of
+/// physics, outputs and stages hold for later resumes, too, and are listed in the record.
 ///
 /// # Errors
-/// If the folder has no run or no valid checkpoint, its scene has changed, a file that the scene names is missing, or `run.until` is before the time
-/// of the checkpoint; else as [`start`].
+/// If an override is of another key. If the folder has no run or no valid checkpoint, its scene has changed, a file that the scene names is missing, or
+/// `run.until` is before the time of the checkpoint; else as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<RunEnd, RunError> {
     let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());
+    changes::check(folder, overrides)?;
     let path = folder.join(SCENE);
     if !layer.exists(&path).map_err(disk(&path, "look at it"))? {
         return Err(RunError::NotARun { folder: folder.to_owned() });
@@ -127,8 +130,15 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         .and_then(|before| before.folder.clone())
         .unwrap_or_else(|| whole(folder));
     let moved = MovedFiles::new(options.moved.clone(), &first, folder);
-    let loaded = seixo_scene::load_text_from(&text, &path, overrides, &|path| moved.place(path));
-    let mut scene = loaded.map_err(|found| moved.missing(folder).unwrap_or(RunError::Scene(found)))?;
+    let load = |overrides: &[(String, String)]| {
+        let loaded = seixo_scene::load_text_from(&text, &path, overrides, &|path| moved.place(path));
+        loaded.map_err(|found| moved.missing(folder).unwrap_or(RunError::Scene(found)))
+    };
+    let earlier = before.as_ref().map_or(&[][..], |before| before.changes.as_slice());
+    let changes = changes::with_lasting(earlier, overrides, (header.time, header.steps));
+    let changed = changes.len() - earlier.len();
+    let earlier = changes::overrides_of(earlier);
+    let mut scene = load(&[earlier.as_slice(), overrides].concat())?;
     scene.settings.ranks = ranks;
     let scene_hash = record::scene_hash(&text, &scene.world, &scene.plan.reserve);
     let marks: Option<Marks> = serde_json::from_value(header.outputs.clone()).ok();
@@ -149,6 +159,9 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let Some(stage_runner) = StageRunner::restore(&scene.plan, time_step, &state, header.steps) else {
         return Err(RunError::OtherScene { folder: folder.to_owned() });
     };
+    if changes::are_of_stages(overrides) {
+        changes::check_stages(folder, [&load(&earlier)?, &scene], stage_runner.stages().count())?;
+    }
     let bounds = bounds(&scene);
     let given_masses = Some(has_given_masses(&scene));
     let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &stage_runner.past());
@@ -163,6 +176,11 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         record.particle_steps = before.particle_steps;
         record.take_stages(before.stages, &stage_runner);
     }
+    record.changes = changes;
+    if changed > 0 {
+        // A kill before the next checkpoint must not lose what the results after it will depend on.
+        record.write(layer, folder)?;
+    }
     let mut outputs = Outputs::open((layer, folder), &scene, bounds, record.time_step.value, &marks)?;
     outputs.restore(&state, &simulation);
     let place = (layer, folder);
@@ -176,7 +194,12 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         precision: simulation.precision().name(),
         threads: simulation.threads(),
         until: scene.run.until,
-        notices: [simulation.notices(), folder::taken_over(owned.as_ref()).as_slice()].concat(),
+        notices: [
+            simulation.notices(),
+            folder::taken_over(owned.as_ref()).as_slice(),
+            changes::notices(&record.changes, changed).as_slice(),
+        ]
+        .concat(),
     };
     let log = Log::resume(layer, folder)?;
     let tables = RunTables {

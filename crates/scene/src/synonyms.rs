@@ -144,6 +144,11 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
         &["cp", "heat_capacity", "thermal_capacity", "specific_heat"],
     ),
     ("stage", "", &["phase", "step", "event"]),
+    (
+        "start",
+        "grains",
+        &["read_restart", "restart_from", "continue_from", "initial_state"],
+    ),
     ("stiffness", "friction", &["k", "kn", "k_n", "normal_stiffness"]),
     ("support", "", &["coefh", "h", "smoothing_length"]),
     ("surface_energy", "", &["gamma", "work_of_adhesion", "cohesionEnergyDensity"]),

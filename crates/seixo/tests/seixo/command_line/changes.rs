@@ -12,7 +12,7 @@ fn energies(stage: &Stage, run: &str, name: &str, from: f64) -> Vec<f64> {
     rows(&text).iter().filter(|row| row[0] >= from).map(|row| row[column]).collect()
 }
 
-/// Without friction no more energy is dissipated by it, and a later resume remembers that.
+/// Without friction no more energy is dissipated by it, also after a later resume.
 #[test]
 fn friction_changes_for_good() {
     let stage = Stage::new();

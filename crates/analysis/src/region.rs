@@ -1,7 +1,8 @@
 //! Parts of space, and what of points, lines and balls is inside.
 
 use crate::ball;
-use glam::DVec3;
+use crate::rigid_motion::RigidMotion;
+use glam::{DMat3, DVec3};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::{Image, PeriodicCell};
 use std::f64::consts::PI;
@@ -31,6 +32,15 @@ pub enum Region {
         center: DVec3,
         /// Radius \[m\].
         radius: f64,
+    },
+    /// A box in any orientation.
+    Block {
+        /// Center \[m\].
+        center: DVec3,
+        /// Directions of its edges, unit vectors at right angles.
+        axes: DMat3,
+        /// Half of its edges \[m\].
+        half: DVec3,
     },
 }
 
@@ -69,6 +79,7 @@ impl Region {
             Region::Box { min, max } => (max - min).element_product(),
             Region::Cylinder { from, to, radius } => PI * radius * radius * (to - from).length(),
             Region::Sphere { radius, .. } => ball::volume(radius),
+            Region::Block { half, .. } => 8.0 * half.element_product(),
         }
     }
 
@@ -83,6 +94,42 @@ impl Region {
                 [from.min(to) - half, from.max(to) + half]
             }
             Region::Sphere { center, radius } => [center - radius, center + radius],
+            Region::Block { center, axes, half } => {
+                let reach = axes.x_axis.abs() * half.x + axes.y_axis.abs() * half.y + axes.z_axis.abs() * half.z;
+                [center - reach, center + reach]
+            }
+        }
+    }
+
+    /// Its center \[m\].
+    pub fn center(&self) -> DVec3 {
+        let [low, high] = self.bounds();
+        0.5 * (low + high)
+    }
+
+    /// The region where a rigid motion takes it.
+    pub fn moved(&self, motion: &RigidMotion) -> Region {
+        let place = |point: DVec3| DVec3::from(motion.place(point.to_array()));
+        match *self {
+            Region::Box { min, max } => Region::Block {
+                center: place(0.5 * (min + max)),
+                axes: motion.axes(),
+                half: 0.5 * (max - min),
+            },
+            Region::Cylinder { from, to, radius } => Region::Cylinder {
+                from: place(from),
+                to: place(to),
+                radius,
+            },
+            Region::Sphere { center, radius } => Region::Sphere {
+                center: place(center),
+                radius,
+            },
+            Region::Block { center, axes, half } => Region::Block {
+                center: place(center),
+                axes: motion.axes() * axes,
+                half,
+            },
         }
     }
 
@@ -104,13 +151,17 @@ impl Region {
                 [along, within(aside, turning, radius), EVERYWHERE]
             }
             Region::Sphere { center, radius } => [within(start - center, rate, radius), EVERYWHERE, EVERYWHERE],
+            Region::Block { center, axes, half } => {
+                let [start, rate] = [start - center, rate].map(|v| axes.transpose() * v);
+                [0, 1, 2].map(|axis| between(start[axis], rate[axis], -half[axis], half[axis]))
+            }
         };
         let first = spans.iter().fold(0.0, |first: f64, span| first.max(span[0]));
         let last = spans.iter().fold(1.0, |last: f64, span| last.min(span[1]));
         (last - first).max(0.0)
     }
 
-    /// Volume of a ball that is inside \[m³\]: exact for a box and a sphere; see [`ball::in_cylinder`] for a cylinder.
+    /// Volume of a ball that is inside \[m³\]: exact for boxes and a sphere; see [`ball::in_cylinder`] for a cylinder.
     pub(crate) fn volume_of_ball(&self, center: DVec3, radius: f64) -> f64 {
         match *self {
             Region::Box { min, max } => ball::in_box(center, radius, min, max),
@@ -118,6 +169,11 @@ impl Region {
                 center: middle,
                 radius: other,
             } => ball::in_ball((center - middle).length(), radius, other),
+            Region::Block {
+                center: middle,
+                axes,
+                half,
+            } => ball::in_box(axes.transpose() * (center - middle), radius, -half, half),
             Region::Cylinder {
                 from,
                 to,
@@ -293,6 +349,21 @@ mod tests {
         for (region, start, end, expected) in cases {
             let share = region.share_of_line(start.into(), end.into());
             assert!((share - expected).abs() < 1e-15, "{region:?}: {share} {expected}");
+        }
+        // A cube on an edge is wider and holds as much.
+        let (sin, cos) = 0.5_f64.sin_cos();
+        let motion = RigidMotion::new([1.0, 0.0, 0.0], [cos, 0.0, sin, 0.0]);
+        let cube = Region::Box {
+            min: DVec3::ZERO,
+            max: DVec3::new(1.0, 2.0, 3.0),
+        };
+        let block = cube.moved(&motion);
+        assert!((block.volume() - 6.0).abs() < 1e-12 && block.bounds()[1].x - block.bounds()[0].x > 1.1);
+        for point in [[0.9, 1.9, 2.9], [0.1, 0.1, 0.1], [1.1, 1.0, 1.0], [0.5, -0.1, 1.0]] {
+            let here = DVec3::from(motion.place(point));
+            assert_eq!(block.contains(here), cube.contains(point.into()), "{point:?}");
+            let [whole, now] = [(&cube, DVec3::from(point)), (&block, here)].map(|(region, center)| region.volume_of_ball(center, 0.3));
+            assert!((whole - now).abs() < 1e-12, "{point:?}: {whole} {now}");
         }
         let tube = Region::Cylinder {
             from: DVec3::ZERO,

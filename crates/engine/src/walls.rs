@@ -17,8 +17,8 @@ pub(crate) use images::largest_displacement;
 use motion::{AcrossAxis, is_on};
 pub(crate) use motion::{WallDisplacement, fastest, is_moving, rotation_axis};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
-use seixo_laws::Vector3;
 use seixo_laws::wall::rotated;
+use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
 use seixo_sweeps::wall::{elements_near, normal_at, velocity_of_surface};
 use seixo_sweeps::wall_pose::{POSE, SERVO, rotation_of_wall};
@@ -85,6 +85,8 @@ pub struct Walls {
     pub servos: Vec<f64>,
     /// Rotation angle of each wall at the start of its current motion \[rad\].
     turned_before: Vec<f64>,
+    /// Position of the point of each wall that was at the origin at time zero, and rotation since then: at the start of its current motion \[m\].
+    carried_before: Vec<(Vec3, Quaternion<f64>)>,
     /// Displacements of servos whose motions ended, in the order of their ends \[m\].
     finished_displacements: Vec<f64>,
     /// Loads of grains of other subdomains on each wall with a servo; empty without decomposition.
@@ -117,6 +119,14 @@ pub struct Walls {
     old_list: Vec<u32>,
     old_history: Vec<f64>,
 }
+
+/// No rotation.
+const UNTURNED: Quaternion<f64> = Quaternion {
+    w: 1.0,
+    x: 0.0,
+    y: 0.0,
+    z: 0.0,
+};
 
 pub(crate) fn vector(v: &[f64]) -> Vector3<f64> {
     Vector3 { x: v[0], y: v[1], z: v[2] }
@@ -214,6 +224,7 @@ impl Walls {
             servos: vec![0.0; given.len() * SERVO],
             listed_way: vec![0.0; given.len()],
             turned_before: vec![0.0; given.len()],
+            carried_before: vec![([0.0; 3], UNTURNED); given.len()],
             ..Walls::default()
         };
         for (index, wall) in given.iter().enumerate() {
@@ -250,6 +261,7 @@ impl Walls {
         let shape = self.given[wall]
             .shape
             .placed(|point| self.moved(wall, point), |direction| self.turned(wall, direction));
+        self.carried_before[wall] = self.carried(wall);
         self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned + self.turned_by_servo(wall);
         self.end_servo(wall);
         let given = &mut self.given[wall];
@@ -526,6 +538,16 @@ impl Walls {
             self.moved(wall, &self.middle[wall]),
             self.turned_before[wall] + angle + self.turned_by_servo(wall),
         )
+    }
+
+    /// Current position of the point of a wall that was at the origin at time zero \[m\], and the rotation since then, by all of its motions.
+    pub fn carried(&self, wall: usize) -> (Vec3, Quaternion<f64>) {
+        let (origin, before) = &self.carried_before[wall];
+        let rotation = rotation_of_wall::<f64>(&self.poses, wall * POSE, &self.servos, wall);
+        let (sin, cos) = (0.5 * rotation.sine.atan2(rotation.cosine)).sin_cos();
+        let Vector3 { x, y, z } = rotation.axis.times(sin);
+        let since = Quaternion { w: cos, x, y, z };
+        (self.moved(wall, origin), since.after(before).normalized())
     }
 
     /// Memory \[bytes\].

@@ -179,7 +179,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     };
     let (device, precision) = place(&file, &mut findings);
     let output = output_plan(&mut file, &mut findings);
-    let probes = probes(&mut file, &world, &ranges, &plan.absent, &mut findings);
+    let probes = probes(&mut file, &world, &ranges, &plan, &mut findings);
     stage::find_columns(&mut plan.stages, &file, &probes, &mut findings);
     let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);

@@ -63,7 +63,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, UnlocatedDiagnostic, escape_contr
 pub use inlet::{Inlet, InletTotals};
 pub use mesh_uses::{MeshUses, uses_of_mesh};
 pub use outline::{Outlined, Outlines};
-pub use probes::FluidProbe;
+pub use probes::{Carrier, Enclosure, FluidProbe, Passage};
 pub use rate::Rate;
 pub use schema::schema;
 pub use source::Source;
@@ -72,7 +72,7 @@ pub use stage::{Freeze, Plan, Stage, StageAction, StageItem, StageTarget, Zone};
 pub use templates::{Template, templates};
 
 use diagnostics::Next;
-use seixo_analysis::{Grid, Region};
+use seixo_analysis::{Grid, Region, SpeedLimit};
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, Settings, Vec3, World};
 use seixo_files::vtk::Field;
@@ -181,6 +181,8 @@ pub struct Probe {
     pub average: Option<Average>,
     /// The logged quantity.
     pub what: ProbeKind,
+    /// What carries its places, which are given at time zero; `None` if they do not move.
+    pub carrier: Option<Carrier>,
 }
 
 /// Statistics over a time back from each line of a probe.
@@ -209,12 +211,25 @@ pub enum ProbeKind {
         /// Only grains within this distance of the point count \[m\].
         radius: Option<f64>,
     },
-    /// Residence times of grains between two planes.
+    /// Residence times of grains.
     ResidenceTime {
-        /// A point of each plane \[m\]: of that where the time begins, and of that where it ends.
-        points: [Vec3; 2],
-        /// Their unit normals.
-        normals: [Vec3; 2],
+        /// Where the time of a grain begins.
+        from: Passage,
+        /// Where it ends.
+        to: Passage,
+    },
+    /// Time-averaged velocity in cells, and the share of what is there that hardly moves.
+    DeadZone {
+        /// The cells.
+        grid: Grid,
+        /// Speed below which a cell is dead.
+        limit: SpeedLimit,
+        /// Simulated time between two samples \[s\].
+        sample_every: f64,
+        /// Only grains of this group, an index into [`World::groups`], and no fluid.
+        group: Option<u32>,
+        /// Only particles of this fluid, an index into the fluids of the world, and no grains.
+        fluid: Option<u32>,
     },
     /// Energies.
     Energy,
@@ -287,12 +302,14 @@ pub enum ProbeKind {
         /// Corners of the box that is divided into the cells \[m\].
         bounds: Option<[Vec3; 2]>,
     },
-    /// Angle of repose of a heap.
+    /// Angle of repose of a heap, or of a bed in a drum.
     AngleOfRepose {
         /// Index into [`World::groups`].
         group: u32,
         /// Only grains whose centers are inside.
         region: Option<Region>,
+        /// Direction of the axis of the drum, if it is one.
+        axis: Option<Vec3>,
     },
     /// Torque of grains and fluids on a wall about the point `through` of its axis, or about the origin if it has none.
     WallTorque {

@@ -1,10 +1,15 @@
 //! Probes: from the keys of a scene to logged quantities.
 
 mod bodies;
+mod carrier;
 mod columns;
+mod dead_zone;
 mod fluid;
+mod residence;
 
+pub use carrier::Carrier;
 pub use fluid::FluidProbe;
+pub use residence::{Enclosure, Passage};
 
 use crate::{
     Average, Probe, ProbeKind,
@@ -12,14 +17,14 @@ use crate::{
     diagnostics::{UnlocatedDiagnostic, did_you_mean},
     fill::{axis_between, corners, si},
     quantity::{Positive, Quantity, Time},
-    schema::{FragmentsOf, Plane, ProbeSection, SceneFile, SimpleRegion},
-    stage::StageItem,
+    schema::{Direction, FragmentsOf, ProbeSection, SceneFile, SimpleRegion},
+    stage::{Plan, StageItem},
     walls::{self, NamedWalls},
 };
 use glam::DVec3;
 use seixo_analysis as analysis;
 use seixo_engine::state::GrainScalar;
-use seixo_engine::world::{Domain, World};
+use seixo_engine::world::{Domain, Vec3, World};
 use std::{collections::BTreeMap, ops::Range};
 
 /// The logged quantity of a probe, or the key at fault and the reason.
@@ -29,15 +34,18 @@ type Kind = Result<ProbeKind, (String, UnlocatedDiagnostic)>;
 const USUAL_SAMPLES: f64 = 100.0;
 const MAX_SAMPLES: f64 = 1e5;
 
+/// Largest vertical part of the axis of a drum: the sine of 60 degrees.
+const STEEPEST: f64 = 0.866;
+
 /// Smallest number of grains from whose positions a strain in space follows.
 const MIN_TO_STRAIN: usize = 4;
 
-/// The probes of a scene, in alphabetical order; `absent` lists items that are not present at the start.
+/// The probes of a scene, in alphabetical order.
 pub(crate) fn probes(
     file: &mut SceneFile,
     world: &World,
     walls: &BTreeMap<String, Range<usize>>,
-    absent: &[StageItem],
+    plan: &Plan,
     findings: &mut CheckState,
 ) -> Vec<Probe> {
     let until = file.run.until.si;
@@ -68,17 +76,46 @@ pub(crate) fn probes(
                 findings,
             );
         }
-        match probe_kind(section, (world, absent, &stages), walls, is_sound) {
-            Ok(what) => probes.push(Probe {
+        let stay = section.residence_time.as_mut();
+        let stay = stay.map(|stay| residence::residence(stay, world, &plan.inlets, findings));
+        let dead = section.dead_zone.as_mut();
+        let dead = dead.map(|dead| dead_zone::dead_zone(dead, every, world, is_sound));
+        let ready: Vec<Kind> = stay.into_iter().chain(dead).collect();
+        let what = probe_kind(section, ready, (world, &plan.absent, &stages), walls, is_sound);
+        let what = what.and_then(|what| Ok((carried(section, &what, world, walls, is_sound)?, what)));
+        match what {
+            Ok((carrier, what)) => probes.push(Probe {
                 name: name.clone(),
                 every,
                 average,
                 what,
+                carrier,
             }),
             Err((key, complaint)) => findings.add(&format!("probe.{name}.{key}"), complaint.within(&format!("probe.{name}"))),
         }
     }
     probes
+}
+
+/// What carries the places of a probe.
+fn carried(
+    section: &ProbeSection,
+    what: &ProbeKind,
+    world: &World,
+    walls: NamedWalls,
+    is_sound: bool,
+) -> Result<Option<Carrier>, (String, UnlocatedDiagnostic)> {
+    let Some(name) = &section.on else { return Ok(None) };
+    let found = carrier::carrier(name, world, walls, is_sound);
+    // Of refused sections there may be another kind in place of that which is meant.
+    let checked = found.and_then(|found| {
+        if is_sound {
+            carrier::check_carried(what, world.domain.as_ref()).map(|()| found)
+        } else {
+            Ok(found)
+        }
+    });
+    checked.map_err(|complaint| ("on".to_owned(), complaint))
 }
 
 /// The statistics of a probe with this time between two lines \[s\]; completes the section.
@@ -124,13 +161,15 @@ fn average(section: &mut ProbeSection, every: f64) -> Result<Option<Average>, (S
     }))
 }
 
+/// The logged quantity of a section; `ready` has those of keys that were completed.
 fn probe_kind(
     section: &ProbeSection,
+    ready: Vec<Kind>,
     (world, absent, stages): (&World, &[StageItem], &[String]),
     walls: NamedWalls,
     is_sound: bool,
 ) -> Kind {
-    let mut kinds = Vec::new();
+    let mut kinds = ready;
     let mut add = |kind: Option<Kind>| kinds.extend(kind);
     let region = |key: &str, region: &SimpleRegion| {
         let found = region_of(region).and_then(|region| check_fits(region, world.domain.as_ref()));
@@ -144,14 +183,6 @@ fn probe_kind(
             point: si(&count.plane.point),
             normal,
             radius: count.radius.map(|radius| radius.si),
-        })
-    }));
-    add(section.residence_time.as_ref().map(|between| {
-        let normal =
-            |key: &str, plane: &Plane| walls::unit(&plane.normal).map_err(|complaint| (format!("residence_time.{key}.normal"), complaint));
-        Ok(ProbeKind::ResidenceTime {
-            points: [&between.from, &between.to].map(|plane| si(&plane.point)),
-            normals: [normal("from", &between.from)?, normal("to", &between.to)?],
         })
     }));
     add(section.energy.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Energy)));
@@ -265,7 +296,9 @@ fn probe_kind(
         let group = group_of(&heap.group, world).map_err(|complaint| ("angle_of_repose.group".to_owned(), complaint))?;
         check_heights(world).map_err(|complaint| ("angle_of_repose".to_owned(), complaint))?;
         let region = optional("angle_of_repose", &heap.region)?;
-        Ok(ProbeKind::AngleOfRepose { group, region })
+        let axis = heap.axis.as_ref().map(horizontal).transpose();
+        let axis = axis.map_err(|complaint| ("angle_of_repose.axis".to_owned(), complaint))?;
+        Ok(ProbeKind::AngleOfRepose { group, region, axis })
     }));
     kinds.extend(fluid::kinds(section, world, is_sound));
     let remedy = if kinds.is_empty() {
@@ -277,13 +310,24 @@ fn probe_kind(
         Some(kind) if kinds.is_empty() => kind,
         _ => {
             let complaint = UnlocatedDiagnostic::new(
-                "a probe logs exactly one of `position`, `count_through`, `residence_time`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
+                "a probe logs exactly one of `position`, `count_through`, `residence_time`, `dead_zone`, `energy = true`, `group_center`, `group_force`, `group_load`, `body`, `bonds = true`, `fragments`, `wall_force`, `wall_torque`, \
                  `wall_power`, `wall_position`, `worn_volume`, `stress`, `strain`, `fabric`, `coordination`, `solid_fraction`, `mixing`, `angle_of_repose`, `group_temperature`, `wall_heat`, \
                  `heat = true`, `group_film`, `film = true`, `fluid = true`, `fluid_pressure`, `fluid_velocity`, `surface_height`, `front` and `flow_rate`",
             );
             Err((String::new(), complaint.remedy(remedy)))
         }
     }
+}
+
+/// The axis of a drum as a unit vector; refuses one along gravity.
+fn horizontal(axis: &Direction) -> Result<Vec3, UnlocatedDiagnostic> {
+    let unit = walls::unit(axis)?;
+    if unit[2].abs() < STEEPEST {
+        return Ok(unit);
+    }
+    let complaint = UnlocatedDiagnostic::new("the axis of the drum is vertical, and its bed has no slope across it");
+    let complaint = complaint.limit("an axis of less than 60 degrees to the horizontal");
+    Err(complaint.remedy("write the direction of the axis of rotation, as in axis = [0, 1, 0]"))
 }
 
 /// Refuses heights in a world whose gravity does not point along −z.

@@ -13,7 +13,7 @@ pub(crate) use bond::BondsSection;
 pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, MeshRegion, Radius, Region, SimpleRegion, SphereRegion};
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
-pub(crate) use output::{BodyOf, CoarseSection, FragmentsOf, LoadOn, OutputSection, ProbeSection};
+pub(crate) use output::{BodyOf, CoarseSection, DeadZoneOf, FragmentsOf, LoadOn, OutputSection, ProbeSection, Residence, ResidenceStart};
 pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Turn};
 pub(crate) use start::StartSection;
 pub(crate) use wall::{BoxWall, FrameSection, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};

@@ -15,6 +15,7 @@
 mod bodies;
 mod bond_breaks;
 mod changes;
+mod dead_zone;
 mod driver;
 mod error;
 mod exchange;

@@ -307,6 +307,17 @@ impl Simulation {
         shown.collect()
     }
 
+    /// Rigid motion of a wall since time zero, by all of its motions with their frames and servos: the current position of its point that was at the
+    /// origin then \[m\], and the rotation as a unit quaternion w x y z.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn motion_of_wall(&self, wall: usize) -> (Vec3, [f64; 4]) {
+        self.assert_observed();
+        let (origin, rotation) = self.whole.populations.walls.carried(wall);
+        (origin, [rotation.w, rotation.x, rotation.y, rotation.z])
+    }
+
     /// Whether snapshots of grains contain the ids of bodies.
     pub fn shows_bodies(&self) -> bool {
         self.whole.populations.bodies.are_present

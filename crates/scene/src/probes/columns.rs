@@ -113,7 +113,10 @@ impl Probe {
     /// Headers of the columns after the time, as in `force_z [N]`. A header without brackets is that of a whole number. After the values follow their
     /// statistics: the means of all columns, then the standard deviations, the smallest and the largest values.
     pub fn columns(&self) -> Vec<String> {
-        let values = self.what.columns();
+        let mut values = self.what.columns();
+        if self.carrier.is_some() {
+            values.extend(self.what.columns_of_places());
+        }
         let statistics = STATISTICS.iter().filter(|_| self.average.is_some());
         let of_values = statistics.flat_map(|(name, are_alike)| {
             let header = move |value: &String| {
@@ -128,6 +131,15 @@ impl Probe {
 }
 
 impl ProbeKind {
+    /// Headers of the columns of the present positions of its places, which a carrier moves.
+    fn columns_of_places(&self) -> Vec<String> {
+        if !matches!(self, ProbeKind::Fluid(_)) {
+            return ["at_x [m]", "at_y [m]", "at_z [m]"].map(str::to_owned).to_vec();
+        }
+        let of_gauge = |number: usize| ["x", "y", "z"].map(|axis| format!("{axis}{number} [m]"));
+        (1..=self.places().len()).flat_map(of_gauge).collect()
+    }
+
     /// Headers of the columns of its values.
     fn columns(&self) -> Vec<String> {
         let names: &[&str] = match self {
@@ -158,7 +170,9 @@ impl ProbeKind {
             ProbeKind::Fabric(_) => &FABRIC,
             ProbeKind::SolidFraction(_) => &["solid_fraction [-]"],
             ProbeKind::Mixing { .. } => &["lacey_index [-]", "entropy_index [-]", "cells"],
-            ProbeKind::AngleOfRepose { .. } => &["angle [deg]", "error [deg]", "tip [m]", "radius [m]"],
+            ProbeKind::AngleOfRepose { axis: None, .. } => &["angle [deg]", "error [deg]", "tip [m]", "radius [m]"],
+            ProbeKind::AngleOfRepose { axis: Some(_), .. } => &["angle [deg]", "error [deg]", "height [m]", "width [m]"],
+            ProbeKind::DeadZone { .. } => &["dead_share [-]", "mean_speed [m/s]", "limit [m/s]", "filled [-]"],
             ProbeKind::WallTorque { .. } => &["torque_x [N m]", "torque_y [N m]", "torque_z [N m]"],
             ProbeKind::WallPower { .. } => &["power [W]"],
             ProbeKind::WallPosition { .. } => &["x [m]", "y [m]", "z [m]", "angle [rad]"],
@@ -197,7 +211,7 @@ fn gauges<const N: usize>(at: &[[f64; N]], names: &[&str], unit: &str) -> Vec<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Average;
+    use crate::{Average, Carrier};
 
     #[test]
     fn statistics_have_the_unit_of_their_column_and_means_of_counts_are_numbers() {
@@ -213,6 +227,7 @@ mod tests {
                 cells: [1; 3],
                 bounds: None,
             },
+            carrier: None,
         };
         let columns = probe.columns();
         assert_eq!(columns.len(), 15);
@@ -239,6 +254,29 @@ mod tests {
         assert_eq!(
             (velocity[1].as_str(), velocity[5].as_str()),
             ("vy1 (0.1 0 -0.05) [m/s]", "vz2 (0.2 1 3) [m/s]")
+        );
+        // Where they are later follows the values.
+        let riding = Probe {
+            name: "gauges".to_owned(),
+            every: 1.0,
+            average: None,
+            what: ProbeKind::Fluid(FluidProbe::SurfaceHeight {
+                at: vec![[0.1, 0.0], [0.2, 1.0]],
+            }),
+            carrier: Some(Carrier::Wall(0)),
+        };
+        assert_eq!(
+            riding.columns(),
+            [
+                "height1 (0.1 0) [m]",
+                "height2 (0.2 1) [m]",
+                "x1 [m]",
+                "y1 [m]",
+                "z1 [m]",
+                "x2 [m]",
+                "y2 [m]",
+                "z2 [m]"
+            ]
         );
     }
 }

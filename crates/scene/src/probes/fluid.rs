@@ -123,7 +123,7 @@ fn places<const N: usize>(key: &str, at: &[[Quantity<Length>; N]]) -> Result<Vec
 }
 
 /// The index of a fluid by its name; none for all.
-fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>, (String, UnlocatedDiagnostic)> {
+pub(super) fn fluid_of(key: &str, name: Option<&str>, world: &World) -> Result<Option<u32>, (String, UnlocatedDiagnostic)> {
     let Some(name) = name else { return Ok(None) };
     let kinds = world.fluids.iter().flat_map(|fluids| &fluids.kinds);
     let names: Vec<&str> = kinds.map(|fluid| fluid.name.as_str()).collect();

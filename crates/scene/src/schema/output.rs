@@ -1,8 +1,8 @@
 //! Keys of outputs: frames, tables, probes.
 
-use super::{BoxShape, Direction, Plane, SimpleRegion, Vector};
+use super::{BoxShape, Direction, Plane, Region, SimpleRegion, Vector};
 use crate::{
-    quantity::{Length, Positive, Quantity, Time},
+    quantity::{Length, Number, Positive, Quantity, Time, Velocity},
     vocabulary::{WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -43,7 +43,7 @@ pub(crate) struct CoarseSection {
     pub width: Quantity<Length, Positive>,
 }
 
-/// A quantity logged over time: exactly one of the keys besides `every`, `average` and `sample_every`.
+/// A quantity logged over time: exactly one of the keys besides `every`, `average`, `sample_every` and `on`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ProbeSection {
     /// Simulated time between two lines; as the energy ledger if left out.
@@ -55,12 +55,20 @@ pub(crate) struct ProbeSection {
     /// Simulated time between two samples of the statistics; `every` or a hundredth of `average`, whichever is shorter, if left out.
     #[schemars(example = &"1 ms")]
     pub sample_every: Option<Quantity<Time, Positive>>,
+    /// Wall or rigid body that carries the points, planes and regions of the probe: they are given at time zero, and then move and turn with it. A wall
+    /// or its face, as in "tank" or "tank.top"; a group of grains with one body, or a body of the group by its number, as in "hull" or "hull.2". "wall."
+    /// or "grains." before the name says which is meant. Columns with the present positions are added.
+    #[schemars(example = &"tank")]
+    pub on: Option<String>,
     /// Position of the grain with this id; with periodic sides, that inside the domain.
     pub position: Option<WholeNumber<0, { u32::MAX as u64 }>>,
     /// Grains that pass a plane along its normal: number, mass, and mass per time. With periodic sides a grain counts each time that it passes.
     pub count_through: Option<CountThrough>,
-    /// Residence times of grains between two planes: number of passages and of grains in between, mean, standard deviation and quantiles, by mass.
-    pub residence_time: Option<BetweenPlanes>,
+    /// Residence times of grains between two planes, from an inlet, or in a zone: number of passages and of grains in between, mean, standard deviation
+    /// and quantiles, by mass.
+    pub residence_time: Option<Residence>,
+    /// Dead zones: time-averaged velocity of grains and fluids in cells, and the share that hardly moves.
+    pub dead_zone: Option<DeadZoneOf>,
     /// Energies of the ledger.
     pub energy: Option<bool>,
     /// Center of mass of a group of grains; not a number along a periodic axis that the group spans completely.
@@ -107,7 +115,8 @@ pub(crate) struct ProbeSection {
     pub solid_fraction: Option<InVolume>,
     /// Degree of mixing of groups.
     pub mixing: Option<MixingOf>,
-    /// Angle of repose of a heap, with its standard error, for gravity along -z: of the cone that fits its surface.
+    /// Angle of repose of a heap, or dynamic angle of repose in a rotating drum, with its standard error, for gravity along -z: of the cone or the plane
+    /// that fits the surface.
     pub angle_of_repose: Option<HeapOf>,
     /// Mean temperature of a group of grains, weighted by mass, with the lowest and the highest.
     #[schemars(example = &"bed")]
@@ -204,13 +213,87 @@ pub(crate) struct CountThrough {
     pub radius: Option<Quantity<Length, Positive>>,
 }
 
-/// Two planes between which grains stay.
+/// Where residence times begin and end: `from` with `to` or `zone`, or `zone` alone.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct BetweenPlanes {
-    /// Plane where the time begins, when a grain passes it along its normal.
-    pub from: Plane,
+pub(crate) struct Residence {
+    /// Where the time begins: a plane, when a grain passes it along its normal, or the name of a group whose inlet adds the grains, when it does. With
+    /// the zone if left out.
+    pub from: Option<ResidenceStart>,
     /// Plane where the time ends, when the grain passes it along its normal.
-    pub to: Plane,
+    pub to: Option<Plane>,
+    /// Zone. With `from`, the time ends when the center of the grain enters it. Without `from`, the time is that of each stay in the zone.
+    pub zone: Option<Region>,
+}
+
+/// Where residence times begin.
+#[derive(Clone, Debug)]
+pub(crate) enum ResidenceStart {
+    /// At the inlet of a group.
+    Inlet(String),
+    /// At a plane.
+    Plane(Plane),
+}
+
+impl<'de> Deserialize<'de> for ResidenceStart {
+    fn deserialize<X: Deserializer<'de>>(deserializer: X) -> Result<Self, X::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = ResidenceStart;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a plane, as in { point = [0, 0, 0], normal = [0, 0, 1] }, or the name of a group with an inlet")
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<ResidenceStart, E> {
+                Ok(ResidenceStart::Inlet(name.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ResidenceStart, A::Error> {
+                Plane::deserialize(MapAccessDeserializer::new(map)).map(ResidenceStart::Plane)
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+impl Serialize for ResidenceStart {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ResidenceStart::Inlet(name) => name.serialize(serializer),
+            ResidenceStart::Plane(plane) => plane.serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for ResidenceStart {
+    fn schema_name() -> Cow<'static, str> {
+        "ResidenceStart".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "anyOf": [generator.subschema_for::<Plane>(), generator.subschema_for::<String>()], "examples": ["feed"] })
+    }
+}
+
+/// Cells in which velocities are averaged, and the limit of what is dead: one of `limit` and `limit_of_mean`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DeadZoneOf {
+    /// Box of the cells.
+    pub region: BoxShape,
+    /// Edge of the cells, which are cubes.
+    #[schemars(example = &"5 mm")]
+    pub spacing: Quantity<Length, Positive>,
+    /// Speed of the time-averaged velocity below which a cell is dead.
+    #[schemars(example = &"1 mm/s")]
+    pub limit: Option<Quantity<Velocity, Positive>>,
+    /// The same, as a share of the mean speed of all cells.
+    #[schemars(example = 0.1)]
+    pub limit_of_mean: Option<Quantity<Number, Positive>>,
+    /// Simulated time between two samples; a hundredth of `every` of the probe if left out. Each line is of the samples since the line before.
+    #[schemars(example = &"1 ms")]
+    pub sample_every: Option<Quantity<Time, Positive>>,
+    /// Name of a group of grains, if only its grains are meant; all grains and fluids if `group` and `fluid` are left out.
+    #[schemars(example = &"sand")]
+    pub group: Option<String>,
+    /// Name of a fluid, if only it is meant.
+    #[schemars(example = &"water")]
+    pub fluid: Option<String>,
 }
 
 /// A region with a volume.
@@ -241,6 +324,9 @@ pub(crate) struct HeapOf {
     pub group: String,
     /// Only grains whose centers are inside, in a box, a cylinder or a sphere; the whole group if left out.
     pub region: Option<SimpleRegion>,
+    /// Direction of the axis of a rotating drum, of any length: the plane that fits the middle third of the surface is logged. A heap if left out.
+    #[schemars(example = serde_json::json!([0, 1, 0]))]
+    pub axis: Option<Direction>,
 }
 
 /// A region, or everything.

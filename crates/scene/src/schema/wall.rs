@@ -80,6 +80,7 @@ impl WallSection {
 
 /// An infinite plane; grains are on the side to which the normal points.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Plane {
     /// A point of the plane.
     pub point: Vector<Length>,

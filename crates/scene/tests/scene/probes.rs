@@ -1,7 +1,8 @@
 //! Keys of probes: values in the scene, columns of their tables, and errors.
 
 use crate::spoiled::{Case, SOUND, assert_refused, refused};
-use seixo_scene::{Average, Measure, ProbeColumn, ProbeKind, Scene, load_text};
+use seixo_analysis::SpeedLimit;
+use seixo_scene::{Average, Carrier, Measure, Passage, ProbeColumn, ProbeKind, Scene, load_text};
 use std::path::Path;
 
 fn scene(from: &str, to: &str) -> Scene {
@@ -29,7 +30,12 @@ fn bodies_and_loads_are_of_a_group_about_a_point() {
 fn a_heap_needs_gravity_along_minus_z() {
     let keys = "angle_of_repose = { group = \"bed\" }";
     let scene = logging(keys);
-    assert_eq!(scene.probes[0].what, ProbeKind::AngleOfRepose { group: 0, region: None });
+    let heap = |axis| ProbeKind::AngleOfRepose {
+        group: 0,
+        region: None,
+        axis,
+    };
+    assert_eq!(scene.probes[0].what, heap(None));
     assert_eq!(scene.probes[0].columns()[0], "angle [deg]");
     let slanted = SOUND
         .replace("[0, 0, \"-9.81 m/s^2\"]", "[1, 0, -9.81]")
@@ -39,6 +45,146 @@ fn a_heap_needs_gravity_along_minus_z() {
         message.contains("scene.toml:23:") && message.contains("does not point along -z"),
         "{message}"
     );
+    let drum = logging("angle_of_repose = { group = \"bed\", axis = [0, 2, 0] }");
+    assert_eq!(drum.probes[0].what, heap(Some([0.0, 1.0, 0.0])));
+    assert_eq!(drum.probes[0].columns()[2..], ["height [m]", "width [m]"]);
+    assert_refused(&[(
+        "position = 0",
+        "angle_of_repose = { group = \"bed\", axis = [0, 0, 1] }",
+        &["the axis of the drum is vertical", "axis = [0, 1, 0]"],
+    )]);
+}
+
+#[test]
+fn walls_and_bodies_carry_places_by_their_names() {
+    let tank = SOUND.replace(
+        "[output]",
+        "[wall.tank]\nmaterial = \"glass\"\nbox = { min = [-1, -1, -1], max = [1, 1, 1] }\n[output]",
+    );
+    let held = tank.replace("radius = \"1 mm\"", "radius = \"1 mm\"\nfixed = true");
+    let region = "solid_fraction = { region = { sphere = { center = [0, 0, 0], radius = \"1 mm\" } } }";
+    let carried = |text: &str, on: &str| {
+        let text = text.replace("position = 0", &format!("{region}\non = \"{on}\""));
+        load_text(&text, Path::new("scene.toml"), &[])
+    };
+    let carrier = |on: &str| carried(&held, on).unwrap().probes[0].carrier.clone().unwrap();
+    let walls = &carried(&held, "tank").unwrap().world.walls;
+    let index = |name: &str| Carrier::Wall(walls.iter().position(|wall| wall.name == name).unwrap());
+    assert_eq!([carrier("floor"), carrier("wall.tank.top")], [index("floor"), index("tank.top")]);
+    let Carrier::Body { id, center, .. } = carrier("bed") else {
+        panic!("bed is held as a body");
+    };
+    assert_eq!((carrier("grains.bed.1"), carrier("bed.1")), (carrier("bed"), carrier("bed")));
+    let scene = carried(&held, "bed").unwrap();
+    assert_eq!((id, center), (scene.world.grains.bodies[0].id, scene.world.grains.bodies[0].center));
+    assert_eq!(
+        scene.probes[0].columns(),
+        ["solid_fraction [-]", "at_x [m]", "at_y [m]", "at_z [m]"]
+    );
+    for (on, phrases) in [
+        ("tankk", ["no wall and no group", "did you mean `tank`"]),
+        ("bed.2", ["no body number 2", "1 to 1"]),
+        ("wall.bed", ["no wall is named `bed`", "tank"]),
+    ] {
+        let message = carried(&held, on).unwrap_err().plain();
+        assert!(phrases.iter().all(|phrase| message.contains(phrase)), "{on}: {message}");
+    }
+    let message = carried(&tank, "bed").unwrap_err().plain();
+    assert!(
+        message.contains("have no rigid body") && message.contains("on = \"grains.bed.1\""),
+        "{message}"
+    );
+    let no_place = refused(&held.replace("position = 0", "energy = true\non = \"tank\"")).plain();
+    assert!(
+        no_place.contains("no place that could move") && no_place.contains("remove `on`"),
+        "{no_place}"
+    );
+    let periodic = |keys: &str| {
+        let domain = "domain = { min = [-2, -2, -2], max = [2, 2, 2], sides = [\"periodic\", \"open\", \"open\"] }";
+        let text = held.replace("[world]", &format!("[world]\n{domain}"));
+        refused(&text.replace("position = 0", &format!("{keys}\non = \"tank\""))).plain()
+    };
+    let plane = "count_through = { plane = { point = [0, 0, 0], normal = [0, 0, 1] } }";
+    let message = periodic(plane);
+    assert!(message.contains("without periodic sides"), "{message}");
+    let message = periodic("stress = { region = { box = { min = [-2, -2, -1], max = [2, 2, 1] } } }");
+    assert!(
+        message.contains("from corner to corner") && message.contains("4 m in x"),
+        "{message}"
+    );
+}
+
+#[test]
+fn residence_times_begin_and_end_once() {
+    let zone = "zone = { cone = { from = [0, 0, 0], to = [0, 0, 1], radii = [1, 2] } }";
+    let plane = "{ point = [0, 0, 0], normal = [0, 0, 2] }";
+    let what = |keys: &str| logging(&format!("residence_time = {{ {keys} }}")).probes[0].what.clone();
+    let ProbeKind::ResidenceTime {
+        from: Passage::Entry(entered),
+        to: Passage::Exit(left),
+    } = what(zone)
+    else {
+        panic!("a zone alone is entered and left");
+    };
+    assert!(entered == left && entered.holds([1.4, 0.0, 0.5]) && !entered.holds([1.6, 0.0, 0.5]));
+    let ProbeKind::ResidenceTime { from, to } = what(&format!("from = {plane}, to = {plane}")) else {
+        panic!("two planes");
+    };
+    let middle = Passage::Plane {
+        point: [0.0; 3],
+        normal: [0.0, 0.0, 1.0],
+    };
+    assert_eq!([from, to], [middle.clone(), middle]);
+    let both = format!("residence_time = {{ from = {plane}, to = {plane}, {zone} }}");
+    for keys in [both.as_str(), &format!("residence_time = {{ from = {plane} }}")] {
+        let message = refused(&SOUND.replace("position = 0", keys)).plain();
+        assert!(message.contains("`zone` alone"), "{message}");
+    }
+    assert_refused(&[(
+        "position = 0",
+        "residence_time = { from = \"bed\", to = { point = [0, 0, 0], normal = [0, 0, 1] } }",
+        &["no group with an inlet is named `bed`"],
+    )]);
+}
+
+#[test]
+fn dead_zones_have_one_limit() {
+    let keys = "dead_zone = { region = { min = [0, 0, 0], max = [1, 1, 1] }, spacing = \"10 cm\", limit_of_mean = 0.2, group = \"bed\" }";
+    let ProbeKind::DeadZone {
+        grid,
+        limit,
+        sample_every,
+        group,
+        fluid,
+    } = logging(keys).probes[0].what
+    else {
+        panic!("a dead zone");
+    };
+    assert_eq!(
+        (grid.points, limit, group, fluid),
+        ([10; 3], SpeedLimit::OfMean(0.2), Some(0), None)
+    );
+    assert!((sample_every - 1e-4).abs() < 1e-12, "a hundredth of a line");
+    let region = "dead_zone = { region = { min = [0, 0, 0], max = [1, 1, 1] }";
+    for (rest, phrases) in [
+        ("spacing = \"10 cm\" }", ["one limit", "limit_of_mean = 0.1"]),
+        ("spacing = \"0.1 mm\", limit = \"1 mm/s\" }", ["1.000e12 cells", "larger spacing"]),
+        (
+            "spacing = \"10 cm\", limit = \"1 mm/s\", sample_every = \"1 s\" }",
+            ["fewer than the lines", "sample more often"],
+        ),
+        (
+            "spacing = \"10 cm\", limit = \"1 mm/s\", group = \"bed\", fluid = \"water\" }",
+            ["`group` is for grains alone", "remove one"],
+        ),
+        (
+            "spacing = \"10 cm\", limit = \"1 mm/s\", fluid = \"water\" }",
+            ["no fluid is named `water`", ""],
+        ),
+    ] {
+        let message = refused(&SOUND.replace("position = 0", &format!("{region}, {rest}"))).plain();
+        assert!(phrases.iter().all(|phrase| message.contains(phrase)), "{rest}: {message}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Probes of fluids.
 
 use super::outputs::Sample;
-use seixo_analysis::Plane;
+use seixo_analysis::{Plane, RigidMotion};
 use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
 use seixo_engine::world::{Fluid, World};
@@ -52,8 +52,18 @@ impl FluidConstants {
         }
     }
 
-    /// Returns a line of a probe, without the time.
-    pub fn row(&self, what: &FluidProbe, sample: &Sample) -> Vec<f64> {
+    /// Returns the particle mass of each fluid \[kg\].
+    pub fn masses(&self) -> &[f64] {
+        &self.mass
+    }
+
+    /// Returns the periodic cell of the fluids.
+    pub fn cell(&self) -> &PeriodicCell {
+        &self.cell
+    }
+
+    /// Returns a line of a probe, without the time, with this motion of its places.
+    pub fn row(&self, what: &FluidProbe, sample: &Sample, carried: &RigidMotion) -> Vec<f64> {
         let seen = |at: &[[f64; 3]]| {
             let points: Vec<_> = at
                 .iter()
@@ -61,15 +71,21 @@ impl FluidConstants {
                 .collect();
             sample.sample_fluid(&points)
         };
+        let seen_from = |at: &[[f64; 3]]| {
+            let places: Vec<[f64; 3]> = at.iter().map(|&point| carried.place(point)).collect();
+            seen(&places)
+        };
         match what {
             FluidProbe::Totals => self.totals(sample.fluid()).to_vec(),
-            FluidProbe::Pressure { at } => seen(at).iter().map(|there| there.pressure).collect(),
-            FluidProbe::Velocity { at } => seen(at).iter().flat_map(|there| there.velocity).collect(),
+            FluidProbe::Pressure { at } => seen_from(at).iter().map(|there| there.pressure).collect(),
+            FluidProbe::Velocity { at } => seen_from(at).iter().flat_map(|there| there.velocity).collect(),
             FluidProbe::SurfaceHeight { at } => {
-                let share = |[x, y]: [f64; 2], z: f64| seen(&[[x, y, z]]).iter().map(|there| there.share).sum::<f64>();
-                at.iter()
-                    .map(|&place| self.surface(place, sample.fluid(), |z| share(place, z)))
-                    .collect()
+                let share = |place: [f64; 3]| seen(&[place]).iter().map(|there| there.share).sum::<f64>();
+                let height = |&[x, y]: &[f64; 2]| {
+                    let [foot, up] = [carried.place([x, y, 0.0]), carried.turned([0.0, 0.0, 1.0])];
+                    self.surface(foot, up, sample.fluid(), |z| share([0, 1, 2].map(|axis| foot[axis] + z * up[axis])))
+                };
+                at.iter().map(height).collect()
             }
             FluidProbe::Front { along, fluid } => vec![front(sample.fluid(), *along, *fluid)],
             FluidProbe::FlowRate { point, normal, fluid } => vec![self.flow_rate(sample.fluid(), (*point, *normal), *fluid)],
@@ -103,15 +119,17 @@ impl FluidConstants {
         [count, mass, kinetic, mean, fastest, mach, pressure, thinnest, densest]
     }
 
-    /// Returns the largest height above a point at which the filled fraction `share` is that of a surface; NaN if there is none.
-    fn surface(&self, [x, y]: [f64; 2], fluid: &FluidSnapshot, share: impl Fn(f64) -> f64) -> f64 {
-        let [x, y, _] = self.in_plane([x, y, 0.0], fluid);
+    /// Returns the largest height above a point, along a unit vector, at which the filled fraction `share` is that of a surface; NaN if there is none.
+    fn surface(&self, foot: [f64; 3], up: [f64; 3], fluid: &FluidSnapshot, share: impl Fn(f64) -> f64) -> f64 {
+        let foot = self.in_plane(foot, fluid);
+        let above = |place: &[f64; 3]| dot([0, 1, 2].map(|axis| place[axis] - foot[axis]), up);
         let is_near = |place: &&[f64; 3]| {
-            let apart = [place[0] - x, place[1] - y, 0.0];
-            let [x, y, _] = self.cell.nearest(apart).of(apart);
-            x.hypot(y) < self.support
+            let height = above(*place);
+            let apart = [0, 1, 2].map(|axis| place[axis] - foot[axis] - height * up[axis]);
+            let [x, y, z] = self.cell.nearest(apart).of(apart);
+            x.hypot(y).hypot(z) < self.support
         };
-        let heights = fluid.position.iter().filter(is_near).map(|place| place[2]);
+        let heights = fluid.position.iter().filter(is_near).map(above);
         let [low, high] = heights.fold([f64::NAN; 2], |[low, high], z| [z.min(low), z.max(high)]);
         if low.is_nan() {
             return f64::NAN;
@@ -175,6 +193,7 @@ mod tests {
     use seixo_engine::world::{Domain, LeavingPolicy};
 
     const SPACING: f64 = 0.1;
+    const UP: [f64; 3] = [0.0, 0.0, 1.0];
 
     fn known() -> FluidConstants {
         FluidConstants {
@@ -238,7 +257,7 @@ mod tests {
             assert!((rate - 2.0 * 0.2 * 0.3).abs() < 1e-12, "{x} {rate}");
         }
         // A point near the particles across the periodic side.
-        assert!((known.surface([-0.2, 0.35], &fluid, |z| 0.81 - z) - 0.31).abs() < 1e-6);
+        assert!((known.surface([-0.2, 0.35, 0.0], UP, &fluid, |z| 0.81 - z) - 0.31).abs() < 1e-6);
     }
 
     #[test]
@@ -271,16 +290,22 @@ mod tests {
         let fluid = block([0.0; 3]);
         // A gap below the surface at 0.31 m: the highest surface counts.
         let share = |z: f64| if z < 0.2 { 0.1 } else { 0.5 + (0.31 - z) };
-        let height = known().surface([0.4, 0.1], &fluid, share);
+        let height = known().surface([0.4, 0.1, 0.0], UP, &fluid, share);
         assert!((height - 0.31).abs() < 1e-6, "{height}");
-        assert!(known().surface([0.4, 0.1], &fluid, |_| 0.4).is_nan(), "spray is no surface");
-        assert!(known().surface([5.0, 0.1], &fluid, |_| 1.0).is_nan(), "nothing is near");
+        assert!(
+            known().surface([0.4, 0.1, 0.0], UP, &fluid, |_| 0.4).is_nan(),
+            "spray is no surface"
+        );
+        assert!(known().surface([5.0, 0.1, 0.0], UP, &fluid, |_| 1.0).is_nan(), "nothing is near");
+        // Along x, and counted from the foot.
+        let side = known().surface([-0.2, 0.1, 0.15], [1.0, 0.0, 0.0], &fluid, |x| 0.5 + (1.01 - x));
+        assert!((side - 1.01).abs() < 1e-6, "{side}");
         // In a plane flow the coordinate normal to the plane does not matter.
         let flat = FluidConstants {
             across: Some(1),
             ..known()
         };
-        assert!((flat.surface([0.4, 77.0], &fluid, share) - 0.31).abs() < 1e-6);
+        assert!((flat.surface([0.4, 77.0, 0.0], UP, &fluid, share) - 0.31).abs() < 1e-6);
         assert_eq!(flat.in_plane([1.0, 2.0, 3.0], &fluid), [1.0, fluid.position[0][1], 3.0]);
     }
 }

@@ -45,6 +45,8 @@ pub const PROFILE: &str = "profile.csv";
 pub const TRACE: &str = "trace.csv";
 /// Folder with the tables of the probes.
 pub const PROBES: &str = "probes";
+/// Folder with results of probes that are no tables over time, if the scene requests them.
+pub const RESULTS: &str = "results";
 /// Folder with the frames.
 pub const FIELDS: &str = "fields";
 /// Folder with the contacts of frames, if the scene requests them.
@@ -118,7 +120,7 @@ fn check_content(layer: &dyn FileLayer, folder: &Path, overwrite: bool) -> Resul
 /// Whether a run creates this path before its record: an empty folder, or the temporary file of the record.
 fn is_of_a_beginning(layer: &dyn FileLayer, folder: &Path, path: &Path) -> bool {
     let is_one_of_its = |name: &&str| *path == folder.join(name);
-    if [CHECKPOINTS, FIELDS, PROBES, CONTACTS, COARSE].iter().any(is_one_of_its) {
+    if [CHECKPOINTS, FIELDS, PROBES, CONTACTS, COARSE, RESULTS].iter().any(is_one_of_its) {
         layer.list(path).is_ok_and(|inside| inside.is_empty())
     } else {
         *path == folder.join(RECORD).with_extension("json.tmp")
@@ -170,7 +172,7 @@ pub(super) fn prepare<'a>(layer: &'a dyn FileLayer, folder: &Path, overwrite: bo
             .unwrap_or(Path::new(".")),
     );
     let mut left = Vec::new();
-    for inside in [CONTACTS, COARSE].map(|inside| folder.join(inside)) {
+    for inside in [CONTACTS, COARSE, RESULTS].map(|inside| folder.join(inside)) {
         if is_there(layer, &inside)? {
             left.push(inside);
         }
@@ -210,6 +212,7 @@ fn is_of_a_run(folder: &Path, path: &Path) -> bool {
         Some(FIELDS | CONTACTS) => has("vtp") || has("pvd"),
         Some(COARSE) => has("vti") || has("pvd"),
         Some(PROBES) => has("csv"),
+        Some(RESULTS) => has("csv") || has("vti"),
         _ => false,
     }
 }

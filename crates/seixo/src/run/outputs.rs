@@ -6,13 +6,13 @@ use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
-use seixo_analysis::Fragments;
+use seixo_analysis::{Fragments, RigidMotion};
 use seixo_engine::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, Simulation};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::table::{Mark, Table};
-use seixo_scene::Scene;
+use seixo_scene::{Carrier, Scene};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,6 +59,10 @@ impl<'a> Sample<'a> {
     pub fn gravity(&self) -> [f64; 3] {
         self.simulation.gravity()
     }
+    /// The periodic cell.
+    pub fn cell(&self) -> PeriodicCell {
+        self.simulation.cell()
+    }
     pub fn grains(&self) -> &GrainSnapshot {
         self.grains.get_or_init(|| self.simulation.snapshot())
     }
@@ -75,6 +79,19 @@ impl<'a> Sample<'a> {
             ]
         };
         self.loads_on_bodies.get_or_init(loads)
+    }
+    /// Returns the motion of a wall or a body since the start; `None` once the body has left.
+    pub fn motion_of(&self, carrier: &Carrier) -> Option<RigidMotion> {
+        match carrier {
+            Carrier::Wall(wall) => {
+                let (origin, rotation) = self.simulation.motion_of_wall(*wall);
+                Some(RigidMotion::new(origin, rotation))
+            }
+            Carrier::Body { id, center, orientation } => {
+                let body = self.bodies().iter().find(|body| body.id == *id)?;
+                Some(RigidMotion::between((*center, *orientation), (body.center, body.orientation)))
+            }
+        }
     }
     /// Fluid particles; empty without fluids.
     pub fn fluid(&self) -> &FluidSnapshot {
@@ -191,6 +208,7 @@ impl Outputs {
         self.frames.list(layer)?;
         let mut marks = Marks::from([(ENERGIES.to_owned(), self.energies.mark()?)]);
         for probe in &mut self.probes {
+            probe.write_results(layer)?;
             marks.insert(probe.place.clone(), probe.table.mark()?);
         }
         Ok(marks)
@@ -206,7 +224,7 @@ impl Outputs {
     /// Whether an output is due at this step.
     pub fn is_due(&mut self, step: u64) -> bool {
         let writes = self.schedules().any(|schedule| schedule.is_due(step));
-        writes || self.probes.iter().any(|probe| probe.next_check <= step)
+        writes || self.probes.iter().any(|probe| probe.is_looked_at(step))
     }
 
     /// Whether an output is due at this step that needs single contacts, which take time to compute.
@@ -231,7 +249,7 @@ impl Outputs {
                 if let Some(line) = probe.measure(&sample)? {
                     hear(index, &line);
                 }
-            } else if probe.next_check <= steps {
+            } else if probe.is_looked_at(steps) {
                 probe.look(&sample);
             }
         }

@@ -1,6 +1,6 @@
 //! Counts grains that pass a plane.
 
-use seixo_analysis::Plane;
+use seixo_analysis::{Plane, RigidMotion};
 use seixo_engine::PeriodicCell;
 use seixo_engine::state::{Column, GrainSnapshot, Sections, State};
 
@@ -17,6 +17,11 @@ pub(super) struct Followed {
 }
 
 impl Followed {
+    /// Whether a grain was there at the last sample.
+    pub fn has(&self, id: u32) -> bool {
+        self.id.binary_search(&id).is_ok()
+    }
+
     /// Calls `each` for each grain that was there at the last sample: with its index now, its center then, and the image of its center now that is
     /// nearest to it \[m\]. The sample becomes the last one.
     pub fn follow(&mut self, grains: &GrainSnapshot, mut each: impl FnMut(usize, [f64; 3], [f64; 3])) {
@@ -69,12 +74,14 @@ pub(crate) struct PlaneCounter {
 }
 
 impl PlaneCounter {
-    /// Counts the grains that passed the plane, or the disk of this radius \[m\], since the last sample.
-    pub fn look(&mut self, grains: &GrainSnapshot, plane: &Plane, radius: Option<f64>) {
+    /// Counts the grains that passed the plane, or the disk of this radius \[m\], since the last sample. The plane is that at the start, and these are
+    /// the motions of what carries it, up to the last sample and up to now.
+    pub fn look(&mut self, grains: &GrainSnapshot, plane: &Plane, radius: Option<f64>, carried: &[RigidMotion; 2]) {
         let PlaneCounter { followed, count, mass, .. } = self;
         followed.follow(grains, |index, then, now| {
-            let passed = plane.passed(plane.height(then), plane.height(now));
-            if passed != 0.0 && radius.is_none_or(|radius| plane.aside(grains.position[index], &grains.cell) <= radius) {
+            let passed = plane.passed(plane.height(carried[0].back(then)), plane.height(carried[1].back(now)));
+            let place = || carried[1].back(grains.position[index]);
+            if passed != 0.0 && radius.is_none_or(|radius| plane.aside(place(), &grains.cell) <= radius) {
                 *count += passed;
                 *mass += passed * grains.mass[index];
             }
@@ -149,9 +156,12 @@ fn on_sides(sides: [&[u32]; 2], plane: &Plane) -> Followed {
 
 /// Returns the time until the next sample \[s\] for these grains and this gravity \[m/s²\].
 pub(super) fn time_to_look(grains: &GrainSnapshot, plane: &Plane, gravity: [f64; 3]) -> f64 {
-    let Some(axis) = plane.periodic_axis() else {
-        return f64::INFINITY;
-    };
+    let along = |axis| time_to_look_along(axis, grains, gravity);
+    plane.periodic_axis().map_or(f64::INFINITY, along)
+}
+
+/// Returns the time until a grain could have moved too far along a periodic axis \[s\].
+pub(super) fn time_to_look_along(axis: usize, grains: &GrainSnapshot, gravity: [f64; 3]) -> f64 {
     let PeriodicCell { length, slide, .. } = &grains.cell;
     let fastest = grains
         .velocity
@@ -191,7 +201,7 @@ mod tests {
         let mut passage = PlaneCounter::default();
         move |time: f64, heights: &[(u32, f64, f64)]| {
             let plane = Plane::in_cell([0.0, 0.0, 1.0], [0.0, 0.0, -1.0], &cell);
-            passage.look(&grains(heights, cell), &plane, Some(2.0));
+            passage.look(&grains(heights, cell), &plane, Some(2.0), &[RigidMotion::NONE; 2]);
             passage.line(time)
         }
     }
@@ -213,6 +223,24 @@ mod tests {
             [1.0, 0.5, -2.0],
             "4 comes back, 1 and 7 left"
         );
+    }
+
+    #[test]
+    fn a_plane_that_overtakes_grains_is_passed_by_them() {
+        let cell = PeriodicCell::open();
+        let plane = Plane::in_cell([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], &cell);
+        let up = |height: f64| RigidMotion::new([0.0, 0.0, height], [1.0, 0.0, 0.0, 0.0]);
+        let mut passage = PlaneCounter::default();
+        // Grains rise by 0.1 m, and the plane by 1 m: from 1 m to 2 m, past the first one, and up to the second one that is above it still.
+        passage.look(&grains(&[(1, 0.0, 1.5), (2, 0.0, 2.0)], cell), &plane, None, &[up(0.0); 2]);
+        passage.look(&grains(&[(1, 0.0, 1.6), (2, 0.0, 2.1)], cell), &plane, None, &[up(0.0), up(1.0)]);
+        assert_eq!(passage.line(1.0)[0], -1.0);
+        // A half turn about x makes the plane face down, at −1 m.
+        let over = RigidMotion::new([0.0; 3], [0.0, 1.0, 0.0, 0.0]);
+        let mut passage = PlaneCounter::default();
+        passage.look(&grains(&[(1, 0.0, -0.5)], cell), &plane, None, &[over; 2]);
+        passage.look(&grains(&[(1, 0.0, -1.5)], cell), &plane, None, &[over; 2]);
+        assert_eq!(passage.line(1.0)[0], 1.0);
     }
 
     #[test]
@@ -253,7 +281,8 @@ mod tests {
             let plane = Plane::in_cell([0.0, 0.0, 1.0], [0.0, 0.0, 1.0], &cell);
             let (mut passage, next) = PlaneCounter::restored(&state, name, &plane).unwrap();
             assert_eq!(next, u64::MAX);
-            passage.look(&grains(&[(4, 0.0, 1.1), (5, 0.0, 1.0), (9, 0.0, 0.9)], cell), &plane, None);
+            let seen = grains(&[(4, 0.0, 1.1), (5, 0.0, 1.0), (9, 0.0, 0.9)], cell);
+            passage.look(&seen, &plane, None, &[RigidMotion::NONE; 2]);
             passage.line(0.5)
         };
         assert_eq!(go_on(PeriodicCell::open()), [4.0, 2.0, 2.0]);

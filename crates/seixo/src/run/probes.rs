@@ -1,25 +1,26 @@
 //! Probes: quantities over time.
 
 use super::bodies;
+use super::dead_zone::DeadZones;
 use super::fluids::FluidConstants;
-use super::folder::PROBES;
+use super::folder::{PROBES, RESULTS, disk};
 use super::outputs::{Marks, Sample, table};
 use super::plane_counter::{PlaneCounter, time_to_look};
-use super::residence::ResidenceTimes;
+use super::residence::{ResidenceTimes, time_to_follow};
 use super::schedule::Schedule;
 use super::statistics::Statistics;
 use seixo_analysis::{
-    FragmentSizes, Plane, Unstrained, center_of_group, components, coordination, deviatoric, fabric, fragments, mixing, pressure, repose,
-    solid_fraction, strain, stress_in,
+    FragmentSizes, Plane, Region, RigidMotion, Unstrained, center_of_group, components, coordination, deviatoric, drum_angle, fabric,
+    fragments, mixing, pressure, repose, solid_fraction, strain, stress_in,
 };
 use seixo_engine::PeriodicCell;
 use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Sections, State, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
-use seixo_files::layer::FileLayer;
+use seixo_files::layer::{FileLayer, replace};
 use seixo_files::table::Table;
-use seixo_scene::{Probe, ProbeKind};
-use std::path::Path;
+use seixo_scene::{Carrier, FluidProbe, Passage, Probe, ProbeKind};
+use std::path::{Path, PathBuf};
 
 /// Probe with its table.
 pub(super) struct ProbeLog {
@@ -27,6 +28,10 @@ pub(super) struct ProbeLog {
     /// Path of the table in the run folder.
     pub place: String,
     what: ProbeKind,
+    /// What carries its places, if they move.
+    carrier: Option<Carrier>,
+    /// Motion of what carries them up to the last sample of a counter or of residence times.
+    carried: RigidMotion,
     /// Whether each column after the time is one of whole numbers.
     is_whole: Vec<bool>,
     time_step: f64,
@@ -37,7 +42,12 @@ pub(super) struct ProbeLog {
     /// Reference positions of the grains for a strain: those at the first line, at the start, or at the start of a stage.
     unstrained: Option<Unstrained>,
     fluids: FluidConstants,
+    dead_zones: Option<DeadZones>,
+    /// Schedule of the inlet at which residence times begin.
+    inlet: Option<Schedule>,
     statistics: Option<Statistics>,
+    /// File of the results that are no table over time, without its ending.
+    results: PathBuf,
     pub schedule: Schedule,
     pub table: Table,
 }
@@ -56,10 +66,38 @@ impl ProbeLog {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let table = table(layer, &folder.join(&place), &names, marks.get(&place))?;
         let schedule = Schedule::new(probe.every, time_step);
+        let dead_zones = match &probe.what {
+            ProbeKind::DeadZone {
+                grid,
+                limit,
+                sample_every,
+                group,
+                fluid,
+            } => Some(DeadZones::new(
+                *grid,
+                *limit,
+                [*group, *fluid],
+                Schedule::new(*sample_every, time_step),
+            )),
+            _ => None,
+        };
+        let inlet = match &probe.what {
+            ProbeKind::ResidenceTime {
+                from: Passage::Inlet { every, .. },
+                ..
+            } => Some(Schedule::new(*every, time_step)),
+            _ => None,
+        };
+        if matches!(probe.what, ProbeKind::DeadZone { .. } | ProbeKind::ResidenceTime { .. }) {
+            let inside = folder.join(RESULTS);
+            layer.create_dir_all(&inside).map_err(disk(&inside, "create it"))?;
+        }
         Ok(ProbeLog {
             name: probe.name.clone(),
             place,
             what: probe.what.clone(),
+            carrier: probe.carrier.clone(),
+            carried: RigidMotion::NONE,
             is_whole: names.iter().map(|name| !name.contains('[')).collect(),
             time_step,
             passage: PlaneCounter::default(),
@@ -67,6 +105,9 @@ impl ProbeLog {
             next_check: u64::MAX,
             unstrained: None,
             fluids: FluidConstants::of(world),
+            dead_zones,
+            inlet,
+            results: folder.join(RESULTS).join(&probe.name),
             statistics: probe.average.as_ref().map(|average| Statistics::new(average, time_step)),
             schedule,
             table,
@@ -80,35 +121,59 @@ impl ProbeLog {
         }
     }
 
-    /// Samples a counter or residence times, for which the lines alone may be too rare, or the grains of a strain that begins.
+    /// Returns the motion of its places since the start; `None` once the body that carries them has left.
+    fn motion(&self, sample: &Sample) -> Option<RigidMotion> {
+        match &self.carrier {
+            None => Some(RigidMotion::NONE),
+            Some(carrier) => sample.motion_of(carrier),
+        }
+    }
+
+    /// Samples a counter or residence times, for which the lines alone may be too rare, cells, or the grains of a strain that begins.
     pub fn look(&mut self, sample: &Sample) {
-        let next = |plane: &Plane| time_to_look(sample.grains(), plane, sample.gravity());
+        let Some(motion) = self.motion(sample) else { return };
+        let carried = [std::mem::replace(&mut self.carried, motion), motion];
         let time = match &self.what {
             ProbeKind::CountThrough { point, normal, radius } => {
-                let plane = Plane::in_cell(*point, *normal, &sample.grains().cell);
-                self.passage.look(sample.grains(), &plane, *radius);
-                next(&plane)
+                let grains = sample.grains();
+                let plane = Plane::in_cell(*point, *normal, &grains.cell);
+                self.passage.look(grains, &plane, *radius, &carried);
+                time_to_look(grains, &plane, sample.gravity())
             }
-            ProbeKind::ResidenceTime { points, normals } => {
-                let plane = |k: usize| Plane::in_cell(points[k], normals[k], &sample.grains().cell);
-                let planes = [plane(0), plane(1)];
-                self.residence.look(sample.grains(), sample.time(), &planes);
-                planes.iter().map(next).fold(f64::INFINITY, f64::min)
+            ProbeKind::ResidenceTime { from, to } => {
+                self.residence.look(sample.grains(), sample.time(), [from, to], &carried);
+                time_to_follow([from, to], sample.grains(), sample.gravity())
             }
             ProbeKind::Strain { group, region, .. } if self.next_check <= sample.steps() => {
                 self.unstrained = Some(Unstrained::of(*group, region.as_ref(), sample.grains()));
                 f64::INFINITY
             }
-            _ => return,
+            _ => {
+                if let Some(dead_zones) = &mut self.dead_zones {
+                    dead_zones.look(sample, &self.fluids);
+                }
+                return;
+            }
         };
         let steps = time / self.time_step;
         self.next_check = sample.steps().saturating_add(steps.max(1.0) as u64);
     }
 
+    /// Whether a sample between its lines is due at this step.
+    pub fn is_looked_at(&self, step: u64) -> bool {
+        let dead_zones = self.dead_zones.as_ref().map(|dead_zones| &dead_zones.schedule);
+        self.next_check <= step || dead_zones.into_iter().chain(&self.inlet).any(|schedule| schedule.is_due(step))
+    }
+
     /// Returns the schedule of the lines, and that of samples between them if there are any.
     pub fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
         let samples = self.statistics.iter_mut().map(|statistics| &mut statistics.schedule);
-        [&mut self.schedule].into_iter().chain(samples)
+        let of_cells = self.dead_zones.iter_mut().map(|dead_zones| &mut dead_zones.schedule);
+        [&mut self.schedule]
+            .into_iter()
+            .chain(samples)
+            .chain(of_cells)
+            .chain(&mut self.inlet)
     }
 
     /// Whether a sample of its statistics is due at this step.
@@ -139,12 +204,52 @@ impl ProbeLog {
         let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
         let cells: Vec<String> = [format!("{time:?}")].into_iter().chain(cells).collect();
         self.table.line(&cells.join(","))?;
+        if let Some(dead_zones) = &mut self.dead_zones {
+            dead_zones.end_line(time);
+        }
         values.insert(0, time);
         Ok(Some(values))
     }
 
+    /// Writes the results that are no table over time, if there are any: the distribution of residence times, and the fields of the last line.
+    pub fn write_results(&self, layer: &dyn FileLayer) -> Result<(), FilesError> {
+        let (ending, bytes) = match &self.what {
+            ProbeKind::ResidenceTime { .. } => ("csv", Some(self.residence.distribution().into_bytes())),
+            _ => ("vti", self.dead_zones.as_ref().and_then(DeadZones::fields)),
+        };
+        let Some(bytes) = bytes else { return Ok(()) };
+        let path = self.results.with_extension(ending);
+        replace(layer, &path, &bytes).map_err(disk(&path, "write it"))
+    }
+
     /// Returns the values of the columns after the time.
     fn values(&mut self, sample: &Sample) -> Vec<f64> {
+        let Some(motion) = self.motion(sample) else {
+            // With statistics, four numbers for each column follow the columns.
+            let all = self.is_whole.len();
+            return vec![f64::NAN; if self.statistics.is_some() { all / 5 } else { all }];
+        };
+        let mut row = self.measured(sample, &motion);
+        if self.carrier.is_some() {
+            row.extend(self.positions(&row, &motion, &sample.cell()).as_flattened());
+        }
+        row
+    }
+
+    /// Returns the present positions of its places, for these values.
+    fn positions(&self, values: &[f64], motion: &RigidMotion, cell: &PeriodicCell) -> Vec<[f64; 3]> {
+        let mut places = self.what.places();
+        if let ProbeKind::Fluid(FluidProbe::SurfaceHeight { .. }) = self.what {
+            places.iter_mut().zip(values).for_each(|(place, height)| place[2] = *height);
+        }
+        places.into_iter().map(|place| cell.inside(motion.place(place))).collect()
+    }
+
+    /// Returns the values of the quantity that it logs, with this motion of its places.
+    fn measured(&mut self, sample: &Sample, motion: &RigidMotion) -> Vec<f64> {
+        let is_carried = self.carrier.is_some();
+        let here = |region: &Region| if is_carried { region.moved(motion) } else { *region };
+        let place = |about: [f64; 3]| if is_carried { motion.place(about) } else { about };
         let mut row: Vec<f64> = Vec::new();
         match &self.what {
             ProbeKind::Position { grain } => row.extend(position(sample.grains(), *grain)),
@@ -153,8 +258,10 @@ impl ProbeLog {
             ProbeKind::Energy => row.extend(sample.ledger().values()),
             ProbeKind::GroupCenter { group } => row.extend(center_of_group(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
-            ProbeKind::GroupLoad { group, about } => row.extend(bodies::load_on_group(sample, *group, *about)),
-            ProbeKind::Body { body, orientation, about } => row.extend(bodies::motion_and_load(sample, *body, orientation, *about)),
+            ProbeKind::GroupLoad { group, about } => row.extend(bodies::load_on_group(sample, *group, about.map(place))),
+            ProbeKind::Body { body, orientation, about } => {
+                row.extend(bodies::motion_and_load(sample, *body, orientation, about.map(place)))
+            }
             ProbeKind::Bonds => row.extend(sample.bonds_made_and_holding().map(|count| count as f64)),
             ProbeKind::Fragments { groups } => row.extend(sizes(sample, groups.as_deref())),
             ProbeKind::WallForce { walls } => row.extend(total(&sample.walls()[walls.clone()], |wall| wall.force)),
@@ -172,13 +279,13 @@ impl ProbeLog {
                 row.extend([sum(0), sum(1)]);
             }
             ProbeKind::ScalarLedger(scalar) => row.extend(sample.scalar_ledger(*scalar).values()),
-            ProbeKind::Fluid(what) => row.extend(self.fluids.row(what, sample)),
+            ProbeKind::Fluid(what) => row.extend(self.fluids.row(what, sample, motion)),
             ProbeKind::WornVolume { walls } => {
                 let worn = sample.walls()[walls.clone()].iter().flat_map(|wall| &wall.wear);
                 row.push(worn.map(|wear| wear.volume).sum());
             }
             ProbeKind::Stress(region) => {
-                let stress = stress_in(region, sample.grains(), sample.contacts(), sample.bonds());
+                let stress = stress_in(&here(region), sample.grains(), sample.contacts(), sample.bonds());
                 let whole = stress.contact + stress.kinetic;
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic, whole].iter().flat_map(components));
@@ -194,21 +301,33 @@ impl ProbeLog {
                 row.push(strain.volumetric);
             }
             ProbeKind::Fabric(region) => {
-                let fabric = fabric(region.as_ref(), &sample.grains().cell, sample.contacts());
+                let fabric = fabric(region.as_ref().map(here).as_ref(), &sample.grains().cell, sample.contacts());
                 row.push(fabric.anisotropy());
                 row.extend(components(&fabric.tensor));
                 row.push(fabric.contacts as f64);
             }
             ProbeKind::Coordination(region) => {
-                let count = coordination(region.as_ref(), sample.grains());
+                let count = coordination(region.as_ref().map(here).as_ref(), sample.grains());
                 row.extend([count.mean, count.without_rattlers, count.rattlers]);
                 row.extend(count.shares);
             }
-            ProbeKind::SolidFraction(region) => row.push(solid_fraction(region, sample.grains())),
-            ProbeKind::AngleOfRepose { group, region } => {
-                let cone = repose(sample.grains(), *group, region.as_ref());
-                row.extend([cone.angle.to_degrees(), cone.error.to_degrees(), cone.tip, cone.radius]);
+            ProbeKind::SolidFraction(region) => row.push(solid_fraction(&here(region), sample.grains())),
+            ProbeKind::AngleOfRepose { group, region, axis } => {
+                let region = region.as_ref().map(here);
+                let found = match axis {
+                    None => {
+                        let cone = repose(sample.grains(), *group, region.as_ref());
+                        [cone.angle, cone.error, cone.tip, cone.radius]
+                    }
+                    Some(axis) => {
+                        let plane = drum_angle(sample.grains(), *group, region.as_ref(), *axis);
+                        [plane.angle, plane.error, plane.height, plane.width]
+                    }
+                };
+                let [angle, error, height, width] = found;
+                row.extend([angle.to_degrees(), error.to_degrees(), height, width]);
             }
+            ProbeKind::DeadZone { .. } => row.extend(self.dead_zones.iter().flat_map(DeadZones::values)),
             ProbeKind::Mixing { groups, cells, bounds } => {
                 let bounds = bounds.map(|[low, high]| (low.into(), high.into()));
                 let mixing = mixing(sample.grains(), groups, *cells, bounds);
@@ -233,6 +352,12 @@ impl ProbeLog {
         if let Some(statistics) = &self.statistics {
             statistics.save(to, &self.section("samples"));
         }
+        if self.carrier.is_some() {
+            to.put(&self.section("carried"), Column::F64(self.carried.numbers().to_vec()));
+        }
+        if let Some(dead_zones) = &self.dead_zones {
+            dead_zones.save(to, &self.section("cells"));
+        }
         if let ProbeKind::CountThrough { .. } = self.what {
             self.passage.save(to, |what| self.section(what), self.next_check);
         }
@@ -250,7 +375,15 @@ impl ProbeLog {
                 position: places.as_chunks::<3>().0.to_vec(),
             });
         }
-        let samples = self.section("samples");
+        if let Some(Column::F64(numbers)) = state.get(&self.section("carried"))
+            && let &[x, y, z, w, i, j, k] = numbers.as_slice()
+        {
+            self.carried = RigidMotion::new([x, y, z], [w, i, j, k]);
+        }
+        let [samples, cells] = ["samples", "cells"].map(|what| self.section(what));
+        if let Some(dead_zones) = &mut self.dead_zones {
+            dead_zones.restore(state, &cells);
+        }
         if let Some(statistics) = &mut self.statistics {
             // Four numbers for each column follow the columns.
             statistics.restore(state, &samples, self.is_whole.len() / 5);

@@ -116,7 +116,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let newest = || checkpoint::newest_valid(layer, &folder.join(CHECKPOINTS)).map_err(RunError::from);
     let (from, header, state) = first_alone(ranks.as_ref(), newest)?;
     compare(ranks.as_ref(), "the checkpoint", || checkpoint::digest(&state))?;
-    let often = [CHECKPOINTS, folder::FIELDS, folder::CONTACTS, folder::COARSE].map(|inside| folder.join(inside));
+    let often = [CHECKPOINTS, folder::FIELDS, folder::CONTACTS, folder::COARSE, folder::RESULTS].map(|inside| folder.join(inside));
     for inside in [folder.to_owned()].into_iter().chain(often) {
         if !layer.exists(&inside).map_err(disk(&inside, "look at it"))? {
             continue;

@@ -2,7 +2,7 @@
 
 use super::case_run::{CaseRun, Done, Outcome, advance, run_until};
 use crate::run::plane_counter::PlaneCounter;
-use seixo_analysis::{Plane, components, coordination, solid_fraction, stress_in};
+use seixo_analysis::{Plane, RigidMotion, components, coordination, solid_fraction, stress_in};
 use seixo_engine::Simulation;
 use seixo_engine::world::Vec3;
 use seixo_scene::{Probe, ProbeKind};
@@ -47,7 +47,8 @@ fn passes(case_run: &CaseRun, point: Vec3, normal: Vec3, radius: Option<f64>) ->
     for k in 0..=LOOKS {
         run_until(&mut simulation, scene.run.until * f64::from(k) / f64::from(LOOKS))?;
         let grains = simulation.snapshot();
-        passage.look(&grains, &Plane::in_cell(point, normal, &grains.cell), radius);
+        let plane = Plane::in_cell(point, normal, &grains.cell);
+        passage.look(&grains, &plane, radius, &[RigidMotion::NONE; 2]);
     }
     let [count, ..] = passage.line(simulation.time());
     Ok(count)

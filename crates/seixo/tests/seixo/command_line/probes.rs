@@ -216,13 +216,23 @@ fn a_plug_flow_stays_for_the_distance_over_its_speed() {
     let stage = Stage::new();
     stage.write("plug.toml", include_str!("scenes/plug-flow.toml"));
     stage.succeed("run plug.toml --quiet --threads 1 --out whole");
-    let last = |name: &str| *column(&stage, "whole", "stay", name).last().unwrap();
-    // 27 grains move 20 cm at 0.5 m/s, 9 of them come too late to leave.
-    assert_eq!((last("passed"), last("inside")), (18.0, 9.0));
-    for name in ["mean", "p5", "p50", "p95"] {
-        assert!((last(name) - 0.4).abs() < 1e-9, "{name}: {} s", last(name));
+    let of = |probe: &str, name: &str| *column(&stage, "whole", probe, name).last().unwrap();
+    // Between two planes, or in the box between them: 27 grains move 20 cm at 0.5 m/s, 9 of them come too late to leave.
+    for probe in ["stay", "zone"] {
+        assert_eq!((of(probe, "passed"), of(probe, "inside")), (18.0, 9.0));
+        for name in ["mean", "p5", "p50", "p95"] {
+            assert!((of(probe, name) - 0.4).abs() < 1e-9, "{probe}, {name}: {} s", of(probe, name));
+        }
+        assert!(of(probe, "deviation") < 1e-7);
+        let text = stage.read(&format!("whole/results/{probe}.csv"));
+        let classes = rows(&text);
+        let passages: Vec<f64> = classes.iter().map(|row| row[2]).collect();
+        assert_eq!((passages.iter().sum::<f64>(), passages[passages.len() - 1]), (18.0, 18.0));
+        assert!((classes[99][1] - 0.4).abs() < 1e-9 && (classes[99][5] - 1.0).abs() < 1e-12);
     }
-    assert!(last("deviation") < 1e-7);
+    // A ball is as long as its chord: the longest is that of the grains on its axis.
+    let chord = |aside: f64| 2.0 * (0.1_f64.powi(2) - aside * aside).sqrt() / 0.5;
+    assert!((of("ball", "p95") - chord(0.0)).abs() < 1e-9 && (of("ball", "p5") - chord(0.02 * 2.0_f64.sqrt())).abs() < 1e-9);
     stage.succeed("run plug.toml --quiet --until 0.33 --out half");
     stage.succeed("resume half --quiet --until 0.6");
     std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
@@ -259,4 +269,128 @@ fn a_strain_since_a_stage_is_zero_when_the_stage_begins() {
         std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
         stage.assert_same("half", "whole");
     }
+}
+
+#[test]
+fn gauges_ride_on_a_tank_that_moves_with_its_water() {
+    let stage = Stage::new();
+    stage.write("tank.toml", include_str!("scenes/gauges-on-a-moving-tank.toml"));
+    stage.succeed("run tank.toml --quiet --threads 1");
+    let of = |probe: &str, name: &str| column(&stage, "tank.out", probe, name);
+    let time = of("riding", "time");
+    // The water rests in the tank: it has the pressure of its depth, once the waves of the start have passed.
+    for (name, depth) in [("p1", 0.12), ("p2", 0.08)] {
+        let share = mean_after(0.1, &time, &of("riding", name)) / (1000.0 * 9.81 * depth);
+        assert!((share - 1.0).abs() < 0.05, "{name}: {share} of ρ g h");
+    }
+    for (time, x) in time.iter().zip(of("riding", "x1")) {
+        assert!((x - 0.08 - 0.5 * time).abs() < 1e-9, "{x} m at {time} s");
+    }
+    assert!(of("riding", "y2").iter().all(|y| (y - 0.06).abs() < 1e-12));
+    // After 0.4 s the tank is 20 cm away from the gauge that does not ride.
+    assert!(of("still", "p1").into_iter().fold(0.0, f64::max) > 500.0 && *of("still", "p1").last().unwrap() == 0.0);
+    let speed = mean_after(0.1, &time, &of("speed", "vx1"));
+    assert!((speed - 0.5).abs() < 0.02, "{speed} m/s in space");
+    // The free surface is within a spacing of the water level, above the point that moved.
+    let (height, z) = (of("surface", "height1"), of("surface", "z1"));
+    assert!(height.iter().all(|height| (height - 0.16).abs() < 0.01), "{height:?}");
+    assert_eq!(height, z);
+}
+
+#[test]
+fn regions_turn_with_bodies_and_walls_in_frames_and_through_stages() {
+    let stage = Stage::new();
+    stage.write("turn.toml", include_str!("scenes/gauges-that-turn.toml"));
+    stage.succeed("run turn.toml --quiet --threads 1 --out whole");
+    let of = |probe: &str, name: &str| column(&stage, "whole", probe, name);
+    let time = of("arm", "time");
+    let places = |probe: &str| {
+        let [x, y, z] = ["at_x", "at_y", "at_z"].map(|name| of(probe, name));
+        (0..time.len()).map(|k| [x[k], y[k], z[k]]).collect::<Vec<_>>()
+    };
+    let ball = 4.0 / 3.0 * std::f64::consts::PI * 5.0_f64.powi(3);
+    for (probe, share) in [("arm", (5.0_f64 / 6.0).powi(3)), ("plate", ball / 12.0_f64.powi(3))] {
+        for (time, place) in time.iter().zip(places(probe)) {
+            let (sin, cos) = (10.0 * time).sin_cos();
+            let off = [place[0] - time - 0.1 * cos, place[1] - 0.1 * sin, place[2]];
+            assert!(off.iter().all(|off| off.abs() < 1e-9), "{probe} at {time} s: {off:?}");
+        }
+        // The grain of the arm stays in the middle of the region, also in the box of the wall that turns as the arm does.
+        assert!(
+            of(probe, "solid_fraction").iter().all(|found| (found - share).abs() < 1e-9),
+            "{probe}"
+        );
+    }
+    for (time, place) in time.iter().zip(places("disc")) {
+        // From (0.1, 0.1, 0) m about z for 20 ms, then about x.
+        let (sin, cos) = (10.0 * time.min(0.02)).sin_cos();
+        let (x, y) = (0.1 * (cos - sin), 0.1 * (sin + cos));
+        let (sin, cos) = (10.0 * (time - 0.02).max(0.0)).sin_cos();
+        let off = [place[0] - x, place[1] - y * cos, place[2] - y * sin];
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "disc at {time} s: {off:?}");
+    }
+    let off = |(a, b): (&[f64; 3], &[f64; 3])| (0..3).any(|axis| (a[axis] - b[axis]).abs() > 1e-12);
+    assert!(!places("torque").iter().zip(&places("arm")).any(off));
+    stage.succeed("run turn.toml --quiet --until 0.033 --out half");
+    stage.succeed("resume half --quiet --until 0.05");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}
+
+#[test]
+fn residence_times_begin_when_an_inlet_adds_grains() {
+    let stage = Stage::new();
+    stage.write("inlet.toml", include_str!("scenes/inlet-to-a-plane.toml"));
+    stage.succeed("run inlet.toml --quiet --threads 1 --out whole");
+    let last = |probe: &str, name: &str| *column(&stage, "whole", probe, name).last().unwrap();
+    let added = rows(&stage.read("whole/exchange.csv")).last().unwrap()[1];
+    for probe in ["plane", "zone"] {
+        let (passed, inside) = (last(probe, "passed"), last(probe, "inside"));
+        assert!(passed > 100.0 && passed + inside == added, "{passed} + {inside} of {added}");
+        // The inlet is six radii deep, and its grains begin a radius from its ends; 30 cm below its upper end is the plane, and all move at 0.5 m/s.
+        let [first, end] = [(0.3 - 0.01) / 0.5, (0.3 - 0.002) / 0.5];
+        assert!(last(probe, "p5") > first - 1e-6 && last(probe, "p95") < end + 1e-6, "{probe}");
+        assert!((last(probe, "mean") - last("plane", "mean")).abs() < 1e-9);
+    }
+    stage.succeed("run inlet.toml --quiet --until 0.71 --out half");
+    stage.succeed("resume half --quiet --until 1");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}
+
+#[test]
+fn grains_at_rest_are_their_share_of_the_dead_zone() {
+    let stage = Stage::new();
+    stage.write("corner.toml", include_str!("scenes/dead-corner.toml"));
+    stage.succeed("run corner.toml --quiet --threads 1 --out whole");
+    // 5 of 20 equal grains rest, and the others move at 0.4 m/s in cells of their own.
+    for probe in ["dead", "share"] {
+        for (name, expected) in [("dead_share", 0.25), ("mean_speed", 0.3)] {
+            let values = column(&stage, "whole", probe, name);
+            assert!(
+                values.iter().all(|value| (value - expected).abs() < 1e-9),
+                "{probe}, {name}: {values:?}"
+            );
+        }
+    }
+    let of = |probe: &str, name: &str| column(&stage, "whole", probe, name);
+    assert!(
+        of("dead", "limit").iter().all(|limit| (limit - 0.001).abs() < 1e-12)
+            && of("share", "limit").iter().all(|limit| (limit - 0.15).abs() < 1e-9)
+    );
+    assert!(of("stream", "dead_share").iter().all(|share| *share == 0.0));
+    let ball = 4.0 / 3.0 * std::f64::consts::PI * 0.004_f64.powi(3);
+    assert!(
+        of("dead", "filled")
+            .iter()
+            .all(|filled| (filled - 20.0 * ball / (0.1 * 0.02 * 0.12)).abs() < 1e-9)
+    );
+    let fields = stage.read("whole/results/dead.vti");
+    for name in ["speed", "filled", "is_dead", "velocity"] {
+        assert!(fields.contains(&format!("Name=\"{name}\"")), "{name}");
+    }
+    stage.succeed("run corner.toml --quiet --until 0.05 --out half");
+    stage.succeed("resume half --quiet --until 0.1");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
 }

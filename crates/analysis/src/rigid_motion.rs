@@ -76,11 +76,11 @@ mod tests {
         let turned = |half: [f64; 2]| [half[0], 0.0, 0.0, half[1]];
         let motion = RigidMotion::between(([1.0, 0.0, 0.0], turned([1.0, 0.0])), ([0.0, 0.0, 2.0], turned([cos, sin])));
         let [x, y, z] = motion.place([3.0, 0.0, 0.5]);
-        assert!((x - 1.0).abs() < 1e-15 && (y - 3.0_f64.sqrt()).abs() < 1e-15 && (z - 2.5).abs() < 1e-15);
+        assert!((x - 1.0).abs() < 1e-14 && (y - 3.0_f64.sqrt()).abs() < 1e-14 && (z - 2.5).abs() < 1e-14);
         let there = motion.back([x, y, z]);
-        assert!((there[0] - 3.0).abs() < 1e-15 && there[1].abs() < 1e-15 && (there[2] - 0.5).abs() < 1e-15);
+        assert!((there[0] - 3.0).abs() < 1e-14 && there[1].abs() < 1e-14 && (there[2] - 0.5).abs() < 1e-14);
         let [x, y, _] = motion.turned([0.0, 1.0, 0.0]);
-        assert!((x + 0.75_f64.sqrt()).abs() < 1e-15 && (y - 0.5).abs() < 1e-15);
+        assert!((x + 0.75_f64.sqrt()).abs() < 1e-14 && (y - 0.5).abs() < 1e-14);
         let numbers = motion.numbers();
         let again = RigidMotion::new(
             [numbers[0], numbers[1], numbers[2]],

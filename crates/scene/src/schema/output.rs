@@ -56,7 +56,7 @@ pub(crate) struct ProbeSection {
     #[schemars(example = &"1 ms")]
     pub sample_every: Option<Quantity<Time, Positive>>,
     /// Wall or rigid body that carries the points, planes and regions of the probe: they are given at time zero, and then move and turn with it. A wall
-    /// or its face, as in "tank" or "tank.top"; a group of grains with one body, or a body of the group by its number, as in "hull" or "hull.2". "wall."
+    /// or its face, as in "tank" or "tank.top"; a group of grains with one body, or a body of the group by its number, as in "ship" or "ship.2". "wall."
     /// or "grains." before the name says which is meant. Columns with the present positions are added.
     #[schemars(example = &"tank")]
     pub on: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct ProbeSection {
     pub position: Option<WholeNumber<0, { u32::MAX as u64 }>>,
     /// Grains that pass a plane along its normal: number, mass, and mass per time. With periodic sides a grain counts each time that it passes.
     pub count_through: Option<CountThrough>,
-    /// Residence times of grains between two planes, from an inlet, or in a zone: number of passages and of grains in between, mean, standard deviation
+    /// Residence times of grains between two planes, from an inlet, or in a zone: number of stays that ended and of grains inside, mean, standard deviation
     /// and quantiles, by mass.
     pub residence_time: Option<Residence>,
     /// Dead zones: time-averaged velocity of grains and fluids in cells, and the share that hardly moves.

@@ -15,7 +15,7 @@ const CLASSES: usize = 100;
 /// Number of bisections for the time at which a grain crosses the surface of a zone: the rounding error of the path.
 const HALVINGS: u32 = 52;
 /// Header of the distribution.
-const DISTRIBUTION: &str = "from [s],to [s],passages,mass [kg],density [1/s],cumulative [-]\n";
+const DISTRIBUTION: &str = "from [s],to [s],grains,mass [kg],density [1/s],cumulative [-]\n";
 
 /// Residence times: from a first passage of a grain, such as that of a plane along its normal, to a second one.
 ///
@@ -31,7 +31,7 @@ pub(super) struct ResidenceTimes {
     /// Time at which each grain between the planes passed the first one \[s\], by id.
     entered: BTreeMap<u32, f64>,
     /// Residence time \[s\] and mass \[kg\] of each passage of the second plane.
-    passages: Vec<[f64; 2]>,
+    stays: Vec<[f64; 2]>,
 }
 
 impl ResidenceTimes {
@@ -39,25 +39,25 @@ impl ResidenceTimes {
     /// now.
     pub fn look(&mut self, grains: &GrainSnapshot, time: f64, between: [&Passage; 2], carried: &[RigidMotion; 2]) {
         self.begin_at_inlet(grains, time, between[0]);
-        let passages_of = between.map(|passage| Crossing::of(passage, &grains.cell));
+        let crossings = between.map(|passage| Crossing::of(passage, &grains.cell));
         let ResidenceTimes {
             followed,
             time: since,
             entered,
-            passages,
+            stays,
         } = self;
         entered.retain(|id, _| grains.id.binary_search(id).is_ok());
         followed.follow(grains, |index, then, now| {
             let (then, now) = (carried[0].back(then), carried[1].back(now));
             let passes = |crossing: &Crossing| crossing.share(then, now).map(|share| *since + share * (time - *since));
-            let (id, [begins, ends]) = (grains.id[index], passages_of.each_ref().map(passes));
+            let (id, [begins, ends]) = (grains.id[index], crossings.each_ref().map(passes));
             if let Some(begin) = begins.filter(|begin| ends.is_none_or(|end| *begin <= end)) {
                 entered.insert(id, begin);
             }
             if let Some(end) = ends
                 && let Some(begin) = entered.remove(&id)
             {
-                passages.push([end - begin, grains.mass[index]]);
+                stays.push([end - begin, grains.mass[index]]);
             }
             if let Some(begin) = begins.filter(|begin| ends.is_some_and(|end| *begin > end)) {
                 entered.insert(id, begin);
@@ -76,34 +76,34 @@ impl ResidenceTimes {
         }
     }
 
-    /// Returns the table of the distribution: passages and their mass in classes of the residence time, the density of the distribution by mass, and its
-    /// sum up to the end of each class.
+    /// Returns the table of the distribution: ended stays and their mass in classes of the residence time, the density of the distribution by mass, and
+    /// its sum up to the end of each class.
     pub fn distribution(&self) -> String {
-        let longest = self.passages.iter().fold(0.0, |longest: f64, [time, _]| longest.max(*time));
+        let longest = self.stays.iter().fold(0.0, |longest: f64, [time, _]| longest.max(*time));
         let width = longest / CLASSES as f64;
-        let mut classes = [(0_u64, 0.0); CLASSES];
-        for [time, mass] in &self.passages {
+        let mut classes = [(0_u64, 0.0_f64); CLASSES];
+        for [time, mass] in &self.stays {
             let class = &mut classes[((time / width) as usize).min(CLASSES - 1)];
             *class = (class.0 + 1, class.1 + mass);
         }
         let whole: f64 = classes.iter().map(|(_, mass)| mass).sum();
         let (mut text, mut below) = (DISTRIBUTION.to_owned(), 0.0);
-        for (index, (passages, mass)) in classes.into_iter().enumerate() {
+        for (index, (stays, mass)) in classes.into_iter().enumerate() {
             below += mass;
             let [from, to] = [index, index + 1].map(|end| end as f64 * width);
             let [density, cumulative] = [mass / whole / width, below / whole];
-            text += &format!("{from:?},{to:?},{passages},{mass:?},{density:?},{cumulative:?}\n");
+            text += &format!("{from:?},{to:?},{stays},{mass:?},{density:?},{cumulative:?}\n");
         }
         text
     }
 
-    /// Returns the number of passages and of grains between the planes, then mean, standard deviation and quantiles of the residence times \[s\],
+    /// Returns the number of ended stays and of grains between the planes, then mean, standard deviation and quantiles of the residence times \[s\],
     /// weighted by mass; NaN before the first passage.
     pub fn line(&self) -> [f64; 9] {
-        let mass: f64 = self.passages.iter().map(|[_, mass]| mass).sum();
-        let mean = self.passages.iter().map(|[time, mass]| time * mass).sum::<f64>() / mass;
-        let square = self.passages.iter().map(|[time, mass]| mass * (time - mean).powi(2)).sum::<f64>() / mass;
-        let mut sorted = self.passages.clone();
+        let mass: f64 = self.stays.iter().map(|[_, mass]| mass).sum();
+        let mean = self.stays.iter().map(|[time, mass]| time * mass).sum::<f64>() / mass;
+        let square = self.stays.iter().map(|[time, mass]| mass * (time - mean).powi(2)).sum::<f64>() / mass;
+        let mut sorted = self.stays.clone();
         sorted.sort_by(|a, b| a[0].total_cmp(&b[0]));
         let quantile = |share: f64| {
             let mut rest = share * mass;
@@ -114,7 +114,7 @@ impl ResidenceTimes {
             reached.or(sorted.last()).map_or(f64::NAN, |[time, _]| *time)
         };
         let [a, b, c, d, e] = QUANTILES.map(quantile);
-        let counts = [self.passages.len(), self.entered.len()].map(|count| count as f64);
+        let counts = [self.stays.len(), self.entered.len()].map(|count| count as f64);
         [counts[0], counts[1], mean, square.sqrt(), a, b, c, d, e]
     }
 
@@ -124,7 +124,7 @@ impl ResidenceTimes {
         to.put(&name("entered"), Column::U32(self.entered.keys().copied().collect()));
         let times = [self.time].into_iter().chain(self.entered.values().copied());
         to.put(&name("entered_at"), Column::F64(times.collect()));
-        to.put(&name("passages"), Column::F64(self.passages.as_flattened().to_vec()));
+        to.put(&name("stays"), Column::F64(self.stays.as_flattened().to_vec()));
         to.put(&name("look"), Column::U64(vec![next_check]));
     }
 
@@ -142,7 +142,7 @@ impl ResidenceTimes {
             followed: Followed::restored(state, &name)?,
             time,
             entered: ids.iter().copied().zip(entered_at.iter().copied()).collect(),
-            passages: numbers("passages")?.as_chunks::<2>().0.to_vec(),
+            stays: numbers("stays")?.as_chunks::<2>().0.to_vec(),
         };
         Some((times, *next.first()?))
     }
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn the_distribution_has_all_of_the_mass_and_its_mean() {
         let times = ResidenceTimes {
-            passages: (1..=1000).map(|k| [0.004 * f64::from(k), f64::from(k)]).collect(),
+            stays: (1..=1000).map(|k| [0.004 * f64::from(k), f64::from(k)]).collect(),
             ..ResidenceTimes::default()
         };
         let text = times.distribution();

@@ -226,8 +226,8 @@ fn a_plug_flow_stays_for_the_distance_over_its_speed() {
         assert!(of(probe, "deviation") < 1e-7);
         let text = stage.read(&format!("whole/results/{probe}.csv"));
         let classes = rows(&text);
-        let passages: Vec<f64> = classes.iter().map(|row| row[2]).collect();
-        assert_eq!((passages.iter().sum::<f64>(), passages[passages.len() - 1]), (18.0, 18.0));
+        let stays: Vec<f64> = classes.iter().map(|row| row[2]).collect();
+        assert_eq!((stays.iter().sum::<f64>(), stays[stays.len() - 1]), (18.0, 18.0));
         assert!((classes[99][1] - 0.4).abs() < 1e-9 && (classes[99][5] - 1.0).abs() < 1e-12);
     }
     // A ball is as long as its chord: the longest is that of the grains on its axis.
@@ -283,7 +283,7 @@ fn gauges_ride_on_a_tank_that_moves_with_its_water() {
         let share = mean_after(0.1, &time, &of("riding", name)) / (1000.0 * 9.81 * depth);
         assert!((share - 1.0).abs() < 0.05, "{name}: {share} of ρ g h");
     }
-    for (time, x) in time.iter().zip(of("riding", "x1")) {
+    for (&time, x) in time.iter().zip(of("riding", "x1")) {
         assert!((x - 0.08 - 0.5 * time).abs() < 1e-9, "{x} m at {time} s");
     }
     assert!(of("riding", "y2").iter().all(|y| (y - 0.06).abs() < 1e-12));
@@ -310,7 +310,7 @@ fn regions_turn_with_bodies_and_walls_in_frames_and_through_stages() {
     };
     let ball = 4.0 / 3.0 * std::f64::consts::PI * 5.0_f64.powi(3);
     for (probe, share) in [("arm", (5.0_f64 / 6.0).powi(3)), ("plate", ball / 12.0_f64.powi(3))] {
-        for (time, place) in time.iter().zip(places(probe)) {
+        for (&time, place) in time.iter().zip(places(probe)) {
             let (sin, cos) = (10.0 * time).sin_cos();
             let off = [place[0] - time - 0.1 * cos, place[1] - 0.1 * sin, place[2]];
             assert!(off.iter().all(|off| off.abs() < 1e-9), "{probe} at {time} s: {off:?}");
@@ -321,7 +321,7 @@ fn regions_turn_with_bodies_and_walls_in_frames_and_through_stages() {
             "{probe}"
         );
     }
-    for (time, place) in time.iter().zip(places("disc")) {
+    for (&time, place) in time.iter().zip(places("disc")) {
         // From (0.1, 0.1, 0) m about z for 20 ms, then about x.
         let (sin, cos) = (10.0 * time.min(0.02)).sin_cos();
         let (x, y) = (0.1 * (cos - sin), 0.1 * (sin + cos));

@@ -1,6 +1,7 @@
 //! Conversion of a world to columns and coefficients, and checks of its values.
 
 use crate::bonds::check_bonds;
+use crate::cell_control::check_cell;
 use crate::fields::Fields;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
@@ -198,6 +199,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
         }
     };
     positive("run.overlap_limit", settings.overlap_limit)?;
+    check_cell(world, settings)?;
     check_bonds(world)?;
     if !world.bonds.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
         return Err(WorldError::Bond {

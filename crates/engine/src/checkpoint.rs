@@ -2,7 +2,7 @@
 //!
 //! Lists are not saved: they follow from the saved order of the grains and their reference positions.
 
-use crate::measure::Work;
+use crate::measure::{NO_CONTACT, Work};
 use crate::refusal::WorldError;
 use crate::state::{Column, State};
 use seixo_sweeps::contact::PowerSums;
@@ -68,6 +68,7 @@ pub(crate) fn contact_ledger(state: &State) -> Result<(Work, PowerSums<f64>), Wo
         damping_power,
         wall_power,
         excess,
+        ..NO_CONTACT
     };
     Ok((work, last))
 }

@@ -5,7 +5,7 @@ use seixo_device::Cpu;
 use seixo_sweeps::motion::StepParameters;
 use std::sync::Arc;
 
-/// What all passes of a step read. No pass changes it but the clock and the sides.
+/// What all passes of a step read. No pass changes it but the clock and the sides, with the domain between them.
 #[derive(Clone)]
 pub(crate) struct StepContext {
     pub device: Arc<Cpu>,

@@ -4,6 +4,7 @@
 //! are unknown. So a wall that would appear inside one of them, or a new grain at the position of another, is detected during the run only.
 
 use crate::bonds::{in_one_body, joined_for_good, lower_first, missing, nothing_near, record_joined, refused};
+use crate::cell_control::controlled;
 use crate::events::{SurroundingsChange, check_newcomers};
 use crate::flow::check_motion;
 use crate::group_constraints::ConstraintContext;
@@ -168,6 +169,9 @@ impl<'a> DryRun<'a> {
             let boundary = self.world.fluids.as_ref().map(|fluids| &fluids.boundary);
             return check_motion(boundary, (*wall, &self.world.walls[*wall]), motion);
         }
+        if let SurroundingsChange::Cell(axes) = change {
+            return controlled(self.world.domain.as_ref(), *axes).map(drop);
+        }
         let (SurroundingsChange::Hold { group, .. } | SurroundingsChange::Free { group } | SurroundingsChange::Load(Load { group, .. })) =
             change
         else {
@@ -203,7 +207,9 @@ impl<'a> DryRun<'a> {
         };
         ConstraintContext {
             scalar: world.scalars().first().copied(),
-            slides: world.domain.is_some_and(|domain| domain.shear.is_some()),
+            slides: world
+                .domain
+                .is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
             are_carried: self.froze[group as usize] || bodies.clone().any(|body| body.motion.is_none()),
             couple_to_fluid: self.froze[group as usize] || bodies.clone().any(|body| is_coupled(body.id)),
         }

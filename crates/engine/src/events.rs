@@ -8,9 +8,9 @@ use crate::assemble::{check_grains, check_scalars};
 use crate::guard::StepError;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
-use crate::world::{Domain, Grains, Load, Vec3, WallMotion};
+use crate::world::{AxisControl, Domain, Grains, Load, Vec3, WallMotion};
 
-/// A change of walls, inlets, gravity, loads or prescribed motion.
+/// A change of walls, inlets, gravity, loads, prescribed motion or the control of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SurroundingsChange {
     /// A wall appears or vanishes.
@@ -51,6 +51,8 @@ pub enum SurroundingsChange {
     },
     /// A load on a group, which replaces any earlier load on it.
     Load(Load),
+    /// What sets the lengths of the periodic cell along x, y and z from now on. They must be controlled from the start, see [`Domain::control`].
+    Cell([AxisControl; 3]),
 }
 
 /// Objects that may overlap others after a change.

@@ -119,7 +119,7 @@ impl ConstraintContext {
             ));
         }
         if self.slides {
-            return reported("grains cannot be held between sides that slide past each other; let the sides stand, or use a wall");
+            return reported("grains cannot be held between sides that move; let the sides stand, or use a wall");
         }
         if motion.servo.is_some() || motion.surface != SurfaceMotion::default() {
             return reported("servos and surfaces that run are for walls");

@@ -41,7 +41,7 @@ pub enum StepErrorCause {
         /// (ρ − ρ₀)/ρ₀ \[-\].
         excess: f64,
     },
-    /// No grain is the cause: the GPU failed, or there are no free ids.
+    /// No grain is the cause: the GPU failed, there are no free ids, or the cell became too short.
     Device {
         /// Error message, with the remedy.
         what: String,

@@ -25,6 +25,7 @@ mod bodies;
 mod bonds;
 mod border;
 mod broad_phase;
+mod cell_control;
 mod checkpoint;
 mod contact_list;
 mod contact_records;

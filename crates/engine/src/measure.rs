@@ -1,6 +1,7 @@
 //! The energy ledger of a domain, and momenta.
 
 use crate::state::Ledger;
+use seixo_laws::Vector3;
 use seixo_sweeps::contact::PowerSums;
 
 /// Energies dissipated or transferred since time zero \[J\].
@@ -68,6 +69,7 @@ pub(crate) const NO_CONTACT: PowerSums<f64> = PowerSums {
     damping_power: 0.0,
     wall_power: 0.0,
     excess: -1.0,
+    across: Vector3 { x: 0.0, y: 0.0, z: 0.0 },
 };
 
 /// Sum of two power sums.
@@ -77,5 +79,6 @@ pub(crate) fn sum(mut all: PowerSums<f64>, one: &PowerSums<f64>) -> PowerSums<f6
     all.damping_power += one.damping_power;
     all.wall_power += one.wall_power;
     all.excess = all.excess.max(one.excess);
+    all.across = all.across.plus(&one.across);
     all
 }

@@ -5,6 +5,7 @@
 mod bonds;
 mod border;
 mod broad_phase;
+mod cell;
 mod checkpoint;
 mod contact_list;
 mod contact_records;

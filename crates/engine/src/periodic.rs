@@ -3,12 +3,13 @@
 use crate::periodic_cell::PeriodicCell;
 use crate::refusal::WorldError;
 use crate::world::{Domain, World, vector};
-use seixo_sweeps::periodic::{FAR_AWAY, OPEN, PERIODIC, PeriodicBoundaries, SHEARED};
+use seixo_sweeps::periodic::{FAR_AWAY, OPEN, PERIODIC, PeriodicBoundaries, SHEARED, STRETCHED};
 
 /// Kind of periodic sides of a domain, in constants of the sweeps.
 pub(crate) fn kind_of(domain: Option<&Domain>) -> u32 {
     match domain {
         Some(domain) if domain.shear.is_some() => SHEARED,
+        Some(domain) if domain.control.is_some() => STRETCHED,
         Some(domain) if domain.periodic.contains(&true) => PERIODIC,
         _ => OPEN,
     }

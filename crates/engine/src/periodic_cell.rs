@@ -17,6 +17,8 @@ pub struct PeriodicCell {
     pub offset: Vec3,
     /// Velocity of the images above \[m/s\].
     pub slide: Vec3,
+    /// Rate of change of the length along each axis \[m/s\], at which images move away from each other; `None` if nothing controls the lengths.
+    pub stretch: Option<Vec3>,
     /// The axes, that of the gradient first: the number of passes through it determines the position along the flow.
     order: [usize; 3],
 }
@@ -64,11 +66,22 @@ impl PeriodicCell {
             length: [f64::INFINITY; 3],
             offset: [0.0; 3],
             slide: [0.0; 3],
+            stretch: None,
             order: [0, 1, 2],
         }
     }
 
-    /// The cell of a domain at this time \[s\].
+    /// This cell with the lengths that its control gave it \[m\], and their rates of change \[m/s\].
+    #[must_use]
+    pub fn stretched(mut self, length: Vec3, rate: Vec3) -> PeriodicCell {
+        for axis in (0..3).filter(|&axis| self.length[axis].is_finite()) {
+            self.length[axis] = length[axis];
+        }
+        self.stretch = Some(rate);
+        self
+    }
+
+    /// The cell of a domain at this time \[s\]; its lengths at the start if they are controlled.
     pub fn of(domain: Option<&Domain>, time: f64) -> PeriodicCell {
         let mut cell = PeriodicCell::open();
         let Some(domain) = domain else { return cell };
@@ -97,12 +110,14 @@ impl PeriodicCell {
         self.order
     }
 
-    /// Velocity of the simple shear imposed by sheared sides at a position, relative to the lower side \[m/s\]: that of images increases in
-    /// proportion to their distance. Zero without shear.
+    /// Velocity of the simple shear imposed by sheared sides at a position, or of the strain of a cell whose lengths change, relative to the lower
+    /// sides \[m/s\]: that of images increases in proportion to their distance. Zero for other cells.
     pub fn streaming(&self, place: Vec3) -> Vec3 {
-        let gradient = self.order[0];
-        let share = (place[gradient] - self.low[gradient]) / self.length[gradient];
-        self.slide.map(|slide| slide * share)
+        let share = |axis: usize| (place[axis] - self.low[axis]) / self.length[axis];
+        match self.stretch {
+            Some(stretch) => [0, 1, 2].map(|axis| stretch[axis] * share(axis)),
+            None => self.slide.map(|slide| slide * share(self.order[0])),
+        }
     }
 
     /// The image `count` cells away along an axis.
@@ -114,10 +129,11 @@ impl PeriodicCell {
         let slides = if axis == self.order[0] { count } else { 0.0 };
         let mut shift = self.offset.map(|offset| offset * slides);
         shift[axis] += self.length[axis] * count;
-        Image {
-            shift,
-            velocity: self.slide.map(|slide| slide * slides),
+        let mut velocity = self.slide.map(|slide| slide * slides);
+        if let Some(stretch) = self.stretch {
+            velocity[axis] += stretch[axis] * count;
         }
+        Image { shift, velocity }
     }
 
     /// Images in which an object between two corners \[m\] reaches into the axis-aligned box between two others \[m\]. If the object has no extent
@@ -243,6 +259,27 @@ mod tests {
         assert_eq!(cell.nearest([0.0, 8.0, -2.9]).of([0.0, 8.0, -2.9]), [-0.75, 8.0, 3.0 - 2.9]);
         // A point 1.65 m behind in the image above is 0.35 m ahead in the one before.
         assert_eq!(cell.nearest([-0.9, 0.0, -3.0]).shift, [1.25, 0.0, 3.0]);
+    }
+
+    #[test]
+    fn images_of_a_cell_that_is_stretched_move_with_its_length() {
+        let still = cell(None, 0.0);
+        let stretched = still.stretched([2.5, 7.0, 3.5], [0.5, 7.0, -0.25]);
+        // Along y the sides are open.
+        assert_eq!(stretched.length, [2.5, f64::INFINITY, 3.5]);
+        let image = stretched.image(0, 2.0);
+        assert_eq!((image.shift, image.velocity), ([5.0, 0.0, 0.0], [1.0, 0.0, 0.0]));
+        // What follows the strain is as fast as its image, less the velocity of the image.
+        let place = [1.5, 0.0, -0.3];
+        let beyond = stretched.image(2, 1.0);
+        let [here, there] = [place, beyond.of(place)].map(|place| stretched.streaming(place));
+        for axis in [0, 2] {
+            assert!(
+                (there[axis] - here[axis] - beyond.velocity[axis]).abs() < 1e-15,
+                "{here:?} {there:?}"
+            );
+        }
+        assert_eq!(still.streaming(place), [0.0; 3]);
     }
 
     #[test]

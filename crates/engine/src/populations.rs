@@ -2,6 +2,7 @@
 
 use crate::bodies::Bodies;
 use crate::bonds::{BondNetwork, BondPlan};
+use crate::cell_control::CellState;
 use crate::context::StepContext;
 use crate::diffusion::Diffusion;
 use crate::flow::Flow;
@@ -16,6 +17,8 @@ use std::time::Instant;
 /// Everything that a step changes in one domain. A backend computes the steps; here are the present values, or those of the last observation.
 pub(crate) struct Populations {
     pub context: StepContext,
+    /// The state of the periodic cell, if its lengths are controlled.
+    pub cell: Option<Box<CellState>>,
     pub grains: GrainState,
     pub bodies: Bodies,
     pub walls: Walls,

@@ -347,6 +347,9 @@ pub enum WorldError {
     /// Sheared sides that are not possible.
     #[error("shear needs two different axes whose sides are periodic, and a rate; check world.domain.shear and world.domain.sides")]
     Shear,
+    /// Lengths of a domain that cannot be controlled.
+    #[error("{0}")]
+    Cell(String),
     /// Local damping would damp the shear flow itself.
     #[error("local damping would brake the shear flow itself; remove run.local_damping or world.domain.shear")]
     DampedShear,

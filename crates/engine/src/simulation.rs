@@ -11,6 +11,7 @@ mod start;
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;
 use crate::bonds::{BondCandidate, BondPlan, pairs_at_start};
+use crate::cell_control::CellState;
 use crate::context::{MaterialTable, StepContext};
 use crate::coordinate_precision::CoordinatePrecision;
 use crate::decomposition::{Subdomains, Traffic};
@@ -38,7 +39,7 @@ use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{RECORD, history_stride, load};
 use seixo_sweeps::motion::{StepParameters, acceleration, angular_acceleration};
-use seixo_sweeps::periodic::SHEARED;
+use seixo_sweeps::periodic::{SHEARED, STRETCHED};
 use std::sync::Arc;
 
 /// A running simulation: made from a [`World`], advanced step by step.
@@ -80,6 +81,7 @@ impl Simulation {
         drop(world);
         populations.rebuild_neighbor_lists();
         populations.contact_forces();
+        populations.measure_cell_stress();
         populations.wall_contacts();
         populations.bond_forces();
         populations.refuse_deep_overlaps()?;
@@ -148,8 +150,8 @@ impl Simulation {
         let bounds = world.domain.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
         let sides = kind_of(world.domain.as_ref());
         check_sides(world, 2.0 * cells.largest_radius() + cells.skin)?;
-        // With sheared sides, grains on opposite sides move past each other even at rest. Half of the skin is reserved for this motion.
-        let strides = if sides == SHEARED { 4.0 } else { 2.0 };
+        // With sides that move, grains on opposite sides move past each other even at rest. Half of the skin is reserved for this motion.
+        let strides = if [SHEARED, STRETCHED].contains(&sides) { 4.0 } else { 2.0 };
         let stepping = StepParameters {
             dt: time_step.value,
             reads_ahead: settings.scheme.reads_ahead() * time_step.value,
@@ -214,6 +216,7 @@ impl Simulation {
                 time_step,
                 materials,
             },
+            cell: CellState::of(world.domain.as_ref()),
             grains: GrainState {
                 given_masses: world.grains.masses.clone(),
                 ..GrainState::new(fields, cells, world.later.grains.clone(), next_id)

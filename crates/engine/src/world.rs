@@ -18,6 +18,7 @@
 mod body;
 mod bond;
 mod builder;
+mod cell;
 mod conduction;
 mod fluid;
 mod joint;
@@ -36,6 +37,7 @@ use crate::scalars::{GrainScalar, GrainScalars};
 pub use body::{Body, Sphere};
 pub use bond::{BondSize, Bonded, Bonds, CrossSection, PairValues, UNBREAKABLE};
 pub use builder::WorldBuilder;
+pub use cell::{AxisControl, CellControl};
 pub(crate) use conduction::check_conduction;
 pub use conduction::{Conduction, Thermal};
 pub(crate) use fluid::check_fluids;
@@ -259,6 +261,8 @@ pub struct Domain {
     pub periodic: [bool; 3],
     /// Shear of the domain, in which periodic images slide past it; `None` without shear.
     pub shear: Option<Shear>,
+    /// Control of the lengths along periodic axes; `None` if they stay.
+    pub control: Option<CellControl>,
 }
 
 impl Domain {
@@ -270,6 +274,7 @@ impl Domain {
             leaving,
             periodic: [false; 3],
             shear: None,
+            control: None,
         }
     }
 

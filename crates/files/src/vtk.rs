@@ -17,6 +17,7 @@
 
 mod bodies;
 mod bonds;
+mod cell;
 mod contacts;
 mod fluid;
 mod image;
@@ -27,6 +28,7 @@ mod walls;
 
 pub use bodies::{VtkBodies, bodies, read_bodies};
 pub use bonds::{VtkBonds, bonds, read_bonds};
+pub use cell::read_cell;
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use fluid::{VtkFluid, fluid, read_fluid};
 pub use image::{Image, image};
@@ -348,10 +350,11 @@ impl VtkPoints {
     }
 }
 
-/// The grains at one time \[s\] as a `.vtp`: points with radius, id and the given fields.
+/// The grains at one time \[s\] as a `.vtp`: points with radius, id and the given fields. A cell whose lengths are controlled goes with them.
 pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> {
     let count = snapshot.id.len();
-    let mut document = Document::new(time, "", count, &format!(r#"NumberOfVerts="{count}""#));
+    let cell = snapshot.cell.stretch.map(|_| cell::sides_of(&snapshot.cell)).unwrap_or_default();
+    let mut document = Document::new(time, &cell, count, &format!(r#"NumberOfVerts="{count}""#));
     let mut arrays = vec![
         ("radius", Values::Scalars64(&snapshot.radius)),
         ("id", Values::Integers(&snapshot.id)),

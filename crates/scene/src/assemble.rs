@@ -268,6 +268,12 @@ pub(crate) fn domain(section: &mut WorldSection, findings: &mut CheckState) -> O
             );
         }
     }
+    let control = shape.control.as_ref().and_then(|control| {
+        let found = control.control();
+        found
+            .map_err(|complaint| findings.add("world.domain.control", complaint.within("world.domain.control")))
+            .ok()
+    });
     match corners(&BoxShape {
         min: shape.min,
         max: shape.max,
@@ -278,6 +284,7 @@ pub(crate) fn domain(section: &mut WorldSection, findings: &mut CheckState) -> O
             leaving,
             periodic,
             shear,
+            control,
         }),
         Err(complaint) => {
             findings.add("world.domain", complaint.within("world.domain"));

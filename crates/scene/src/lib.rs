@@ -259,6 +259,13 @@ pub enum ProbeKind {
         /// Point about which torques are taken \[m\]; without, its center of mass.
         about: Option<Vec3>,
     },
+    /// Lengths of the periodic domain, its strains and its volume.
+    Cell {
+        /// Lower corner of the domain \[m\].
+        min: Vec3,
+        /// Upper corner of the domain at the start \[m\].
+        max: Vec3,
+    },
     /// Number of bonds that were made, and of those that are intact.
     Bonds,
     /// Size of the fragments, which are grains connected by bonds.

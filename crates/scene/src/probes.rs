@@ -186,6 +186,7 @@ fn probe_kind(
         })
     }));
     add(section.energy.filter(|&is_wanted| is_wanted).map(|_| Ok(ProbeKind::Energy)));
+    add(section.cell.filter(|&is_wanted| is_wanted).map(|_| cell(world)));
     add(section.group_center.as_ref().map(|name| {
         let group = group_of(name, world).map_err(|complaint| ("group_center".to_owned(), complaint))?;
         Ok(ProbeKind::GroupCenter { group })
@@ -382,6 +383,21 @@ fn fragments(of: &FragmentsOf, world: &World, is_sound: bool) -> Option<Kind> {
         return at("fragments", complaint.remedy("add a section [bonds.NAME], or remove the probe"));
     }
     Some(Ok(ProbeKind::Fragments { groups }))
+}
+
+/// Refuses a cell that no periodic sides bound.
+fn cell(world: &World) -> Kind {
+    match &world.domain {
+        Some(domain) if domain.periodic.contains(&true) => Ok(ProbeKind::Cell {
+            min: domain.min,
+            max: domain.max,
+        }),
+        _ => {
+            let complaint = UnlocatedDiagnostic::new("no sides of the domain are periodic, so there is no cell");
+            let remedy = "remove the probe, or write sides = [\"periodic\", \"periodic\", \"periodic\"] in world.domain";
+            Err(("cell".to_owned(), complaint.remedy(remedy)))
+        }
+    }
 }
 
 fn group_of(name: &str, world: &World) -> Result<u32, UnlocatedDiagnostic> {

@@ -1,6 +1,7 @@
 //! The scene file, key by key. The reader, `seixo schema` and the resolved scene all use these types.
 
 mod bond;
+mod cell;
 mod fill;
 mod fluid;
 mod open_boundary;
@@ -10,6 +11,7 @@ mod start;
 mod wall;
 
 pub(crate) use bond::BondsSection;
+pub(crate) use cell::{CellControlSection, SetDomain};
 pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, MeshRegion, Radius, Region, SimpleRegion, SphereRegion};
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
@@ -230,6 +232,8 @@ pub(crate) struct DomainSection {
     pub sides: [Word<Side>; 3],
     /// Steady simple shear of a periodic domain (Lees & Edwards): the images above and below move along the flow.
     pub shear: Option<ShearSection>,
+    /// Control of the lengths of a periodic domain: stresses that servos reach and keep, and strain rates.
+    pub control: Option<CellControlSection>,
 }
 
 /// Steady simple shear.

@@ -324,6 +324,7 @@ impl Source {
             WorldError::Outside { id, .. } => (of_grain(id, "at"), reported()),
             WorldError::PeriodicSide { .. } => ("world.domain".to_owned(), reported()),
             WorldError::Shear => ("world.domain.shear".to_owned(), reported()),
+            WorldError::Cell(_) => ("world.domain.control".to_owned(), reported()),
             WorldError::AssemblyElsewhere { .. } => ("run.assembly".to_owned(), reported()),
             WorldError::DampedShear => ("run.local_damping".to_owned(), reported()),
             WorldError::FluidSurroundings { what, value, must: limit } => {

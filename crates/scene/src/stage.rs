@@ -25,7 +25,7 @@ pub(crate) use freezing::{announce, check_section, frozen_sections};
 pub(crate) use initially_met::note_early_end;
 pub(crate) use motion_duration::bound_motions;
 use schemars::JsonSchema;
-use seixo_engine::world::{ExpectedGrains, Grains, Load, Vec3, WallMotion, World};
+use seixo_engine::world::{AxisControl, ExpectedGrains, Grains, Load, Vec3, WallMotion, World};
 use seixo_engine::{Melting, PeriodicCell, PlacedGrain};
 use serde::{Deserialize, Serialize};
 use set::SetSection;
@@ -148,6 +148,8 @@ pub enum StageAction {
     Add(StageItem),
     /// Sets gravity \[m/s²\].
     Gravity(Vec3),
+    /// Sets what controls the lengths of the periodic domain along x, y and z.
+    Cell([AxisControl; 3]),
     /// Replaces the motion of walls.
     Motion(Range<usize>, Box<WallMotion>),
     /// Sets the velocity of a group of grains \[m/s\].

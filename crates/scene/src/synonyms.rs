@@ -110,7 +110,12 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("rotate", "", &["omega", "angular_speed", "rotation", "mvrot"]),
     ("seed", "", &["random_seed"]),
     ("shape", "", &["clump", "multisphere", "template", "cluster"]),
-    ("shear", "", &["strain_rate", "deform", "lees_edwards"]),
+    ("shear", "", &["lees_edwards"]),
+    (
+        "control",
+        "",
+        &["deform", "deform_pressure", "barostat", "press", "PeriTriaxController", "goal"],
+    ),
     ("sides", "", &["boundary", "periodic", "boundaries", "boundary_conditions", "pbc"]),
     (
         "skin",

@@ -17,7 +17,7 @@
 use crate::cells::{next_run, walk_around};
 use crate::layout::{add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, sign_of_second};
 use crate::pair::{Pair, depth_of, near, normal_pair_contact};
-use crate::periodic::{PeriodicBoundaries, image_shift, nearest_image, reaches_domain, slide_of};
+use crate::periodic::{PeriodicBoundaries, by_components, image_shift, nearest_image, reaches_domain, slide_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::{
     Coefficients, ContactHistory, ContactPair, ExtendedCoefficients, ExtendedHistory, normal_energy, spring_energy, stored_in_joint,
@@ -26,7 +26,7 @@ use seixo_laws::contact::{
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
 /// Powers of all contacts in one step, and the deepest overlap.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, Default, PartialEq)]
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
 pub struct PowerSums<R: Real> {
     /// Power dissipated by normal damping \[W\].
     pub normal_power: R,
@@ -38,6 +38,9 @@ pub struct PowerSums<R: Real> {
     pub wall_power: R,
     /// Largest excess of an overlap over its limit \[m\]; negative if all are below.
     pub excess: R,
+    /// Sum of the forces across the sides of a stretched cell, by axis \[N\]: of each force on a grain from the image of another, the components times
+    /// the numbers of sides crossed upward to that image. Negative in compression.
+    pub across: Vector3<R>,
 }
 
 /// Normal forces between grain i and its contacts, found through the cells and computed at once: no list, no history, no rotation (the normal-only
@@ -75,6 +78,7 @@ pub fn normal_contacts_in_cells<C: Coordinate<R>, R: Real>(
     let mut normal_power = zero;
     let mut excess = R::new(-1.0);
     let mut side_power = zero;
+    let mut across = Vector3::<R>::zero();
     let mut first_image = 13u32;
     let mut images = 1u32;
     if comptime!(kind > 0) {
@@ -107,6 +111,12 @@ pub fn normal_contacts_in_cells<C: Coordinate<R>, R: Real>(
                             slide = slide_of::<C, R>(&x_i.minus(&load::<C>(position, j * 4usize)), sides);
                             velocity_ij = velocity_ij.minus(&slide);
                         }
+                        let mut crossed = Vector3::<R>::zero();
+                        if comptime!(kind == 3) {
+                            let image = nearest_image::<C, R>(&x_i.minus(&load::<C>(position, j * 4usize)), sides, kind);
+                            crossed = near_vector::<C, R>(&image.crossed);
+                            velocity_ij = velocity_ij.minus(&by_components::<R>(&crossed, &sides.slide));
+                        }
                         let mass_j = velocity[j * 4usize + 3usize];
                         let pair = Pair::<R> {
                             apart: near_vector::<C, R>(&apart),
@@ -120,6 +130,9 @@ pub fn normal_contacts_in_cells<C: Coordinate<R>, R: Real>(
                         let outcome = normal_pair_contact::<R>(&pair, &coefficients);
                         normal_power += R::new(0.5) * outcome.normal_power;
                         side_power += R::new(0.5) * outcome.force.dot(&slide);
+                        if comptime!(kind == 3) {
+                            across = across.plus(&by_components::<R>(&outcome.force, &crossed).times(R::new(0.5)));
+                        }
                         push = push.plus(&outcome.force);
                         wall_contacts += R::new(1.0);
                         excess = larger::<R>(excess, outcome.overlap - overlap_limit * smaller::<R>(radius_i, radius_j));
@@ -136,6 +149,7 @@ pub fn normal_contacts_in_cells<C: Coordinate<R>, R: Real>(
         damping_power: zero,
         wall_power: side_power,
         excess,
+        across,
     }
 }
 

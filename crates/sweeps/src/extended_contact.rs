@@ -17,13 +17,19 @@ use crate::layout::{
 };
 use crate::pair::{Pair, depth_of, extended_contact};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, record};
-use crate::periodic::{Image, SHEARED, nearest_image};
+use crate::periodic::{STRETCHED, by_components, image_velocity, nearest_image};
 use seixo_laws::contact::{ContactHistory, ExtendedHistory};
 use seixo_laws::{Real, Vector3, larger, smaller};
 
 /// Contacts of all grains of a part with the partners in their rows. A pair inside the part is computed once if it is in one row. An entry is
-/// evaluated if its grains overlap, or were connected a step ago.
-pub fn extended_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRows, limits: Limits<R>, out: PartOut<R>) -> PowerSums<R> {
+/// evaluated if its grains overlap, or were connected a step ago. `SIDES` is [`STRETCHED`] for a stretched cell, and [`crate::periodic::SHEARED`] for all
+/// others.
+pub fn extended_contacts_of_part<R: Real, const SIDES: u32>(
+    grains: &GrainsView<R>,
+    rows: &PartRows,
+    limits: Limits<R>,
+    out: PartOut<R>,
+) -> PowerSums<R> {
     let (zero, half) = (R::new(0.0), R::new(0.5));
     let mut power_sums = PowerSums {
         normal_power: zero,
@@ -31,6 +37,7 @@ pub fn extended_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
         damping_power: zero,
         wall_power: zero,
         excess: R::new(-1.0),
+        across: Vector3::zero(),
     };
     let base = rows.row[rows.first] as usize;
     for i in rows.first..rows.end {
@@ -43,7 +50,8 @@ pub fn extended_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
                 y: x_i[1] - x_j[1],
                 z: x_i[2] - x_j[2],
             };
-            let Image { apart, passed } = nearest_image::<R, R>(&apart, grains.sides, SHEARED);
+            let image = nearest_image::<R, R>(&apart, grains.sides, SIDES);
+            let apart = image.apart;
             let depth = depth_of::<R>(&apart, x_i[3] + x_j[3]);
             let at = (k - base) * EXTENDED_HISTORY_STRIDE;
             let before = extended_history_at(out.history, at);
@@ -52,7 +60,7 @@ pub fn extended_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
                 continue;
             }
             let (v_i, v_j) = (record(grains.velocity, i), record(grains.velocity, j));
-            let slide = grains.sides.slide.times(passed);
+            let slide = image_velocity::<R>(image.passed, &image.crossed, grains.sides, SIDES);
             let pair = Pair {
                 apart,
                 depth,
@@ -94,7 +102,12 @@ pub fn extended_contacts_of_part<R: Real>(grains: &GrainsView<R>, rows: &PartRow
             power_sums.normal_power += share * outcome.normal_power;
             power_sums.tangential_power += share * outcome.tangential_power;
             power_sums.damping_power += share * outcome.damping_power;
-            power_sums.wall_power += share * outcome.force.dot(&slide);
+            if SIDES == STRETCHED {
+                let across = by_components::<R>(&outcome.force, &image.crossed);
+                power_sums.across = power_sums.across.plus(&across.times(share));
+            } else {
+                power_sums.wall_power += share * outcome.force.dot(&slide);
+            }
             power_sums.excess = larger::<R>(power_sums.excess, outcome.overlap - limits.overlap * smaller::<R>(x_i[3], x_j[3]));
             let (force, bend) = (&outcome.force, &outcome.bend);
             let wall_contacts = R::new(if holds { 1.0 } else { 0.0 });

@@ -27,7 +27,7 @@ use crate::contact::PowerSums;
 use crate::layout::{RECORD, coefficients};
 use crate::pair::{ContactForces, Pair, depth_of, frictional_pair_contact};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
-use crate::periodic::{OPEN, SHEARED};
+use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
 use crate::shortlist::{Shortlist, pick};
 use crate::simd::prefetch;
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory};
@@ -73,12 +73,16 @@ struct Lanes<R> {
     coefficients: [Lane<R>; 9],
     /// Velocity of the partner's image relative to the partner, for sliding sides.
     slide: [Lane<R>; 3],
+    /// Numbers of sides of a stretched cell between the grains, and a zero.
+    crossed: Records<R>,
     /// Transposed input records: those above, in their order.
     came: [[Lane<R>; RECORD]; 5],
     /// Transposed output records: force, torques, history, powers.
     going: [[Lane<R>; RECORD]; 5],
     /// Sums of the powers, in the order of the pairs, so that they do not depend on the other pairs in the shortlist.
     total: [R; RECORD],
+    /// Sums of the forces across the sides of a stretched cell, in the same order, and a zero.
+    across: [R; RECORD],
     /// Largest excess of an overlap over its limit, for all pairs that passed through each lane.
     excess: Lane<R>,
 }
@@ -120,9 +124,11 @@ impl<R: Real> Lanes<R> {
             mass: [[one; LANES]; 2],
             coefficients: [[one; LANES]; 9],
             slide: [[zero; LANES]; 3],
+            crossed: [[zero; RECORD]; LANES],
             came: [[[one; LANES]; RECORD]; 5],
             going: [[[zero; LANES]; RECORD]; 5],
             total: [zero; RECORD],
+            across: [zero; RECORD],
             excess: [R::new(-1.0); LANES],
         }
     }
@@ -168,12 +174,17 @@ impl<R: Real> Lanes<R> {
             self.mass[0][lane] = v[i][3];
             self.mass[1][lane] = v[j][3];
             if SIDES != OPEN {
-                let (apart, passed) = apart::<R, SIDES>(&x[i], &x[j], grains.sides);
-                let slide = array(&grains.sides.slide.times(passed));
+                let image = apart::<R, SIDES>(&x[i], &x[j], grains.sides);
+                let (apart, crossed) = (array(&image.apart), array(&image.crossed));
+                let slide = array(&image_velocity::<R>(image.passed, &image.crossed, grains.sides, SIDES));
                 for axis in 0..3 {
                     self.apart[lane][axis] = apart[axis];
                     if SIDES == SHEARED {
                         self.slide[axis][lane] = slide[axis];
+                        self.velocity[lane][axis] -= slide[axis];
+                    }
+                    if SIDES == STRETCHED {
+                        self.crossed[lane][axis] = crossed[axis];
                         self.velocity[lane][axis] -= slide[axis];
                     }
                 }
@@ -315,7 +326,7 @@ impl<R: Real> Lanes<R> {
 
     /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
     #[inline(always)]
-    fn scatter<const INSIDE: bool>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<R>) {
+    fn scatter<const INSIDE: bool, const SIDES: u32>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<R>) {
         let (history, _) = out.history.as_chunks_mut::<RECORD>();
         let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
         for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
@@ -323,6 +334,9 @@ impl<R: Real> Lanes<R> {
             let push = self.force[lane];
             history[entry] = self.contact_history[lane];
             self.total = more(&self.total, &self.power[lane]);
+            if SIDES == STRETCHED {
+                self.across = more(&self.across, &products(&push, &self.crossed[lane]));
+            }
             force[i] = more(&force[i], &push);
             torque[i] = more(&torque[i], &self.orientation_i[lane]);
             if INSIDE {
@@ -337,12 +351,15 @@ impl<R: Real> Lanes<R> {
     fn take_power_sums(&mut self, share: R) -> PowerSums<R> {
         let total = std::mem::replace(&mut self.total, [R::new(0.0); RECORD]);
         let [normal_power, tangential_power, damping_power, wall_power] = total.map(|power| share * power);
+        let across = std::mem::replace(&mut self.across, [R::new(0.0); RECORD]);
+        let [x, y, z, _] = across.map(|force| share * force);
         PowerSums {
             normal_power,
             tangential_power,
             damping_power,
             wall_power,
             excess: self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most)),
+            across: Vector3 { x, y, z },
         }
     }
 }
@@ -422,13 +439,13 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     for at in (0..inside.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &inside, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.scatter::<true>(&inside, at, &mut out);
+        lanes.scatter::<true, SIDES>(&inside, at, &mut out);
     }
     let of_inside = lanes.take_power_sums(R::new(1.0));
     for at in (0..across.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &across, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.scatter::<false>(&across, at, &mut out);
+        lanes.scatter::<false, SIDES>(&across, at, &mut out);
     }
     let of_across = lanes.take_power_sums(R::new(0.5));
     PowerSums {
@@ -437,6 +454,7 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
         damping_power: of_inside.damping_power + of_across.damping_power,
         wall_power: of_inside.wall_power + of_across.wall_power,
         excess: of_across.excess,
+        across: of_inside.across.plus(&of_across.across),
     }
 }
 
@@ -444,6 +462,12 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
 #[inline(always)]
 fn more<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
+}
+
+/// Products of the numbers of two records.
+#[inline(always)]
+fn products<R: Real>(a: &[R; RECORD], b: &[R; RECORD]) -> [R; RECORD] {
+    [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]]
 }
 
 /// Difference of two records.

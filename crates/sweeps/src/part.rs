@@ -11,7 +11,7 @@
 //! ```
 
 use crate::layout::RECORD;
-use crate::periodic::{OPEN, PeriodicBoundaries, nearest_image};
+use crate::periodic::{Image, OPEN, PeriodicBoundaries, nearest_image};
 use seixo_laws::{Real, Vector3};
 
 /// Fields of all grains that the sweep reads.
@@ -76,16 +76,22 @@ pub struct Limits<R> {
     pub overlap: R,
 }
 
-/// The vector from j to i, or to the nearest periodic image, and the number of sliding sides between them.
+/// The vector from j to i, or to the nearest periodic image, with the sides between them.
 #[inline(always)]
-pub(crate) fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECORD], sides: &PeriodicBoundaries<R, R>) -> ([R; 3], R) {
-    let apart = [x_i[0] - x_j[0], x_i[1] - x_j[1], x_i[2] - x_j[2]];
+pub(crate) fn apart<R: Real, const SIDES: u32>(x_i: &[R; RECORD], x_j: &[R; RECORD], sides: &PeriodicBoundaries<R, R>) -> Image<R> {
+    let apart = Vector3 {
+        x: x_i[0] - x_j[0],
+        y: x_i[1] - x_j[1],
+        z: x_i[2] - x_j[2],
+    };
     if SIDES == OPEN {
-        return (apart, R::new(0.0));
+        return Image {
+            apart,
+            passed: R::new(0.0),
+            crossed: Vector3::zero(),
+        };
     }
-    let [x, y, z] = apart;
-    let image = nearest_image::<R, R>(&Vector3 { x, y, z }, sides, SIDES);
-    (array(&image.apart), image.passed)
+    nearest_image::<R, R>(&apart, sides, SIDES)
 }
 
 /// The components of a vector.

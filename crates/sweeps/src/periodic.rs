@@ -3,6 +3,8 @@
 //! With Lees–Edwards boundaries \[Lees 1972\] the images above and below the domain slide past it, so that the domain is sheared. An image above is
 //! displaced by `offset` and faster by `slide`, and an image below is displaced and slowed by the same amounts.
 //!
+//! The lengths of a stretched cell change. Its images move away from each other: along each axis the next one is faster by a component of `slide`.
+//!
 //! ```
 //! use seixo_laws::Vector3;
 //! use seixo_sweeps::periodic::{PERIODIC, PeriodicBoundaries, nearest_image, wrap};
@@ -24,6 +26,8 @@ pub const OPEN: u32 = 0;
 pub const PERIODIC: u32 = 1;
 /// One pair of periodic sides slides (Lees–Edwards).
 pub const SHEARED: u32 = 2;
+/// The distances between periodic sides change.
+pub const STRETCHED: u32 = 3;
 
 /// The periodic sides.
 #[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug)]
@@ -36,7 +40,7 @@ pub struct PeriodicBoundaries<C: Real, R: Real> {
     pub across: Vector3<C>,
     /// Displacement of the images above \[m\], at most half a domain length in either direction.
     pub offset: Vector3<C>,
-    /// Velocity of the images above \[m/s\].
+    /// Velocity of the images above \[m/s\]; of a stretched cell, of those above along each axis.
     pub slide: Vector3<R>,
 }
 
@@ -106,6 +110,8 @@ pub struct Image<C: Real> {
     pub apart: Vector3<C>,
     /// Number of crossed sliding sides, counted upward.
     pub passed: C,
+    /// Numbers of crossed sides of a stretched cell along each axis, counted upward; zero for other cells.
+    pub crossed: Vector3<C>,
 }
 
 /// The vector from j to the nearest image of i, or from the nearest image of j to i.
@@ -114,6 +120,7 @@ pub struct Image<C: Real> {
 pub fn nearest_image<C: Real, R: Real>(apart: &Vector3<C>, sides: &PeriodicBoundaries<C, R>, #[comptime] kind: u32) -> Image<C> {
     let mut nearest = apart.plus(&Vector3::<C>::zero());
     let mut passed = C::new(0.0);
+    let mut crossed = Vector3::<C>::zero();
     if comptime!(kind > 0) {
         let count = Vector3::<C> {
             x: periods::<C>(nearest.x, sides.length.x),
@@ -131,8 +138,36 @@ pub fn nearest_image<C: Real, R: Real>(apart: &Vector3<C>, sides: &PeriodicBound
             nearest.y -= periods::<C>(nearest.y, sides.length.y) * sides.length.y;
             nearest.z -= periods::<C>(nearest.z, sides.length.z) * sides.length.z;
         }
+        if comptime!(kind == 3) {
+            crossed = count.plus(&Vector3::<C>::zero());
+        }
     }
-    Image::<C> { apart: nearest, passed }
+    Image::<C> {
+        apart: nearest,
+        passed,
+        crossed,
+    }
+}
+
+/// Products of the components of two vectors.
+#[cube]
+#[inline(always)]
+pub fn by_components<R: Real>(a: &Vector3<R>, b: &Vector3<R>) -> Vector3<R> {
+    Vector3::<R> {
+        x: a.x * b.x,
+        y: a.y * b.y,
+        z: a.z * b.z,
+    }
+}
+
+/// Velocity of an image relative to what it is an image of \[m/s\], from the numbers of sides between them: of sliding sides, and along each axis.
+#[inline(always)]
+pub fn image_velocity<R: Real>(passed: R, crossed: &Vector3<R>, sides: &PeriodicBoundaries<R, R>, kind: u32) -> Vector3<R> {
+    if kind == STRETCHED {
+        by_components::<R>(crossed, &sides.slide)
+    } else {
+        sides.slide.times(passed)
+    }
 }
 
 /// As the vector of [`nearest_image()`], in the precision of the laws.
@@ -158,6 +193,8 @@ pub struct WrappedPosition<C: Real> {
     pub position: Vector3<C>,
     /// Number of crossed sliding sides, counted upward; the velocity of the grain is reduced by `slide` for each.
     pub passed: C,
+    /// Numbers of crossed sides along each axis, counted upward; in a stretched cell, the velocity is reduced by the component of `slide` for each.
+    pub crossed: Vector3<C>,
 }
 
 /// Number of lengths by which a coordinate is outside the domain that starts at `low`: −1, 0 or 1.
@@ -198,6 +235,7 @@ pub fn wrap<C: Real, R: Real>(position: &Vector3<C>, sides: &PeriodicBoundaries<
             z: inside.z - lengths_beyond::<C>(inside.z, low.z, sides.length.z) * sides.length.z,
         },
         passed,
+        crossed: count,
     }
 }
 

@@ -82,5 +82,6 @@ pub fn normal_contacts_in_row<C: Coordinate<R>, R: Real>(
         damping_power: zero,
         wall_power: all.side_power,
         excess: all.excess,
+        across: all.across,
     }
 }

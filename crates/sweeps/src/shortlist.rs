@@ -14,7 +14,7 @@
 
 use crate::part::{GrainsView, PartRows, apart, record};
 use crate::simd::prefetch;
-use seixo_laws::Real;
+use seixo_laws::{Real, Vector3};
 
 /// Number of list entries by which a partner's position is prefetched.
 const AHEAD: usize = 16;
@@ -58,7 +58,7 @@ pub(crate) fn pick<R: Real, const SIDES: u32>(grains: &GrainsView<R>, rows: &Par
                 prefetch(grains.position, next as usize);
             }
             let x_j = record(grains.position, j as usize);
-            let ([x, y, z], _) = apart::<R, SIDES>(x_i, x_j, grains.sides);
+            let Vector3 { x, y, z } = apart::<R, SIDES>(x_i, x_j, grains.sides).apart;
             let reach = x_i[3] + x_j[3] + margin;
             let is_near = x * x + y * y + z * z < reach * reach;
             let is_across = j.wrapping_sub(rows.first as u32) >= own;

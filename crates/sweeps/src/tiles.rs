@@ -16,7 +16,7 @@
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
 use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};
 use crate::pair::{ContactForces, Pair, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
-use crate::periodic::{Image, PeriodicBoundaries, nearest_image};
+use crate::periodic::{Image, PeriodicBoundaries, by_components, nearest_image};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedHistory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
@@ -30,7 +30,8 @@ pub struct ContactKernelConfig {
     pub uniform: bool,
     /// Codes of the normal and the tangential law, if all contacts have the same.
     pub laws: Option<(i64, i64)>,
-    /// Which sides are periodic: [`crate::periodic::OPEN`], [`crate::periodic::PERIODIC`] or [`crate::periodic::SHEARED`].
+    /// Which sides are periodic: [`crate::periodic::OPEN`], [`crate::periodic::PERIODIC`] or [`crate::periodic::SHEARED`]. No kernel is compiled for
+    /// stretched cells.
     pub sides: u32,
     /// Whether contacts are extended, see [`seixo_laws::contact::extended`].
     pub is_extended: bool,
@@ -92,6 +93,8 @@ pub struct ContactLoad<R: Real> {
     pub side_power: R,
     /// Largest excess of an overlap over its limit \[m\]; negative if all are below.
     pub excess: R,
+    /// The grain's half of the forces across the sides of a stretched cell \[N\], see [`crate::contact::PowerSums::across`].
+    pub across: Vector3<R>,
 }
 
 /// No load.
@@ -107,6 +110,7 @@ pub fn no_load<R: Real>() -> ContactLoad<R> {
         damping_power: R::new(0.0),
         side_power: R::new(0.0),
         excess: R::new(-1.0),
+        across: Vector3::<R>::zero(),
     }
 }
 
@@ -329,7 +333,8 @@ fn take<R: Real>(outcome: &ContactForces<R>, allowed: R, all: &mut ContactLoad<R
     all.excess = larger::<R>(all.excess, outcome.overlap - allowed);
 }
 
-/// Adds half of the power supplied by sliding sides: the force on the grain times the velocity of its neighbor's image relative to the neighbor.
+/// Adds half of the power supplied by sliding sides: the force on the grain times the velocity of its neighbor's image relative to the neighbor. In a
+/// stretched cell, adds half of the force across its sides.
 #[cube]
 #[inline(always)]
 fn slip<C: Coordinate<R>, R: Real>(
@@ -341,6 +346,10 @@ fn slip<C: Coordinate<R>, R: Real>(
 ) {
     if comptime!(kind == 2) {
         all.side_power += R::new(0.5) * C::near(image.passed) * outcome.force.dot(&sides.slide);
+    }
+    if comptime!(kind == 3) {
+        let crossed = near_vector::<C, R>(&image.crossed);
+        all.across = all.across.plus(&by_components::<R>(&outcome.force, &crossed).times(R::new(0.5)));
     }
 }
 
@@ -456,6 +465,9 @@ pub(crate) fn pair_of<C: Coordinate<R>, R: Real>(
     let mut velocity = grain.velocity.minus(&neighbor.velocity);
     if comptime!(kind == 2) {
         velocity = velocity.minus(&sides.slide.times(C::near(image.passed)));
+    }
+    if comptime!(kind == 3) {
+        velocity = velocity.minus(&by_components::<R>(&near_vector::<C, R>(&image.crossed), &sides.slide));
     }
     Pair::<R> {
         apart: near_vector::<C, R>(&image.apart),

@@ -55,13 +55,7 @@ pub fn nearest_on_element<C: Real>(x: &Vector3<C>, elements: &[C], e: usize) -> 
 /// The normal towards a center x of the element whose record starts at `e`, at its nearest point `point`.
 #[cube]
 #[inline(always)]
-pub fn normal_at<C: Coordinate<R>, R: Real>(
-    elements: &[C],
-    e: usize,
-    point: &Vector3<C>,
-    x: &Vector3<C>,
-    distance: R,
-) -> Vector3<R> {
+pub fn normal_at<C: Coordinate<R>, R: Real>(elements: &[C], e: usize, point: &Vector3<C>, x: &Vector3<C>, distance: R) -> Vector3<R> {
     let mut normal = near_vector::<C, R>(&load::<C>(elements, e + 3usize));
     if elements[e + 9usize] != C::new(PLANE) {
         normal = between::<C, R>(point, x).times(R::new(1.0) / distance);
@@ -394,6 +388,7 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
         damping_power,
         wall_power,
         excess,
+        across: Vector3::<R>::zero(),
     }
 }
 

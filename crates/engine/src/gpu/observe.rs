@@ -1,6 +1,7 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
 use super::{FinishedSteps, GpuBackend, GpuGrains, Number, PairHistory, SharedWithFluids, raised, stepping};
+use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
@@ -69,7 +70,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             tangential_power: grains[1] + walls[1],
             damping_power: grains[2] + walls[2],
             wall_power: walls[3] + outside[3],
-            excess: -1.0,
+            ..NO_CONTACT
         };
         let (all, now) = (
             power_sums(grains, walls, outside),

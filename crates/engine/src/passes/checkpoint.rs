@@ -145,6 +145,10 @@ impl Populations {
         let ledger = (self.ledger.work, self.bodies.ledger);
         let (now, centers) = (self.grains.fields.position.clone(), self.bodies.center.clone());
         let servos = self.walls.servo_state();
+        let sides = self.context.stepping.sides;
+        if self.cell.is_some() {
+            self.context.stepping.sides.length = self.grains.cells.sides.length;
+        }
         let references = self.grains.fields.reference.chunks_exact(3);
         for (center, reference) in self.grains.fields.position.chunks_exact_mut(RECORD).zip(references) {
             center[..3].copy_from_slice(reference);
@@ -162,6 +166,9 @@ impl Populations {
         self.walls.listed_at = listed_at;
         self.walls.set_servos(&servos, false);
         self.walls.place(self.context.time(), true);
+        if self.cell.is_some() {
+            self.context.stepping.sides = sides;
+        }
         self.place_sides();
     }
 

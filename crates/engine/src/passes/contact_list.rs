@@ -85,6 +85,7 @@ impl Populations {
                         damping_power: 0.5 * forces.damping_power,
                         wall_power: 0.0,
                         excess: forces.overlap - overlap_limit * smaller(pair.radius_i, pair.radius_j),
+                        ..NO_CONTACT
                     },
                     history: forces.history,
                 };

@@ -15,7 +15,7 @@ use seixo_sweeps::layout::{
     ELEMENT, EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, coefficients, extended_coefficients, extended_history_at, load,
 };
 use seixo_sweeps::pair::{ExtendedGeometry, Pair, depth_of, extended_contact, frictional_pair_contact, near};
-use seixo_sweeps::periodic::nearest_image;
+use seixo_sweeps::periodic::{image_velocity, nearest_image};
 
 impl Populations {
     /// Pairs of indices i, j of grains that may be in contact, each once. It makes cells of its own: worlds without friction may have no list, and
@@ -48,7 +48,7 @@ impl Populations {
             self.context.sides,
         );
         let apart = image.apart;
-        let slide = self.context.stepping.sides.slide.times(image.passed);
+        let slide = image_velocity(image.passed, &image.crossed, &self.context.stepping.sides, self.context.sides);
         let pair = Pair {
             depth: depth_of(&apart, position[at + 3] + position[other + 3]),
             apart,

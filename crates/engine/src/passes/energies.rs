@@ -25,7 +25,10 @@ impl Populations {
     /// Adds the work of the contacts in this step to the ledger: the mean of the powers at both ends of the step, times its length.
     pub(crate) fn add_contact_work(&mut self) {
         let total = |tallies: &[PowerSums<f64>]| tallies.iter().fold(NO_CONTACT, sum);
-        let now = sum(total(&self.grains.contact_power_sums), &total(&self.grains.wall_power_sums));
+        let mut now = sum(total(&self.grains.contact_power_sums), &total(&self.grains.wall_power_sums));
+        if self.cell.is_some() {
+            now.wall_power += self.power_of_cell();
+        }
         let half_dt = 0.5 * self.context.stepping.dt;
         let before = std::mem::replace(&mut self.ledger.last_power_sums, now);
         self.ledger.work.normal_damping += half_dt * (before.normal_power + now.normal_power);

@@ -1,5 +1,6 @@
 //! Changes of walls and gravity between two steps, and overlaps of new grains.
 
+use crate::cell_control::controlled;
 use crate::events::{OverlapCheck, SurroundingsChange};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
@@ -26,6 +27,13 @@ impl Populations {
                     self.with_flow(|flow, surroundings| flow.switch_inlet(*inlet, *is_open, surroundings.context.steps));
                 }
                 SurroundingsChange::Gravity(gravity) => self.context.stepping.gravity = vector(*gravity),
+                SurroundingsChange::Cell(axes) => {
+                    let control = controlled(self.context.domain.as_ref(), *axes)?;
+                    if let Some(cell) = &mut self.cell {
+                        cell.control = control;
+                    }
+                    self.tune_servos();
+                }
                 SurroundingsChange::Hold { .. } | SurroundingsChange::Free { .. } | SurroundingsChange::Load(_) => {}
             }
         }

@@ -162,6 +162,11 @@ impl Populations {
         ))
     }
 
+    /// Why something cannot be on a GPU, if something cannot.
+    pub(crate) fn why_on_host(&self) -> Option<String> {
+        self.why_fluids_on_host().or_else(|| self.why_cell_on_host())
+    }
+
     /// Number of steps until the next event at inlets and outlets, at most `most` and at least one.
     pub(crate) fn steps_until_open_boundary_event(&self, from: u64, most: u64) -> u64 {
         let next = self.flow.as_ref().map_or(u64::MAX, |flow| flow.next_open_boundary_event());

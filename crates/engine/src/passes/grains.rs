@@ -15,7 +15,7 @@ use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::layout::{RECORD, WALL_CONTACT, history_stride};
 use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
-use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED};
+use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::shortlist::Shortlist;
 use seixo_sweeps::simd::prefetch;
@@ -187,10 +187,10 @@ impl Populations {
             .iter()
             .fold(0.0, |most: f64, moved| most.max(moved.stride_square))
             .sqrt();
-        // Sheared sides move images, too: there, all pairs of the list are tested.
+        // Moving sides move images, too: there, all pairs of the list are tested.
         let margin = match which {
             PartSelection::AtBorder => self.grains.border.margin,
-            _ if self.context.sides == SHEARED => Some(self.grains.cells.skin),
+            _ if self.images_move() => Some(self.grains.cells.skin),
             _ => self.grains.pairs.shortlist.margin_after(stride, self.grains.cells.skin),
         };
         self.grains.border.margin = margin;
@@ -285,7 +285,11 @@ impl Populations {
                     torque: torque.items,
                 };
                 if is_extended {
-                    power_sums.items[0] = extended_contacts_of_part::<f64>(&grains, &rows, limits, out);
+                    let contacts = match kind {
+                        STRETCHED => extended_contacts_of_part::<f64, STRETCHED>,
+                        _ => extended_contacts_of_part::<f64, SHEARED>,
+                    };
+                    power_sums.items[0] = contacts(&grains, &rows, limits, out);
                     return;
                 }
                 let shortlist = Shortlist {
@@ -296,6 +300,7 @@ impl Populations {
                 let contacts = match kind {
                     OPEN => contacts_of_part::<f64, OPEN>,
                     PERIODIC => contacts_of_part::<f64, PERIODIC>,
+                    STRETCHED => contacts_of_part::<f64, STRETCHED>,
                     _ => contacts_of_part::<f64, SHEARED>,
                 };
                 power_sums.items[0] = contacts(&grains, &rows, shortlist, margin, limits, out);

@@ -13,7 +13,6 @@ use crate::world::{Load, Solver, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, orientation_at};
 use seixo_sweeps::layout::{RECORD, load, store};
-use seixo_sweeps::periodic::SHEARED;
 use std::collections::BTreeSet;
 
 impl Populations {
@@ -53,7 +52,7 @@ impl Populations {
         };
         ConstraintContext {
             scalar: self.diffusions.first().map(|diffusion| diffusion.scalar),
-            slides: self.context.sides == SHEARED,
+            slides: self.images_move(),
             are_carried: bodies.iter().any(|b| !self.bodies.held.is_body_prescribed(*b)),
             couple_to_fluid: bodies.iter().any(is_coupled),
         }
@@ -71,6 +70,7 @@ impl Populations {
                 SurroundingsChange::Wall { .. }
                 | SurroundingsChange::Motion { .. }
                 | SurroundingsChange::Inlet { .. }
+                | SurroundingsChange::Cell(_)
                 | SurroundingsChange::Gravity(_) => {}
             }
         }
@@ -104,6 +104,7 @@ impl Populations {
                 SurroundingsChange::Wall { .. }
                 | SurroundingsChange::Motion { .. }
                 | SurroundingsChange::Inlet { .. }
+                | SurroundingsChange::Cell(_)
                 | SurroundingsChange::Gravity(_) => {}
             }
         }

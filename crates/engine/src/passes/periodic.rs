@@ -5,18 +5,27 @@ use crate::populations::Populations;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
 use seixo_sweeps::layout::{RECORD, load, store};
-use seixo_sweeps::periodic::{PeriodicBoundaries, SHEARED, wrap};
+use seixo_sweeps::periodic::{PeriodicBoundaries, SHEARED, STRETCHED, image_velocity, wrap};
 
 impl Populations {
-    /// Displacement of sheared sides since the last rebuild \[m\]: grains on opposite sides move past each other by the same length.
+    /// Whether the images of grains move, so that grains on opposite sides move past each other even at rest.
+    pub(crate) fn images_move(&self) -> bool {
+        [SHEARED, STRETCHED].contains(&self.context.sides)
+    }
+
+    /// Displacement of moving sides since the last rebuild \[m\]: grains on opposite sides move past each other by the same length.
     fn slid_since_listed(&self, time: f64) -> f64 {
+        if self.context.sides == STRETCHED {
+            let (now, listed) = (&self.context.stepping.sides.length, &self.grains.cells.sides.length);
+            return now.minus(listed).length();
+        }
         let speed = self.context.stepping.sides.slide.length();
         speed * (time - self.walls.listed_at).abs()
     }
 
-    /// Whether lists are out of date because of the shear: the sides may move by half the skin, and grains by a quarter each.
+    /// Whether lists are out of date because of moving sides: the sides may move by half the skin, and grains by a quarter each.
     pub(crate) fn sides_slid_too_far(&self, time: f64) -> bool {
-        self.context.sides == SHEARED && self.slid_since_listed(time) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap)
+        self.images_move() && self.slid_since_listed(time) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap)
     }
 
     /// Number of steps until [`Populations::sides_slid_too_far`].
@@ -31,7 +40,7 @@ impl Populations {
         (lasting - taken).floor().max(0.0) as u64
     }
 
-    /// The images `ahead` steps later.
+    /// The images `ahead` steps later. Those of a cell whose lengths are controlled move in a pass of their own.
     pub(crate) fn sides_ahead(&self, ahead: u32) -> PeriodicBoundaries<f64, f64> {
         if self.context.sides != SHEARED {
             return self.context.stepping.sides;
@@ -65,7 +74,7 @@ impl Populations {
             }
             let mass = self.grains.fields.velocity[at + 3];
             let velocity: Vector3<f64> = load(&self.grains.fields.velocity, at);
-            let slowed = sides.slide.times(returned.passed);
+            let slowed = image_velocity(returned.passed, &returned.crossed, &sides, self.context.sides);
             let after = velocity.minus(&slowed);
             self.ledger.work.wall +=
                 kinetic_energy(mass, &after) - kinetic_energy(mass, &velocity) + gravity_energy(mass, &gravity, &moved);

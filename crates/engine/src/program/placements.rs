@@ -101,6 +101,13 @@ static LIMITS: &[PlacementLimit] = &[
         when: |populations| populations.servo_wall_of_container().is_some(),
     },
     PlacementLimit {
+        what: "a periodic cell whose lengths are controlled",
+        passes: (None, &["motion of the cell", "stress of the cell"]),
+        not_on: &[CpuDomains, Gpu, GpuDomains, CpuAndGpuDomains],
+        why: "its servos need the stress of all contacts in each step",
+        when: Populations::has_controlled_cell,
+    },
+    PlacementLimit {
         what: "hash tables of fixed spheres that are filled once (\"spatial_hash_static\")",
         passes: (None, &["neighbor lists and ghosts"]),
         not_on: &[GpuDomains],

@@ -251,6 +251,7 @@ impl Simulation {
                 settings,
                 ..self.whole.populations.context.clone()
             },
+            cell: None,
             grains: GrainState {
                 has_ghosts: true,
                 ..grains

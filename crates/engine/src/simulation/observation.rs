@@ -9,6 +9,7 @@ use crate::guard::StepError;
 use crate::insertion::PlacedGrain;
 use crate::measure::Momentum;
 use crate::periodic_cell::PeriodicCell;
+use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::search::StaticTable;
 use crate::simulation::Simulation;
@@ -489,7 +490,12 @@ impl Simulation {
 
     /// The periodic cell at [`Simulation::time`].
     pub fn cell(&self) -> PeriodicCell {
-        PeriodicCell::of(self.whole.populations.context.domain.as_ref(), self.time())
+        let Populations { context, cell, .. } = &self.whole.populations;
+        let there = PeriodicCell::of(context.domain.as_ref(), self.time());
+        match cell {
+            Some(cell) => there.stretched(array(&context.stepping.sides.length), cell.speed),
+            None => there,
+        }
     }
 
     /// Number of fluid particles.

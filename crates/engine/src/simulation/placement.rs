@@ -51,7 +51,7 @@ impl Simulation {
         let kept = self
             .whole
             .populations
-            .why_fluids_on_host()
+            .why_on_host()
             .filter(|_| self.whole.populations.context.settings.device == DeviceChoice::Auto);
         let choice = if kept.is_some() {
             DeviceChoice::Cpu
@@ -98,6 +98,10 @@ impl Simulation {
 
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
+        let populations = &self.whole.populations;
+        if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
+            return Err(WorldError::Cell(format!("{why}; use --device cpu")));
+        }
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
             self.notices
                 .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());

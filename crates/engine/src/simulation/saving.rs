@@ -50,6 +50,7 @@ impl Simulation {
             flow.save(to);
         }
         self.whole.populations.walls.save_servos(to);
+        self.whole.populations.save_cell(to);
         self.whole.populations.save_wear(to);
         to.put(
             "clock/steps",
@@ -162,6 +163,7 @@ impl Simulation {
             return Err(misfit("its rigid bodies were not moved by Gear's method"));
         }
         populations.walls.restore_servos(state)?;
+        populations.restore_cell(state)?;
         populations.context.steps = steps;
         populations.list_from_references(listed_at);
         populations.grains.rebuilds = rebuilds;

@@ -6,7 +6,7 @@ use crate::checkpoint::{misfit, numbers};
 use crate::events::SurroundingsChange;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
-use crate::world::{Extent, Servo, ServoTarget, Wall};
+use crate::world::{CellControl, Extent, Servo, ServoTarget, Wall};
 use seixo_laws::contact::{ContactPair, normal_force};
 use seixo_sweeps::layout::{WALL_CONTACT, coefficients, load};
 use seixo_sweeps::wall_pose::{POSE, SERVO, load_of_contact, servo_axis, steer};
@@ -106,6 +106,31 @@ struct ContactResponse {
     resistance: f64,
 }
 
+impl ContactResponse {
+    /// That of a load to a motion, of which force and distance are these multiples.
+    fn times(self, factor: f64, again: f64) -> ContactResponse {
+        ContactResponse {
+            stiffness: self.stiffness * factor * again,
+            resistance: self.resistance * factor * again,
+        }
+    }
+
+    /// Gain of a servo, and time step over its integral time, where they are not given. Without a contact that responds, the gain is `idle`.
+    fn tuned(self, [gain, integral_time]: [Option<f64>; 2], idle: f64, dt: f64) -> [f64; 2] {
+        let for_each = if self.resistance > 0.0 {
+            SHARE_OF_STEP / self.resistance
+        } else {
+            idle
+        };
+        let gain = gain.unwrap_or(for_each);
+        let share = match integral_time {
+            Some(time) => dt / time,
+            None => dt * gain * self.stiffness / INTEGRAL_TIMES,
+        };
+        [gain, share.min(1.0)]
+    }
+}
+
 impl Largest<'_> {
     /// Response to a wall of this material, of the stiffest contact that can carry `force` alone.
     ///
@@ -145,6 +170,22 @@ impl Largest<'_> {
             if other.resistance > most.resistance { other } else { most }
         })
     }
+
+    /// Gain \[1/(s Pa)\] of the servos of a cell, and time step over their integral time. A cell of contacts of stiffness k between grains that are d apart has
+    /// a modulus of k/d at most: with three contacts a grain, a fifth of which acts along an axis. So d is that of the smallest grains.
+    pub fn tuned_for_cell(&self, control: &CellControl, smallest: f64, dt: f64) -> [f64; 2] {
+        let Some(stress) = control.largest_stress() else { return [0.0; 2] };
+        let largest = self.radius.iter().copied().fold(0.0, f64::max);
+        let force = stress * (2.0 * largest).powi(2);
+        let present = (0..).zip(&self.radius).filter(|(_, radius)| **radius > 0.0);
+        let responses = present.map(|(material, _)| self.response(material, force, dt));
+        let stiffest = responses.reduce(|most, other| if other.resistance > most.resistance { other } else { most });
+        // Without grains nothing responds.
+        let of_cell = stiffest
+            .unwrap_or_default()
+            .times(if smallest > 0.0 { 0.5 / smallest } else { 0.0 }, 1.0);
+        of_cell.tuned([control.gain, control.integral_time], 2.0 * control.rate_limit / stress, dt)
+    }
 }
 
 /// Force \[N\] that a servo sets at the positions of the walls in `given`, at the start of their motions; for a torque the force at this lever \[m\].
@@ -165,24 +206,16 @@ impl Walls {
             // A torque acts on contacts at the farthest point from the axis, where they resist most: by the square of this lever.
             let lever = if servo.turns() { self.farthest[index] } else { 1.0 };
             let force = force_at_start(servo, &self.given, lever);
-            let ContactResponse { stiffness, resistance } = largest.response(wall.material, force, dt);
-            let for_each = if resistance > 0.0 {
-                SHARE_OF_STEP / (resistance * lever * lever)
-            } else {
-                // No contact responds: the wall moves at its speed limit.
-                2.0 * servo.velocity_limit / (force * lever)
-            };
-            let gain = servo.gain.unwrap_or(for_each);
-            let share = match servo.integral_time {
-                Some(time) => dt / time,
-                None => dt * gain * stiffness * lever * lever / INTEGRAL_TIMES,
-            };
+            let response = largest.response(wall.material, force, dt).times(lever, lever);
+            // If no contact responds, the wall moves at its speed limit.
+            let idle = 2.0 * servo.velocity_limit / (force * lever);
+            let [gain, share] = response.tuned([servo.gain, servo.integral_time], idle, dt);
             if !servo.turns() {
                 record[..3].copy_from_slice(&servo.along);
             }
             let per_grain = f64::from(servo.gain.is_none());
             record[3..7].copy_from_slice(&[servo.target.value(), gain, servo.velocity_limit, per_grain]);
-            record[10] = share.min(1.0);
+            record[10] = share;
             record[11] = if servo.turns() { TAU } else { 0.0 };
             let area = match servo.target {
                 ServoTarget::Stress { area, .. } => area,

@@ -50,6 +50,7 @@ mod bonds_of_pairs;
 mod bonds_on_a_gpu;
 mod broad_phase;
 mod broad_phase_on_a_gpu;
+mod cells;
 mod contact_list;
 mod contact_records;
 mod courant;

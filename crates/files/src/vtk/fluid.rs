@@ -1,5 +1,6 @@
 //! Particles of fluids as points.
 
+use super::cell::{cell_in, of_file, sides_of};
 use super::read::{count_of, find, read, single, time, vectors};
 use super::{Document, Values, VtkPoints};
 use crate::FilesError;
@@ -7,27 +8,11 @@ use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
 use std::path::Path;
 
-/// What says of each axis where its lower periodic side is, and how far the upper one is from that.
-const SIDES: [[&str; 2]; 3] = [
-    ["periodic_min_x", "periodic_length_x"],
-    ["periodic_min_y", "periodic_length_y"],
-    ["periodic_min_z", "periodic_length_z"],
-];
-/// The same names in files of earlier versions.
-const EARLIER_SIDES: [[&str; 2]; 3] = [["side_x", "length_x"], ["side_y", "length_y"], ["side_z", "length_z"]];
-
 /// The fluids at one time \[s\] as a `.vtp`: a point for each particle with its id, the index of its fluid, its velocity \[m/s\], density \[kg/m³\]
 /// and pressure \[Pa\], and the distance of particles at rest \[m\] for all. Along periodic axes the lower sides of the cell, and how long it is \[m\], go
 /// with them.
 pub fn fluid(snapshot: &FluidSnapshot, spacing: f64, cell: &PeriodicCell, time: f64) -> Vec<u8> {
-    let of_file = |name: &str, value: f64| {
-        format!("<DataArray type=\"Float64\" Name=\"{name}\" NumberOfTuples=\"1\" format=\"ascii\">{value:?}</DataArray>\n")
-    };
-    let mut of_all = of_file("spacing", spacing);
-    for (axis, [low, length]) in SIDES.into_iter().enumerate().filter(|(axis, _)| cell.is_periodic(*axis)) {
-        of_all += &of_file(low, cell.low[axis]);
-        of_all += &of_file(length, cell.length[axis]);
-    }
+    let of_all = of_file("spacing", spacing) + &sides_of(cell);
     let count = snapshot.id.len();
     let mut document = Document::new(time, &of_all, count, &format!(r#"NumberOfVerts="{count}""#));
     let arrays = [
@@ -87,18 +72,8 @@ pub fn read_fluid(path: &Path) -> Result<VtkFluid, FilesError> {
         let count = count_of(text, "NumberOfPoints", "points")?;
         let values = |name: &str, components: usize| find(text, name)?.values(count, components);
         let whole = |name: &str| -> Result<Vec<u32>, String> { Ok(values(name, 1)?.into_iter().map(|number| number as u32).collect()) };
-        let mut cell = PeriodicCell::open();
-        let sides = text.split("</FieldData>").next().unwrap_or_default();
-        let both = [SIDES, EARLIER_SIDES].into_iter().flat_map(|names| names.into_iter().enumerate());
-        for (axis, [low, length]) in both.filter(|(_, [low, _])| find(sides, low).is_ok()) {
-            cell.low[axis] = single(sides, low, "lower side")?;
-            cell.length[axis] = single(sides, length, "length between sides")?;
-            if !(cell.length[axis] > 0.0 && cell.length[axis].is_finite()) {
-                return Err(format!("its length between sides is {}", cell.length[axis]));
-            }
-        }
         Ok(VtkFluid {
-            cell,
+            cell: cell_in(text)?,
             time: time(text)?,
             spacing: single(text, "spacing", "spacing")?,
             particles: FluidSnapshot {

@@ -36,6 +36,15 @@ const STRAIN: [&str; 7] = [
     "strain_yz [-]",
     "volumetric [-]",
 ];
+const CELL: [&str; 7] = [
+    "length_x [m]",
+    "length_y [m]",
+    "length_z [m]",
+    "strain_x [-]",
+    "strain_y [-]",
+    "strain_z [-]",
+    "volume [m^3]",
+];
 const LOAD: [&str; 12] = [
     "contact_force_x [N]",
     "contact_force_y [N]",
@@ -161,6 +170,7 @@ impl ProbeKind {
             ProbeKind::CountThrough { .. } => &["count", "mass [kg]", "mass_flow [kg/s]"],
             ProbeKind::ResidenceTime { .. } => &RESIDENCE,
             ProbeKind::Energy => &Ledger::NAMES,
+            ProbeKind::Cell { .. } => &CELL,
             ProbeKind::Bonds => &["bonds_made", "bonds_intact"],
             ProbeKind::Fragments { .. } => &FRAGMENTS,
             ProbeKind::WallForce { .. } | ProbeKind::GroupForce { .. } => &["force_x [N]", "force_y [N]", "force_z [N]"],

@@ -71,6 +71,8 @@ pub(crate) struct ProbeSection {
     pub dead_zone: Option<DeadZoneOf>,
     /// Energies of the ledger.
     pub energy: Option<bool>,
+    /// Lengths of a periodic domain, its logarithmic strains since the start, positive in compression, and its volume.
+    pub cell: Option<bool>,
     /// Center of mass of a group of grains; not a number along a periodic axis that the group spans completely.
     #[schemars(example = &"bed")]
     pub group_center: Option<String>,

@@ -219,7 +219,7 @@ impl Stage {
         [self.surroundings(), self.switches()].concat()
     }
 
-    /// Changes around the present grains: walls, inlets of fluids and gravity.
+    /// Changes around the present grains: walls, inlets of fluids, gravity and the lengths of the domain.
     fn surroundings(&self) -> Vec<SurroundingsChange> {
         let turned = |walls: &Range<usize>, is_there: bool| {
             walls
@@ -239,6 +239,7 @@ impl Stage {
                 is_open: true,
             }],
             StageAction::Gravity(gravity) => vec![SurroundingsChange::Gravity(*gravity)],
+            StageAction::Cell(axes) => vec![SurroundingsChange::Cell(*axes)],
             StageAction::Motion(walls, motion) => walls
                 .clone()
                 .map(|wall| SurroundingsChange::Motion {
@@ -359,6 +360,7 @@ fn key_of(planned: &PlannedChange, world: &World, ranges: &BTreeMap<String, Rang
             format!("set.grains.{}", world.groups[*group as usize])
         }
         SurroundingsChange::Gravity(_) => "set.gravity".to_owned(),
+        SurroundingsChange::Cell(_) => "set.domain".to_owned(),
         SurroundingsChange::Wall { is_there: true, .. } | SurroundingsChange::Inlet { is_open: true, .. } => "add".to_owned(),
         SurroundingsChange::Wall { .. } | SurroundingsChange::Inlet { .. } => "remove".to_owned(),
     }

@@ -11,7 +11,12 @@ pub(crate) fn note_early_end(world: &World, plan: &Plan, findings: &mut CheckSta
         return;
     };
     // Other actions of the stage at its start may change the quantities of its condition.
-    let spares_grains = |act: &StageAction| matches!(act, StageAction::Gravity(_) | StageAction::Motion(..) | StageAction::Load(_));
+    let spares_grains = |act: &StageAction| {
+        matches!(
+            act,
+            StageAction::Gravity(_) | StageAction::Cell(_) | StageAction::Motion(..) | StageAction::Load(_)
+        )
+    };
     let Some(until) = stage.until.as_ref().filter(|_| stage.actions.iter().all(spares_grains)) else {
         return;
     };

@@ -9,7 +9,7 @@ use crate::{
         Acceleration, Force, Positive, Pressure, Quantity, Torque, Velocity,
         of_time::{OfTime, vector_of_time},
     },
-    schema::{GrainsSection, Motion, SceneFile, Vector},
+    schema::{GrainsSection, Motion, SceneFile, SetDomain, Vector},
     walls,
 };
 use schemars::JsonSchema;
@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 pub(crate) struct SetSection {
     /// Gravitational acceleration.
     pub gravity: Option<Vector<Acceleration>>,
+    /// Stresses and strain rates of a periodic domain whose lengths are controlled.
+    pub domain: Option<SetDomain>,
     /// Walls, by name; the face of a box in quotes, as in "tank.top".
     #[serde(default)]
     pub wall: BTreeMap<String, SetWall>,
@@ -34,9 +36,10 @@ impl SetSection {
     /// The names of all settings, as in "wall.lid".
     pub fn names(&self) -> Vec<String> {
         let gravity = self.gravity.iter().map(|_| "gravity".to_owned());
+        let domain = self.domain.iter().map(|_| "domain".to_owned());
         let walls = self.wall.keys().map(|name| format!("wall.{name}"));
         let grains = self.grains.keys().map(|name| format!("grains.{name}"));
-        gravity.chain(walls).chain(grains).collect()
+        gravity.chain(domain).chain(walls).chain(grains).collect()
     }
 }
 
@@ -159,6 +162,11 @@ impl Cast<'_> {
         findings: &CheckState,
     ) -> Result<Vec<StageAction>, At> {
         let mut actions: Vec<StageAction> = set.gravity.iter().map(|gravity| StageAction::Gravity(si(gravity))).collect();
+        if let Some(domain) = &set.domain {
+            let section = self.file.world.domain.as_ref().and_then(|domain| domain.control.as_ref());
+            let axes = domain.axes(section).map_err(|complaint| ("domain", complaint))?;
+            actions.push(StageAction::Cell(axes));
+        }
         for (name, wall) in &set.wall {
             let range = self.walls.find(name).map_err(|complaint| ("wall", complaint))?;
             let given = self

@@ -8,7 +8,7 @@ use seixo::analysis::{Grid, Scalar, coarse_grain};
 use seixo::engine::state::GrainSnapshot;
 use seixo::engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
 use seixo::files::layer::Disk;
-use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_contacts, read_grains};
+use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_cell, read_contacts, read_grains};
 use seixo::run::Record;
 use seixo::view::{Map, ViewError, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, map};
 use std::path::{Path, PathBuf};
@@ -136,14 +136,17 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
     })
 }
 
-/// Returns the periodic cell of a run at this time \[s\].
-fn cell_of(folder: &Path, time: f64) -> Result<PeriodicCell, Failure> {
+/// Returns the periodic cell of a frame of a run at this time \[s\]: that of the scene, or that of the frame if its lengths are controlled.
+fn cell_of(folder: &Path, path: &Path, time: f64) -> Result<PeriodicCell, Failure> {
     let domain = seixo::scene::domain(&folder.join("scene.toml")).map_err(|found| Failure::Scene(Box::new(found)))?;
-    Ok(PeriodicCell::of(domain.as_ref(), time))
+    match domain {
+        Some(domain) if domain.control.is_some() => read_cell(path).map_err(input),
+        domain => Ok(PeriodicCell::of(domain.as_ref(), time)),
+    }
 }
 
 /// Reads the grains of a frame.
-fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
+fn grains_of(folder: &Path, path: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
     let mass = masses(folder, &frame)?;
     let velocity = values_of(&frame, "velocity")
         .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?;
@@ -153,7 +156,7 @@ fn grains_of(folder: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> 
         id: frame.id,
         position: frame.position,
         radius: frame.radius,
-        cell: cell_of(folder, frame.time)?,
+        cell: cell_of(folder, path, frame.time)?,
         ..GrainSnapshot::default()
     })
 }
@@ -331,7 +334,7 @@ pub fn slice(arguments: &SliceArguments) -> Done {
             "this is the granular temperature of velocities; seixo picture --field temperature draws the temperature of the grains",
         );
     }
-    let grains = grains_of(&arguments.folder, frame)?;
+    let grains = grains_of(&arguments.folder, &path, frame)?;
     let (mut contacts, mut bonds) = (Vec::new(), Vec::new());
     if arguments.field.needs_contacts() {
         let file = contacts_of(&arguments.folder, &path).map_err(input)?;

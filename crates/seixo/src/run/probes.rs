@@ -256,6 +256,7 @@ impl ProbeLog {
             ProbeKind::CountThrough { .. } => row.extend(self.passage.line(sample.time())),
             ProbeKind::ResidenceTime { .. } => row.extend(self.residence.line()),
             ProbeKind::Energy => row.extend(sample.ledger().values()),
+            ProbeKind::Cell { min, max } => row.extend(lengths_and_strains(&sample.grains().cell, [min, max])),
             ProbeKind::GroupCenter { group } => row.extend(center_of_group(sample.grains(), *group)),
             ProbeKind::GroupForce { group } => row.extend(force(sample.grains(), *group)),
             ProbeKind::GroupLoad { group, about } => row.extend(bodies::load_on_group(sample, *group, about.map(place))),
@@ -411,6 +412,14 @@ impl ProbeLog {
 fn total(walls: &[WallSnapshot], of: impl Fn(&WallSnapshot) -> [f64; 3]) -> [f64; 3] {
     let vectors = walls.iter().map(of);
     vectors.fold([0.0; 3], |sum, vector| [0, 1, 2].map(|k| sum[k] + vector[k]))
+}
+
+/// Lengths of a cell, its logarithmic strains from these corners on, positive in compression, and its volume. Open axes have the lengths of the domain.
+fn lengths_and_strains(cell: &PeriodicCell, [min, max]: [&[f64; 3]; 2]) -> [f64; 7] {
+    let start = [0, 1, 2].map(|axis| max[axis] - min[axis]);
+    let now = [0, 1, 2].map(|axis| if cell.is_periodic(axis) { cell.length[axis] } else { start[axis] });
+    let [x, y, z] = [0, 1, 2].map(|axis| (start[axis] / now[axis]).ln());
+    [now[0], now[1], now[2], x, y, z, now.iter().product()]
 }
 
 /// Center of a grain, inside the domain if its sides are periodic; NaN once the grain has left.

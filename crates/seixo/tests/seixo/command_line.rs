@@ -1,6 +1,7 @@
 //! Tests of the command line: commands, exit codes, messages and files.
 
 mod bonded;
+mod cells;
 mod changes;
 mod commands;
 mod devices;

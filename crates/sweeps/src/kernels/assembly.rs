@@ -314,6 +314,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                 let image = Image::<C> {
                     apart,
                     passed: C::new(0.0),
+                    crossed: Vector3::<C>::zero(),
                 };
                 let pair = pair_of::<C, R>(&grain, &neighbor, &image, depth, &open_sides::<C, R>(), 0u32);
                 let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);

@@ -63,9 +63,10 @@ impl Populations {
         vector([0, 1, 2].map(|axis| if sides.is_open(axis) { 0.0 } else { length[axis] }))
     }
 
-    /// Power of the sides on the grains \[W\]: the force of each image times its velocity.
+    /// Power of the sides on the grains \[W\]: the force of each image times its velocity. Zero without grains, whose forces are not measured.
     pub(crate) fn power_of_cell(&self) -> f64 {
-        let across = self.cell.as_ref().map_or([0.0; 3], |cell| cell.across);
+        let cell = self.cell.as_ref().filter(|_| !self.has_no_grains());
+        let across = cell.map_or([0.0; 3], |cell| cell.across);
         vector(across).dot(&self.context.stepping.sides.slide)
     }
 
@@ -78,9 +79,13 @@ impl Populations {
             return Ok(());
         };
         let Some(cell) = &mut self.cell else { return Ok(()) };
-        let extent = |axis: usize| domain.max[axis] - domain.min[axis];
+        let lengths = array(&length);
+        let volume = (0..3).fold(1.0, |volume, axis| {
+            let of_open = domain.max[axis] - domain.min[axis];
+            volume * if domain.periodic[axis] { lengths[axis] } else { of_open }
+        });
         let before = vector(cell.speed);
-        cell.steer(array(&length), extent(0) * extent(1) * extent(2));
+        cell.steer(lengths, volume);
         let now = vector(cell.speed);
         if now != before {
             let power = self.power_of_cell();

@@ -170,7 +170,7 @@ impl<'a> DryRun<'a> {
             return check_motion(boundary, (*wall, &self.world.walls[*wall]), motion);
         }
         if let SurroundingsChange::Cell(axes) = change {
-            return controlled(self.world.domain.as_ref(), *axes).map(drop);
+            return controlled(self.world.domain.as_ref(), *axes).map(|_| ());
         }
         let (SurroundingsChange::Hold { group, .. } | SurroundingsChange::Free { group } | SurroundingsChange::Load(Load { group, .. })) =
             change

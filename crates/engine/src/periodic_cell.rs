@@ -74,8 +74,8 @@ impl PeriodicCell {
     /// This cell with the lengths that its control gave it \[m\], and their rates of change \[m/s\].
     #[must_use]
     pub fn stretched(mut self, length: Vec3, rate: Vec3) -> PeriodicCell {
-        for axis in (0..3).filter(|&axis| self.length[axis].is_finite()) {
-            self.length[axis] = length[axis];
+        for (own, given) in self.length.iter_mut().zip(length).filter(|(own, _)| own.is_finite()) {
+            *own = given;
         }
         self.stretch = Some(rate);
         self

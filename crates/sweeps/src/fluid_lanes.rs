@@ -6,20 +6,20 @@
 //! use seixo_laws::Vector3;
 //! use seixo_laws::fluid::{Smoothing, Space};
 //! use seixo_sweeps::fluid_lanes::{FlowRows, FlowView, INVISCID, flow_of_part};
-//! use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+//! use seixo_sweeps::periodic::PeriodicBoundaries;
 //! // Two particles at rest with a pressure of 7 Pa repel each other with equal forces.
 //! let (position, flow) = (&[0.0, 0.0, 0.0, 0.1, 0.5, 0.0, 0.0, 0.1], &[0.0, 0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 7.0]);
 //! let (gravity, smoother, sides) = (Vector3::zero(), Smoothing::Wendland.smoother(1.0, Space::Volume), &PeriodicBoundaries::open());
-//! let view = FlowView { position, flow, motion: &[], kind: &[0, 0], media: &[0.0; 11], gravity, smoother, sides };
+//! let view = FlowView { position, flow, motion: &[], kind: &[0, 0], media: &[0.0; 11], gravity, smoother, sides, is_periodic: false };
 //! let rows = FlowRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
 //! let mut rate = [0.0; 8];
-//! flow_of_part::<OPEN, false, false, false, INVISCID, false>(&view, &rows, &mut rate);
+//! flow_of_part::<false, false, false, INVISCID, false>(&view, &rows, &mut rate);
 //! assert!(rate[0] < 0.0 && rate[4] == -rate[0]);
 //! ```
 
 use crate::fluid::{MEDIUM, WALL, medium_at, parcel};
 use crate::layout::{RECORD, load};
-use crate::periodic::{OPEN, PeriodicBoundaries, nearest_image};
+use crate::periodic::{PERIODIC, PeriodicBoundaries, nearest_image};
 use crate::simd::{InLanes, LANES, Lane, Numbers, Records, SimdLevel, on_best_simd, prefetch};
 use seixo_laws::Vector3;
 use seixo_laws::fluid::{FluidParticle, Medium, Separation, Smoother, Smoothing, ViscousForce, between_media, exchange};
@@ -65,6 +65,8 @@ pub struct FlowView<'a> {
     pub smoother: Smoother<f64>,
     /// Periodic sides.
     pub sides: &'a PeriodicBoundaries<f64, f64>,
+    /// Whether there are any.
+    pub is_periodic: bool,
 }
 
 /// The rows of a part.
@@ -114,7 +116,7 @@ impl FluidPowerSums {
 
 /// State of the sweep over a part. With `SPLINE`, the smoothing function is the cubic spline. With `MOVING`, walls move. With `MIXED`, there are
 /// several fluids. With `VISCOUS`, a fluid has viscosity, see [`viscous_force()`]. With `COHESIVE`, the only fluid has surface tension.
-struct Part<'a, const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> {
+struct Part<'a, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> {
     view: &'a FlowView<'a>,
     rows: &'a FlowRows<'a>,
     rate: &'a mut [[f64; RECORD]],
@@ -152,8 +154,8 @@ fn is_in_fluid(volume: f64) -> f64 {
     if volume > 0.0 { 1.0 } else { 0.0 }
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool>
-    Part<'_, SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
+impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool>
+    Part<'_, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
 {
     #[inline(always)]
     fn own(&self, i: usize) -> Own {
@@ -190,10 +192,10 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
         let view = self.view;
         let (position, flow, motion) = (view.position.as_chunks().0, view.flow.as_chunks().0, view.motion.as_chunks().0);
         let mut places = unit.to_lanes(partners.map(|j| &position[j as usize]));
-        if SIDES != OPEN {
+        if view.is_periodic {
             for lane in 0..LANES {
                 let apart = own.place.minus(&vector(&places, lane));
-                let image = own.place.minus(&nearest_image::<f64, f64>(&apart, view.sides, SIDES).apart);
+                let image = own.place.minus(&nearest_image::<f64, f64>(&apart, view.sides, PERIODIC).apart);
                 (places[0][lane], places[1][lane], places[2][lane]) = (image.x, image.y, image.z);
             }
         }
@@ -291,8 +293,8 @@ fn gain(view: &FlowView, i: usize, rate: &[f64; RECORD]) -> f64 {
     is_in_fluid(volume) * (load::<f64>(rate, 0).dot(&velocity) + volume * pressure * rate[3])
 }
 
-impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> InLanes
-    for Part<'_, SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
+impl<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool> InLanes
+    for Part<'_, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE>
 {
     #[inline(always)]
     fn resolve<U: SimdLevel>(&mut self, unit: U) {
@@ -361,14 +363,7 @@ impl<const SIDES: u32, const SPLINE: bool, const MOVING: bool, const MIXED: bool
 }
 
 /// Forces and density rates of all particles of a part. Slot 0 of `rate` is that of its first particle. With `SPLINE`, the cubic spline is used.
-pub fn flow_of_part<
-    const SIDES: u32,
-    const SPLINE: bool,
-    const MOVING: bool,
-    const MIXED: bool,
-    const VISCOUS: u32,
-    const COHESIVE: bool,
->(
+pub fn flow_of_part<const SPLINE: bool, const MOVING: bool, const MIXED: bool, const VISCOUS: u32, const COHESIVE: bool>(
     view: &FlowView,
     rows: &FlowRows,
     rate: &mut [f64],
@@ -376,7 +371,7 @@ pub fn flow_of_part<
     debug_assert_eq!(view.media.len() % MEDIUM, 0);
     let (rate, _) = rate.as_chunks_mut::<RECORD>();
     rate.fill([0.0; RECORD]);
-    let mut part = Part::<SIDES, SPLINE, MOVING, MIXED, VISCOUS, COHESIVE> {
+    let mut part = Part::<SPLINE, MOVING, MIXED, VISCOUS, COHESIVE> {
         view,
         rows,
         rate,

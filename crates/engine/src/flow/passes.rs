@@ -14,36 +14,34 @@ use seixo_sweeps::fluid::{FluidKernelConfig, WALL, advected, drifted_position, i
 use seixo_sweeps::fluid_lanes::{CENTRAL, FlowRows, FlowView, FluidPowerSums, INVISCID, MORRIS, flow_of_part};
 use seixo_sweeps::layout::{RECORD, load, recall, store};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, SKIN_EXCEEDED};
-use seixo_sweeps::periodic::{OPEN, PERIODIC, wrap};
+use seixo_sweeps::periodic::{OPEN, wrap};
 
 /// A sweep over the pairs of a part.
 type Sweep = fn(&FlowView, &FlowRows, &mut [f64]) -> FluidPowerSums;
 
-/// The sweep that is compiled for these sides and this smoothing function, and for the models of walls and fluids.
+/// The sweep that is compiled for this smoothing function, and for the models of walls and fluids.
 fn sweep_for(plan: FluidKernelConfig) -> Sweep {
-    fn pick<const SIDES: u32, const SPLINE: bool>(plan: FluidKernelConfig) -> Sweep {
+    fn pick<const SPLINE: bool>(plan: FluidKernelConfig) -> Sweep {
         match plan.viscous {
-            None if !plan.mixed && !plan.cohesive => of_fluid::<SIDES, SPLINE, INVISCID>(plan),
-            None | Some(ViscousForce::Central) => of_fluid::<SIDES, SPLINE, CENTRAL>(plan),
-            Some(ViscousForce::Morris) => of_fluid::<SIDES, SPLINE, MORRIS>(plan),
+            None if !plan.mixed && !plan.cohesive => of_fluid::<SPLINE, INVISCID>(plan),
+            None | Some(ViscousForce::Central) => of_fluid::<SPLINE, CENTRAL>(plan),
+            Some(ViscousForce::Morris) => of_fluid::<SPLINE, MORRIS>(plan),
         }
     }
-    fn of_fluid<const SIDES: u32, const SPLINE: bool, const VISCOUS: u32>(plan: FluidKernelConfig) -> Sweep {
+    fn of_fluid<const SPLINE: bool, const VISCOUS: u32>(plan: FluidKernelConfig) -> Sweep {
         // A fluid with surface tension is the only one.
         match (plan.moving, plan.mixed, plan.cohesive) {
-            (false, false, false) => flow_of_part::<SIDES, SPLINE, false, false, VISCOUS, false>,
-            (true, false, false) => flow_of_part::<SIDES, SPLINE, true, false, VISCOUS, false>,
-            (false, true, _) => flow_of_part::<SIDES, SPLINE, false, true, VISCOUS, false>,
-            (true, true, _) => flow_of_part::<SIDES, SPLINE, true, true, VISCOUS, false>,
-            (false, false, true) => flow_of_part::<SIDES, SPLINE, false, false, VISCOUS, true>,
-            (true, false, true) => flow_of_part::<SIDES, SPLINE, true, false, VISCOUS, true>,
+            (false, false, false) => flow_of_part::<SPLINE, false, false, VISCOUS, false>,
+            (true, false, false) => flow_of_part::<SPLINE, true, false, VISCOUS, false>,
+            (false, true, _) => flow_of_part::<SPLINE, false, true, VISCOUS, false>,
+            (true, true, _) => flow_of_part::<SPLINE, true, true, VISCOUS, false>,
+            (false, false, true) => flow_of_part::<SPLINE, false, false, VISCOUS, true>,
+            (true, false, true) => flow_of_part::<SPLINE, true, false, VISCOUS, true>,
         }
     }
-    match (plan.sides, plan.smoothing == Smoothing::CubicSpline) {
-        (OPEN, false) => pick::<OPEN, false>(plan),
-        (OPEN, true) => pick::<OPEN, true>(plan),
-        (_, false) => pick::<PERIODIC, false>(plan),
-        (_, true) => pick::<PERIODIC, true>(plan),
+    match plan.smoothing {
+        Smoothing::CubicSpline => pick::<true>(plan),
+        _ => pick::<false>(plan),
     }
 }
 
@@ -389,6 +387,7 @@ impl Flow {
             gravity: self.stepping.gravity,
             smoother,
             sides: &self.stepping.sides,
+            is_periodic: self.compiled_for.sides != OPEN,
         };
         let (row, neighbors) = (&self.pairs.row[..], &self.pairs.neighbors[..]);
         let data = (numbers(rate, RECORD), one_each(&mut self.contact_power_sums));

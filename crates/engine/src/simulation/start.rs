@@ -3,6 +3,7 @@
 use crate::bodies::Bodies;
 use crate::checkpoint::{contact_ledger, given_masses, misfit, numbers, padded, words};
 use crate::fields::Fields;
+use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
@@ -88,7 +89,7 @@ impl SavedGrains {
             forces: (0..n).map(|k| forces_of(&fields, k)).collect(),
             gravity: [x, y, z],
             velocity_lead,
-            power_sums: contact_ledger(state)?.1,
+            power_sums: Some(contact_ledger(state)?.1),
             ..SavedGrains::default()
         };
         if state.get("bodies/id").is_some() {
@@ -223,7 +224,7 @@ impl Populations {
         }
         self.go_on_with_contacts(saved, &places)?;
         self.go_on_with_wall_contacts(saved, &places);
-        self.ledger.last_power_sums = saved.power_sums;
+        self.ledger.last_power_sums = saved.power_sums.unwrap_or(NO_CONTACT);
         // What springs store at the start is no work since then.
         self.ledger.work.tangential = self.gpu_energies().elastic_tangential;
         Ok(())

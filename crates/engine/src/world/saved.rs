@@ -26,7 +26,7 @@ pub struct SavedGrains {
     /// Time by which velocities at whole steps were ahead of the stored ones \[s\].
     pub(crate) velocity_lead: f64,
     /// Powers of all contacts in the last step.
-    pub(crate) power_sums: PowerSums<f64>,
+    pub(crate) power_sums: Option<PowerSums<f64>>,
 }
 
 /// Forces on a grain in the last step, and what follows from them.

@@ -3,7 +3,8 @@
 use crate::beds;
 use seixo_engine::Simulation;
 use seixo_engine::world::{
-    Frustum, Grains, MotionFrame, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape, World,
+    Frustum, Grains, MotionFrame, Servo, ServoTarget, Settings, SurfaceMotion, Vec3, Vibration, Wall, WallMotion, WallPath, WallShape,
+    World,
 };
 use seixo_laws::contact::TangentialLaw;
 use std::f64::consts::{PI, TAU};

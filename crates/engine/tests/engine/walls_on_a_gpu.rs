@@ -5,8 +5,8 @@ use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::resumed::{assert_same_when_resumed, assert_same_when_resumed_after};
 use crate::steered::{under_a_flap, under_a_plate};
 use seixo_engine::world::{
-    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, ServoTarget, Settings, SurfaceMotion, Vibration, Wall,
-    WallMotion, WallPath, WallShape, World,
+    Domain, ExpectedGrains, Frustum, Grains, LeavingPolicy, MotionFrame, Precision, Servo, ServoTarget, Settings, SurfaceMotion, Vibration,
+    Wall, WallMotion, WallPath, WallShape, World,
 };
 use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::contact::TangentialLaw;

@@ -136,7 +136,11 @@ const CASES: &[Case] = &[
         "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }",
         "plane = { point = [0, 0, \"-2 mm\"], normal = [0, 0, 1] }\nmotion.servo = { force = \"1 N\", along = [0, 0, 1], velocity_limit = 1 }\n\
          [[stage]]\nname = \"a\"\nset.wall.floor.servo = { stress = \"1 Pa\" }",
-        &["scene.toml:23:", "a target of another kind", "as a `force` or as a `stress`"],
+        &[
+            "scene.toml:23:",
+            "a target of another kind",
+            "as a `force`, a `stress` or a `torque`",
+        ],
     ),
     (
         "[output]",

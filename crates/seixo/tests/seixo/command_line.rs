@@ -27,6 +27,7 @@ mod start;
 mod surface;
 mod sweep;
 mod table;
+mod tutorials;
 mod user_actions;
 
 /// Returns the columns of a table as numbers, without its header.

@@ -54,7 +54,7 @@ energy = true
 "#;
 
 /// Returns a column of a probe by the start of its header, as far as the name.
-fn column(stage: &Stage, run: &str, probe: &str, name: &str) -> Vec<f64> {
+pub fn column(stage: &Stage, run: &str, probe: &str, name: &str) -> Vec<f64> {
     let text = stage.read(&format!("{run}/probes/{probe}.csv"));
     let mut headers = text.lines().next().unwrap().split(',');
     let index = headers.position(|header| header.split(' ').next() == Some(name));

@@ -107,7 +107,7 @@ fn a_hopper_from_millimeters_discharges_by_beverloo_and_holds_its_beads_for_cont
 #[test]
 fn the_core_of_a_triaxial_specimen_bears_the_confining_pressure_through_the_test() {
     let stage = folder();
-    let changes = [("strain_zz > 0.06", "strain_zz > 0.008")];
+    let changes = [("strain_zz > 0.06", "strain_zz > 0.005")];
     stage.write("triaxial.toml", &shortened(&scene(GEOMECHANICS, "triaxial.toml"), &changes));
     let done = stage.succeed("run triaxial.toml --threads 2");
     assert!(done.err.contains("stage compress ends: probe.strain.strain_zz"), "{}", done.err);
@@ -121,8 +121,8 @@ fn the_core_of_a_triaxial_specimen_bears_the_confining_pressure_through_the_test
     let across: Vec<f64> = compressed.iter().map(|&k| 0.5 * (x[k] + y[k])).collect();
     let mean = across.iter().sum::<f64>() / across.len() as f64;
     assert!((mean / 100e3 - 1.0).abs() < 0.02, "{mean} Pa across");
-    // The stress along it rises meanwhile: 0.8 % of strain make it 30 kPa more at a modulus of 4 MPa, far below that of sand, and
-    // the strength ends it at some 350 kPa.
+    // The stress along it rises meanwhile: 0.5 % of strain make it 30 kPa more at a modulus of 6 MPa, far below that of sand, and the strength ends it
+    // at some 350 kPa.
     let along = z[*compressed.last().unwrap()];
     assert!((130e3..350e3).contains(&along), "{along} Pa along");
 }
@@ -204,7 +204,7 @@ fn the_force_on_an_obstacle_from_cad_takes_the_momentum_of_the_water() {
             .map(|velocity| 1000.0 * 0.02_f64.powi(3) * velocity[0])
             .sum();
         let impulse = integral(&time, &obstacle, water.time + 1e-9) + integral(&time, &tank, water.time + 1e-9);
-        // It is at rest at first, and has up to 1.6 N s. The tables have a line each millisecond, in which 10 N are 0.01 N s.
+        // It is at rest at first, and has up to 1.9 N s. The tables have a line each millisecond, in which 10 N are 0.01 N s.
         assert!(
             (momentum + impulse).abs() < 0.02,
             "{momentum} N s, {impulse} N s after {} s",

@@ -84,8 +84,8 @@ impl Simulation {
             (populations.is_bonded(), "bonds"),
             (populations.has_external_loads(), "loads or prescribed motion of grains"),
             (populations.is_geared(), "Gear's methods"),
-            (settings.decomposition_invariant, "decomposition_invariant"),
             (settings.domains > 1, "several domains"),
+            (settings.decomposition_invariant, "decomposition_invariant"),
         ];
         let missing = features.into_iter().find(|(is_there, _)| *is_there);
         missing.map_or(Ok(()), |(_, what)| {

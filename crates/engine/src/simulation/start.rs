@@ -9,9 +9,9 @@ use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use crate::world::{Body, Grains, SavedBond, SavedContact, SavedForces, SavedGrains, SavedHistory, SavedWallContact, Vec3, array, vector};
 use seixo_laws::Vector3;
-use seixo_laws::motion::inertia;
 use seixo_sweeps::bonds::{BOND, BROKEN};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, HOLDS, RECORD, WALL_CONTACT, history_stride, load, store};
+use seixo_sweeps::motion::{StepParameters, acceleration, angular_acceleration};
 use std::collections::{HashMap, HashSet};
 
 /// Section of a checkpoint: gravity \[m/s²\], and the time by which velocities at whole steps are ahead of the stored ones \[s\].
@@ -231,7 +231,8 @@ impl Populations {
     }
 
     fn go_on_with_forces(&mut self, saved: &SavedGrains, places: &HashMap<u32, usize>) {
-        let (lead, gravity) = (self.context.stepping.velocity_lead, self.context.stepping.gravity);
+        let stepping = self.context.stepping;
+        let before = saved.stepping(&stepping);
         for (id, forces) in saved.grains.id.iter().zip(&saved.forces) {
             let Some(&i) = places.get(id) else { continue };
             let at = i * RECORD;
@@ -248,30 +249,41 @@ impl Populations {
                 continue;
             }
             let (radius, mass) = (fields.position[at + 3], fields.velocity[at + 3]);
-            let rate = load::<f64>(&forces.force, 0).times(1.0 / mass);
-            let change = saved.change_of_stored(&rate, lead, Some(&gravity));
-            store(&mut fields.half_velocity, 3 * i, &vector(forces.velocity).plus(&change));
+            let (velocity, force) = (load(&fields.velocity, at), load(&forces.force, 0));
+            let ahead = |by: &StepParameters<f64, f64>| acceleration(&velocity, mass, &force, by).rate.times(by.velocity_lead);
+            let kept = vector(forces.velocity).plus(&ahead(&before).minus(&ahead(&stepping)));
+            store(&mut fields.half_velocity, 3 * i, &kept);
             if !fields.half_spin.is_empty() {
-                let rate = vector(forces.torque).times(1.0 / inertia::<f64>(mass, radius));
-                let change = saved.change_of_stored(&rate, lead, None);
-                store(&mut fields.half_spin, 3 * i, &vector(forces.spin).plus(&change));
+                let (spin, torque) = (load(&fields.spin, at), vector(forces.torque));
+                let ahead = |by: &StepParameters<f64, f64>| {
+                    let turning = angular_acceleration(&spin, mass, radius, &torque, by);
+                    turning.rate.times(by.velocity_lead)
+                };
+                let kept = vector(forces.spin).plus(&ahead(&before).minus(&ahead(&stepping)));
+                store(&mut fields.half_spin, 3 * i, &kept);
             }
         }
     }
 
     fn go_on_with_bodies(&mut self, saved: &SavedGrains, places: &HashMap<u32, usize>) {
-        let (lead, gravity) = (self.context.stepping.velocity_lead, self.context.stepping.gravity);
+        let stepping = self.context.stepping;
+        let before = saved.stepping(&stepping);
         for (body, &[velocity, momentum]) in saved.grains.bodies.iter().zip(&saved.of_bodies) {
             let first = body.carries.first().and_then(|(id, _)| places.get(id));
             let Some(b) = first.and_then(|&i| self.body_of(i)).filter(|&b| !self.bodies.is_bound(b)) else {
                 continue;
             };
-            let push = self.bodies.push(b, &self.grains.fields);
-            let rate = push.force.times(1.0 / self.bodies.center[b * RECORD + 3]);
-            let change = saved.change_of_stored(&rate, lead, Some(&gravity));
-            store(&mut self.bodies.half_velocity, b * RECORD, &vector(velocity).plus(&change));
-            let change = saved.change_of_stored(&push.torque, lead, None);
-            store(&mut self.bodies.momentum, b * RECORD, &vector(momentum).plus(&change));
+            let ahead = |by: &StepParameters<f64, f64>| {
+                let rates = self.bodies.rates(b, &self.grains.fields, by);
+                rates.map(|rate| rate.times(by.velocity_lead))
+            };
+            let ([moved, turned], [moves, turns]) = (ahead(&before), ahead(&stepping));
+            store(
+                &mut self.bodies.half_velocity,
+                b * RECORD,
+                &vector(velocity).plus(&moved.minus(&moves)),
+            );
+            store(&mut self.bodies.momentum, b * RECORD, &vector(momentum).plus(&turned.minus(&turns)));
         }
     }
 

@@ -1,9 +1,10 @@
 //! Grains that another simulation saved, with which a world starts.
 
 use super::{Body, Grains, Vec3, array, vector};
-use seixo_laws::{Quaternion, Vector3};
+use seixo_laws::Quaternion;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT};
+use seixo_sweeps::motion::StepParameters;
 use std::collections::{HashMap, HashSet};
 
 /// Grains that another simulation saved: where they are, how they move, and what their contacts and bonds remember. [`SavedGrains::of`] reads them from
@@ -216,12 +217,13 @@ impl SavedGrains {
         self.grains.bodies.iter().map(|body| (body, members(body))).collect()
     }
 
-    /// What is added to a stored velocity under this force per mass \[m/s²\], or to a stored angular velocity or momentum under such a rate without
-    /// `gravity`, so that the velocity at the whole step is the same with another time step, integrator or gravity; zero if nothing differs.
-    pub(crate) fn change_of_stored(&self, rate: &Vector3<f64>, lead: f64, gravity: Option<&Vector3<f64>>) -> Vector3<f64> {
-        let before = gravity.map_or_else(Vector3::zero, |_| vector(self.gravity));
-        let now = gravity.copied().unwrap_or_else(Vector3::zero);
-        let of_rate = rate.times(self.velocity_lead - lead);
-        of_rate.plus(&before.times(self.velocity_lead)).minus(&now.times(lead))
+    /// The parameters of steps there, as far as stored velocities depend on them: a velocity at a whole step stays the same with another time step,
+    /// integrator or gravity, and no bit changes if nothing differs.
+    pub(crate) fn stepping(&self, now: &StepParameters<f64, f64>) -> StepParameters<f64, f64> {
+        StepParameters {
+            velocity_lead: self.velocity_lead,
+            gravity: vector(self.gravity),
+            ..*now
+        }
     }
 }

@@ -5,6 +5,10 @@ use std::fmt::Write;
 
 /// Largest number of keys of a table on the page of its section.
 const LONGEST_TABLE: usize = 25;
+/// Likewise, on the page of a section with more than [`MANY`] keys.
+const LONGEST_OF_MANY: usize = 5;
+/// See [`LONGEST_OF_MANY`].
+const MANY: usize = 90;
 
 /// The reference as pages of Markdown, each with its path below `docs/reference`: an index, a page for each section, the units.
 pub fn pages() -> Vec<(String, String)> {
@@ -30,9 +34,10 @@ pub fn pages() -> Vec<(String, String)> {
             continue;
         }
         // A table with many keys has a page of its own.
+        let longest = if below.len() > MANY { LONGEST_OF_MANY } else { LONGEST_TABLE };
         let large: Vec<&&Key> = below
             .iter()
-            .filter(|key| within(&below, &key.path).len() > LONGEST_TABLE && key.path.matches('.').count() == 2)
+            .filter(|key| within(&below, &key.path).len() > longest && key.path.matches('.').count() == 2)
             .collect();
         let mut text = format!("# `{shown}`\n\n{}\n", section.meaning);
         for table in &large {

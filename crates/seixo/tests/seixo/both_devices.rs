@@ -114,13 +114,9 @@ const DRUM: Stage = Stage {
 const HEAP: Stage = Stage {
     example: "heap",
     changes: &[
-        ("grains.a_bottom.fill.count", "150"),
-        ("grains.b_middle.fill.count", "150"),
-        ("grains.c_top.fill.count", "50"),
-        ("grains.a_bottom.fill.region.cylinder.from", r#"[0, 0, "0.5 mm"]"#),
-        ("grains.a_bottom.fill.region.cylinder.radius", "18 mm"),
-        ("grains.b_middle.fill.region.cylinder.radius", "18 mm"),
-        ("grains.c_top.fill.region.cylinder.radius", "18 mm"),
+        ("grains.sand.fill.count", "350"),
+        ("grains.sand.fill.region.cylinder.from", r#"[0, 0, "0.5 mm"]"#),
+        ("grains.sand.fill.region.cylinder.radius", "18 mm"),
         ("wall.tube.cylinder.radius", "19 mm"),
         ("wall.tube.motion.translate", r#"[0, 0, "20 cm/s"]"#),
     ],

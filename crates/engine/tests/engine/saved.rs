@@ -109,7 +109,7 @@ fn an_unchanged_world_goes_on_with_the_same_bits() {
 fn a_bed_at_rest_stays_at_rest() {
     let (world, settings) = (settling(), paced());
     let mut first = begun(world.clone(), &settings);
-    first.advance(9000).unwrap();
+    first.advance(40_000).unwrap();
     let saved = saved_by(&mut first);
     let before = first.ledger();
     let undisturbed = largest_kinetic(&mut first);

@@ -156,12 +156,14 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
             reached: header.time,
         });
     }
-    let Some(stage_runner) = StageRunner::restore(&scene.plan, time_step, &state, header.steps) else {
-        return Err(RunError::OtherScene { folder: folder.to_owned() });
-    };
+    let other_scene = || RunError::OtherScene { folder: folder.to_owned() };
     if changes::are_of_stages(overrides) {
-        changes::check_stages(folder, [&load(&earlier)?, &scene], stage_runner.stages().count())?;
+        // How many began, the list before says: another one may be shorter.
+        let before = load(&earlier)?;
+        let began = StageRunner::restore(&before.plan, time_step, &state, header.steps).ok_or_else(other_scene)?;
+        changes::check_stages(folder, [&before, &scene], began.stages().count())?;
     }
+    let stage_runner = StageRunner::restore(&scene.plan, time_step, &state, header.steps).ok_or_else(other_scene)?;
     let bounds = bounds(&scene);
     let given_masses = Some(has_given_masses(&scene));
     let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &stage_runner.past());

@@ -73,3 +73,20 @@ fn keys_of_the_past_are_refused() {
     }
     assert_eq!(stage.checkpoint("heap").1, state);
 }
+
+/// A stage that began stays, also where the new list is shorter.
+#[test]
+fn stages_that_began_do_not_change() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    let stages = "[[stage]]\nname = \"fall\"\nuntil = \"duration 1 ms\"\n[[stage]]\nname = \"lie\"\nuntil = \"duration 9 ms\"\n";
+    stage.write("staged.toml", &format!("{scene}\n{stages}"));
+    stage.succeed("run staged.toml --quiet --until 2ms --out staged");
+    let refused = stage.seixo("resume staged --until 3ms --set stage=[]");
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("the first 2 of the list stage, which began,"),
+        "{}",
+        refused.err
+    );
+}

@@ -272,6 +272,10 @@ fn rows(lines: &mut Lines, header: &Header) -> Result<Vec<Row>, FilesError> {
             if PANS.contains(&value.to_lowercase().as_str()) {
                 return Ok(());
             }
+            if !rows.is_empty() && value.starts_with(char::is_alphabetic) {
+                let remedy = "write it like 0.25; remove lines that are no sieves, such as a total";
+                return Err(column.wrong(lines, value, "is not a finite number", remedy));
+            }
             let size = column.number(lines, value)?;
             if size < 0.0 {
                 return Err(column.wrong(lines, value, "is not a size", "use a number above zero"));

@@ -93,6 +93,9 @@ const MEASURES: [&str; 9] = [
 /// How a column of a probe is named, and how its drift is.
 const OF_PROBE: &str = "write it as in \"probe.core.sigma_zz > 100 kPa\" or \"drift.core.sigma_zz < 1 kPa over 0.5 s\"";
 
+/// Share of the shortest time for a drift by which rounding may shorten it.
+const ROUNDING: f64 = 1e-9;
+
 /// The first number of steps that last at least, or with `is_strict` more than, this time \[s\].
 fn first_step_at(time: f64, is_strict: bool, time_step: f64) -> u64 {
     let is_reached = |steps: f64| {
@@ -274,6 +277,19 @@ impl Comparison {
             return Err(complaint.limit(listed(names.iter().map(String::as_str))).remedy(OF_PROBE));
         };
         *column = ProbeColumn { probe: index, column: at };
+        let every = probes[index].every;
+        // A line through two points is no fit: it has the noise of both.
+        if let Measure::Drift(_, window) = self.what
+            && window < 2.0 * every * (1.0 - ROUNDING)
+        {
+            let complaint = UnlocatedDiagnostic::new(format!(
+                "`{}` cannot be fitted over {window} s, as probe `{probe}` has a line every {every} s",
+                self.name
+            ));
+            return Err(complaint
+                .limit(format!("at least {} s, two intervals of the probe", 2.0 * every))
+                .remedy("write a longer time behind `over`, or a shorter `every` of the probe"));
+        }
         let unit = headers[at].split_once('[').map_or("", |(_, unit)| unit.trim_end_matches(']'));
         if unit != "-" {
             self.unit = unit.to_owned();

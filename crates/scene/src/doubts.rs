@@ -13,10 +13,16 @@ const MANY_DIAMETERS: f64 = 2000.0;
 const PARALLEL: f64 = 1.0 - 1e-9;
 
 impl Scene {
-    /// Notes about what is possible, but probably not meant: no gravity, meshes whose unit is in doubt, walls that no grain can reach.
+    /// Notes about what is possible, but probably not meant: no gravity, meshes or angles whose unit is in doubt, walls that no grain can reach.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts: Vec<String> = self.doubt_of_gravity().into_iter().collect();
         doubts.extend(self.doubts_of_units());
+        let angles = self.source.large_angles_without_unit().into_iter();
+        doubts.extend(angles.map(|(path, angle)| {
+            format!(
+                "{path} = {angle} is in radians, as it has no unit, and more than a full turn. If degrees are meant, write angle = \"{angle} deg\""
+            )
+        }));
         doubts.extend(self.doubts_of_walls());
         doubts
     }

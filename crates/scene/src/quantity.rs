@@ -339,6 +339,15 @@ pub fn parse(text: &str) -> Result<Parsed, UnlocatedDiagnostic> {
         return Err(UnlocatedDiagnostic::new(format!("\"{text}\" does not start with a number"))
             .remedy("write a number and a unit, as in \"2 mm\""));
     };
+    if rest
+        .strip_prefix(',')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    {
+        return Err(
+            UnlocatedDiagnostic::new(format!("\"{text}\" has a decimal comma, which is not read"))
+                .remedy("write a decimal point and no separators of thousands, as in \"1.5 MPa\""),
+        );
+    }
     let named = unit(rest)?;
     let scaled = if named.ten < 0 {
         number / 10_f64.powi(-named.ten)

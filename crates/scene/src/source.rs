@@ -10,7 +10,10 @@ use seixo_engine::{
     WorldError,
     world::{Precision, TimeStep, World},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    f64::consts::TAU,
+    path::{Path, PathBuf},
+};
 
 /// Largest number of steps of a run. A double distinguishes whole numbers up to 2^53, and a time of so many steps from the next one.
 const MAX_STEPS: f64 = 9e15;
@@ -143,6 +146,13 @@ impl Source {
     /// Whether the scene has this key, in its file or by an override.
     pub(crate) fn has(&self, path: &[&str]) -> bool {
         holds(&tree(&self.text, &self.file, &self.overrides).0, path)
+    }
+
+    /// Rotations by more than a full turn whose angle has no unit: the paths of their angles, and these \[rad\].
+    pub(crate) fn large_angles_without_unit(&self) -> Vec<(String, f64)> {
+        let mut found = Vec::new();
+        add_large_angles(&tree(&self.text, &self.file, &self.overrides).0, "", &mut found);
+        found
     }
 
     /// The path of the first section whose grains enter later; of the whole scene if there is none.
@@ -406,6 +416,23 @@ fn at<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
         Value::Table(table) => table.get(*key).map(|entry| &entry.node),
         _ => None,
     })
+}
+
+/// Adds the angles of [`Source::large_angles_without_unit`] in the table at a path.
+fn add_large_angles(node: &Node, path: &str, found: &mut Vec<(String, f64)>) {
+    let Value::Table(table) = &node.value else { return };
+    for (key, entry) in table {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let angle = match entry.node.value {
+            Value::Integer(angle) => angle as f64,
+            Value::Float(angle) => angle,
+            _ => 0.0,
+        };
+        if key == "angle" && table.contains_key("axis") && angle.abs() > TAU {
+            found.push((path.clone(), angle));
+        }
+        add_large_angles(&entry.node, &path, found);
+    }
 }
 
 /// The keys of the table at a path; none if there is no table.

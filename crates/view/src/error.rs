@@ -213,6 +213,17 @@ pub enum ViewError {
         /// Their units.
         units: [String; 2],
     },
+    /// A table of measured data cannot be read.
+    #[error(
+        "{}: {source}; --with takes a file of measured data, a table whose first line names columns, such as `time [s];stress [kPa]`",
+        .path.display()
+    )]
+    NoMeasured {
+        /// The table.
+        path: PathBuf,
+        /// Error of the system.
+        source: std::io::Error,
+    },
     /// A table of measured data is malformed.
     #[error("{}:{line}: {cause}", .path.display())]
     Measured {

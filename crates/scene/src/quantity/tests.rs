@@ -79,6 +79,19 @@ fn units_in_the_wrong_case_are_named_in_the_right_one() {
     assert!(parse("3 feet").unwrap_err().remedy.starts_with("units are built from"));
 }
 
+#[test]
+fn a_decimal_comma_is_refused_with_a_point_as_the_remedy() {
+    for text in ["1,5 MPa", "-0,3", "1,000.5 m"] {
+        let refused = parse(text).unwrap_err();
+        assert!(
+            refused.message.contains("has a decimal comma, which is not read"),
+            "{}",
+            refused.message
+        );
+        assert!(refused.remedy.contains("1.5 MPa"), "{}", refused.remedy);
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn arbitrary_text_never_panics(text in "\\PC{0,40}", digits in "[-+0-9.eE_]{0,12}", unit in "[a-zµ°%²³⁻^/ *·0-9-]{0,12}") {

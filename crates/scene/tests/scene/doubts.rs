@@ -48,6 +48,15 @@ f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 4 1 5 8\nf 2 3 7 6\n";
     for meant in ["unit = \"mm\"", "scale = \"mm\"", "unit = \"m\"", "scale = 1"] {
         assert_eq!(wall(meant), [""; 0], "{meant}");
     }
+    let rotated = |angle: &str| wall(&format!("unit = \"mm\"\nrotate = {{ axis = [0, 0, 1], angle = {angle} }}"));
+    let doubt = rotated("90");
+    assert!(
+        doubt.len() == 1 && doubt[0].contains("wall.block.rotate.angle = 90 is in radians") && doubt[0].contains("angle = \"90 deg\""),
+        "{doubt:?}"
+    );
+    for meant in ["\"90 deg\"", "1.5", "\"90 rad\""] {
+        assert_eq!(rotated(meant), [""; 0], "{meant}");
+    }
     let fill = |keys: &str, radius: &str| {
         found(&format!(
             "[grains.bed]\nmaterial = \"glass\"\nfill = {{ region = {{ mesh = {{ file = \"block.obj\"{keys} }} }}, count = 50, radius = \"{radius}\", method = \"random\" }}\n"

@@ -240,6 +240,13 @@ fn conditions_on_what_is_not_logged_are_refused_with_place_and_remedy() {
         ("drift.first.z < 1 m", ["over which time", "over 0.5 s"]),
         ("drift.first.z < 1 m over 0 s", ["no drift over 0 s", "> 0"]),
         ("drift.first.z < 1 m over 1 m", ["is length [m]", "time [s]"]),
+        (
+            "drift.first.z < 1 m over 0.05 ms",
+            [
+                "cannot be fitted over 0.00005 s, as probe `first` has a line every",
+                "two intervals",
+            ],
+        ),
     ] {
         let message = refused(&ending(until)).plain();
         assert!(message.contains("scene.toml:22:9"), "{until}: {message}");

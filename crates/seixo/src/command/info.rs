@@ -235,7 +235,10 @@ pub(super) fn with_edges(mut report: Value, edges: &Edges) -> Value {
 fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
     let mut notes = Vec::new();
     let rows = grains_in::read(path, &grains_in::Limits::default(), &mut notes)?;
-    let [min, max] = extent(rows.iter().map(|row| &row.position));
+    if rows.is_empty() {
+        notes.push(format!("{}: the file has no grains", path.display()));
+    }
+    let [min, max] = extent(rows.iter().map(|row| &row.position)).map(|corner| (!rows.is_empty()).then_some(corner));
     let radii: Vec<f64> = rows.iter().filter_map(|row| row.radius).collect();
     let smallest = radii.iter().copied().reduce(f64::min);
     let largest = radii.iter().copied().reduce(f64::max);

@@ -61,7 +61,10 @@ impl Measured {
     /// # Errors
     /// If the file cannot be read or names no columns, or if a line has more cells than the first one.
     pub fn read(path: &Path) -> Result<Measured, ViewError> {
-        let bytes = std::fs::read(path).map_err(ViewError::io(path))?;
+        let bytes = std::fs::read(path).map_err(|source| ViewError::NoMeasured {
+            path: path.to_owned(),
+            source,
+        })?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_start_matches('\u{feff}');
         let wrong = |line: usize, cause: String| ViewError::Measured {

@@ -121,6 +121,10 @@ fn wrong_tables_are_named_with_line_column_and_remedy() {
             "size[mm];passing\n4;0\n6;50\n8;90\n",
             "input:3: column `passing`: `50` is not a share; use numbers from 0 to 1",
         ),
+        (
+            "size[mm];retained[g];\n8;0;\n4;120;\n2;80;\nTotal;200;\n",
+            "input:5: column `size[mm]`: `Total` is not a finite number; write it like 0.25; remove lines that are no sieves, such as a total",
+        ),
     ] {
         let message = read(text).unwrap_err();
         assert!(message.contains(expected), "{text}: no `{expected}` in {message}");

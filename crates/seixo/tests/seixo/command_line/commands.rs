@@ -462,6 +462,12 @@ fn info_reports_machine_files_and_refuses_the_rest() {
     stage.write("bed.csv", "x[mm],y[mm],z[mm],radius[mm]\n0,0,0,1\n10,0,0,2\n");
     let reported = stage.succeed("info bed.csv").out;
     assert!(reported.contains('2') && reported.contains("0.01"), "{reported}");
+    stage.write("empty.csv", "x[mm],y[mm],z[mm],radius[mm]\n");
+    let reported = stage.succeed("info empty.csv").out;
+    assert!(
+        reported.contains("the file has no grains") && !reported.contains("null"),
+        "{reported}"
+    );
     stage.write(
         "flat.stl",
         "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n",
@@ -571,6 +577,10 @@ fn columns_of_runs_and_measured_data_share_a_plot() {
             &["measured.csv", "t, T", "--map"],
         ),
         ("plot heap.out --y energies.kinetic --with lengths.csv", &["[m]", "[s]"]),
+        (
+            "plot heap.out --y energies.kinetic --with absent.csv",
+            &["absent.csv: ", "--with takes a file of measured data", "first line names columns"],
+        ),
         (
             "plot heap.out --y energies.kinetic --with measured.csv --map friction=T",
             &["--map friction", "time, energies.kinetic"],

@@ -60,7 +60,7 @@ Examples:
 Values of a key:
   0.2,0.3,0.4        a list; commas inside brackets and quotes belong to a value
   1..5               1, 2, 3, 4, 5; of ends with fractions a step is needed, or --sample
-  0.2..0.4..0.05     with a step; both ends count
+  0.2..0.4..0.05     with a step, which must reach the end; both ends count
   1,2,5 mm           a unit at the end holds for all numbers before it; 1..5..2 mm likewise
   a.stl,b.stl        texts
 
@@ -375,6 +375,8 @@ struct Sweep<'a> {
     bar: ProgressBar,
     last_line: Instant,
     last_table: Instant,
+    /// Whether a point has started or ended since the table was written.
+    is_table_old: bool,
     /// Why the table or a line could not be written.
     failure: Option<Failure>,
 }
@@ -391,6 +393,7 @@ impl<'a> Sweep<'a> {
             bar: bar(arguments.voice.quiet || arguments.voice.json),
             last_line: Instant::now(),
             last_table: Instant::now(),
+            is_table_old: false,
             failure: None,
         };
         for index in 0..plan.points.len() {
@@ -485,10 +488,16 @@ impl<'a> Sweep<'a> {
             }
             drop(sender);
             loop {
-                match messages.recv_timeout(LOOK_EVERY) {
-                    Ok((index, state)) => self.enter(index, state, stop),
-                    Err(RecvTimeoutError::Timeout) => {}
+                let entered = match messages.recv_timeout(LOOK_EVERY) {
+                    Ok((index, state)) => self.enter(index, state),
+                    Err(RecvTimeoutError::Timeout) => Ok(()),
                     Err(RecvTimeoutError::Disconnected) => break,
+                };
+                let written = entered.and_then(|()| self.update());
+                if let Err(failure) = written {
+                    // Without its table, the sweep stops.
+                    self.failure.get_or_insert(failure);
+                    stop.store(true, Ordering::Relaxed);
                 }
                 if stop.load(Ordering::Relaxed) {
                     inputs.iter().for_each(Input::end);
@@ -499,17 +508,10 @@ impl<'a> Sweep<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Takes a new state of a point. If the table cannot be written, the sweep stops.
-    fn enter(&mut self, index: usize, state: State, stop: &AtomicBool) {
+    /// Takes a new state of a point, and reports a point that has ended.
+    fn enter(&mut self, index: usize, state: State) -> Done {
+        self.is_table_old |= state.word() != self.states[index].word();
         self.states[index] = state;
-        if let Err(failure) = self.note(index) {
-            self.failure.get_or_insert(failure);
-            stop.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Reports a point that has ended, and writes the table, unless that was done a moment ago.
-    fn note(&mut self, index: usize) -> Done {
         let point = &self.plan.points[index];
         let word = self.states[index].word();
         let mut reason = String::new();
@@ -529,9 +531,15 @@ impl<'a> Sweep<'a> {
         }
         let lasted = seconds.map_or_else(String::new, |seconds| format!(" in {}", terminal::duration(seconds)));
         self.say(&format!("{} ({}) {word}{lasted}{reason}", point.name, point.text()));
-        if self.last_table.elapsed() < REPORT_EVERY {
+        Ok(())
+    }
+
+    /// Writes the table if a point has started or ended since, unless it was written a moment ago.
+    fn update(&mut self) -> Done {
+        if !self.is_table_old || self.last_table.elapsed() < REPORT_EVERY {
             return Ok(());
         }
+        self.is_table_old = false;
         self.last_table = Instant::now();
         self.write()
     }

@@ -15,6 +15,8 @@ use std::path::Path;
 pub const PLAN: &str = "sweep.json";
 /// Length of the name of a point: so many hexadecimal digits differ among any number of points.
 const NAME_LENGTH: usize = 16;
+/// Most values of a key that a message lists.
+const MOST_SHOWN: usize = 8;
 
 /// Keys of a scene with their values, as `--set` takes them.
 pub type Settings = Vec<(String, String)>;
@@ -146,9 +148,10 @@ impl Plan {
             format!("holds a sweep of another scene: {scene}, or a file that it names, is not what it was when that sweep began")
         } else if names(earlier) != names(self) {
             format!(
-                "holds another sweep, of {}; this one is of {}",
+                "holds another sweep, of {}; this one is of {}{}",
                 earlier.described(),
-                self.described()
+                self.described(),
+                self.difference(earlier)
             )
         } else {
             return Ok(());
@@ -157,6 +160,30 @@ impl Plan {
         Err(Failure::Input(format!(
             "{folder}: {why}. Nothing was changed; name another folder with --out, or remove this one"
         )))
+    }
+
+    /// Values of the first varied key that takes others here than in an earlier sweep.
+    fn difference(&self, earlier: &Plan) -> String {
+        for key in earlier.keys().chain(self.keys()) {
+            let [there, here] = [earlier, self].map(|plan| plan.values(key));
+            let only: Vec<String> = [("there", &there, &here), ("here", &here, &there)]
+                .into_iter()
+                .filter_map(|(place, these, others)| listed(these, others).map(|values| format!("only {place}: {values}")))
+                .collect();
+            if !only.is_empty() {
+                return format!("; values of {key} {}", only.join("; "));
+            }
+        }
+        if self.settings == earlier.settings {
+            return "; the values are the same, in other combinations".to_owned();
+        }
+        String::new()
+    }
+
+    /// The values of a varied key, in the order of the points, as often as points have them.
+    fn values(&self, key: &str) -> Vec<&str> {
+        let settings = self.points.iter().flat_map(|point| &point.settings);
+        settings.filter(|(own, _)| own == key).map(|(_, value)| value.as_str()).collect()
     }
 
     fn described(&self) -> String {
@@ -172,6 +199,18 @@ impl Plan {
             keys.join(", ")
         )
     }
+}
+
+/// The first values of a list that another one lacks, each once; `None` if there are none.
+fn listed(these: &[&str], others: &[&str]) -> Option<String> {
+    let mut known: BTreeSet<&str> = others.iter().copied().collect();
+    let missing: Vec<&str> = these.iter().copied().filter(|value| known.insert(*value)).collect();
+    let shown = &missing[..missing.len().min(MOST_SHOWN)];
+    let more = match missing.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!missing.is_empty()).then(|| shown.join(", ") + &more)
 }
 
 /// The plan in a folder; `None` if there is none.

@@ -1,6 +1,7 @@
 //! What a sweep varies: lists and ranges of values, and Latin hypercube samples of them.
 
 use seixo::scene::quantity::{self, number_and_unit};
+use std::collections::HashSet;
 use std::str::FromStr;
 
 /// Most points of a sweep.
@@ -10,6 +11,8 @@ const DIGITS: usize = 12;
 const DIGITS_OF_SAMPLE: usize = 6;
 /// Part of a step by which the end of a range may be missed through rounding.
 const ROUNDING: f64 = 1e-9;
+/// Up to here whole numbers are exact: 2⁵³.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 const FORM: &str =
     "write it as path.to.key=VALUES, such as run.seed=1..5, interaction.a-b.friction=0.2,0.3,0.4 or \"wall.lid.height=1..5..2 mm\"";
@@ -195,6 +198,14 @@ fn with_unit(number: &str, unit: &str) -> String {
     }
 }
 
+/// A text that is the same for all spellings of a number with one unit, such as `0.2` and `0.20`.
+fn same_for_equal(value: &str) -> String {
+    // Larger whole numbers, such as seeds, are not all exact.
+    let number = number_and_unit(value).filter(|(number, _)| number.abs() < MOST_EXACT);
+    // A negative zero is zero.
+    number.map_or_else(|| value.to_owned(), |(number, unit)| with_unit(&(number + 0.0).to_string(), unit))
+}
+
 /// A value with so many significant digits.
 fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
@@ -230,7 +241,8 @@ impl Range {
                 "the range {text} has no step; write one behind it, as in 0.2..0.4..0.05, or draw a sample with --sample lhs:N"
             ));
         };
-        let steps = ((self.to - self.from) / step + ROUNDING).floor();
+        let exact = (self.to - self.from) / step;
+        let steps = (exact + ROUNDING).floor();
         if steps >= MOST_POINTS as f64 {
             return Err(format!(
                 "the range {text} has {} values, and a sweep has at most {MOST_POINTS} points; write a larger step",
@@ -238,6 +250,14 @@ impl Range {
             ));
         }
         let value = |k: usize| self.spelled(rounded(self.from + k as f64 * step, DIGITS));
+        if (exact - steps).abs() > ROUNDING {
+            let (last, from, to) = (value(steps as usize), self.spelled(self.from), self.spelled(self.to));
+            return Err(format!(
+                "the range {text} does not reach its end {to}: with steps of {} its last value is {last}; write {last} as its end, or a step that \
+                 leads from {from} to {to} in equal parts",
+                self.spelled(step)
+            ));
+        }
         Ok((0..=steps as usize).map(value).collect())
     }
 
@@ -256,7 +276,7 @@ impl Variation {
     /// All values, in the order in which they are written.
     ///
     /// # Errors
-    /// If a range has no step, or too many values.
+    /// If a range has no step, a step that does not reach its end, or too many values, or if a value is given twice.
     pub fn all(&self) -> Result<Vec<String>, String> {
         let mut all = Vec::new();
         for values in &self.values {
@@ -265,7 +285,12 @@ impl Variation {
                 Values::Range(range) => all.extend(range.all()?),
             }
         }
-        Ok(all)
+        let mut known = HashSet::new();
+        let twice = all.iter().find(|value| !known.insert(same_for_equal(value)));
+        match twice {
+            Some(twice) => Err(format!("{} has the value {twice} twice; leave one of the two out", self.key)),
+            None => Ok(all),
+        }
     }
 
     /// The values at these shares, from 0 to 1, of the way through them. A range without a step is continuous, unless both of its ends are whole and
@@ -350,7 +375,7 @@ mod tests {
             ("run.seed=3..1..-1", &["3", "2", "1"]),
             ("a.b=0.2, 0.30,0.4", &["0.2", "0.30", "0.4"]),
             ("a.b=0.1..0.4..0.1", &["0.1", "0.2", "0.3", "0.4"]),
-            ("a.b=0..1..0.4", &["0", "0.4", "0.8"]),
+            ("a.b=0..0.8..0.4", &["0", "0.4", "0.8"]),
             ("a.b=-0.1..0.1..0.1", &["-0.1", "0", "0.1"]),
             ("a.b=0.1 mm..0.3 mm..0.1 mm", &["0.1 mm", "0.2 mm", "0.3 mm"]),
             ("a.b=1,2..4,8 mm", &["1 mm", "2 mm", "3 mm", "4 mm", "8 mm"]),
@@ -377,6 +402,12 @@ mod tests {
             ("run.seed=1..5..-1", "1..5..-1 is empty"),
             ("run.seed=1..5..0", "is zero"),
             ("run.seed=1..5..1..2", "more than two ends"),
+            ("run.seed=1..9..5", "its last value is 6"),
+            ("a.b=0.2..0.5..0.07", "its last value is 0.48"),
+            ("a.b=9..1..-5 mm", "its last value is 4 mm"),
+            ("run.seed=1,1", "run.seed has the value 1 twice"),
+            ("a.b=0.2,0.20", "the value 0.20 twice"),
+            ("run.seed=1..3,2", "the value 2 twice"),
             ("a.b=0.2..0.4", "as in 0.2..0.4..0.05"),
             ("a.b=1..x", "`x` in the range"),
             ("a.b=1 mm,2", "1 mm has a unit, but 2"),

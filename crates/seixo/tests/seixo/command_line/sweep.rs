@@ -143,6 +143,10 @@ fn a_point_whose_process_ends_by_force_fails_alone_and_is_continued() {
     let points = points(&stage, &line);
     let sweep = stage.start(&format!("sweep {line}"));
     let clock = Instant::now();
+    while !stage.path("swept/sweep.csv").exists() || column(&table(&stage, "swept"), "state") != ["running"; 2] {
+        assert!(clock.elapsed() < Duration::from_secs(60), "the table does not show that points run");
+        sleep(Duration::from_millis(5));
+    }
     for (name, _) in &points {
         while !stage.path(&format!("swept/{name}/checkpoints/state.checkpoint")).exists() {
             assert!(clock.elapsed() < Duration::from_secs(60), "no checkpoint");
@@ -175,6 +179,8 @@ fn wrong_variations_are_refused_before_anything_is_written() {
         ("--vary run.seed=5..1", "5..1 is empty"),
         ("--vary run.seed", "such as run.seed=1..5"),
         ("--vary run.seed=1..5..0", "zero"),
+        ("--vary run.seed=1..9..5", "write 6 as its end"),
+        ("--vary run.seed=1,1", "run.seed has the value 1 twice"),
         ("--vary material.clay.density=1..3..1m", "density"),
         ("--vary interaction.clay-clay.friction=0.2,-1", "friction"),
         ("--vary interaction.clay-clay.friction=0.2..0.4", "0.2..0.4..0.05"),
@@ -209,6 +215,7 @@ fn a_folder_keeps_its_sweep() {
         "2 points over run.seed with run.until=1ms; this one is of 3 points",
     );
     refuse(&line.replace("1ms", "2ms"), "with run.until=2ms");
+    refuse(&line.replace("1..2", "1,4"), "values of run.seed only there: 2; only here: 4");
     // The same points, otherwise written.
     stage.succeed(&line.replace("1..2", "2,1"));
     let before = stage.read("swept/sweep.csv");

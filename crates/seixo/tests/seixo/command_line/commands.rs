@@ -9,7 +9,10 @@ use serde_json::Value;
 fn a_run_writes_all_that_was_asked_for() {
     let stage = Stage::new();
     let done = stage.succeed("run heap.toml");
-    for reported in ["seixo picture heap.out", "ParaView (heap.out/fields/grains.pvd, heap.out/fields/walls.pvd)"] {
+    for reported in [
+        "seixo picture heap.out",
+        "ParaView (heap.out/fields/grains.pvd, heap.out/fields/walls.pvd)",
+    ] {
         assert!(done.out.contains(reported), "{}", done.out);
     }
 

@@ -74,7 +74,7 @@ fn a_stage_sets_the_target_of_a_servo() {
         within.map(|[_, force]| *force).collect::<Vec<f64>>()
     };
     // At rest the force is the target.
-    for (from, to, target) in [(0.045, 0.0599, 1.0), (0.12, 0.14, 3.0)] {
+    for (from, to, target) in [(0.055, 0.0599, 1.0), (0.12, 0.14, 3.0)] {
         let found = around(from, to);
         assert!(
             found.iter().all(|force| (force / target - 1.0).abs() < 0.02),

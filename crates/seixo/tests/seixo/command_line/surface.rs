@@ -135,7 +135,8 @@ fn surfaces_are_the_same_as_the_run_goes_and_afterwards_on_any_number_of_threads
     stage.write("flowing.toml", COLUMN);
     let said = stage.succeed("run flowing.toml --force").out;
     assert!(
-        said.trim_end().ends_with("or ParaView (fields/fluid.pvd, fields/walls.pvd)"),
+        said.trim_end()
+            .ends_with("or ParaView (flowing.out/fields/fluid.pvd, flowing.out/fields/walls.pvd)"),
         "{said}"
     );
     assert!(surfaces(&stage, "flowing.out").is_empty());

@@ -58,7 +58,7 @@ impl CellState {
 
     /// Sets the rates of change of these lengths \[m\] for the next step, from the stresses in this volume \[m³\].
     pub fn steer(&mut self, length: Vec3, volume: f64) {
-        for axis in 0..3 {
+        for (axis, length) in length.into_iter().enumerate() {
             let (rate, integral) = match self.control.axes[axis] {
                 AxisControl::Fixed => (0.0, 0.0),
                 AxisControl::Rate(rate) => (rate, 0.0),
@@ -71,7 +71,7 @@ impl CellState {
             };
             self.integral[axis] = integral;
             // No length changes by −0.
-            self.speed[axis] = if rate == 0.0 { 0.0 } else { -rate * length[axis] };
+            self.speed[axis] = if rate == 0.0 { 0.0 } else { -rate * length };
         }
     }
 

@@ -62,9 +62,11 @@ struct Unnumbered<'a> {
     /// Joint of its bodies.
     joint: Option<JointSection>,
     loose: Vec<UnnumberedGrain>,
-    /// Rigid bodies of another run, with their spheres and their material.
-    bodies: Vec<(Body, Vec<Sphere>, u32)>,
+    bodies: Vec<GivenBody>,
 }
+
+/// A rigid body of another run, with its spheres and their material.
+type GivenBody = (Body, Vec<Sphere>, u32);
 
 /// The grains of all sections in alphabetical order. Ids from files are kept; other grains get the free ids, counted from 0.
 pub(crate) fn gather(
@@ -308,7 +310,7 @@ pub(crate) fn gather(
 }
 
 /// Free grains and rigid bodies of another run that belong to this group.
-fn of_other_run(taken: &Taken, group: u32, section: &GrainsSection) -> (Vec<UnnumberedGrain>, Vec<(Body, Vec<Sphere>, u32)>) {
+fn of_other_run(taken: &Taken, group: u32, section: &GrainsSection) -> (Vec<UnnumberedGrain>, Vec<GivenBody>) {
     let saved = taken.saved();
     let grains = &saved.grains;
     let of_group = |k: &usize| grains.group[*k] == group;

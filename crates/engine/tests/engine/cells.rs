@@ -254,7 +254,8 @@ fn what_cannot_follow_a_cell_is_refused() {
         refusal.to_string()
     };
     let set = |world: &mut World, change: &dyn Fn(&mut Domain)| change(world.domain.as_mut().unwrap());
-    let cases: [(&dyn Fn(&mut World), &str); 6] = [
+    type Case<'a> = (&'a dyn Fn(&mut World), &'a str);
+    let cases: [Case; 6] = [
         (
             &|world| set(world, &|domain| domain.periodic[1] = false),
             "the sides along y are open",

@@ -150,11 +150,11 @@ fn a_cut_keeps_the_histories_of_the_rest() {
     first.advance(3000).unwrap();
     let before = tangential_forces(&mut first);
     let mut saved = saved_by(&mut first);
-    saved.retain(|id| id % 3 != 0);
+    saved.retain(|id| !id.is_multiple_of(3));
     assert_eq!(saved.grains.len(), 100);
     let mut second = begun(with(&world, saved), &settings);
     let now = tangential_forces(&mut second);
-    let stays = |a: u32, b: Partner| a % 3 != 0 && !matches!(b, Partner::Grain(id) if id % 3 == 0);
+    let stays = |a: u32, b: Partner| !a.is_multiple_of(3) && !matches!(b, Partner::Grain(id) if id.is_multiple_of(3));
     let staying: Vec<_> = before.iter().filter(|&(&(a, b), _)| stays(a, b)).collect();
     assert!(
         staying.len() > 50 && now.len() < before.len(),

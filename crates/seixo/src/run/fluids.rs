@@ -124,7 +124,7 @@ impl FluidConstants {
         let foot = self.in_plane(foot, fluid);
         let above = |place: &[f64; 3]| dot([0, 1, 2].map(|axis| place[axis] - foot[axis]), up);
         let is_near = |place: &&[f64; 3]| {
-            let height = above(*place);
+            let height = above(place);
             let apart = [0, 1, 2].map(|axis| place[axis] - foot[axis] - height * up[axis]);
             let [x, y, z] = self.cell.nearest(apart).of(apart);
             x.hypot(y).hypot(z) < self.support

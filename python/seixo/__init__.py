@@ -1,0 +1,5 @@
+"""Seixo, a particle engine: scene file in, checked numbers and pictures out."""
+
+from ._seixo import __version__
+
+__all__ = ["__version__"]

@@ -57,21 +57,24 @@ impl Plane {
         (0..3).map(|k| (way[k] - height * self.normal[k]).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// How often the plane and its images are passed on the way from one height to another \[m\]: counted up along the normal.
-    pub fn passed(&self, from: f64, to: f64) -> f64 {
-        // How many are at or below a height, counted from the plane itself.
-        let below = |height: f64| match self.period {
+    /// How many of the plane and its images are at or below a height \[m\], counted from the plane itself.
+    fn below(&self, height: f64) -> f64 {
+        match self.period {
             Some(period) => (height / period).floor(),
             None if height < 0.0 => -1.0,
             None => 0.0,
-        };
-        below(to) - below(from)
+        }
+    }
+
+    /// How often the plane and its images are passed on the way from one height to another \[m\]: counted up along the normal.
+    pub fn passed(&self, from: f64, to: f64) -> f64 {
+        self.below(to) - self.below(from)
     }
 
     /// Share of the way from one height to another \[m\] at which the plane, or the first of its images, is passed along the normal; `None` if none is.
     pub fn passage(&self, from: f64, to: f64) -> Option<f64> {
-        let level = self.period.map_or(0.0, |period| ((from / period).floor() + 1.0) * period);
-        (self.passed(from, to) > 0.0).then(|| (level - from) / (to - from))
+        let first = (self.below(from) + 1.0) * self.period.unwrap_or(0.0);
+        (self.passed(from, to) > 0.0).then(|| (first - from) / (to - from))
     }
 
     /// The heights above the images that are within this reach of a place at this height \[m\]; above the plane itself where there are none.

@@ -194,28 +194,36 @@ mod tests {
     const RADIUS: f64 = 0.0025;
     const HEIGHT: f64 = 0.1;
 
+    /// Group 2 of equal spheres at these places.
+    fn of_equal_spheres(position: Vec<[f64; 3]>) -> GrainSnapshot {
+        let count = position.len();
+        GrainSnapshot {
+            id: (0..count as u32).collect(),
+            position,
+            radius: vec![RADIUS; count],
+            mass: vec![1.0; count],
+            group: vec![2; count],
+            ..GrainSnapshot::default()
+        }
+    }
+
     /// A cone of close-packed spheres with this angle, and its tip above (0.3, −0.2) m. No sphere reaches through its surface, and none is on its axis.
     fn cone(degrees: f64) -> GrainSnapshot {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let wide = HEIGHT * cos / sin;
         let reach = (wide / RADIUS) as i32 + 2;
-        let mut grains = GrainSnapshot::default();
+        let mut position = Vec::new();
         for layer in 0..=(HEIGHT / (1.633 * RADIUS)) as i32 {
             for (i, j) in (-reach..reach).flat_map(|j| (-reach..reach).map(move |i| (i, j))) {
                 let x = RADIUS * (0.37 + f64::from(2 * i + (j + layer).rem_euclid(2)));
                 let y = RADIUS * (0.21 + 3.0_f64.sqrt() * (f64::from(j) + f64::from(layer % 2) / 3.0));
                 let z = RADIUS + 1.633 * RADIUS * f64::from(layer);
                 if (HEIGHT - z) * cos - x.hypot(y) * sin >= RADIUS {
-                    grains.id.push(grains.id.len() as u32);
-                    grains.position.push([x + 0.3, y - 0.2, z]);
+                    position.push([x + 0.3, y - 0.2, z]);
                 }
             }
         }
-        let count = grains.id.len();
-        grains.radius = vec![RADIUS; count];
-        grains.mass = vec![1.0; count];
-        grains.group = vec![2; count];
-        grains
+        of_equal_spheres(position)
     }
 
     #[test]
@@ -262,7 +270,7 @@ mod tests {
     fn bed(degrees: f64, radius: f64) -> GrainSnapshot {
         let (sin, cos) = degrees.to_radians().sin_cos();
         let reach = (radius / RADIUS) as i32 + 2;
-        let (mut grains, mut dice) = (GrainSnapshot::default(), 1_u32);
+        let (mut position, mut dice) = (Vec::new(), 1_u32);
         for layer in 0..4 {
             for (i, j) in (-reach..reach).flat_map(|j| (-reach..reach).map(move |i| (i, j))) {
                 dice = dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -272,16 +280,11 @@ mod tests {
                 let above = RADIUS * (uneven - 1.0 - 1.633 * f64::from(layer)) - 0.1 * radius;
                 let (x, z) = (along * cos + above * sin, above * cos - along * sin);
                 if x.hypot(z) <= radius - RADIUS && y.abs() < 0.5 * radius {
-                    grains.id.push(grains.id.len() as u32);
-                    grains.position.push([x + 0.3, y - 0.2, z + 1.0]);
+                    position.push([x + 0.3, y - 0.2, z + 1.0]);
                 }
             }
         }
-        let count = grains.id.len();
-        grains.radius = vec![RADIUS; count];
-        grains.mass = vec![1.0; count];
-        grains.group = vec![2; count];
-        grains
+        of_equal_spheres(position)
     }
 
     #[test]

@@ -330,8 +330,15 @@ fn whole_of(column: &Column) -> &str {
     };
     match column.name.rsplit_once(' ') {
         Some((whole, component)) if is_component(component) => whole,
+        _ if is_coordinate(&column.name) => "position",
         _ => "",
     }
+}
+
+/// Whether a column is a coordinate of a gauge that rides, such as `x2`.
+fn is_coordinate(name: &str) -> bool {
+    let number = name.strip_prefix(['x', 'y', 'z']);
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// One panel for each unit, and for each vector, tensor or distribution.

@@ -110,6 +110,18 @@ fn tensors_and_distributions_have_panels_of_their_own() {
 }
 
 #[test]
+fn places_of_riding_gauges_have_a_panel_of_their_own() {
+    let folder = folder();
+    let table = "time [s],height1 (0.04 0) [m],x1 [m],y1 [m]\n0,0.1,5,6\n1,0.2,5,6\n";
+    fs::write(folder.path().join("probes/lid.csv"), table).unwrap();
+    let files = plot(folder.path(), Charts::Probes, ChartFormat::Svg).unwrap();
+    let text = String::from_utf8(files[0].1.clone()).unwrap();
+    for panel in ["height1 (0.04 0) [mm]", "position [m]"] {
+        assert!(text.contains(&format!("{panel}\n</text>")), "{panel} is missing: {text}");
+    }
+}
+
+#[test]
 fn all_charts_are_also_images() {
     let folder = folder();
     let files = plot(folder.path(), Charts::All, ChartFormat::Png).unwrap();

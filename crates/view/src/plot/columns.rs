@@ -147,7 +147,10 @@ fn add_measured(
             continue;
         }
         let spelled = bare(key).replace('_', " ");
-        let Some(group) = groups.iter_mut().find(|group| group.names.contains(&spelled)) else {
+        let Some(group) = groups
+            .iter_mut()
+            .find(|group| group.names.iter().any(|name| is_named(name, &spelled)))
+        else {
             continue;
         };
         let found = points(&across, &measured.values(&column, &group.unit, &factor)?);
@@ -219,6 +222,11 @@ fn bare(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, name)| name)
 }
 
+/// Whether a column has this name. A gauge may be named without its place, as in `height1 (0.04 0)`.
+fn is_named(column: &str, name: &str) -> bool {
+    column == name || column.split_once(" (").is_some_and(|(bare, _)| bare == name)
+}
+
 /// The tables of energies and probes of a run, with their names.
 fn tables(run: &Path) -> Result<Vec<(String, PathBuf)>, ViewError> {
     check_folder(run)?;
@@ -250,12 +258,14 @@ fn place_of(run: &Path, key: &str, beside: Option<&Path>) -> Result<(PathBuf, St
         let wanted = of_table.unwrap_or(short).replace('_', " ");
         let names: Vec<String> = columns.iter().map(|column| column.name.replace(' ', "_")).collect();
         known.push(format!("{table}: {}", names.join(", ")));
-        if columns.iter().any(|column| column.name == wanted) {
-            if beside == Some(&*path) {
-                return Ok((path, wanted));
-            }
-            found.push((table, path, wanted));
+        let mut names = columns.into_iter().map(|column| column.name);
+        let Some(column) = names.find(|name| is_named(name, &wanted)) else {
+            continue;
+        };
+        if beside == Some(&*path) {
+            return Ok((path, column));
         }
+        found.push((table, path, column));
     }
     match found.len() {
         0 => Err(ViewError::UnknownColumn {
@@ -457,6 +467,24 @@ mod tests {
         assert_eq!(verticals, ["contact zz, contact xx [kPa]", "kinetic [J]"]);
         assert_eq!(chart.title, "soft · contact zz, contact xx, kinetic over time");
         assert_eq!(chart.horizontal, "time [s]");
+    }
+
+    #[test]
+    fn a_gauge_needs_no_place_in_its_name() {
+        let parent = tempfile::tempdir().unwrap();
+        let runs = [run(parent.path(), "soft.out", 1e6)];
+        let table = "time [s],height1 (0.04 0) [m],height2 (0.9 0) [m]\n0,1,2\n1,3,5\n";
+        fs::write(runs[0].join("probes/surface.csv"), table).unwrap();
+        let file = parent.path().join("tank.csv");
+        fs::write(&file, "time [s],height2 [m]\n0.5,3.5\n").unwrap();
+        let plot = ColumnPlot {
+            horizontal: None,
+            measured: vec![file],
+            ..over_strain(&runs, &["height2"])
+        };
+        let panel = &chart_of(&plot, factor).unwrap().panels[0];
+        assert_eq!(panel.curves[0].1, [(0.0, 2.0), (1.0, 5.0)]);
+        assert_eq!(panel.measured[0].1, [(0.5, 3.5)]);
     }
 
     #[test]

@@ -108,6 +108,8 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn close(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError>;
     /// Advances the servos to the host's clock, if the host does that. It has the loads on walls of the last step.
     fn advance_servos(&self, host: &mut Populations);
+    /// Sends the servos of the host, which are at its clock; no steps may be queued.
+    fn send_servos(&self, host: &Populations);
     /// Downloads the poses of bodies and the box of the free grains, for the broad phase on the cores.
     fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Rebuilds the neighbor lists if these flags or the walls require it.

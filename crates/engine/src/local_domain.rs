@@ -139,6 +139,18 @@ impl LocalDomain {
         result.map_err(|error| self.populations.failed(error.to_string()))
     }
 
+    /// Sets the target of the servo of a wall \[N, Pa, N m\], also on the GPU, where no steps may be queued.
+    pub(crate) fn set_servo_target(&mut self, wall: usize, target: f64) -> Result<(), StepError> {
+        self.populations.walls.set_servo_target(wall, target);
+        if self.backend.grains.is_none() {
+            return Ok(());
+        }
+        self.with_gpu_backend(|remote, host| {
+            remote.send_servos(host);
+            Ok(())
+        })
+    }
+
     /// Converts the reason of a GPU that is without others to an error.
     fn stopped_by(&self, halt: HaltReason) -> StepError {
         match halt {

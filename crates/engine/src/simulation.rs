@@ -6,7 +6,10 @@ mod decomposed;
 mod observation;
 mod placement;
 mod saving;
+mod servos;
 mod start;
+
+pub use servos::ServoStatus;
 
 use crate::assemble::{check, fields_of, is_frictional, longest_gaps, table_of};
 use crate::bodies::Bodies;

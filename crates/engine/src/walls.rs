@@ -87,6 +87,8 @@ pub struct Walls {
     turned_before: Vec<f64>,
     /// Position of the point of each wall that was at the origin at time zero, and rotation since then: at the start of its current motion \[m\].
     carried_before: Vec<(Vec3, Quaternion<f64>)>,
+    /// Targets of the servos of the walls that were set between two steps \[N, Pa, N m\]; each ends with the motion of its wall.
+    set_targets: Vec<Option<f64>>,
     /// Displacements of servos whose motions ended, in the order of their ends \[m\].
     finished_displacements: Vec<f64>,
     /// Loads of grains of other subdomains on each wall with a servo; empty without decomposition.
@@ -222,6 +224,7 @@ impl Walls {
             there: vec![true; given.len()],
             first: vec![0],
             servos: vec![0.0; given.len() * SERVO],
+            set_targets: vec![None; given.len()],
             listed_way: vec![0.0; given.len()],
             turned_before: vec![0.0; given.len()],
             carried_before: vec![([0.0; 3], UNTURNED); given.len()],

@@ -12,6 +12,8 @@
 //! assert_eq!((servo[7], servo[8]), (0.2, 0.1));
 //! steer::<f64>(0, 10.0, 1.0, 1.0, 2.0, &elements, &mut servo);
 //! assert_eq!((servo[7], servo[8]), (0.2, 0.0));
+//! // In the last step nothing was missing of these 10 N.
+//! assert_eq!((servo[18], servo[19]), (0.0, 10.0));
 //! ```
 
 use crate::layout::{TRIANGLE, load, store};
@@ -26,7 +28,8 @@ use seixo_laws::{Real, Vector3, larger};
 pub const POSE: usize = 24;
 
 /// Numbers of a servo: unit direction, target load on an area of one, gain, limit of the speed, whether the gain is per grain in contact;
-/// displacement so far, speed, integral part of the speed; step over the integral time, full turn; two extents of the area; padding.
+/// displacement so far, speed, integral part of the speed; step over the integral time, full turn; two extents of the area; missing load and target
+/// load on the present area in the last step.
 ///
 /// All are zero for a wall without a servo. A servo that turns its wall, about the axis of its pose, has the full turn 2π and no direction; its
 /// displacement is an angle. An extent is two elements, which are planes, and a length that is added to their distance.
@@ -256,9 +259,12 @@ pub fn steer<C: Real>(wall: usize, load: C, touching: C, is_on: C, dt: C, elemen
         gain /= larger::<C>(touching, C::new(1.0));
     }
     let integral = servos[at + 9usize];
-    let action = servo_action::<C>(target - load, target, integral, gain, servos[at + 10usize], servos[at + 5usize]);
+    let missing = target - load;
+    let action = servo_action::<C>(missing, target, integral, gain, servos[at + 10usize], servos[at + 5usize]);
     let speed = action.speed * is_on;
     servos[at + 7usize] += speed * dt;
     servos[at + 8usize] = speed;
     servos[at + 9usize] = action.integral * is_on;
+    servos[at + 18usize] = missing;
+    servos[at + 19usize] = target;
 }

@@ -251,6 +251,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         self.advance_servos_of(host);
     }
 
+    fn send_servos(&self, host: &Populations) {
+        self.send_servos_of(host);
+    }
+
     fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError> {
         self.fetch_poses(host)
     }

@@ -50,6 +50,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.gpu.write(&near.servos, &numbers::<C>(host.walls.servos.iter().copied()));
     }
 
+    /// As [`super::GpuBackend::send_servos`].
+    pub(super) fn send_servos_of(&self, host: &Populations) {
+        if let Some(near) = &self.walls {
+            self.gpu.write(&near.servos, &numbers::<C>(host.walls.servos.iter().copied()));
+        }
+    }
+
     /// Requests the servos that a GPU advanced, if it does that.
     pub(super) fn request_servos(&self, host: &Populations, copies: &mut Copies) -> Option<Ticket<C>> {
         let near = self

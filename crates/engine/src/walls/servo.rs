@@ -33,6 +33,9 @@ const ENDED: &str = "walls/ended_servos";
 /// lack it.
 const INTEGRALS: &str = "walls/servo_integrals";
 
+/// Section of a checkpoint: the target of each servo, if any was set between two steps.
+const TARGETS: &str = "walls/servo_targets";
+
 /// Number of parts of the set value of a servo: 2⁷², so that a load has as many digits as forces.
 const PARTS_OF_FORCE: f64 = (1u128 << 72) as f64;
 
@@ -214,7 +217,8 @@ impl Walls {
                 record[..3].copy_from_slice(&servo.along);
             }
             let per_grain = f64::from(servo.gain.is_none());
-            record[3..7].copy_from_slice(&[servo.target.value(), gain, servo.velocity_limit, per_grain]);
+            let target = self.set_targets[index].unwrap_or(servo.target.value());
+            record[3..7].copy_from_slice(&[target, gain, servo.velocity_limit, per_grain]);
             record[10] = share;
             record[11] = if servo.turns() { TAU } else { 0.0 };
             let area = match servo.target {
@@ -230,6 +234,14 @@ impl Walls {
                     }
                 });
             }
+        }
+    }
+
+    /// Sets the target of the servo of a wall \[N, Pa, N m\], until the wall gets another motion. A wall without servo is not changed.
+    pub(crate) fn set_servo_target(&mut self, wall: usize, target: f64) {
+        if self.given[wall].motion.servo.is_some() {
+            self.set_targets[wall] = Some(target);
+            self.servos[wall * SERVO + 3] = target;
         }
     }
 
@@ -303,6 +315,7 @@ impl Walls {
             self.finished_displacements.push(record[7]);
         }
         record.fill(0.0);
+        self.set_targets[wall] = None;
     }
 
     /// Restores the final displacement of a servo before a past change that ends its motion. `ways` contains the displacements of ended servos, in
@@ -338,6 +351,11 @@ impl Walls {
                 INTEGRALS,
                 Column::F64(put_up.flat_map(|(record, _)| [record[9], record[10]]).collect()),
             );
+            if self.set_targets.iter().any(Option::is_some) {
+                let walls = self.given.iter().zip(&self.set_targets);
+                let targets = walls.filter_map(|(wall, set)| wall.motion.servo.map(|servo| set.unwrap_or(servo.target.value())));
+                to.put(TARGETS, Column::F64(targets.collect()));
+            }
         }
         if !self.finished_displacements.is_empty() {
             to.put(ENDED, Column::F64(self.finished_displacements.clone()));
@@ -373,6 +391,17 @@ impl Walls {
             let servos = self.servos.chunks_exact_mut(SERVO).zip(&self.given);
             let put_up = servos.filter(|(_, wall)| wall.motion.servo.is_some());
             put_up.zip(gains).for_each(|((record, _), &gain)| record[4] = gain);
+        }
+        if state.get(TARGETS).is_some() {
+            let targets = numbers(state, TARGETS, Some(count))?;
+            let mut targets = targets.iter();
+            for wall in 0..self.given.len() {
+                if self.given[wall].motion.servo.is_some()
+                    && let Some(&target) = targets.next()
+                {
+                    self.set_servo_target(wall, target);
+                }
+            }
         }
         Ok(())
     }

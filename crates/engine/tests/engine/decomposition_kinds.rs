@@ -139,6 +139,43 @@ fn servos_of_stress_and_torque_go_by_what_the_grains_of_all_domains_bear() {
 }
 
 #[test]
+fn a_target_that_is_set_between_steps_holds_in_all_domains_and_when_resumed() {
+    let world = pressed();
+    let mut whole = after(&world, 1, 1);
+    let steps = (0.04 / whole.time_step().value) as u64;
+    let (before, soon) = (steps / 2, 200);
+    whole.advance(before - 1).unwrap();
+    whole.set_servo_target(5, 2.0 * FORCE).unwrap();
+    whole.advance(steps - before).unwrap();
+    let plate = whole.walls()[5].clone();
+    assert!((plate.force[2] / (2.0 * FORCE) - 1.0).abs() < 0.02, "{plate:?}");
+    let status = whole.servo_status(5).unwrap();
+    assert!(status.missing.abs() < 0.02 && status.integral_time > 0.0, "{status:?}");
+    for domains in [2, 4] {
+        let what = format!("{domains} domains");
+        let mut decomposed = after(&world, domains, before);
+        decomposed.set_servo_target(5, 2.0 * FORCE).unwrap();
+        decomposed.advance(soon).unwrap();
+        let state = decomposed.save().unwrap();
+        let mut decomposed = Simulation::restore(world.clone(), among(6 - domains), &state).unwrap();
+        decomposed.advance(steps - before - soon).unwrap();
+        assert_eq!(decomposed.servo_status(5), Some(status), "{what}");
+        assert_same(&mut whole, &mut decomposed, &what);
+        assert_eq!(decomposed.walls()[5], plate, "{what}");
+    }
+    // The floor has no servo, and a target is a positive number.
+    assert_eq!(whole.servo_status(0), None);
+    whole.set_servo_target(0, 1.0).unwrap();
+    for (wall, target, phrase) in [
+        (5, 0.0, "wall plate: the target of its servo is 0"),
+        (77, 1.0, "no wall of this index"),
+    ] {
+        let refused = whole.set_servo_target(wall, target).unwrap_err().to_string();
+        assert!(refused.contains(phrase), "{refused}");
+    }
+}
+
+#[test]
 fn heat_flows_between_domains() {
     for tangential in [TangentialLaw::Mindlin, TangentialLaw::None] {
         let mut world = conducting(falling(3000, tangential));

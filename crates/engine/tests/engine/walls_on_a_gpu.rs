@@ -177,6 +177,37 @@ fn servos_of_stress_and_torque_do_the_same() {
 }
 
 #[test]
+fn a_target_that_is_set_between_steps_does_the_same_and_holds_when_resumed() {
+    let (world, plate) = (under_a_plate(), 5);
+    let pressed = |settings: Settings, is_set: bool| {
+        let mut simulation = after(&world, settings, 900);
+        if is_set {
+            // Much less than before, so that the speed differs with contacts and without.
+            simulation.set_servo_target(plate, 1.0).unwrap();
+        }
+        simulation.advance(20).unwrap();
+        simulation
+    };
+    let [set, unset] = [true, false].map(|is_set| pressed(on_cpu(), is_set).walls()[plate].position[2]);
+    assert_ne!(set, unset, "the target does nothing");
+    let mut gpu = pressed(on_gpu(Precision::F64), true);
+    gpu.observe().unwrap();
+    let found = gpu.walls()[plate].position[2];
+    assert!((found - set).abs() < 1e-12, "{found} {set}");
+    for settings in [on_cpu(), on_gpu(Precision::F64), on_gpu(Precision::Mixed)] {
+        let mut whole = pressed(settings.clone(), true);
+        let mut resumed = Simulation::restore(world.clone(), settings.clone(), &whole.save().unwrap()).unwrap();
+        let [whole, resumed] = [&mut whole, &mut resumed].map(|simulation| {
+            simulation.advance(100).unwrap();
+            simulation.save().unwrap()
+        });
+        for ((name, a), (_, b)) in whole.sections.iter().zip(&resumed.sections) {
+            assert!(a == b, "{settings:?}: section {name} differs");
+        }
+    }
+}
+
+#[test]
 fn one_step_among_walls_of_all_kinds_gives_the_same_forces_in_every_precision() {
     let world = among_walls_of_all_kinds(TangentialLaw::Mindlin);
     let state = after(&world, on_cpu(), 900).save().unwrap();

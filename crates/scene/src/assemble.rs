@@ -181,6 +181,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     let output = output_plan(&mut file, &mut findings);
     let probes = probes(&mut file, &world, &ranges, &plan, &mut findings);
     stage::find_columns(&mut plan.stages, &file, &probes, &mut findings);
+    plan.region_servos = walls::region_servos(&file, &world, &ranges, &probes, &mut findings);
     let source = source.of(&world);
     stage::set_aside(&mut world, &mut plan, &ranges, &mut findings);
     stage::note_early_end(&world, &plan, &mut findings);

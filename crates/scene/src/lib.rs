@@ -70,6 +70,7 @@ pub use source::Source;
 pub use spheres::{VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
 pub use stage::{Freeze, Plan, Stage, StageAction, StageItem, StageTarget, Zone};
 pub use templates::{Template, templates};
+pub use walls::RegionServo;
 
 use diagnostics::Next;
 use seixo_analysis::{Grid, Region, SpeedLimit};

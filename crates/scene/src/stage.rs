@@ -18,7 +18,7 @@ use crate::{
     quantity::{NotNegative, Positive, Quantity, Time},
     schema::{SceneFile, SimpleRegion},
     volume::Volume,
-    walls::NamedWalls,
+    walls::{NamedWalls, RegionServo},
 };
 use freezing::FreezeSection;
 pub(crate) use freezing::{announce, check_section, frozen_sections};
@@ -118,6 +118,8 @@ pub struct Plan {
     pub zones: Vec<Zone>,
     /// Stages in their order.
     pub stages: Vec<Stage>,
+    /// Servos of walls that reach and keep the stress of a region.
+    pub region_servos: Vec<RegionServo>,
     /// Items that are not present at the start.
     pub absent: Vec<StageItem>,
 }

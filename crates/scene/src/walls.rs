@@ -1,8 +1,11 @@
 //! Walls: planes, boxes, cylinders, cones, spheres, and meshes from files.
 
 mod motion;
+mod region_servo;
 
 pub(crate) use motion::{motion_of_boundary, motion_of_stage};
+pub use region_servo::RegionServo;
+pub(crate) use region_servo::region_servos;
 
 use crate::{
     assemble::CheckState,

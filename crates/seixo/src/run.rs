@@ -35,6 +35,7 @@ mod probe_lines;
 mod probes;
 mod rank_agreement;
 mod record;
+mod region_servos;
 mod residence;
 mod schedule;
 mod stage_runner;

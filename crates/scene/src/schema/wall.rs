@@ -227,6 +227,11 @@ pub(crate) struct ServoSection {
     /// Force per area of the wall on the grains; needs `area` or `between`.
     #[schemars(example = &"10 kPa")]
     pub stress: Option<Quantity<Pressure, Positive>>,
+    /// Name of a probe of stress: the normal stress of its region, along the axis of `along`, is to be `stress`. From each of its lines follows by how
+    /// much more or less the wall must push than `stress` times the area, which friction on other walls and an uneven sample make necessary. If left
+    /// out, the wall itself bears `stress`.
+    #[schemars(example = &"core")]
+    pub of: Option<String>,
     /// Constant area on which the stress acts.
     pub area: Option<Quantity<Area, Positive>>,
     /// Walls around the area on which the stress acts, in one or two pairs of planes that face each other: the area is the product of their present

@@ -182,6 +182,9 @@ fn servo(section: &ServoSection) -> Result<Servo, At> {
             "remove them, or give `stress`",
         );
     }
+    if section.of.is_some() && section.stress.is_none() {
+        return wrong("`of` names where a `stress` is measured", "remove it, or give `stress`");
+    }
     let servo = Servo {
         target,
         gain: section.gain.map(|gain| gain.si),

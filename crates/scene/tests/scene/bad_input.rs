@@ -428,6 +428,30 @@ const CASES: &[Case] = &[
     ),
     (
         "[output]",
+        "motion = { servo = { force = 1, of = \"first\", along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "`of` names where a `stress` is measured", "or give `stress`"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = 1, of = \"frst\", area = 1, along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "wall.floor: no probe is named `frst`", "did you mean `first`?"],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = 1, of = \"first\", area = 1, along = [0, 0, 1], velocity_limit = 1 } }\n[output]",
+        &[
+            "scene.toml:20:",
+            "probe `first` does not measure the stress of a region",
+            "a probe with `stress`",
+        ],
+    ),
+    (
+        "[output]",
+        "motion = { servo = { stress = 1, of = \"first\", area = 1, along = [0, 1, 1], velocity_limit = 1 } }\n[output]",
+        &["scene.toml:20:", "`along` is oblique", "a direction along x, y or z"],
+    ),
+    (
+        "[output]",
         "surface_rotation = { rate = 1 }\n[output]",
         &["scene.toml:20:", "the rotation of this surface needs an `axis`", "add axis"],
     ),

@@ -3,7 +3,7 @@
 use crate::loaded::{GLASS, scene};
 use seixo_analysis::Region;
 use seixo_engine::world::{Api, DeviceChoice, Extent, ForceAssembly, Frustum, LocallyDamped, Precision, Search, ServoTarget, WallShape};
-use seixo_scene::{Measure, ProbeKind, StageAction, StageItem, load, load_text, schema};
+use seixo_scene::{Measure, ProbeKind, RegionServo, StageAction, StageItem, load, load_text, schema};
 use std::path::{Path, PathBuf};
 
 #[test]
@@ -379,6 +379,36 @@ fn servos_have_areas_between_walls_and_torques() {
     let servo = vane.motion.servo.unwrap();
     assert_eq!((servo.target, servo.velocity_limit), (ServoTarget::Torque(2.0), 1.0));
     assert_eq!((servo.along, vane.motion.through), ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]));
+}
+
+#[test]
+fn servos_name_the_probe_of_a_region() {
+    let text = format!(
+        "{GLASS}\n[grains.a]\nmaterial = \"glass\"\nat = [[0, 0, 0]]\nradius = 0.1\n\
+         [wall.a]\nmaterial = \"glass\"\nplane = {{ point = [0, 0, 9], normal = [0, 0, -1] }}\n\
+         motion.servo = {{ stress = \"100 kPa\", of = \"core\", area = \"20 cm^2\", along = [0, 0, -3], velocity_limit = \"0.1 m/s\" }}\n\
+         [wall.b]\nmaterial = \"glass\"\nplane = {{ point = [9, 0, 0], normal = [-1, 0, 0] }}\n\
+         motion.servo = {{ stress = \"50 kPa\", of = \"mean\", between = [[\"tank.left\", \"tank.right\"]], width = \"2 m\", \
+         along = [-1, 0, 0], velocity_limit = \"0.1 m/s\" }}\n\
+         [wall.c]\nmaterial = \"glass\"\nplane = {{ point = [0, 9, 0], normal = [0, -1, 0] }}\n\
+         motion.servo = {{ stress = \"1 kPa\", area = \"1 m^2\", along = [0, -1, 0], velocity_limit = \"0.1 m/s\" }}\n\
+         [wall.tank]\nmaterial = \"glass\"\nbox = {{ min = [-1, -1, -1], max = [2, 1, 1], open = [\"top\"] }}\n\
+         [probe.core]\nstress = {{ region = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }} }}\nevery = \"1 ms\"\n\
+         [probe.energy]\nenergy = true\n\
+         [probe.mean]\nstress = {{ region = {{ box = {{ min = [0, 0, 0], max = [1, 1, 1] }} }} }}\nevery = \"2 ms\"\naverage = \"4 ms\"\n"
+    );
+    let loaded = load_text(&text, Path::new("scene.toml"), &[]).unwrap();
+    let again = load_text(&loaded.resolved, Path::new("scene.toml"), &[]).unwrap();
+    assert_eq!(again.plan.region_servos, loaded.plan.region_servos, "{}", loaded.resolved);
+    let [a, b] = &loaded.plan.region_servos[..] else {
+        panic!("{:?}", loaded.plan.region_servos)
+    };
+    let header = |servo: &RegionServo| loaded.probes[servo.measured.probe].columns()[servo.measured.column].clone();
+    assert_eq!((a.name.as_str(), a.wall, a.probe.as_str()), ("a", 0, "core"));
+    assert_eq!((header(a).as_str(), header(b).as_str()), ("sigma_zz [Pa]", "mean_sigma_xx [Pa]"));
+    assert_eq!((a.stress, a.every, a.window), (1e5, 1e-3, 0.0));
+    assert!((a.target_per_stress - 20e-4).abs() < 1e-15, "{a:?}");
+    assert_eq!((b.target_per_stress, b.every, b.window), (1.0, 2e-3, 4e-3));
 }
 
 #[test]

@@ -18,6 +18,7 @@
 use super::Event;
 use super::measure::value;
 use super::probe_lines::ProbeLines;
+use super::region_servos::RegionServos;
 use super::schedule::Schedule;
 use seixo_engine::state::{Column, PassedParticles, Sections, State};
 use seixo_engine::{PlacedGrain, Simulation, SurroundingsChange, WorldError};
@@ -39,6 +40,7 @@ pub struct StageRunner {
     held_since: Option<u64>,
     /// Lines of the probes that the conditions name.
     lines: ProbeLines,
+    region_servos: RegionServos,
     inlets: Vec<InletRunner>,
     zones: Vec<ZoneRunner>,
     /// Particles that passed the inlets and outlets of fluids.
@@ -92,6 +94,7 @@ impl StageRunner {
             looks: Schedule::new(1.0, time_step),
             held_since: None,
             lines: ProbeLines::of(plan),
+            region_servos: RegionServos::new(&plan.region_servos, &plan.absent, time_step),
             inlets: plan.inlets.iter().map(pouring).collect(),
             zones: zones
                 .map(|(index, zone)| ZoneRunner {
@@ -114,6 +117,7 @@ impl StageRunner {
             stage_runner.user_actions = steps.iter().copied().zip(gravity.as_chunks().0.iter().copied()).collect();
         }
         if stage_runner.is_empty() {
+            stage_runner.region_servos.restore(state);
             return Some(stage_runner);
         }
         let whole = |name: &str| match state.get(name) {
@@ -145,6 +149,7 @@ impl StageRunner {
             (draining.count, draining.mass) = (*counts.get(index)?, *masses.get(index)?);
         }
         stage_runner.lines.restore(state);
+        stage_runner.region_servos.restore(state);
         let in_stage = stage_runner.steps_in_stage(step);
         stage_runner.looks.pass(in_stage);
         stage_runner.inlets.iter_mut().for_each(|pouring| pouring.schedule.pass(step));
@@ -159,6 +164,7 @@ impl StageRunner {
             to.put(USER_ACTIONS[0], Column::U64(steps));
             to.put(USER_ACTIONS[1], Column::F64(gravity.into_flattened()));
         }
+        self.region_servos.save(to);
         if self.is_empty() {
             return;
         }
@@ -196,13 +202,14 @@ impl StageRunner {
         }
     }
 
-    /// Takes a line of a probe, by its index in [`seixo_scene::Scene::probes`]: its time \[s\], then its columns. Conditions that name probes look at
-    /// these lines; a program that steps a scene itself passes them on, in the order of time.
+    /// Takes a line of a probe, by its index in [`seixo_scene::Scene::probes`]: its time \[s\], then its columns. Conditions and servos that name probes
+    /// look at these lines; a program that steps a scene itself passes them on, in the order of time.
     pub fn take_line(&mut self, probe: usize, line: &[f64]) {
         self.lines.take(probe, line);
+        self.region_servos.take(probe, line);
     }
 
-    /// Whether nothing is planned.
+    /// Whether there are no stages, inlets and zones.
     pub fn is_empty(&self) -> bool {
         self.plan.stages.is_empty() && self.plan.inlets.is_empty() && self.plan.zones.is_empty()
     }
@@ -260,7 +267,8 @@ impl StageRunner {
         let scheduled = inlets.chain(zones).map(|schedule| schedule.step_after(step));
         let by_clock = self.step_of_clock().into_iter().chain(self.step_of_hold());
         let by_clock = by_clock.filter(|due| *due > step);
-        scheduled.chain(look).chain(by_clock).min().unwrap_or(u64::MAX)
+        let corrected = [self.region_servos.next_step_after(step)];
+        scheduled.chain(look).chain(by_clock).chain(corrected).min().unwrap_or(u64::MAX)
     }
 
     /// Performs the actions that are due at the current step: a stage ends and the next one begins, zones remove grains, inlets add grains. Returns
@@ -287,6 +295,7 @@ impl StageRunner {
         for index in 0..self.inlets.len() {
             self.pour(index, simulation, &mut reported)?;
         }
+        reported.extend(self.region_servos.act(simulation)?);
         self.passed = simulation.passed_fluids();
         Ok(reported)
     }
@@ -407,6 +416,7 @@ impl StageRunner {
         self.began.push(step);
         self.held_since = None;
         self.lines.clear();
+        self.region_servos.enter(stage);
         self.looks = Schedule::new(stage.every, self.time_step);
         self.looks.pass(0);
         for act in &stage.actions {

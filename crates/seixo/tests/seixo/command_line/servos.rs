@@ -1,5 +1,6 @@
 //! Walls moved by servos, on the command line.
 
+use crate::command_line::probes::column;
 use crate::command_line::rows;
 use crate::command_line::stage::Stage;
 
@@ -90,6 +91,46 @@ fn a_stage_sets_the_target_of_a_servo() {
     assert!((ratio / 3.0_f64.powf(2.0 / 3.0) - 1.0).abs() < 0.03, "{ratio}");
     stage.succeed("run lid.toml --quiet --until 0.08 --out half");
     stage.succeed("resume half --quiet --until 0.14 --threads 2");
+    std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
+    stage.assert_same("half", "whole");
+}
+
+#[test]
+fn a_region_has_the_asked_stress_whatever_the_sides_carry_and_resumes_bit_by_bit() {
+    let stage = Stage::new();
+    let scene = include_str!("scenes/servo-of-a-region.toml");
+    stage.write("lid.toml", scene);
+    stage.write("alone.toml", &scene.replace("of = \"core\"\n", ""));
+    stage.succeed("run lid.toml --quiet --threads 1 --out whole");
+    stage.succeed("run alone.toml --quiet --threads 1 --until 0.025 --out alone");
+    // Mean stresses of the region and of the lid over some time [Pa].
+    let means = |run: &str, from: f64, to: f64| {
+        let time = column(&stage, run, "core", "time");
+        let mean = |probe: &str, name: &str| {
+            let all = column(&stage, run, probe, name);
+            let within = time.iter().zip(all).filter(|(time, _)| (from..to).contains(*time));
+            let within: Vec<f64> = within.map(|(_, value)| value).collect();
+            within.iter().sum::<f64>() / within.len() as f64
+        };
+        [mean("core", "sigma_zz"), mean("lid", "force_z") / 1e-4]
+    };
+    let [pressed, relaxed] = [means("whole", 0.02, 0.025), means("whole", 0.04, 0.045)];
+    let [alone, lid_alone] = means("alone", 0.02, 0.025);
+    println!(
+        "pressed {pressed:?} Pa, relaxed {relaxed:?} Pa, without the region {:?} Pa",
+        [alone, lid_alone]
+    );
+    assert!((pressed[0] / 100e3 - 1.0).abs() < 0.02, "{pressed:?}");
+    assert!((relaxed[0] / 60e3 - 1.0).abs() < 0.02, "{relaxed:?}");
+    // Friction on the sides carries a part of the load of the lid. It turns around when the lid goes back.
+    assert!(pressed[1] > 1.08 * pressed[0] && relaxed[1] / relaxed[0] < pressed[1] / pressed[0] - 0.1);
+    assert!(
+        (lid_alone / 100e3 - 1.0).abs() < 0.02 && alone < 0.95 * lid_alone,
+        "{alone} {lid_alone}"
+    );
+    // The checkpoint is at a line, which acts one step later.
+    stage.succeed("run lid.toml --quiet --until 0.018 --out half");
+    stage.succeed("resume half --quiet --until 0.045 --threads 2");
     std::fs::copy(stage.path("whole/scene.toml"), stage.path("half/scene.toml")).unwrap();
     stage.assert_same("half", "whole");
 }

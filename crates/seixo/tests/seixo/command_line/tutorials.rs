@@ -119,8 +119,11 @@ fn the_core_of_a_triaxial_specimen_bears_the_confining_pressure_through_the_test
     let compressed: Vec<usize> = (0..strain.len()).filter(|&k| strain[k] >= 0.0).collect();
     assert!(compressed.len() > 50, "{} lines", compressed.len());
     let across: Vec<f64> = compressed.iter().map(|&k| 0.5 * (x[k] + y[k])).collect();
-    let mean = across.iter().sum::<f64>() / across.len() as f64;
-    assert!((mean / 100e3 - 1.0).abs() < 0.02, "{mean} Pa across");
+    for part in across.chunks(across.len().div_ceil(4)) {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        println!("{mean} Pa across");
+        assert!((mean / 100e3 - 1.0).abs() < 0.02, "{mean} Pa across");
+    }
     // The stress along it rises meanwhile: 0.5 % of strain make it 30 kPa more at a modulus of 6 MPa, far below that of sand, and the strength ends it
     // at some 350 kPa.
     let along = z[*compressed.last().unwrap()];
@@ -149,8 +152,12 @@ fn a_sweep_over_seeds_gives_the_peak_friction_angle_of_spheres() {
                 of("strain", "strain_zz"),
                 ["xx", "yy", "zz"].map(|at| of("core", &format!("sigma_{at}"))),
             );
-            let compressed = (0..strain.len()).filter(|&k| strain[k] >= 0.0);
-            let sine = compressed.map(|k| (2.0 * z[k] - x[k] - y[k]) / (2.0 * z[k] + x[k] + y[k]));
+            let compressed: Vec<usize> = (0..strain.len()).filter(|&k| strain[k] >= 0.0).collect();
+            let across = compressed.iter().map(|&k| 0.5 * (x[k] + y[k])).sum::<f64>() / compressed.len() as f64;
+            assert!((across / 100e3 - 1.0).abs() < 0.02, "{across} Pa across");
+            let sine = compressed
+                .into_iter()
+                .map(|k| (2.0 * z[k] - x[k] - y[k]) / (2.0 * z[k] + x[k] + y[k]));
             sine.fold(0.0_f64, f64::max).asin().to_degrees()
         })
         .collect();

@@ -18,9 +18,11 @@
 mod bodies;
 mod bonds;
 mod cell;
+mod collection;
 mod contacts;
 mod fluid;
 mod image;
+mod index;
 mod plane;
 mod read;
 mod surface;
@@ -29,9 +31,11 @@ mod walls;
 pub use bodies::{VtkBodies, bodies, read_bodies};
 pub use bonds::{VtkBonds, bonds, read_bonds};
 pub use cell::read_cell;
+pub use collection::{collection, read_collection};
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use fluid::{VtkFluid, fluid, read_fluid};
 pub use image::{Image, image};
+pub use index::{VtkArray, VtkGrid, VtkIndex, VtkNumbers};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
 pub use surface::{SURFACE_FIELDS, surface};
 pub use walls::walls;
@@ -362,16 +366,4 @@ pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> 
     arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
     document.vertices(&arrays, &snapshot.position);
     document.finish()
-}
-
-/// A `.pvd`: the files of a series with their times \[s\], by paths as seen from the folder of the `.pvd`.
-pub fn collection(frames: &[(f64, String)]) -> String {
-    let mut text =
-        String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n");
-    for (time, file) in frames {
-        let file = file.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
-        let _ = writeln!(text, r#"<DataSet timestep="{time:?}" part="0" file="{file}"/>"#);
-    }
-    text.push_str("</Collection>\n</VTKFile>\n");
-    text
 }

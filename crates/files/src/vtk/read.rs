@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Longest file \[bytes\]: some 10⁸ grains.
-const LONGEST_FILE: u64 = 16 << 30;
+pub(super) const LONGEST_FILE: u64 = 16 << 30;
 /// The most that zlib unpacks from one byte.
 const MAX_EXPANSION: usize = 1100;
 
@@ -158,7 +158,7 @@ pub(super) fn count_of(text: &str, key: &str, what: &str) -> Result<usize, Strin
 }
 
 /// The value of the first `key="value"`.
-fn attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!(" {key}=\""))?;
     Some(rest.split_once('"')?.0)
 }
@@ -212,6 +212,11 @@ fn names(text: &str) -> Result<Vec<String>, String> {
         .and_then(|(_, rest)| rest.split_once('>'))
         .ok_or("it has no names")?;
     let (list, _) = list.split_once("</Array>").ok_or("its names do not end")?;
+    names_of(list)
+}
+
+/// The names in a list of their bytes, each of which ends with a zero.
+pub(super) fn names_of(list: &str) -> Result<Vec<String>, String> {
     let bytes: Vec<u8> = list
         .split_whitespace()
         .map(str::parse)
@@ -269,7 +274,7 @@ impl<'a> Array<'a> {
 }
 
 /// Undoes [`super::pack`]; `None` where it does not fit.
-fn unpack(body: &str) -> Option<Vec<u8>> {
+pub(super) fn unpack(body: &str) -> Option<Vec<u8>> {
     let body = body.trim();
     let encoded = |bytes: usize| bytes.div_ceil(3) * 4;
     let words = |bytes: &[u8]| -> Vec<u64> { bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect() };

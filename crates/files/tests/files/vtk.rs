@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_engine::state::{FluidSnapshot, GrainScalar, GrainSnapshot, WallSnapshot, WallWear};
 use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
-use seixo_files::vtk::{self, Field};
+use seixo_files::vtk::{self, Field, VtkIndex, VtkNumbers};
 
 fn snapshot(count: u32) -> GrainSnapshot {
     let mut snapshot = GrainSnapshot::default();
@@ -330,6 +330,100 @@ fn a_collection_lists_times_and_files() {
 }
 
 #[test]
+fn a_collection_comes_back() {
+    let files = [(0.0, "grains_000000.vtp".to_owned()), (1e-7, "a&\"b\"<&lt;.vtp".to_owned())];
+    let text = vtk::collection(&files);
+    assert_eq!(read(text.as_bytes(), vtk::read_collection).unwrap(), files);
+    let refused = |text: &str| read(text.as_bytes(), vtk::read_collection).unwrap_err().to_string();
+    let cut = refused(&text[..text.len() - 20]);
+    assert!(cut.contains("grains_000000.vtp: it is cut off, or no list"), "{cut}");
+    let wrong = refused(&text.replace("1e-7", "soon"));
+    assert!(wrong.contains("its time `soon` is no number"), "{wrong}");
+}
+
+#[test]
+fn single_arrays_are_read_in_their_own_type() {
+    // More than one block of 2^18 bytes, a last block that is full, and none at all.
+    for count in [0, 1, 50, 1 << 15, 40_000] {
+        let sent = snapshot(count);
+        let bytes = vtk::grains(&sent, &[Field::Velocity, Field::Body, Field::Group], 0.25);
+        read(&bytes, |path| {
+            let index = VtkIndex::open(path).unwrap();
+            assert_eq!((index.time, index.points, index.cells), (0.25, count as usize, count as usize));
+            let names: Vec<&str> = index.arrays.iter().map(|array| array.name.as_str()).collect();
+            assert_eq!(
+                names,
+                ["radius", "id", "velocity", "body", "group", "position", "connectivity", "offsets"]
+            );
+            let of = |group: &str, name: &str| {
+                let array = index.find(group, name).unwrap();
+                (array.components, index.read(array).unwrap())
+            };
+            let single: Vec<f32> = sent.velocity.as_flattened().iter().map(|&value| value as f32).collect();
+            assert_eq!(of("PointData", "velocity"), (3, VtkNumbers::F32(single)));
+            assert_eq!(of("PointData", "radius"), (1, VtkNumbers::F64(sent.radius.clone())));
+            assert_eq!(of("PointData", "id"), (1, VtkNumbers::U32(sent.id.clone())));
+            assert_eq!(of("PointData", "body"), (1, VtkNumbers::I64(sent.body.clone())));
+            assert_eq!(
+                of("Points", "position"),
+                (3, VtkNumbers::F64(sent.position.as_flattened().to_vec()))
+            );
+            assert!(index.find("CellData", "velocity").is_none());
+        });
+    }
+}
+
+#[test]
+fn an_index_has_what_belongs_to_the_whole_file() {
+    let names = ["floor", "lid, öben"];
+    let wall = |name: &&str| WallSnapshot {
+        name: (*name).to_owned(),
+        triangles: vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]; 2],
+        ..WallSnapshot::default()
+    };
+    let walls: Vec<WallSnapshot> = names.iter().map(wall).collect();
+    let index = read(&vtk::walls(&walls, None, 0.5), VtkIndex::open).unwrap();
+    assert_eq!(
+        (index.names.as_slice(), index.points, index.cells),
+        (&names.map(str::to_owned)[..], 12, 4)
+    );
+    let fluid = vtk::fluid(&FluidSnapshot::default(), 0.01, &PeriodicCell::open(), 0.3);
+    let index = read(&fluid, VtkIndex::open).unwrap();
+    assert_eq!(index.numbers, [("TimeValue".to_owned(), 0.3), ("spacing".to_owned(), 0.01)]);
+    let image = vtk::Image {
+        origin: [0.5, -1.0, 0.25],
+        spacing: 0.1,
+        points: [2, 1, 3],
+        scalars: &[("density", &[1.0; 6])],
+        vectors: &[],
+        tensors: &[("contact_stress", &[[0.5; 9]; 6])],
+    };
+    read(&vtk::image(&image, 2.0), |path| {
+        let index = VtkIndex::open(path).unwrap();
+        let grid = index.grid.unwrap();
+        assert_eq!((grid.origin, grid.spacing, grid.points), (image.origin, [0.1; 3], image.points));
+        let stress = index.find("PointData", "contact_stress").unwrap();
+        assert_eq!((stress.count, stress.components), (6, 9));
+        assert_eq!(index.read(stress).unwrap(), VtkNumbers::F32(vec![0.5; 54]));
+    });
+}
+
+#[test]
+fn foreign_and_cut_files_have_no_index() {
+    let bytes = vtk::grains(&snapshot(50), &[Field::Velocity], 0.0);
+    let refused = |bytes: &[u8]| read(bytes, VtkIndex::open).unwrap_err().to_string();
+    for cut in [1, 40, bytes.len() / 2, bytes.len() - 12] {
+        let message = refused(&bytes[..cut]);
+        assert!(message.contains("cut off, or no VTK file"), "{message}");
+    }
+    let text = String::from_utf8(bytes).unwrap();
+    let foreign = refused(text.replace("vtkZLibDataCompressor", "vtkLZ4DataCompressor").as_bytes());
+    assert!(foreign.contains("its compressor is `vtkLZ4DataCompressor`"), "{foreign}");
+    let fewer = refused(text.replace(r#"NumberOfPoints="50""#, r#"NumberOfPoints="49""#).as_bytes());
+    assert!(fewer.contains("array `radius` has 400 bytes for 49 times 8"), "{fewer}");
+}
+
+#[test]
 fn fields_go_by_their_keywords() {
     for (field, keyword) in Field::all() {
         assert_eq!((field.to_string(), keyword.parse()), (keyword.to_owned(), Ok(field)));
@@ -351,5 +445,12 @@ proptest! {
             let _ = read(&bytes, vtk::read_grains);
             let _ = read(&bytes, vtk::read_walls);
         }
+        read(&bytes, |path| {
+            if let Ok(index) = VtkIndex::open(path) {
+                index.arrays.iter().for_each(|array| {
+                    let _ = index.read(array);
+                });
+            }
+        });
     }
 }

@@ -1,5 +1,21 @@
 """Seixo, a particle engine: scene file in, checked numbers and pictures out."""
 
+from ._arrays import Arrays, Grid
+from ._frames import Frame, Frames
+from ._results import Checkpoint, Results, open
 from ._seixo import __version__
+from ._tables import Probe, Probes, Table
 
-__all__ = ["__version__"]
+__all__ = [
+    "Arrays",
+    "Checkpoint",
+    "Frame",
+    "Frames",
+    "Grid",
+    "Probe",
+    "Probes",
+    "Results",
+    "Table",
+    "__version__",
+    "open",
+]

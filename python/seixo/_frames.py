@@ -17,8 +17,8 @@ from ._seixo import read_collection
 class Frame:
     """All that a run wrote at one time. Each array is read when it is first used, and kept as long as the frame.
 
-    Attributes: `time` [s], `step`, `index` (the number in the names of the files), and the parts `grains`, `fluid`, `bodies`, `walls`, `bonds`,
-    `contacts`, `surface` and `coarse`. A part that the run did not write is empty.
+    Attributes: `time` [s], `step`, `index` (the number in the names of the files), and the parts `grains`, `fluid`,
+    `bodies`, `walls`, `bonds`, `contacts`, `surface` and `coarse`. A part that the run did not write is empty.
     """
 
     def __init__(self, folder: Path, index: int, time: float, step: int) -> None:

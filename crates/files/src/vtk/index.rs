@@ -1,6 +1,7 @@
 //! Arrays of a `.vtp` or `.vti`, found without unpacking them, so that a program reads only those that it needs.
 //!
-//! The header of a packed array has the length of its text. The search steps over this text, and takes as long for a large file as for a small one.
+//! The header of a packed array has the length of its text. The search steps over this text, and takes as long for a large file as for a small
+//! one.
 
 use super::BLOCK;
 use super::read::{LONGEST_FILE, attribute, count_of, names_of, unpack};

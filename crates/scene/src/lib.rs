@@ -358,17 +358,22 @@ pub enum ProbeKind {
 /// # Errors
 /// All errors, with their positions.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
-    match document::text_of(path) {
-        Ok(text) => load_text(&text, path, overrides),
-        Err(complaint) => {
-            let mut found = Diagnostics {
-                file: path.to_owned(),
-                ..Diagnostics::default()
-            };
-            found.push(diagnostics::Place::Whole, None, complaint);
-            Err(found)
-        }
-    }
+    load_text(&text_of(path)?, path, overrides)
+}
+
+/// The text of a scene file.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn text_of(path: &Path) -> Result<String, Diagnostics> {
+    document::text_of(path).map_err(|complaint| {
+        let mut found = Diagnostics {
+            file: path.to_owned(),
+            ..Diagnostics::default()
+        };
+        found.push(diagnostics::Place::Whole, None, complaint);
+        found
+    })
 }
 
 /// Densities in a scene. A file of grains may give masses in place of them, which only the record of a run shows.
@@ -385,7 +390,7 @@ pub struct Densities {
 /// # Errors
 /// As [`load`], except errors that only the whole world shows.
 pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
-    let (file, _) = sections(path, &[])?;
+    let (file, _) = sections(&text_of(path)?, path, &[])?;
     if file.start.is_some() || file.grains.values().any(|section| section.mass.is_some()) {
         return Ok(Densities {
             of_materials: Vec::new(),
@@ -412,7 +417,7 @@ pub fn densities(path: &Path) -> Result<Densities, Diagnostics> {
 /// # Errors
 /// As [`densities`].
 pub fn domain(path: &Path) -> Result<Option<Domain>, Diagnostics> {
-    let (mut file, root) = sections(path, &[])?;
+    let (mut file, root) = sections(&text_of(path)?, path, &[])?;
     Ok(assemble::domain(
         &mut file.world,
         &mut assemble::CheckState::new(root, Diagnostics::default(), &|path| path),
@@ -431,20 +436,13 @@ fn ask_for_a_gpu(file: &mut schema::SceneFile, overrides: &[(String, String)]) {
 ///
 /// # Errors
 /// As [`densities`].
-pub fn check_keys(path: &Path, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
-    sections(path, overrides).map(|_| ())
+pub fn check_keys(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
+    sections(text, path_for_messages, overrides).map(|_| ())
 }
 
-/// The sections of a scene file of which each single key is valid, and the keys with their positions.
-fn sections(path: &Path, overrides: &[(String, String)]) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
-    let (text, unread) = match document::text_of(path) {
-        Ok(text) => (text, None),
-        Err(complaint) => (String::new(), Some(complaint)),
-    };
-    let (root, mut found) = source::tree(&text, path, overrides);
-    if let Some(complaint) = unread {
-        found.push(diagnostics::Place::Whole, None, complaint);
-    }
+/// The sections of a scene of which each single key is valid, and the keys with their positions.
+fn sections(text: &str, path: &Path, overrides: &[(String, String)]) -> Result<(schema::SceneFile, document::Node), Diagnostics> {
+    let (root, mut found) = source::tree(text, path, overrides);
     let read: Option<schema::SceneFile> = reader::read(root.clone(), &mut found);
     match read {
         Some(file) if found.list.is_empty() => Ok((file, root)),

@@ -1,35 +1,173 @@
-//! The commands, one file each, and their common parts: options, failures, output of files.
+//! The command line: what it accepts, the commands, one file each, and their common parts.
 
-pub mod bench;
-pub mod check;
-pub mod explain;
-pub mod film;
-pub mod info;
-pub mod new;
-pub mod picture;
-pub mod plot;
-pub mod ranks;
-pub mod resume;
-pub mod run;
-pub mod slice;
-pub mod spheres;
-pub mod surface;
-pub mod sweep;
-pub mod table;
-pub mod view;
+mod bench;
+mod check;
+mod explain;
+mod film;
+mod info;
+mod new;
+mod picture;
+mod plot;
+mod ranks;
+mod resume;
+mod run;
+mod slice;
+mod spheres;
+mod surface;
+mod sweep;
+mod table;
+mod view;
 mod watch;
 
-pub use crate::failure::{Done, Failure};
+pub(crate) use crate::failure::{Done, Failure};
 
-use clap::Args;
-use seixo::device_options::{DecompositionArguments, DeviceArguments};
-use seixo::scene::Scene;
-use seixo::scene::quantity::{self, Parsed};
+use crate::device_options::{DecompositionArguments, DeviceArguments};
+use crate::sweep::Program;
+use crate::terminal;
+use crate::verify;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use seixo_scene::Scene;
+use seixo_scene::quantity::{self, Parsed};
+use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+/// Seixo, a particle engine: scene file in, checked numbers and pictures out.
+#[derive(Parser)]
+#[command(version, propagate_version = true, arg_required_else_help = true, after_help = EXAMPLES)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+A first run:
+  seixo new silo                 a commented scene to start from, silo.toml
+  seixo explain wall.motion      what the keys of a scene mean
+  seixo check silo.toml          is it right, how large, how long will it take
+  seixo run silo.toml            run it into silo.out/ (Ctrl-C keeps a checkpoint)
+  seixo resume silo.out          go on where it stopped
+  seixo sweep silo.toml --vary run.seed=1..5   several runs with other values, and a table of their results
+  seixo view silo.out            look at it in a window; seixo view silo.toml runs it meanwhile, --browser shows a page instead
+  seixo picture silo.out         the last frame as an image; seixo film silo.out all of them as a video
+  seixo slice silo.out           solid fraction, velocity or stress on a plane
+  seixo surface dam.out --all    the free surface of fluids, as meshes
+  seixo plot silo.out            energies, probes, time per pass
+  seixo spheres body.stl --radius 0.01   a mesh as equal spheres
+
+Environment variables:
+  NO_COLOR          no colors in messages, if not empty; default: colors on a terminal
+  XDG_CACHE_HOME    folder for stored results, such as spheres of meshes; default: ~/.cache
+  RAYON_NUM_THREADS number of CPU threads where run.threads is 0; default: all cores
+  SEIXO_DATA        folder with measured data for seixo verify; default: ../shared/data
+  WGPU_BACKEND      graphics interface of pictures and windows, such as vulkan; default: any
+  DISPLAY, WAYLAND_DISPLAY
+                    screen for the window of seixo view; a page needs none
+  OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS, PMIX_RANK
+                    set by MPI launchers; default: one process
+
+Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
+Each command has examples of its own: seixo run --help";
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::RunArguments),
+    Check(check::CheckArguments),
+    Resume(resume::ResumeArguments),
+    Sweep(Box<sweep::SweepArguments>),
+    New(new::NewArguments),
+    Info(info::InfoArguments),
+    Plot(plot::PlotArguments),
+    Picture(picture::PictureArguments),
+    Film(Box<film::FilmArguments>),
+    View(Box<view::ViewArguments>),
+    Slice(slice::SliceArguments),
+    Table(table::TableArguments),
+    Surface(surface::SurfaceArguments),
+    Spheres(spheres::SpheresArguments),
+    /// Run the validation cases on this machine and compare measured with expected values.
+    Verify(verify::VerifyArguments),
+    Bench(Box<bench::BenchArguments>),
+    Explain(explain::ExplainArguments),
+    /// Print the JSON Schema of the scene file, for editors.
+    Schema,
+    /// Write a manual page for each command, such as: seixo man ~/.local/share/man/man1
+    Man {
+        /// Folder to write into.
+        folder: std::path::PathBuf,
+    },
+    /// Print a completion script for a shell, such as: seixo completions bash > ~/.local/share/bash-completion/completions/seixo
+    Completions {
+        /// Name of the shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The process that runs the command line, if it is not the program `seixo` but another one that goes on afterwards, such as Python.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    /// Starts processes of the command line, for the points of a sweep; `None` for the program of this process.
+    pub program: Option<Program>,
+    /// Signals among TERM, HUP and USR1 that end the process by default, and do so again after the command.
+    pub default_signals: Vec<i32>,
+}
+
+/// Runs a command line, its first word being the name of the program, and returns the exit code: 0 done, 1 the run failed, 2 the input is wrong,
+/// 130 interrupted.
+///
+/// Ctrl-C, TERM and HUP stop a run after a checkpoint. A handler of the host for the same signal is called, too.
+pub fn main(words: impl IntoIterator<Item = OsString>, host: &Host) -> u8 {
+    watch::release_signals();
+    watch::outlive_file_limit();
+    let code = run_command(words, host);
+    watch::release_signals();
+    watch::react_by_default(&host.default_signals);
+    // A host may leave without the end of `main` that does this.
+    let _ = io::stdout().flush();
+    code
+}
+
+fn run_command(words: impl IntoIterator<Item = OsString>, host: &Host) -> u8 {
+    let asked = match CommandLine::try_parse_from(words) {
+        Ok(line) => line.command,
+        Err(reported) => return terminal::usage(&reported),
+    };
+    let divides = matches!(asked, Command::Run(_) | Command::Resume(_));
+    if let Err(failure) = ranks::refuse(seixo_transport::launched_by_mpi(), divides) {
+        return failure.exit();
+    }
+    let done = match asked {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Resume(arguments) => resume::resume(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments, host.program.as_ref()),
+        Command::New(arguments) => new::new(&arguments),
+        Command::Info(arguments) => info::info(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Picture(arguments) => picture::picture(&arguments),
+        Command::Film(arguments) => film::film(&arguments),
+        Command::View(arguments) => view::view(&arguments),
+        Command::Slice(arguments) => slice::slice(&arguments),
+        Command::Table(arguments) => table::table(&arguments),
+        Command::Surface(arguments) => surface::surface(&arguments),
+        Command::Spheres(arguments) => spheres::spheres(&arguments),
+        Command::Verify(arguments) => return verify::verify(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Schema => terminal::out(&seixo_scene::schema()),
+        Command::Man { folder } => manual(CommandLine::command(), &folder),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut CommandLine::command(), "seixo", &mut script);
+            terminal::out(&String::from_utf8_lossy(&script))
+        }
+    };
+    done.map_or_else(|failure| failure.exit(), |()| 0)
+}
 
 /// Options that change a scene; each stands for a `--set`.
 #[derive(Args, Clone, Debug, Default)]
-pub struct SceneChanges {
+pub(crate) struct SceneChanges {
     /// Change a value of the scene, such as --set run.until=2 or --set "material.glass.youngs_modulus=1 GPa"; repeat the option for more values
     #[arg(long = "set", value_name = "PATH.TO.KEY=VALUE", value_parser = setting)]
     settings: Vec<(String, String)>,
@@ -39,7 +177,7 @@ pub struct SceneChanges {
 
 /// Options for device, threads, decomposition and end time.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Limits {
+pub(crate) struct Limits {
     #[command(flatten)]
     place: DeviceArguments,
     /// Number of CPU threads; 0 = all cores, or 1 for each rank under MPI, where the number is per rank. Results have the same bits for any number
@@ -78,7 +216,7 @@ impl SceneChanges {
 
 /// Reads a scene with overrides.
 fn load(scene: &Path, overrides: &[(String, String)]) -> Result<Scene, Failure> {
-    seixo::scene::load(scene, overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
+    seixo_scene::load(scene, overrides).map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -100,7 +238,7 @@ fn quantity_in(unit: &str, text: &str) -> Result<Parsed, String> {
 
 /// Options for the amount of output.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct Verbosity {
+pub(crate) struct Verbosity {
     /// Print errors only
     #[arg(long, short)]
     quiet: bool,
@@ -110,7 +248,7 @@ pub struct Verbosity {
 }
 
 /// Writes a manual page for each command into a folder.
-pub fn manual(program: clap::Command, folder: &Path) -> Done {
+fn manual(program: clap::Command, folder: &Path) -> Done {
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
     written.map_err(|error| Failure::Run(format!("manual pages cannot be written into {}: {error}", folder.display())))
 }
@@ -122,7 +260,7 @@ fn create_folder(folder: &Path) -> Done {
 
 /// Writes a file completely or not at all.
 fn write_file(path: &Path, bytes: &[u8]) -> Done {
-    use seixo::files::{FilesError, layer};
+    use seixo_files::{FilesError, layer};
     let path: PathBuf = path.to_owned();
     let written = layer::replace(&layer::Disk, &path, bytes);
     written.map_err(|source| {

@@ -1,7 +1,7 @@
 //! Reasons why a command fails or stops, with exit codes.
 
-use seixo::run::RunError;
-use seixo::scene::{Diagnostics, UnlocatedDiagnostic};
+use crate::run::RunError;
+use seixo_scene::{Diagnostics, UnlocatedDiagnostic};
 
 /// Reason why a command failed or stopped.
 pub enum Failure {
@@ -58,8 +58,8 @@ impl From<UnlocatedDiagnostic> for Failure {
     }
 }
 
-impl From<seixo::files::FilesError> for Failure {
-    fn from(error: seixo::files::FilesError) -> Failure {
+impl From<seixo_files::FilesError> for Failure {
+    fn from(error: seixo_files::FilesError) -> Failure {
         Failure::Run(error.to_string())
     }
 }

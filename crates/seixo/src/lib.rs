@@ -11,13 +11,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The feature `program`, on by default, adds what the command line is made of: `run::start` runs a scene into a folder, `verify` has the validation
-//! cases, and `view` draws. Without it no window, video, page or command line is built.
+//! The feature `program`, on by default, adds the command line and what it is made of: `run::start` runs a scene into a folder, `sweep` runs it at many
+//! points, `verify` has the validation cases, and `view` draws. Without it no window, video, page or command line is built.
 
+#[cfg(feature = "program")]
+pub mod command;
 #[cfg(feature = "program")]
 pub mod device_options;
 #[cfg(feature = "program")]
+mod failure;
+#[cfg(feature = "program")]
 pub mod run;
+#[cfg(feature = "program")]
+pub mod sweep;
+#[cfg(feature = "program")]
+mod terminal;
 #[cfg(feature = "program")]
 pub mod verify;
 

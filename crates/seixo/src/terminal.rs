@@ -1,10 +1,9 @@
 //! Terminal output of the commands: readable numbers, and errors.
 
 use crate::failure::{Failure, INTERRUPTED};
-use seixo::scene::{Diagnostics, escape_controls};
+use seixo_scene::{Diagnostics, escape_controls};
 use serde_json::json;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::process::ExitCode;
 
 /// Converts the result of printing; a closed pipe (`seixo schema | head`) is not an error.
 fn printed(done: io::Result<()>) -> Result<(), Failure> {
@@ -40,9 +39,9 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), Failure> {
 }
 
 /// Prints a message of the argument parser (help, version or error), and returns the exit code.
-pub fn usage(reported: &clap::Error) -> ExitCode {
+pub fn usage(reported: &clap::Error) -> u8 {
     let done = reported.print().and_then(|()| io::stdout().flush());
-    let code = ExitCode::from(u8::try_from(reported.exit_code()).unwrap_or(2));
+    let code = u8::try_from(reported.exit_code()).unwrap_or(2);
     printed(done).map_or_else(|failure| if reported.use_stderr() { code } else { failure.exit() }, |()| code)
 }
 
@@ -136,7 +135,7 @@ pub fn duration(seconds: f64) -> String {
 
 impl Failure {
     /// Prints the message and returns the exit code.
-    pub fn exit(&self) -> ExitCode {
+    pub fn exit(&self) -> u8 {
         match self {
             Failure::Input(text) | Failure::Run(text) => error(text),
             Failure::Scene(diagnostics) => found(diagnostics),
@@ -145,8 +144,8 @@ impl Failure {
         }
         // Otherwise the other ranks would wait for this one.
         #[cfg(feature = "mpi")]
-        seixo::transport::end_job(self.code());
-        ExitCode::from(self.code())
+        seixo_transport::end_job(self.code());
+        self.code()
     }
 
     /// Prints the failure as a line of JSON, if `is_json`.

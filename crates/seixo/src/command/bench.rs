@@ -13,14 +13,14 @@ mod tank;
 mod view;
 
 use super::{Done, Failure, write_file};
+use crate::device_options::{DeviceArguments, is_on_cpu};
 use crate::terminal;
 use case::{Case, CaseDefaults};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use seixo::Simulation;
-use seixo::device_options::{DeviceArguments, is_on_cpu};
-use seixo::view::{Chart, ChartFormat, encode};
+use seixo_engine::Simulation;
 use seixo_engine::world::{ForceAssembly, Settings, World};
+use seixo_view::{Chart, ChartFormat, encode};
 use serde::Serialize;
 use settled::settled;
 use std::path::{Path, PathBuf};
@@ -251,11 +251,11 @@ fn write_chart(path: &Path, chart: &Chart) -> Done {
     Ok(())
 }
 
-fn refused(refusal: seixo::WorldError) -> Failure {
+fn refused(refusal: seixo_engine::WorldError) -> Failure {
     Failure::Input(refusal.to_string())
 }
 
-fn failed(stop: seixo::StepError) -> Failure {
+fn failed(stop: seixo_engine::StepError) -> Failure {
     Failure::Run(stop.to_string())
 }
 
@@ -270,8 +270,8 @@ fn warm_up(world: World, settings: Settings) -> Done {
 }
 
 /// Measures the wall time \[s\] of `steps` steps, `repeat` times in order.
-fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Vec<f64>, seixo::StepError> {
-    let one = |_: u32| -> Result<f64, seixo::StepError> {
+fn seconds_of(simulation: &mut Simulation, steps: u64, repeat: u32) -> Result<Vec<f64>, seixo_engine::StepError> {
+    let one = |_: u32| -> Result<f64, seixo_engine::StepError> {
         let clock = Instant::now();
         simulation.advance(steps)?;
         Ok(clock.elapsed().as_secs_f64())
@@ -284,13 +284,13 @@ fn measure(
     simulation: &mut Simulation,
     assembly: ForceAssembly,
     arguments: &BenchArguments,
-) -> Result<Measured, seixo::StepError> {
+) -> Result<Measured, seixo_engine::StepError> {
     let particles = simulation.len() + simulation.fluid_particles();
     let CaseDefaults { steps, repeat, .. } = case.defaults();
     let (steps, repeat) = (arguments.steps.unwrap_or(steps), arguments.repeat.unwrap_or(repeat));
     // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
     simulation.advance((steps / 10).clamp(1, 50))?;
-    let contacts = |simulation: &mut Simulation| -> Result<f64, seixo::StepError> {
+    let contacts = |simulation: &mut Simulation| -> Result<f64, seixo_engine::StepError> {
         simulation.observe()?;
         let [neighbors, _] = simulation.fluid_neighbors()?;
         Ok(simulation.contacts() as f64 / particles as f64 + neighbors)

@@ -3,14 +3,14 @@
 mod sizes;
 
 use super::{Done, Failure, SceneChanges};
+use crate::run::{StageRunner, folder};
 use crate::terminal;
 use clap::Args;
-use seixo::Simulation;
-use seixo::files::layer::Disk;
-use seixo::run::{StageRunner, folder};
-use seixo::scene::{Inlet, Scene};
+use seixo_engine::Simulation;
 use seixo_engine::deepest_overlap;
 use seixo_engine::world::{FluidInlet, Fluids, World};
+use seixo_files::layer::Disk;
+use seixo_scene::{Inlet, Scene};
 use serde::Serialize;
 use sizes::{BodySize, WallSize};
 use std::collections::{BTreeMap, HashMap};
@@ -114,7 +114,7 @@ pub fn check(arguments: &CheckArguments) -> Done {
 }
 
 fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure> {
-    let refused = |refusal: seixo::WorldError| match scene.source.explain(&refusal) {
+    let refused = |refusal: seixo_engine::WorldError| match scene.source.explain(&refusal) {
         Some(found) => Failure::Scene(Box::new(found)),
         None => Failure::Input(format!("{}: {refusal}", arguments.scene.display())),
     };
@@ -148,7 +148,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     // All positions are known before the first step, so the actions at the start can be tried.
     let begun = match StageRunner::new(&scene.plan, step.value).happen(&mut simulation) {
         Ok(_) => Ok(()),
-        Err(seixo::WorldError::Stopped(stop)) => Err(*stop),
+        Err(seixo_engine::WorldError::Stopped(stop)) => Err(*stop),
         Err(refusal) => return Err(refused(refusal)),
     };
     let speed = begun
@@ -179,8 +179,8 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         steps,
         deepest_overlap: deepest_overlap(&world),
         memory,
-        entering_later: seixo::run::entering_later(&scene).map(|number| number.round() as u64),
-        output: seixo::run::expected_output(&scene, world.grains.len(), step.value),
+        entering_later: crate::run::entering_later(&scene).map(|number| number.round() as u64),
+        output: crate::run::expected_output(&scene, world.grains.len(), step.value),
         free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
         device: simulation.device_name(),
         precision: simulation.precision().name(),
@@ -255,7 +255,7 @@ fn described_of_fluid(inlet: &FluidInlet, fluids: &Fluids, until: f64) -> String
 }
 
 /// Measures the particle-steps per second of the first steps.
-fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo::StepError> {
+fn trial(simulation: &mut Simulation, most: u64) -> Result<f64, seixo_engine::StepError> {
     // A GPU compiles its kernels at their first use.
     if most > 1 {
         simulation.advance(1)?;

@@ -3,7 +3,7 @@
 use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::Args;
-use seixo::scene::explain::{self, Key};
+use seixo_scene::explain::{self, Key};
 use std::path::PathBuf;
 
 /// Explain keys of the scene file: meaning, unit, accepted values, default, example

@@ -5,10 +5,10 @@ use super::watch::{bar, signals};
 use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::Args;
-use seixo::engine::world::WallPath;
-use seixo::files::layer::{Disk, FileLayer};
-use seixo::files::{FilesError, path_in};
-use seixo::view::{Animation, Canvas, Film, Video, ViewError, frames_of};
+use seixo_engine::world::WallPath;
+use seixo_files::layer::{Disk, FileLayer};
+use seixo_files::{FilesError, path_in};
+use seixo_view::{Animation, Canvas, Film, Video, ViewError, frames_of};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 

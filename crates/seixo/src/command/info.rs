@@ -3,16 +3,16 @@
 mod placements;
 
 use super::{Done, Failure};
+use crate::run::{Outcome, Record, folder};
 use crate::terminal;
 use clap::Args;
-use seixo::device::gpu::{Description, list};
-use seixo::files::checkpoint::{self, Header};
-use seixo::files::layer::{Disk, Unwritten};
-use seixo::files::{grains_in, mesh_in};
-use seixo::run::{Outcome, Record, folder};
-use seixo::scene::uses_of_mesh;
+use seixo_device::gpu::{Description, list};
 use seixo_engine::state::{Column, State};
 use seixo_engine::voxels::{Edges, NonManifoldEdge, Parts, is_collapsed};
+use seixo_files::checkpoint::{self, Header};
+use seixo_files::layer::{Disk, Unwritten};
+use seixo_files::{grains_in, mesh_in};
+use seixo_scene::uses_of_mesh;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ fn look(path: &Path) -> Result<Value, Failure> {
         return run_folder(path);
     }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let wrong = |error: seixo::files::FilesError| Failure::Input(error.to_string());
+    let wrong = |error: seixo_files::FilesError| Failure::Input(error.to_string());
     match ending {
         "checkpoint" | "prev" => checkpoint::read(&Disk, path)
             .map(|(header, state)| of_checkpoint(path, &header, &state))
@@ -187,7 +187,7 @@ fn of_checkpoint(path: &Path, header: &Header, state: &State) -> Value {
     })
 }
 
-fn mesh(path: &Path) -> Result<Value, seixo::files::FilesError> {
+fn mesh(path: &Path) -> Result<Value, seixo_files::FilesError> {
     let mesh_in::MeshFile { format, solids, triangles } = mesh_in::examine(path)?;
     let [min, max] = extent(triangles.iter().flatten());
     let in_millimeters = [min, max].map(|corner| corner.map(|coordinate| 1e-3 * coordinate));
@@ -232,7 +232,7 @@ pub(super) fn with_edges(mut report: Value, edges: &Edges) -> Value {
     report
 }
 
-fn grains(path: &Path) -> Result<Value, seixo::files::FilesError> {
+fn grains(path: &Path) -> Result<Value, seixo_files::FilesError> {
     let mut notes = Vec::new();
     let rows = grains_in::read(path, &grains_in::Limits::default(), &mut notes)?;
     if rows.is_empty() {

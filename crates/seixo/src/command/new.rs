@@ -4,7 +4,7 @@ use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use seixo::scene::templates;
+use seixo_scene::templates;
 use std::path::{Path, PathBuf};
 
 /// Write a commented scene as a starting point

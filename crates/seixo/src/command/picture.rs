@@ -3,7 +3,7 @@
 use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::view::{PictureOptions, Projection, Shown, ViewError, picture as draw};
+use seixo_view::{PictureOptions, Projection, Shown, ViewError, picture as draw};
 use std::path::{Path, PathBuf};
 
 /// Draw a frame of a run as a PNG image

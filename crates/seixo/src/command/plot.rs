@@ -3,8 +3,8 @@
 use super::{Done, Failure, create_folder, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::scene::quantity;
-use seixo::view::{ChartFormat, Charts, ColumnPlot, ViewError, plot as draw, plot_columns};
+use seixo_scene::quantity;
+use seixo_view::{ChartFormat, Charts, ColumnPlot, ViewError, plot as draw, plot_columns};
 use std::iter::once;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! MPI: this process as one of several ranks.
 
 use super::{Done, Failure, Verbosity};
-use seixo::engine::Ranks;
-use seixo::transport::{Launch, Transport};
+use seixo_engine::Ranks;
+use seixo_transport::{Launch, Transport};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl Rank {
     /// Joins the other ranks, if there are any. All ranks must have the same scene file and overrides.
     #[cfg(feature = "mpi")]
     pub fn join(scene: &Path, overrides: &[(String, String)]) -> Rank {
-        use seixo::files::layer::{Disk, FileLayer};
+        use seixo_files::layer::{Disk, FileLayer};
         let join = |_| {
             let mut digest = blake3::Hasher::new();
             // The caller reports a file that cannot be read.
@@ -42,9 +42,9 @@ impl Rank {
             for text in overrides.iter().flat_map(|(key, value)| [key, value]) {
                 digest.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             }
-            Ranks::new(Box::new(seixo::transport::Mpi::start(digest.finalize().as_bytes())))
+            Ranks::new(Box::new(seixo_transport::Mpi::start(digest.finalize().as_bytes())))
         };
-        Rank(seixo::transport::launched_by_mpi().map(join))
+        Rank(seixo_transport::launched_by_mpi().map(join))
     }
 
     /// Without MPI there are no other ranks.
@@ -101,7 +101,7 @@ impl Rank {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo::transport::Channels;
+    use seixo_transport::Channels;
 
     fn rank_of(ranks: usize, rank: usize) -> Rank {
         let mut ways = Channels::all(ranks);

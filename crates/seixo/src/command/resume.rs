@@ -3,8 +3,8 @@
 use super::ranks::Rank;
 use super::watch::{StopArguments, Watcher};
 use super::{Done, Failure, Limits, Verbosity};
+use crate::run::{Options, folder, resume as go_on};
 use clap::Args;
-use seixo::run::{Options, folder, resume as go_on};
 use std::path::PathBuf;
 
 /// Continue a run from the newest checkpoint of its folder, with the same bits as an uninterrupted run

@@ -3,8 +3,8 @@
 use super::ranks::Rank;
 use super::watch::{StopArguments, Watcher};
 use super::{Done, Failure, SceneChanges, Verbosity, load};
+use crate::run::{Options, folder, start};
 use clap::Args;
-use seixo::run::{Options, folder, start};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 

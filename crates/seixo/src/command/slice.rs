@@ -2,15 +2,15 @@
 
 use super::picture::{check_ending, size};
 use super::{Done, Failure, quantity_in, write_file};
+use crate::run::Record;
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::analysis::{Grid, Scalar, coarse_grain};
-use seixo::engine::state::GrainSnapshot;
-use seixo::engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
-use seixo::files::layer::Disk;
-use seixo::files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_cell, read_contacts, read_grains};
-use seixo::run::Record;
-use seixo::view::{Map, ViewError, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, map};
+use seixo_analysis::{Grid, Scalar, coarse_grain};
+use seixo_engine::state::GrainSnapshot;
+use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
+use seixo_files::layer::Disk;
+use seixo_files::vtk::{VtkBonds, VtkContacts, VtkPoints, read_bonds, read_cell, read_contacts, read_grains};
+use seixo_view::{Map, ViewError, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, map};
 use std::path::{Path, PathBuf};
 
 /// Draw a coarse-grained field of a frame on a plane: solid fraction, velocity, pressure, stress
@@ -123,7 +123,7 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
         return Ok(mass.to_vec());
     }
     let scene = folder.join("scene.toml");
-    let densities = seixo::scene::densities(&scene).map_err(|found| Failure::Scene(Box::new(found)))?;
+    let densities = seixo_scene::densities(&scene).map_err(|found| Failure::Scene(Box::new(found)))?;
     let density = |i: usize| match values_of(frame, "material") {
         Some(material) => densities.of_materials.get(material[i] as usize).copied(),
         None => densities.of_grains,
@@ -138,7 +138,7 @@ fn masses(folder: &Path, frame: &VtkPoints) -> Result<Vec<f64>, Failure> {
 
 /// Returns the periodic cell of a frame of a run at this time \[s\]: that of the scene, or that of the frame if its lengths are controlled.
 fn cell_of(folder: &Path, path: &Path, time: f64) -> Result<PeriodicCell, Failure> {
-    let domain = seixo::scene::domain(&folder.join("scene.toml")).map_err(|found| Failure::Scene(Box::new(found)))?;
+    let domain = seixo_scene::domain(&folder.join("scene.toml")).map_err(|found| Failure::Scene(Box::new(found)))?;
     match domain {
         Some(domain) if domain.control.is_some() => read_cell(path).map_err(input),
         domain => Ok(PeriodicCell::of(domain.as_ref(), time)),

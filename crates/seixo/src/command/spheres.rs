@@ -4,12 +4,12 @@ use super::info::{lines, with_edges};
 use super::{Done, Failure, quantity_in, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::analysis::components;
-use seixo::engine::state::GrainSnapshot;
-use seixo::engine::voxels::VoxelFilling;
-use seixo::files::{grains_out, vtk};
-use seixo::scene::quantity::Parsed;
-use seixo::scene::{Device, VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
+use seixo_analysis::components;
+use seixo_engine::state::GrainSnapshot;
+use seixo_engine::voxels::VoxelFilling;
+use seixo_files::{grains_out, vtk};
+use seixo_scene::quantity::Parsed;
+use seixo_scene::{Device, VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

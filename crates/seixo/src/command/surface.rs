@@ -3,10 +3,10 @@
 use super::{Done, Failure, create_folder, write_file};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::analysis::{FreeSurface, SurfaceOptions, free_surface};
-use seixo::files::mesh_out::{MeshFormat, mesh};
-use seixo::files::vtk::{self, SURFACE_FIELDS, VtkFluid, read_fluid};
-use seixo::view::{ViewError, fluid_frames};
+use seixo_analysis::{FreeSurface, SurfaceOptions, free_surface};
+use seixo_files::mesh_out::{MeshFormat, mesh};
+use seixo_files::vtk::{self, SURFACE_FIELDS, VtkFluid, read_fluid};
+use seixo_view::{ViewError, fluid_frames};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::num::NonZero;

@@ -1,43 +1,24 @@
 //! `seixo sweep`: runs a scene at many points of its parameters.
-//!
-//! Each point is a process of this program: `seixo run` in a folder of its own, or `seixo resume` after an interruption. So a point has the bits of a
-//! run without a sweep, its memory is its own, and a point that aborts, as by a driver or for want of memory, ends no other. All of a sweep is in its
-//! folder: which points are finished follows from their run folders, so that a sweep that was killed needs no state of its own.
-
-mod plan;
-mod point_process;
-mod results;
-mod variation;
 
 use super::watch::{bar, signals};
-use super::{Done, Failure, Verbosity, quantity_in, setting, write_file};
+use super::{Done, Failure, Verbosity, quantity_in, setting};
+use crate::device_options::DeviceArguments;
+use crate::sweep::{
+    Place, Point, Program, Request, Sample, State, Sweep, SweepError, SweepObserver, SweepProgress, Variation, is_finished,
+};
 use crate::terminal;
 use clap::Args;
 use indicatif::ProgressBar;
-use plan::{Plan, Settings};
-use point_process::{Input, Place, PointProcess, State, is_finished};
-use results::{Results, TABLE};
-use seixo::device::gpu::list;
-use seixo::device_options::DeviceArguments;
-use seixo::engine::world::DeviceChoice;
-use seixo::scene::{Device, Diagnostics, check_keys, load_text_from};
 use serde_json::json;
-use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
-use variation::{Sample, Variation};
 
-/// Wall time between two tests for Ctrl-C.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Wall time between two lines of progress in JSON, and between two writes of the table.
+/// Wall time between two lines of progress in JSON.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Length of the progress bar for each point.
-const PARTS: u64 = 1000;
+const PARTS: f64 = 1000.0;
 
 /// Run a scene at many points: all combinations of lists and ranges of values, or a sample of them
 ///
@@ -113,219 +94,106 @@ fn seconds(text: &str) -> Result<f64, String> {
     quantity_in("s", text).map(|parsed| parsed.value)
 }
 
-/// What the first point that can be read shows of the scene.
-struct FirstPoint {
-    /// Number of threads that the scene sets; 0 = all cores.
-    threads: usize,
-    is_on_cpu: bool,
-    /// BLAKE3 of the scene and of the files that it names.
-    digest: String,
+/// Runs the sweep, with points as processes of this program, or of the one that the host names.
+pub fn sweep(arguments: &SweepArguments, program: Option<&Program>) -> Done {
+    let is_json = arguments.voice.json;
+    arguments.run(program).map_err(|failure| failure.with_json(is_json))
 }
 
-/// Runs the sweep.
-pub fn sweep(arguments: &SweepArguments) -> Done {
-    let is_json = arguments.voice.json;
-    arguments.run().map_err(|failure| failure.with_json(is_json))
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Failure {
+        match error {
+            SweepError::Input(text) => Failure::Input(text),
+            SweepError::Scene(found) => Failure::Scene(found),
+            SweepError::Run(error) => Failure::from(*error),
+            SweepError::Files(error) => Failure::from(error),
+        }
+    }
 }
 
 impl SweepArguments {
-    fn run(&self) -> Done {
-        let settings = self.settings();
-        let points = plan::named(&settings, &self.keys(), self.rows(&settings)?);
-        let mut plan = Plan {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            scene: std::path::absolute(&self.scene)
-                .unwrap_or_else(|_| self.scene.clone())
-                .display()
-                .to_string(),
-            digest: String::new(),
-            settings,
-            points,
-        };
-        let first = self.first_point(&plan)?;
-        plan.digest.clone_from(&first.digest);
+    fn run(&self, program: Option<&Program>) -> Done {
+        let sweep = Sweep::new(self.request())?;
         let folder = self.out.clone().unwrap_or_else(|| {
             let mut name = self.scene.file_stem().unwrap_or_default().to_owned();
             name.push(".sweep");
             name.into()
         });
         if self.dry_run {
-            return self.list(&plan, &folder);
+            return self.list(sweep.points(), &folder);
         }
-        let program = std::env::current_exe().map_err(|error| Failure::Run(format!("the path of this program is unknown: {error}")))?;
-        let gpus = self.gpus.map(|asked| self.gpus_to_use(asked as usize)).transpose()?;
-        let control = signals()?;
-        let _owned = plan.claim(&folder)?;
-        let mut sweep = Sweep::new(&plan, &folder, self)?;
-        let places = self.places(&first, gpus, sweep.unfinished().count());
-        sweep.begin(&places);
-        sweep.complete(&program, &places, &control.stop);
-        sweep.conclude()
-    }
-
-    /// Settings of all points.
-    fn settings(&self) -> Settings {
-        let mut place = self.place.clone();
-        if self.gpus.is_some() {
-            place.device.get_or_insert(Device::Gpu(None));
-        }
-        let until = self.until.clone().map(|until| ("run.until".to_owned(), until));
-        self.settings.iter().cloned().chain(place.overrides()).chain(until).collect()
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        self.vary.iter().map(|variation| variation.key.as_str()).collect()
-    }
-
-    /// The values of all keys at each point. Each value is checked with the first values of the other keys.
-    fn rows(&self, settings: &[(String, String)]) -> Result<Vec<Vec<String>>, Failure> {
-        let mut keys = BTreeSet::new();
-        for key in self.keys() {
-            if !keys.insert(key) {
-                return Err(Failure::Input(format!(
-                    "{key} is varied twice; give all of its values in one --vary"
-                )));
-            }
-            if settings.iter().any(|(set, _)| set == key) {
-                return Err(Failure::Input(format!(
-                    "{key} is varied, and also set for all points; leave one of the two out"
-                )));
-            }
-        }
-        let Some(sample) = self.sample else {
-            let rows = plan::grid(&self.vary).map_err(Failure::Input)?;
-            let all: Result<Vec<Vec<String>>, String> = self.vary.iter().map(Variation::all).collect();
-            self.check_values(settings, &all.map_err(Failure::Input)?)?;
-            return Ok(rows);
+        let program = match program {
+            Some(program) => program.clone(),
+            None => Program::this().map_err(|error| Failure::Run(format!("the path of this program is unknown: {error}")))?,
         };
-        let mut columns = Vec::new();
-        for variation in &self.vary {
-            let shares = sample.shares(self.sample_seed, &variation.key);
-            let is_accepted = |value: &str| {
-                let is_for_it = |found: &Diagnostics| found.list().iter().all(|one| !one.message.contains(&variation.key));
-                let with = [settings, &[(variation.key.clone(), value.to_owned())]].concat();
-                check_keys(&self.scene, &with).map_or_else(|found| is_for_it(&found), |()| true)
-            };
-            columns.push(variation.at(&shares, is_accepted).map_err(Failure::Input)?);
+        let control = signals()?;
+        let mut watcher = SweepWatcher {
+            voice: self.voice,
+            folder: &folder,
+            bar: bar(self.voice.quiet || self.voice.json),
+            last_line: Instant::now(),
+            stop: control.stop.clone(),
+            failure: None,
+        };
+        let ended = sweep.run(&folder, &program, &control.stop, &mut watcher);
+        watcher.bar.finish_and_clear();
+        let end = ended?;
+        if let Some(failure) = watcher.failure {
+            return Err(failure);
         }
-        self.check_values(settings, &columns)?;
-        let count = columns.first().map_or(0, Vec::len);
-        Ok((0..count)
-            .map(|k| columns.iter().map(|column| column[k].clone()).collect())
-            .collect())
-    }
-
-    /// Refuses unknown keys and values that cannot be read, before anything is run.
-    fn check_values(&self, settings: &[(String, String)], columns: &[Vec<String>]) -> Done {
-        let first = self
-            .vary
-            .iter()
-            .zip(columns)
-            .filter_map(|(variation, values)| Some((variation.key.clone(), values.first()?.clone())));
-        let first: Settings = settings.iter().cloned().chain(first).collect();
-        for (k, values) in columns.iter().enumerate() {
-            let values: BTreeSet<&String> = values.iter().collect();
-            for value in values {
-                let mut with = first.clone();
-                with[settings.len() + k].1.clone_from(value);
-                check_keys(&self.scene, &with).map_err(|found| Failure::Scene(Box::new(found)))?;
-            }
+        let points = sweep.points();
+        let failed: Vec<String> = end
+            .failed()
+            .map(|(index, reason)| format!("\n{} ({}): {reason}", points[index].name, points[index].text()))
+            .collect();
+        let (finished, points) = (end.finished(), points.len());
+        if end.is_interrupted() {
+            return Err(Failure::Interrupted(format!(
+                "stopped with {finished} of {points} points finished; the same command continues{}",
+                failed.concat()
+            )));
         }
-        Ok(())
-    }
-
-    /// Loads the first point that can be loaded. A point that cannot is a failure of its own, unless no point can.
-    fn first_point(&self, plan: &Plan) -> Result<FirstPoint, Failure> {
-        let text = std::fs::read_to_string(&self.scene)
-            .map_err(|error| Failure::Input(format!("{}: cannot be read: {error}", self.scene.display())))?;
-        let mut refused = None;
-        for point in &plan.points {
-            let files = Mutex::new(BTreeSet::new());
-            let place = |path: PathBuf| {
-                files.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
-                path
-            };
-            match load_text_from(&text, &self.scene, &plan.overrides(point), &place) {
-                Ok(scene) => {
-                    let files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-                    return Ok(FirstPoint {
-                        threads: scene.settings.threads,
-                        is_on_cpu: scene.settings.device == DeviceChoice::Cpu,
-                        digest: digest(&text, &files)?,
-                    });
-                }
-                Err(found) => {
-                    refused.get_or_insert(found);
-                }
-            }
+        if !failed.is_empty() {
+            return Err(Failure::Run(format!(
+                "{} of {points} points failed; the others are in {}. The same command tries them again{}",
+                failed.len(),
+                end.table.display(),
+                failed.concat()
+            )));
         }
-        Err(refused.map_or_else(
-            || Failure::Input("there is no point; give values with --vary".to_owned()),
-            |found| Failure::Scene(Box::new(found)),
+        if self.voice.json {
+            return terminal::json(&json!({"event": "finished", "points": points, "table": end.table.display().to_string()}));
+        }
+        if self.voice.quiet {
+            return Ok(());
+        }
+        terminal::out(&format!(
+            "{} finished; their settings and results are in {}",
+            terminal::many(points, "point"),
+            end.table.display()
         ))
     }
 
-    /// Where points are computed: as many places as there are points at the same time.
-    fn places(&self, first: &FirstPoint, gpus: Option<Vec<String>>, points: usize) -> Vec<Place> {
-        let cores = match self.threads {
-            None | Some(0) => thread::available_parallelism().map_or(1, usize::from),
-            Some(threads) => threads as usize,
-        };
-        let mut devices: Vec<Option<String>> = match (gpus, self.jobs) {
-            (Some(gpus), _) => gpus.into_iter().map(Some).collect(),
-            (None, Some(jobs)) => vec![None; (jobs as usize).min(points.max(1))],
-            (None, None) if first.is_on_cpu => vec![None; (cores / first.threads.max(1)).clamp(1, points.max(1))],
-            (None, None) => vec![None],
-        };
-        devices.truncate(points.max(1));
-        let count = devices.len();
-        let place = |(k, device): (usize, Option<String>)| {
-            let share = (cores / count + usize::from(k < cores % count)).max(1);
-            Place {
-                threads: (first.threads == 0).then_some(share),
-                device,
-            }
-        };
-        devices.into_iter().enumerate().map(place).collect()
-    }
-
-    /// So many GPUs of one kind, as --device names them.
-    fn gpus_to_use(&self, asked: usize) -> Result<Vec<String>, Failure> {
-        let found = list().found;
-        let api = match self.place.device {
-            None | Some(Device::Gpu(None)) => found.first().map(|gpu| gpu.api),
-            Some(Device::Of(api, _)) => Some(api),
-            Some(device) => {
-                return Err(Failure::Input(format!(
-                    "--gpus gives each point a GPU of its own, and --device {device} does not name a kind of GPU; leave one of the two out, or give \
-                     --device cuda or wgpu"
-                )));
-            }
-        };
-        let alike = found.iter().filter(|gpu| Some(gpu.api) == api);
-        let alike: Vec<String> = alike.map(|gpu| Device::Of(gpu.api, gpu.index).to_string()).collect();
-        if alike.len() < asked {
-            return Err(Failure::Input(format!(
-                "{} asked for, and there {} of one kind on this machine (seixo info); use at most as many",
-                if asked == 1 {
-                    "1 GPU is".to_owned()
-                } else {
-                    format!("{asked} GPUs are")
-                },
-                if alike.len() == 1 {
-                    "is 1".to_owned()
-                } else {
-                    format!("are {}", alike.len())
-                }
-            )));
+    fn request(&self) -> Request {
+        let until = self.until.clone().map(|until| ("run.until".to_owned(), until));
+        Request {
+            vary: self.vary.clone(),
+            sample: self.sample,
+            sample_seed: self.sample_seed,
+            settings: self.settings.iter().cloned().chain(until).collect(),
+            place: self.place.clone(),
+            jobs: self.jobs,
+            threads: self.threads,
+            gpus: self.gpus,
+            average_from: self.average_from,
+            ..Request::new(&self.scene)
         }
-        Ok(alike.into_iter().take(asked).collect())
     }
 
     /// Lists the points.
-    fn list(&self, plan: &Plan, folder: &Path) -> Done {
+    fn list(&self, points: &[Point], folder: &Path) -> Done {
         let mut text = String::new();
-        for point in &plan.points {
+        for point in points {
             let state = if is_finished(&folder.join(&point.name)) {
                 State::Finished
             } else {
@@ -343,7 +211,7 @@ impl SweepArguments {
         }
         terminal::out(&format!(
             "{text}{} into {}",
-            terminal::many(plan.points.len(), "point"),
+            terminal::many(points.len(), "point"),
             folder.display()
         ))
     }
@@ -354,85 +222,38 @@ fn as_object(settings: &[(String, String)]) -> serde_json::Map<String, serde_jso
     settings.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect()
 }
 
-/// BLAKE3 of a scene and of the files that it names.
-fn digest(text: &str, files: &BTreeSet<PathBuf>) -> Result<String, Failure> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(text.as_bytes());
-    for path in files {
-        let hashed = File::open(path).and_then(|file| hasher.update_reader(file).map(|_| ()));
-        hashed.map_err(|error| Failure::Run(format!("{}: cannot be read: {error}", path.display())))?;
-    }
-    Ok(hasher.finalize().to_string())
-}
-
-/// A sweep while it runs.
-struct Sweep<'a> {
-    plan: &'a Plan,
+/// Shows a sweep: a progress bar and lines on the error stream, or JSON lines on the standard output.
+struct SweepWatcher<'a> {
+    voice: Verbosity,
     folder: &'a Path,
-    arguments: &'a SweepArguments,
-    states: Vec<State>,
-    results: Vec<Option<Results>>,
     bar: ProgressBar,
     last_line: Instant,
-    last_table: Instant,
-    /// Whether a point has started or ended since the table was written.
-    is_table_old: bool,
-    /// Why the table or a line could not be written.
+    /// Stops the sweep.
+    stop: Arc<AtomicBool>,
+    /// Why a line could not be printed.
     failure: Option<Failure>,
 }
 
-impl<'a> Sweep<'a> {
-    /// The sweep as far as it is finished in its folder.
-    fn new(plan: &'a Plan, folder: &'a Path, arguments: &'a SweepArguments) -> Result<Sweep<'a>, Failure> {
-        let mut sweep = Sweep {
-            plan,
-            folder,
-            arguments,
-            states: vec![State::Waiting; plan.points.len()],
-            results: plan.points.iter().map(|_| None).collect(),
-            bar: bar(arguments.voice.quiet || arguments.voice.json),
-            last_line: Instant::now(),
-            last_table: Instant::now(),
-            is_table_old: false,
-            failure: None,
-        };
-        for index in 0..plan.points.len() {
-            if is_finished(&sweep.folder_of(index)) {
-                sweep.states[index] = State::Finished;
-                sweep.results[index] = Some(sweep.read(index)?);
-            }
+impl SweepWatcher<'_> {
+    fn say(&self, text: &str) {
+        if !self.voice.quiet && !self.voice.json {
+            self.bar.suspend(|| terminal::note(text));
         }
-        sweep.write()?;
-        Ok(sweep)
     }
 
-    fn folder_of(&self, index: usize) -> PathBuf {
-        self.folder.join(&self.plan.points[index].name)
+    /// Prints a line of JSON; the sweep stops if that fails.
+    fn line(&mut self, value: &serde_json::Value) {
+        if let Err(failure) = terminal::json(value) {
+            self.failure.get_or_insert(failure);
+            self.stop.store(true, Ordering::Relaxed);
+        }
     }
+}
 
-    fn read(&self, index: usize) -> Result<Results, Failure> {
-        Ok(Results::read(&self.folder_of(index), self.arguments.average_from)?)
-    }
-
-    /// Writes the table.
-    fn write(&self) -> Done {
-        let text = results::text(self.plan, &self.states, &self.results);
-        write_file(&self.folder.join(TABLE), text.as_bytes())
-    }
-
-    fn unfinished(&self) -> impl Iterator<Item = usize> {
-        let states = self.states.iter().enumerate();
-        states.filter(|(_, state)| **state != State::Finished).map(|(index, _)| index)
-    }
-
-    fn count(&self, of: impl Fn(&State) -> bool) -> usize {
-        self.states.iter().filter(|state| of(state)).count()
-    }
-
-    /// Reports what begins.
-    fn begin(&mut self, places: &[Place]) {
-        self.bar.set_length(PARTS * self.states.len() as u64);
-        self.show();
+impl SweepObserver for SweepWatcher<'_> {
+    fn begun(&mut self, progress: &SweepProgress, places: &[Place]) {
+        self.bar.set_length((PARTS * progress.points as f64) as u64);
+        self.progress(progress);
         self.bar.reset_eta();
         let of_place = |place: &Place| match (&place.device, place.threads) {
             (Some(device), _) => device.clone(),
@@ -440,174 +261,49 @@ impl<'a> Sweep<'a> {
             (None, None) => "threads as the scene sets them".to_owned(),
         };
         let on: Vec<String> = places.iter().map(of_place).collect();
-        let (points, left) = (terminal::many(self.states.len(), "point"), self.unfinished().count());
-        let places = on.join(" | ");
         self.say(&format!(
-            "{points} into {}, {left} of them to run, on {places}",
-            self.folder.display()
+            "{} into {}, {} of them to run, on {}",
+            terminal::many(progress.points, "point"),
+            self.folder.display(),
+            progress.points - progress.finished,
+            on.join(" | ")
         ));
     }
 
-    fn say(&self, text: &str) {
-        if !self.arguments.voice.quiet && !self.arguments.voice.json {
-            self.bar.suspend(|| terminal::note(text));
-        }
-    }
-
-    /// Runs the points that are not finished, in order, one after the other at each place, until `stop`.
-    fn complete(&mut self, program: &Path, places: &[Place], stop: &AtomicBool) {
-        let queue = Mutex::new(self.unfinished().collect::<Vec<usize>>().into_iter());
-        let inputs: Vec<Input> = places.iter().map(|_| Input::default()).collect();
-        let (plan, folder, scene) = (self.plan, self.folder, self.arguments.scene.as_path());
-        let (sender, messages) = channel();
-        let next = || {
-            let is_stopped = stop.load(Ordering::Relaxed);
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            if is_stopped { None } else { queue.next() }
+    fn ended(&mut self, point: &Point, state: &State, wall_time: Option<f64>) {
+        let reason = match state {
+            State::Failed(reason) => Some(reason.as_str()),
+            _ => None,
         };
-        thread::scope(|scope| {
-            for (place, input) in places.iter().zip(&inputs) {
-                let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
-                    while let Some(index) = next() {
-                        let point = &plan.points[index];
-                        let process = PointProcess {
-                            program,
-                            scene,
-                            overrides: plan.overrides(point),
-                            folder: folder.join(&point.name),
-                            place,
-                        };
-                        // The receiver waits for all senders to go.
-                        let mut report = |share: f64| drop(sender.send((index, State::Running(share))));
-                        report(0.0);
-                        let ended = process.complete(stop, input, &mut report);
-                        let _ = sender.send((index, ended));
-                    }
-                });
-            }
-            drop(sender);
-            loop {
-                let entered = match messages.recv_timeout(LOOK_EVERY) {
-                    Ok((index, state)) => self.enter(index, state),
-                    Err(RecvTimeoutError::Timeout) => Ok(()),
-                    Err(RecvTimeoutError::Disconnected) => break,
-                };
-                let written = entered.and_then(|()| self.update());
-                if let Err(failure) = written {
-                    // Without its table, the sweep stops.
-                    self.failure.get_or_insert(failure);
-                    stop.store(true, Ordering::Relaxed);
-                }
-                if stop.load(Ordering::Relaxed) {
-                    inputs.iter().for_each(Input::end);
-                }
-                self.show();
-            }
-        });
-        self.bar.finish_and_clear();
-    }
-
-    /// Takes a new state of a point, and reports a point that has ended.
-    fn enter(&mut self, index: usize, state: State) -> Done {
-        self.is_table_old |= state.word() != self.states[index].word();
-        self.states[index] = state;
-        let point = &self.plan.points[index];
-        let word = self.states[index].word();
-        let mut reason = String::new();
-        match &self.states[index] {
-            State::Waiting | State::Running(_) => return Ok(()),
-            State::Finished => self.results[index] = Some(self.read(index)?),
-            State::Interrupted => {}
-            State::Failed(why) => reason = format!(": {why}"),
-        }
-        let seconds = self.results[index].as_ref().map(|results| results.wall_time);
-        if self.arguments.voice.json {
+        if self.voice.json {
             let settings = as_object(&point.settings);
-            let reason = reason.strip_prefix(": ");
-            terminal::json(
-                &json!({"event": "point", "point": point.name, "state": word, "settings": settings, "wall_time": seconds, "reason": reason}),
-            )?;
+            self.line(
+                &json!({"event": "point", "point": point.name, "state": state.word(), "settings": settings, "wall_time": wall_time, "reason": reason}),
+            );
         }
-        let lasted = seconds.map_or_else(String::new, |seconds| format!(" in {}", terminal::duration(seconds)));
-        self.say(&format!("{} ({}) {word}{lasted}{reason}", point.name, point.text()));
-        Ok(())
+        let lasted = wall_time.map_or_else(String::new, |seconds| format!(" in {}", terminal::duration(seconds)));
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        self.say(&format!("{} ({}) {}{lasted}{reason}", point.name, point.text(), state.word()));
     }
 
-    /// Writes the table if a point has started or ended since, unless it was written a moment ago.
-    fn update(&mut self) -> Done {
-        if !self.is_table_old || self.last_table.elapsed() < REPORT_EVERY {
-            return Ok(());
-        }
-        self.is_table_old = false;
-        self.last_table = Instant::now();
-        self.write()
-    }
-
-    /// Shows the progress of all points.
-    fn show(&mut self) {
-        let share = |state: &State| match state {
-            State::Running(share) => *share,
-            State::Finished | State::Failed(_) => 1.0,
-            State::Waiting | State::Interrupted => 0.0,
-        };
-        let done: f64 = self.states.iter().map(share).sum();
-        let [finished, running, failed] = ["finished", "running", "failed"].map(|word| self.count(|state| state.word() == word));
-        let points = self.states.len();
-        self.bar.set_position((PARTS as f64 * done) as u64);
+    fn progress(&mut self, progress: &SweepProgress) {
+        let SweepProgress {
+            points,
+            finished,
+            running,
+            failed,
+            done,
+        } = *progress;
+        self.bar.set_position((PARTS * done) as u64);
         self.bar.set_message(format!(
             "{finished} of {points} points finished · {running} running · {failed} failed"
         ));
-        if self.arguments.voice.json && self.last_line.elapsed() >= REPORT_EVERY {
+        if self.voice.json && self.last_line.elapsed() >= REPORT_EVERY {
             self.last_line = Instant::now();
-            let line = json!({"event": "progress", "points": points, "finished": finished, "running": running, "failed": failed, "share": done / points as f64});
-            if let Err(failure) = terminal::json(&line) {
-                self.failure.get_or_insert(failure);
-            }
+            let share = done / points as f64;
+            self.line(
+                &json!({"event": "progress", "points": points, "finished": finished, "running": running, "failed": failed, "share": share}),
+            );
         }
-    }
-
-    /// Writes the table and reports how the sweep ended.
-    fn conclude(self) -> Done {
-        let points = self.states.len();
-        let finished = self.count(|state| *state == State::Finished);
-        let table = self.folder.join(TABLE);
-        let failed: Vec<String> = self
-            .plan
-            .points
-            .iter()
-            .zip(&self.states)
-            .filter_map(|(point, state)| match state {
-                State::Failed(reason) => Some(format!("\n{} ({}): {reason}", point.name, point.text())),
-                _ => None,
-            })
-            .collect();
-        let written = self.write();
-        self.failure.map_or(written, Err)?;
-        if finished + failed.len() < points {
-            return Err(Failure::Interrupted(format!(
-                "stopped with {finished} of {points} points finished; the same command continues{}",
-                failed.concat()
-            )));
-        }
-        if !failed.is_empty() {
-            return Err(Failure::Run(format!(
-                "{} of {points} points failed; the others are in {}. The same command tries them again{}",
-                failed.len(),
-                table.display(),
-                failed.concat()
-            )));
-        }
-        if self.arguments.voice.json {
-            return terminal::json(&json!({"event": "finished", "points": points, "table": table.display().to_string()}));
-        }
-        if self.arguments.voice.quiet {
-            return Ok(());
-        }
-        terminal::out(&format!(
-            "{} finished; their settings and results are in {}",
-            terminal::many(points, "point"),
-            table.display()
-        ))
     }
 }

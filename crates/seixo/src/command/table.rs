@@ -3,10 +3,10 @@
 use super::{Done, Failure, write_file};
 use crate::terminal;
 use clap::Args;
-use seixo::files::grains_out::particles;
-use seixo::files::scene_names::SceneNames;
-use seixo::files::vtk::{read_fluid, read_grains};
-use seixo::view::{fluid_frame_of, frame_of};
+use seixo_files::grains_out::particles;
+use seixo_files::scene_names::SceneNames;
+use seixo_files::vtk::{read_fluid, read_grains};
+use seixo_view::{fluid_frame_of, frame_of};
 use std::path::PathBuf;
 
 /// Write the grains or the fluid particles of a frame as a text table (CSV)

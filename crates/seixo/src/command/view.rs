@@ -3,12 +3,12 @@
 use super::picture::{LookArguments, failure};
 use super::watch::{Watcher, signals};
 use super::{Done, Failure, SceneChanges, Verbosity, load};
+use crate::run::preview::draw_where_it_runs;
+use crate::run::{Control, Options, folder, start};
 use crate::terminal;
 use clap::Args;
-use seixo::files::layer::Disk;
-use seixo::run::preview::draw_where_it_runs;
-use seixo::run::{Control, Options, folder, start};
-use seixo::view::{Display, FrameSource, KEYS, Live, Page, PictureOptions, Recording, Shown, ViewError};
+use seixo_files::layer::Disk;
+use seixo_view::{Display, FrameSource, KEYS, Live, Page, PictureOptions, Recording, Shown, ViewError};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

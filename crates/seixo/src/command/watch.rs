@@ -1,33 +1,65 @@
 //! Output of a run on the command line: signals, the progress bar, JSON lines.
 
 use super::{Done, Failure, Verbosity};
+use crate::run::folder::{ENERGIES, FIELDS, PROBES, PROFILE};
+use crate::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError, StaticTableRecord};
 use crate::terminal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use seixo::run::folder::{ENERGIES, FIELDS, PROBES, PROFILE};
-use seixo::run::{BroadPhaseRecord, Control, DecompositionRecord, Event, Observer, Outcome, Progress, RunEnd, RunError, StaticTableRecord};
-use seixo::view::{IN_TIME, frames_of};
+use seixo_view::{IN_TIME, frames_of};
 use serde::Serialize;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::SigId;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
+use signal_hook::flag::{register, register_conditional_default, register_conditional_shutdown};
+use signal_hook::low_level::unregister;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// What this process does at signals, to be removed when a command ends: a host of the command line goes on.
+static REACTIONS: Mutex<Vec<SigId>> = Mutex::new(Vec::new());
+
+fn reactions() -> MutexGuard<'static, Vec<SigId>> {
+    REACTIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all reactions to signals. Handlers that the process had before are still called.
+pub fn release_signals() {
+    for reaction in reactions().drain(..) {
+        unregister(reaction);
+    }
+}
+
+/// Lets these signals end the process, as before the first command.
+pub fn react_by_default(signals: &[i32]) {
+    for signal in signals {
+        // If the handler cannot be installed, the process had none before.
+        reactions().extend(register_conditional_default(*signal, Arc::new(AtomicBool::new(true))));
+    }
+}
+
+/// Ignores SIGXFSZ: a write beyond the file size limit (`ulimit -f`) then fails with an error that names the file, instead of ending the program.
+pub fn outlive_file_limit() {
+    // If the handler cannot be installed, the signal ends the program as usual.
+    reactions().extend(register(SIGXFSZ, Arc::new(AtomicBool::new(false))));
+}
 
 /// Connects signals to a run: Ctrl-C, TERM and HUP request a checkpoint and the end, USR1 a checkpoint. A second Ctrl-C ends the program at once.
 pub fn signals() -> Result<Control, Failure> {
     let control = Control::default();
-    let register = || -> io::Result<()> {
+    let connect = || -> io::Result<()> {
         // Registered first, so that it sees only the flag of an earlier signal. TERM and HUP have no such rule: a closing terminal sends them twice.
-        signal_hook::flag::register_conditional_shutdown(SIGINT, 130, control.stop.clone())?;
+        reactions().push(register_conditional_shutdown(SIGINT, 130, control.stop.clone())?);
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, control.stop.clone())?;
+            reactions().push(register(signal, control.stop.clone())?);
         }
-        signal_hook::flag::register(SIGUSR1, control.checkpoint.clone())?;
+        reactions().push(register(SIGUSR1, control.checkpoint.clone())?);
         Ok(())
     };
-    register().map_err(|error| Failure::Run(format!("cannot listen to signals: {error}")))?;
+    connect().map_err(|error| Failure::Run(format!("cannot listen to signals: {error}")))?;
     Ok(control)
 }
 

@@ -64,7 +64,7 @@ pub fn of_scene(scene: &Path) -> PathBuf {
 }
 
 /// Converts an error of the system to one that names the file.
-pub(super) fn disk(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FilesError {
+pub(crate) fn disk(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FilesError {
     let path = path.to_owned();
     move |source| FilesError::Disk { path, action, source }
 }

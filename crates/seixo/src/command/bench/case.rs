@@ -2,8 +2,8 @@
 
 use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
-use seixo::World;
 use seixo_engine::state::GrainScalars;
+use seixo_engine::world::World;
 use seixo_engine::world::{Grains, Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use std::collections::BTreeMap;

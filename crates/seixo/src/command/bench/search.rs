@@ -7,15 +7,15 @@ mod whole;
 use super::super::{Done, Failure, create_folder};
 use super::case::{with_room, world_of};
 use super::write_chart;
+use crate::device_options::{DeviceArguments, is_on_cpu};
 use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pool::Pool;
-use seixo::device_options::{DeviceArguments, is_on_cpu};
-use seixo::view::{Chart, Panel};
 use seixo_engine::world::{Interaction, Search, Settings, Vec3, World};
 use seixo_engine::{HashTableBenchmark, SearchBenchmark, TableSharing};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
+use seixo_view::{Chart, Panel};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -317,7 +317,7 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, (particles, spre
             found: trial(&spheres, settings)?,
         });
     }
-    let failed = |stop: seixo::StepError| Failure::Run(stop.to_string());
+    let failed = |stop: seixo_engine::StepError| Failure::Run(stop.to_string());
     let times = measure(arguments.repeat, &mut trials, |trial| trial.found.find().map_err(failed))?;
     let first = reported.len();
     for (mut trial, times) in trials.into_iter().zip(times) {
@@ -328,7 +328,7 @@ fn compare_searches(arguments: &SearchArguments, place: &Place, (particles, spre
 }
 
 fn compare_tables(arguments: &SearchArguments, place: &Place, (pool, ratio): (&Pool, f64), reported: &mut Vec<Measured>) -> Done {
-    let refused = |refusal: seixo::WorldError| Failure::Run(refusal.to_string());
+    let refused = |refusal: seixo_engine::WorldError| Failure::Run(refusal.to_string());
     let particles = pool.particles.len();
     let (scene, ways) = match pool.moving < particles {
         true => (

@@ -3,11 +3,11 @@
 use super::super::Failure;
 use super::failed;
 use indicatif::ProgressBar;
-use seixo::files::FilesError;
-use seixo::files::checkpoint::{self, Header};
-use seixo::files::layer::Disk;
-use seixo::{Simulation, StepError};
 use seixo_engine::state::State;
+use seixo_engine::{Simulation, StepError};
+use seixo_files::FilesError;
+use seixo_files::checkpoint::{self, Header};
+use seixo_files::layer::Disk;
 use std::path::Path;
 
 /// Returns the state after `steps` steps of the simulation that `start` creates, or the state stored in the folder `kept`. `None` if there are no

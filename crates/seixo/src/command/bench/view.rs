@@ -3,13 +3,13 @@
 use super::super::view::AtLast;
 use super::super::{Done, Failure};
 use super::Case;
+use crate::device_options::DeviceArguments;
+use crate::run::preview::draw_where_it_runs;
+use crate::run::{Control, Observer, Options, Progress, RunError, start};
 use crate::terminal;
 use clap::{Args, ValueEnum};
-use seixo::device_options::DeviceArguments;
-use seixo::run::preview::draw_where_it_runs;
-use seixo::run::{Control, Observer, Options, Progress, RunError, start};
-use seixo::view::{FrameSource, Live, OffscreenRenderer, PictureOptions, Snapshot, ViewError};
 use seixo_engine::world::Settings;
+use seixo_view::{FrameSource, Live, OffscreenRenderer, PictureOptions, Snapshot, ViewError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ pub fn view(arguments: &ViewArguments) -> Done {
 fn snapshot(arguments: &ViewArguments) -> Snapshot {
     let world = Case::Lattice.world(arguments.particles as usize, 0.5, 2.7);
     let values: Vec<f32> = world.grains.position.iter().map(|place| place[0] as f32).collect();
-    let parts = seixo::view::PreviewParts {
+    let parts = seixo_view::PreviewParts {
         places: world
             .grains
             .position
@@ -313,8 +313,8 @@ impl Observer for Clock<'_> {
 }
 
 fn run(arguments: &ViewArguments, folder: &Path, viewer: Viewer) -> Result<RunTiming, Failure> {
-    let template = &seixo::scene::templates()[0];
-    let scene = seixo::scene::load_text(template.text, template.name.as_ref(), &[]);
+    let template = &seixo_scene::templates()[0];
+    let scene = seixo_scene::load_text(template.text, template.name.as_ref(), &[]);
     let mut scene = scene.map_err(|diagnostics| Failure::Scene(Box::new(diagnostics)))?;
     scene.world = Case::Lattice.world(arguments.particles as usize, 0.5, 2.7);
     let mut settings: Settings = Case::Lattice.settings(0);
@@ -419,7 +419,7 @@ fn draw_all(
                 drawer.load(&snapshot)?;
                 drawer.draw(0.02 * count as f64)?;
             }
-            None => bytes = seixo::view::bytes_of_frame(&snapshot)? as f64 / snapshot.shown.max(1) as f64,
+            None => bytes = seixo_view::bytes_of_frame(&snapshot)? as f64 / snapshot.shown.max(1) as f64,
         }
         match clock {
             Some(_) => count += 1,

@@ -2,9 +2,11 @@
 
 use crate::command_line::interruptions::lines_after_first_checkpoint;
 use crate::command_line::stage::{Dice, SEIXO, Stage, signal};
+use seixo::sweep::{NoSweepObserver, Point, Program, Request, State, Sweep, SweepObserver};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -293,4 +295,40 @@ fn a_run_stops_with_a_checkpoint_when_its_input_ends() {
     assert_eq!((child.wait().unwrap().code(), &last["event"]), (Some(130), &"interrupted".into()));
     stage.succeed("resume split --quiet");
     stage.assert_same("split", "whole");
+}
+
+/// Names of the points that ended, with their states.
+#[derive(Default)]
+struct Ended(BTreeSet<(String, String)>);
+
+impl SweepObserver for Ended {
+    fn ended(&mut self, point: &Point, state: &State, _wall_time: Option<f64>) {
+        self.0.insert((point.name.clone(), state.word().to_owned()));
+    }
+}
+
+#[test]
+fn a_scene_that_is_in_no_file_is_kept_beside_its_points() {
+    let stage = Stage::new();
+    let text = stage.read("heap.toml").replacen("friction = 0.4", "friction = 0.125", 1);
+    let request = Request {
+        text: Some(text.clone()),
+        vary: vec!["run.seed=1,2".parse().unwrap()],
+        settings: vec![("run.until".to_owned(), "1 ms".to_owned())],
+        ..Request::new(stage.path("heap.toml"))
+    };
+    let sweep = Sweep::new(request).unwrap();
+    let (folder, program) = (stage.path("swept"), Program::new(SEIXO.into(), Vec::new()));
+    let stopped = sweep.run(&folder, &program, &AtomicBool::new(true), &mut NoSweepObserver).unwrap();
+    assert!(stopped.is_interrupted() && stopped.finished() == 0, "{:?}", stopped.states);
+    let mut ended = Ended::default();
+    let end = sweep.run(&folder, &program, &AtomicBool::new(false), &mut ended).unwrap();
+    assert_eq!(end.states, [State::Finished, State::Finished]);
+    let names = sweep.points().iter().map(|point| (point.name.clone(), "finished".to_owned()));
+    assert_eq!(ended.0, names.collect::<BTreeSet<_>>());
+    assert_eq!(stage.read("swept/scene.toml"), text);
+    for point in sweep.points() {
+        let run = stage.read(&format!("swept/{}/scene.toml", point.name));
+        assert!(run.contains("friction = 0.125"), "{run}");
+    }
 }

@@ -3,7 +3,7 @@
 use super::super::super::{Done, create_folder};
 use super::super::write_chart;
 use super::tables::{Line, Placement, Reached, Table};
-use seixo::view::{Chart, Panel};
+use seixo_view::{Chart, Panel};
 use std::path::Path;
 
 /// Particles of the fluid and of all bodies of 76 spheres.

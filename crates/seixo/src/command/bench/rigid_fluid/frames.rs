@@ -2,10 +2,10 @@
 
 use super::super::super::Failure;
 use super::super::failed;
-use seixo::Simulation;
-use seixo::run::preview;
-use seixo::view::{OffscreenRenderer, PictureOptions, PreviewParts, ViewError};
+use crate::run::preview;
 use seixo_engine::ColorScalar;
+use seixo_engine::Simulation;
+use seixo_view::{OffscreenRenderer, PictureOptions, PreviewParts, ViewError};
 use std::time::Instant;
 
 /// Width and height of the pictures \[pixels\]; \[Silva 2010\] does not give its own.

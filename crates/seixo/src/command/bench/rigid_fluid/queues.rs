@@ -3,9 +3,10 @@
 use super::super::super::Failure;
 use super::super::{failed, refused};
 use super::{RigidFluidArguments, steps_before};
-use seixo::device::gpu::Queue;
-use seixo::{Simulation, StepError, World};
+use seixo_device::gpu::Queue;
+use seixo_engine::world::World;
 use seixo_engine::world::{Grains, Settings};
+use seixo_engine::{Simulation, StepError};
 use serde::Serialize;
 use std::panic::resume_unwind;
 use std::thread;

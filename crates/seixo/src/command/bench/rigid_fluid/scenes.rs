@@ -5,7 +5,7 @@ use super::super::fluid::{DENSITY, GRAVITY, SUPPORT_OF_MULLER, layers, muller, t
 use super::shape::{self, RADIUS, Shape};
 use super::tables::{Line, Table};
 use clap::ValueEnum;
-use seixo::World;
+use seixo_engine::world::World;
 use seixo_engine::world::{Body, BodyBoundary, Fluids, Grains, Interaction, Sphere, Wall, WallMotion};
 use seixo_laws::contact::NormalLaw;
 use std::f64::consts::PI;
@@ -226,7 +226,7 @@ impl Pile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo::Simulation;
+    use seixo_engine::Simulation;
     use seixo_engine::world::{Search, Settings};
 
     fn started(world: World) -> Simulation {

@@ -2,10 +2,10 @@
 
 use super::super::super::Failure;
 use crate::terminal;
-use seixo::analysis::{Solid, solid_of_apart};
-use seixo::engine::voxels::VoxelFilling;
-use seixo::scene::{VoxelizationRequest, spheres_of_mesh};
+use seixo_analysis::{Solid, solid_of_apart};
+use seixo_engine::voxels::VoxelFilling;
 use seixo_engine::world::{Body, DeviceChoice, Grains, Sphere, Vec3};
+use seixo_scene::{VoxelizationRequest, spheres_of_mesh};
 use std::path::Path;
 
 /// Radius of the spheres, of the finest if there are several shapes \[m\].
@@ -65,7 +65,7 @@ impl Shape {
         Shape::of("the surface of an ellipsoid, hollow".to_owned(), RADIUS, &centers, &solid)
     }
 
-    /// Converts a mesh with [`seixo::scene::spheres_of_mesh`] to spheres of each of these radii, in the unit of the mesh. The finest shape comes first.
+    /// Converts a mesh with [`seixo_scene::spheres_of_mesh`] to spheres of each of these radii, in the unit of the mesh. The finest shape comes first.
     /// All have its size, mass and moments.
     ///
     /// # Errors

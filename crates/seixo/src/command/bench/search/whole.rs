@@ -3,7 +3,7 @@
 use super::super::{refused, seconds_of};
 use super::{Measured, Place, SearchArguments, Trial, measure, mixture, print_world, world};
 use crate::command::{Done, Failure};
-use seixo::Simulation;
+use seixo_engine::Simulation;
 use seixo_engine::world::{Search, Settings};
 use seixo_laws::contact::TangentialLaw;
 
@@ -20,7 +20,7 @@ pub fn compare_runs(
 ) -> Done {
     let spheres = mixture::spheres(particles, spread, arguments.solid_fraction).map_err(Failure::Input)?;
     let added = ADDED * spheres.iter().map(|(_, radius)| *radius).fold(f64::INFINITY, f64::min);
-    let failed = |stop: seixo::StepError| Failure::Run(stop.to_string());
+    let failed = |stop: seixo_engine::StepError| Failure::Run(stop.to_string());
     let (name, comparison) = match tangential {
         TangentialLaw::None => ("normal", "whole-normal"),
         _ => ("tangential", "whole-tangential"),

@@ -2,11 +2,11 @@
 
 use super::plan::Plan;
 use super::point_process::State;
-use seixo::files::layer::{Disk, FileLayer};
-use seixo::files::{FilesError, table};
-use seixo::run::Record;
-use seixo::run::folder::PROBES;
-use seixo::scene::quantity::number_and_unit;
+use crate::run::Record;
+use crate::run::folder::PROBES;
+use seixo_files::layer::{Disk, FileLayer};
+use seixo_files::{FilesError, table};
+use seixo_scene::quantity::number_and_unit;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! What a sweep varies: lists and ranges of values, and Latin hypercube samples of them.
 
-use seixo::scene::quantity::{self, number_and_unit};
+use seixo_scene::quantity::{self, number_and_unit};
 use std::collections::HashSet;
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 const FORM: &str =
     "write it as path.to.key=VALUES, such as run.seed=1..5, interaction.a-b.friction=0.2,0.3,0.4 or \"wall.lid.height=1..5..2 mm\"";
 
-/// A key of the scene, and the values that it takes.
+/// A key of the scene, and the values that it takes. It is read from a text such as `run.seed=1..5`.
 #[derive(Clone, Debug)]
 pub struct Variation {
     /// Path of the key, such as `run.seed`.
@@ -273,6 +273,14 @@ impl Range {
 }
 
 impl Variation {
+    /// A key that takes each of these values, written as `--set` takes them.
+    pub fn of_values(key: String, values: Vec<String>) -> Variation {
+        Variation {
+            key,
+            values: values.into_iter().map(Values::One).collect(),
+        }
+    }
+
     /// All values, in the order in which they are written.
     ///
     /// # Errors
@@ -311,7 +319,7 @@ impl Variation {
     }
 }
 
-/// A Latin hypercube sample of this many points.
+/// A Latin hypercube sample of this many points. It is read from a text such as `lhs:40`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     count: usize,

@@ -2,13 +2,14 @@
 
 use super::plan::Settings;
 use crate::failure::INTERRUPTED;
-use seixo::files::checkpoint::FILE_NAME;
-use seixo::files::layer::Disk;
-use seixo::files::owner::{Holder, holder};
-use seixo::run::folder::{CHECKPOINTS, LOCK};
-use seixo::run::{Outcome, Record};
+use crate::run::folder::{CHECKPOINTS, LOCK};
+use crate::run::{Outcome, Record};
+use seixo_files::checkpoint::FILE_NAME;
+use seixo_files::layer::Disk;
+use seixo_files::owner::{Holder, holder};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read};
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
@@ -29,6 +30,7 @@ pub enum State {
     Waiting,
     /// This share of its simulated time is done.
     Running(f64),
+    /// It reached its end.
     Finished,
     /// It stopped after a checkpoint.
     Interrupted,
@@ -65,6 +67,7 @@ impl Input {
 }
 
 /// Where points are computed, one after the other.
+#[derive(Clone, Debug)]
 pub struct Place {
     /// Number of threads; `None` if the scene gives it.
     pub threads: Option<usize>,
@@ -72,10 +75,38 @@ pub struct Place {
     pub device: Option<String>,
 }
 
+/// How the command line of Seixo is started as a process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    path: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+impl Program {
+    /// A program that takes the words of a command, such as `run silo.toml`, after these arguments; for Python, `-m seixo`.
+    pub fn new(path: PathBuf, arguments: Vec<OsString>) -> Program {
+        Program { path, arguments }
+    }
+
+    /// This process is the command line.
+    ///
+    /// # Errors
+    /// If the path of its program is unknown.
+    pub fn this() -> io::Result<Program> {
+        std::env::current_exe().map(|path| Program::new(path, Vec::new()))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.arguments);
+        command
+    }
+}
+
 /// A point to compute.
 pub struct PointProcess<'a> {
-    /// This program.
-    pub program: &'a Path,
+    /// The command line of Seixo.
+    pub program: &'a Program,
     /// Scene file.
     pub scene: &'a Path,
     /// Settings of the point.
@@ -121,7 +152,7 @@ impl PointProcess<'_> {
 
     /// The command that begins or continues the point.
     fn command(&self) -> Command {
-        let mut command = Command::new(self.program);
+        let mut command = self.program.command();
         let checkpoint = self.folder.join(CHECKPOINTS).join(FILE_NAME);
         if checkpoint.exists() || checkpoint.with_extension("checkpoint.prev").exists() {
             command.arg("resume").arg(&self.folder);

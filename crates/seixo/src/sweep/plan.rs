@@ -1,14 +1,13 @@
 //! The points of a sweep, and the file in its folder that names them.
 
+use super::SweepError;
 use super::variation::{MOST_POINTS, Variation};
-use crate::command::{create_folder, write_file};
-use crate::failure::Failure;
-use seixo::files::FilesError;
-use seixo::files::layer::{Disk, FileLayer};
-use seixo::files::owner::Ownership;
-use seixo::run::folder::{LOCK, own};
+use crate::run::folder::{LOCK, disk, own};
+use seixo_files::layer::{Disk, FileLayer, replace};
+use seixo_files::owner::Ownership;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 
 /// The points of the sweep, in its folder.
@@ -126,22 +125,23 @@ impl Plan {
     ///
     /// # Errors
     /// If the folder has something else or another sweep, another process owns it, or the disk fails.
-    pub fn claim(&self, folder: &Path) -> Result<Ownership<'static>, Failure> {
+    pub fn claim(&self, folder: &Path) -> Result<Ownership<'static>, SweepError> {
         refuse_other_content(folder)?;
-        create_folder(folder)?;
+        std::fs::create_dir_all(folder).map_err(disk(folder, "create it"))?;
         let owned = own(&Disk, folder)?;
         match stored(folder)? {
             Some(earlier) => self.refuse_unlike(&earlier, folder)?,
             None => {
-                let text =
-                    serde_json::to_string_pretty(self).map_err(|error| Failure::Run(format!("cannot be written as JSON: {error}")))?;
-                write_file(&folder.join(PLAN), (text + "\n").as_bytes())?;
+                let path = folder.join(PLAN);
+                let text = serde_json::to_string_pretty(self).map_err(io::Error::from);
+                let written = text.and_then(|text| replace(&Disk, &path, (text + "\n").as_bytes()));
+                written.map_err(disk(&path, "write it"))?;
             }
         }
         Ok(owned)
     }
 
-    fn refuse_unlike(&self, earlier: &Plan, folder: &Path) -> Result<(), Failure> {
+    fn refuse_unlike(&self, earlier: &Plan, folder: &Path) -> Result<(), SweepError> {
         let names = |plan: &Plan| -> BTreeSet<String> { plan.points.iter().map(|point| point.name.clone()).collect() };
         let why = if earlier.digest != self.digest {
             let scene = &earlier.scene;
@@ -157,7 +157,7 @@ impl Plan {
             return Ok(());
         };
         let folder = folder.display();
-        Err(Failure::Input(format!(
+        Err(SweepError::Input(format!(
             "{folder}: {why}. Nothing was changed; name another folder with --out, or remove this one"
         )))
     }
@@ -214,41 +214,33 @@ fn listed(these: &[&str], others: &[&str]) -> Option<String> {
 }
 
 /// The plan in a folder; `None` if there is none.
-fn stored(folder: &Path) -> Result<Option<Plan>, Failure> {
+fn stored(folder: &Path) -> Result<Option<Plan>, SweepError> {
     let path = folder.join(PLAN);
     let at = path.display();
     if !path.exists() {
         return Ok(None);
     }
-    let bytes = Disk.read(&path).map_err(|source| FilesError::Disk {
-        path: path.clone(),
-        action: "read it",
-        source,
-    })?;
+    let bytes = Disk.read(&path).map_err(disk(&path, "read it"))?;
     let plan = serde_json::from_slice(&bytes);
     plan.map(Some).map_err(|error| {
-        Failure::Input(format!(
+        SweepError::Input(format!(
             "{at}: this is not what a sweep writes there ({error}); put it back, or name another folder with --out"
         ))
     })
 }
 
 /// Refuses a folder with other content than that of a sweep.
-fn refuse_other_content(folder: &Path) -> Result<(), Failure> {
+fn refuse_other_content(folder: &Path) -> Result<(), SweepError> {
     if !folder.exists() || folder.join(PLAN).exists() {
         return Ok(());
     }
-    let inside = Disk.list(folder).map_err(|source| FilesError::Disk {
-        path: folder.to_owned(),
-        action: "list it",
-        source,
-    })?;
+    let inside = Disk.list(folder).map_err(disk(folder, "list it"))?;
     // A sweep that was killed before it wrote its plan leaves these.
     let own = [folder.join(LOCK), folder.join(PLAN).with_extension("json.tmp")];
     if inside.iter().all(|path| own.contains(path)) {
         return Ok(());
     }
-    Err(Failure::Input(format!(
+    Err(SweepError::Input(format!(
         "{}: is not empty and not the folder of a sweep (it has no {PLAN}), so nothing in it was touched; name another folder with --out",
         folder.display()
     )))

@@ -19,3 +19,6 @@ __all__ = [
     "__version__",
     "open",
 ]
+from ._sweep import Sweep, SweepPoint, SweepResults, sweep
+
+__all__ = ["Sweep", "SweepPoint", "SweepResults", "__version__", "sweep"]

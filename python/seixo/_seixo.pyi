@@ -4,6 +4,9 @@ from os import PathLike
 from typing import Any
 
 from numpy.typing import NDArray
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypedDict
 
 __version__: str
 
@@ -47,6 +50,24 @@ def read_table(path: str | PathLike[str]) -> list[tuple[str, NDArray[Any]]]: ...
 
 # ---------------------------------------------------------------- sweep
 
+class SweepOptions(TypedDict):
+    settings: list[tuple[str, str]]
+    sample: str | None
+    sample_seed: int
+    device: str | None
+    precision: str | None
+    jobs: int | None
+    threads: int | None
+    gpus: int | None
+    average_from: float
+
+class SweepPlan:
+    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | list[str]]], options: SweepOptions) -> SweepPlan: ...
+    @property
+    def points(self) -> list[tuple[str, list[tuple[str, str]]]]: ...
+    def run(self, folder: Path, program: list[str], show: Callable[[int, int, int, int, float], None] | None) -> None: ...
 
 # ---------------------------------------------------------------- command
+
+def main(arguments: list[str]) -> int: ...
 

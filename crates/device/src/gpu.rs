@@ -15,6 +15,7 @@
 //! ```
 
 mod adapter;
+mod address;
 mod bins;
 mod buffer;
 mod compact;
@@ -30,6 +31,7 @@ mod scan;
 mod shared_buffer;
 mod sort;
 
+pub use address::CudaMemory;
 pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
 pub use cubecl::client::Client;

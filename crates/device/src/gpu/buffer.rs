@@ -63,6 +63,11 @@ impl<T> Buffer<T> {
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len / 4) }
     }
 
+    /// The memory of all items.
+    pub(super) fn whole(&self) -> Handle {
+        self.handle.clone()
+    }
+
     /// The memory of the first `len` items.
     ///
     /// # Panics

@@ -2,12 +2,16 @@
 
 use super::Description;
 use super::runtime::Runtime;
+use std::sync::{Arc, Mutex};
+
+/// An address, and what keeps the memory there.
+type KeptMemory = (u64, Arc<Mutex<dyn Send>>);
 
 #[cfg(feature = "cuda")]
-pub use present::{free, list, open};
+pub use present::{address, free, list, open, synchronize};
 
 #[cfg(not(feature = "cuda"))]
-pub use absent::{free, list, open};
+pub use absent::{address, free, list, open, synchronize};
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 pub use super::interop::Interop;
@@ -20,9 +24,16 @@ pub use apart::Interop;
 mod present {
     use super::super::Api;
     use super::super::runtime::configure;
-    use super::{Description, Runtime};
+    use super::{Description, KeptMemory, Runtime};
+    use cubecl::client::Client;
+    use cubecl::cuda::CudaRuntime;
     use cubecl::device::Device;
+    use cubecl::server::{Handle, ServerError};
     use cudarc::driver::{CudaContext, DriverError, result, sys};
+    use std::sync::{Arc, Mutex};
+
+    /// What CubeCL calls the server of CUDA.
+    type Server = <CudaRuntime as cubecl_runtime::runtime::Runtime>::Server;
 
     /// All GPUs that the driver lists.
     pub fn list() -> Result<Vec<Description>, String> {
@@ -82,11 +93,27 @@ mod present {
         let context = CudaContext::new(description.index).ok()?;
         context.mem_get_info().ok().map(|(free, _)| free as u64)
     }
+
+    /// Address of memory of this client, and what keeps it in place.
+    pub fn address(client: &Client, memory: Handle) -> Result<Option<KeptMemory>, ServerError> {
+        let resource = client.get_resource::<Server>(memory)?;
+        let address = resource.resource().ptr;
+        let kept: Arc<Mutex<dyn Send>> = Arc::new(Mutex::new(resource));
+        Ok(Some((address, kept)))
+    }
+
+    /// Waits for all work in the primary context of this device.
+    pub fn synchronize(device: usize) -> Result<(), String> {
+        let context = CudaContext::new(device).map_err(|error| error.to_string())?;
+        context.synchronize().map_err(|error| error.to_string())
+    }
 }
 
 #[cfg(not(feature = "cuda"))]
 mod absent {
-    use super::{Description, Runtime};
+    use super::{Description, KeptMemory, Runtime};
+    use cubecl::client::Client;
+    use cubecl::server::{Handle, ServerError};
 
     const REASON: &str = "this build has no CUDA (cargo feature cuda)";
 
@@ -103,6 +130,16 @@ mod absent {
     /// Returns `None`.
     pub fn free(_description: &Description) -> Option<u64> {
         None
+    }
+
+    /// Returns `None`.
+    pub fn address(_client: &Client, _memory: Handle) -> Result<Option<KeptMemory>, ServerError> {
+        Ok(None)
+    }
+
+    /// Returns the reason why CUDA is not available.
+    pub fn synchronize(_device: usize) -> Result<(), String> {
+        Err(REASON.into())
     }
 }
 

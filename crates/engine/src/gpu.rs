@@ -5,6 +5,7 @@
 //!
 //! CubeCL calls a block of GPU threads a cube, and a thread a unit.
 
+mod arrays;
 mod assembly;
 mod bins;
 mod bodies;
@@ -32,6 +33,7 @@ pub(crate) mod search_tests;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
+use crate::state::arrays::{ArrayNumber, ArraysError, ParticleArray};
 use crate::world::Vec3;
 use assembly::Contacts;
 use bins::BinnedGrains;
@@ -61,7 +63,7 @@ pub(crate) use search_benchmark::tables_on;
 pub(crate) use step::{LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
 
 /// A number type of the GPU, with conversions from and to the doubles of the host.
-pub(crate) trait Number: Real + Word + Coordinate<Self> {
+pub(crate) trait Number: Real + Word + Coordinate<Self> + ArrayNumber {
     /// Nearest number of this type.
     fn of(x: f64) -> Self;
     /// Value as a double, without loss.
@@ -126,6 +128,8 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn contact_histories(&self) -> Result<Vec<PairHistory>, GpuError>;
     /// Sorts the grains, rebuilds their neighbor lists, and waits for completion.
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError>;
+    /// The arrays of the grains in the memory of the GPU, once all that was queued is done.
+    fn arrays(&self) -> Result<Vec<ParticleArray<'static>>, ArraysError>;
     /// Number of pairs in the lists. Each pair counts twice, once for each of its grains.
     fn listed(&self) -> Result<u64, GpuError>;
     /// The GPU.

@@ -1,5 +1,6 @@
 //! A running simulation of a world.
 
+mod arrays;
 pub(crate) mod autotune;
 mod changes;
 mod decomposed;

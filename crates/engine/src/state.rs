@@ -9,8 +9,11 @@
 //! assert_eq!(state.get("torque"), None);
 //! ```
 
+pub(crate) mod arrays;
+
 use crate::periodic_cell::PeriodicCell;
 pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};
+pub use arrays::{ArrayMemory, Arrays, ArraysError, NumberType, ParticleArray};
 use std::collections::VecDeque;
 use std::time::Instant;
 

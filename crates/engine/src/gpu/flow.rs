@@ -1,5 +1,6 @@
 //! Fluids on a GPU: fluid particles and wall particles, stepped in the same way as grains.
 
+mod arrays;
 mod backend;
 mod body_boundary;
 mod boundary;
@@ -20,6 +21,7 @@ use crate::flow::{Constraint, Flow, FlowEnergies};
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::{FluidLaunch, Moment};
 use crate::state::Profile;
+use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use body_boundary::GpuBodyBoundaries;
@@ -77,6 +79,8 @@ pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
     fn needs_present_forces(&self) -> bool;
     /// Queues a copy of the data of fluid particles for previews.
     fn preview(&self, host: &Flow, origin: Vec3, shade: ColorScalar) -> PendingPreview;
+    /// The arrays of all particles in the memory of the GPU, once all that was queued is done.
+    fn arrays(&self) -> Result<Vec<ParticleArray<'static>>, ArraysError>;
     /// Numbers of neighbors of all fluid particles: those within the support, and those in their lists.
     fn neighbors(&self, host: &Flow) -> Result<[u64; 2], GpuError>;
     /// Whether a check of the outlets would change anything. Leaves the host's copy as it is.

@@ -6,6 +6,7 @@ use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
 use crate::state::Ledger;
+use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::world::Vec3;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -341,6 +342,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         host.grains.bounding_volumes.forget();
         self.rebuild_neighbor_lists(host, false)?;
         self.gpu.wait()
+    }
+
+    fn arrays(&self) -> Result<Vec<ParticleArray<'static>>, ArraysError> {
+        self.cuda_arrays()
     }
 
     fn listed(&self) -> Result<u64, GpuError> {

@@ -34,6 +34,7 @@ mod vessels;
 mod warm;
 
 // Tests, a subject each.
+mod arrays;
 #[cfg(feature = "long-tests")]
 mod assemblies;
 mod at_rest;

@@ -10,6 +10,7 @@ use crate::gpu::{FinishedSteps, Number, raised, stepping};
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::{FluidLaunch, Moment};
 use crate::state::Profile;
+use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use seixo_device::gpu::{GpuError, units};
@@ -221,6 +222,10 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
 
     fn needs_present_forces(&self) -> bool {
         !self.is_incompressible() && !self.has_present_forces
+    }
+
+    fn arrays(&self) -> Result<Vec<ParticleArray<'static>>, ArraysError> {
+        self.cuda_arrays()
     }
 
     fn observe(&mut self, host: &mut Flow) -> Result<(), GpuError> {

@@ -22,3 +22,6 @@ __all__ = [
 from ._sweep import Sweep, SweepPoint, SweepResults, sweep
 
 __all__ = ["Sweep", "SweepPoint", "SweepResults", "__version__", "sweep"]
+from ._seixo import Array, Held, HeldFluid, HeldGrains, __version__
+
+__all__ = ["Array", "Held", "HeldFluid", "HeldGrains", "__version__"]

@@ -5,6 +5,7 @@ mod errors;
 mod results;
 mod runs;
 mod scene;
+mod shared;
 mod simulation;
 mod sweep;
 mod views;

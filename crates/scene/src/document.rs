@@ -135,6 +135,27 @@ impl Node {
         at
     }
 
+    /// Keys that lead to the node, or to the key, at a position.
+    pub fn path_to(&self, place: &Place) -> Option<Vec<String>> {
+        let below = |key: String, node: &Node| {
+            let mut path = node.path_to(place)?;
+            path.insert(0, key);
+            Some(path)
+        };
+        match &self.value {
+            _ if self.place == *place => Some(Vec::new()),
+            Value::Table(table) => table.iter().find_map(|(key, entry)| {
+                if entry.key == *place {
+                    Some(vec![key.clone()])
+                } else {
+                    below(key.clone(), &entry.node)
+                }
+            }),
+            Value::List(list) => list.iter().enumerate().find_map(|(index, node)| below(index.to_string(), node)),
+            _ => None,
+        }
+    }
+
     /// Gives a node and all its children one position.
     fn stand_at(&mut self, place: &Place) {
         self.place = place.clone();

@@ -7,9 +7,12 @@
 //! ```
 
 mod pages;
+mod path;
 mod tree;
 
 pub use pages::pages;
+pub(crate) use path::unknown_key;
+pub use path::{Place, at};
 
 use crate::quantity::pattern;
 use crate::{diagnostics, schema};

@@ -66,7 +66,7 @@ pub use outline::{Outlined, Outlines};
 pub use probes::{Carrier, Enclosure, FluidProbe, Passage};
 pub use rate::Rate;
 pub use schema::schema;
-pub use source::Source;
+pub use source::{Source, key_of};
 pub use spheres::{VoxelizationRequest, VoxelizedMesh, spheres_of_mesh};
 pub use stage::{Freeze, Plan, Stage, StageAction, StageItem, StageTarget, Zone};
 pub use templates::{Template, templates};
@@ -456,6 +456,26 @@ fn sections(text: &str, path: &Path, overrides: &[(String, String)]) -> Result<(
 /// All errors, with their positions.
 pub fn load_text(text: &str, path_for_messages: &Path, overrides: &[(String, String)]) -> Result<Scene, Diagnostics> {
     load_text_from(text, path_for_messages, overrides, &|path| path)
+}
+
+/// Checks the values at and below one path of a scene, as `["interaction", "glass-glass", "friction"]`, as far as each can be judged alone. Missing keys
+/// are no error, because a program may still add them.
+///
+/// ```
+/// let text = "[run]\nuntil = '2 m'\n";
+/// let refused = seixo_scene::check_value(text, "drum.toml".as_ref(), &["run", "until"]).unwrap_err();
+/// assert!(refused.list()[0].message.ends_with("is length [m], but time [s] belongs here"));
+/// assert!(seixo_scene::check_value(text, "drum.toml".as_ref(), &["world"]).is_ok());
+/// ```
+///
+/// # Errors
+/// All errors there, with their positions; or those of a text that is not TOML.
+pub fn check_value(text: &str, path_for_messages: &Path, path: &[&str]) -> Result<(), Diagnostics> {
+    let (root, mut found) = source::tree(text, path_for_messages, &[]);
+    if found.list.is_empty() {
+        reader::read_at::<schema::SceneFile>(root, path, &mut found);
+    }
+    if found.list.is_empty() { Ok(()) } else { Err(found) }
 }
 
 /// As [`load_text`], for files that may have been moved: `place` maps the absolute path in the scene to the current one.

@@ -1,9 +1,9 @@
 //! Reads the tree of a scene into the schema with serde, and continues after an error to find the next.
 
 use crate::{
-    diagnostics::{Diagnostics, MOST, Place, UnlocatedDiagnostic, did_you_mean, listed, nearest, shortened},
+    diagnostics::{Diagnostics, MOST, Place, UnlocatedDiagnostic, did_you_mean, shortened},
     document::{Entry, Node, Value},
-    explain, synonyms,
+    explain,
 };
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
@@ -17,7 +17,24 @@ const LONGEST_KEY: usize = 64;
 
 /// Reads the tree. It stores each error, removes the part at fault, and reads the rest again, so that one check finds many errors. Errors of a table
 /// that are only due to a removed part are not reported.
-pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut Diagnostics) -> Option<T> {
+pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(root: Node, found: &mut Diagnostics) -> Option<T> {
+    read_where(root, found, |_| true)
+}
+
+/// As [`read`], but stores only errors of the values at and below these keys. A missing key is no error, because it may still be added.
+pub(crate) fn read_at<T: for<'de> de::Deserialize<'de>>(root: Node, keys: &[&str], found: &mut Diagnostics) -> Option<T> {
+    read_where(root, found, |error| {
+        let is_below = error.path.len() >= keys.len() && error.path.iter().zip(keys).all(|(found, key)| found == key);
+        is_below && error.missing.is_none()
+    })
+}
+
+/// As [`read`], but stores only the errors that are wanted.
+fn read_where<T: for<'de> de::Deserialize<'de>>(
+    mut root: Node,
+    found: &mut Diagnostics,
+    is_wanted: impl Fn(&ReadError) -> bool,
+) -> Option<T> {
     let mut taken_out = BTreeSet::new();
     let most = if found.text.len() > LONGEST_REREAD { MAX_OF_LONG } else { MOST };
     loop {
@@ -32,7 +49,7 @@ pub(crate) fn read<T: for<'de> de::Deserialize<'de>>(mut root: Node, found: &mut
                 .iter()
                 .any(|path: &Vec<String>| path.len() > error.path.len() && path.starts_with(&error.path)),
         };
-        if !is_known {
+        if !is_known && is_wanted(&error) {
             let (node, place) = root.find(error.path.iter().map(String::as_str));
             let keys: Vec<String> = error.path.iter().map(|key| shortened(key.clone(), LONGEST_KEY)).collect();
             let mut complaint = *error.complaint;
@@ -132,7 +149,7 @@ impl de::Error for ReadError {
         ReadError::new(UnlocatedDiagnostic::new(format!("`{word}` is not known")).remedy(did_you_mean(word, known.iter().copied())))
     }
     fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
-        ReadError::new(unknown_key(key, known))
+        ReadError::new(explain::unknown_key(key, known))
     }
     fn missing_field(field: &'static str) -> Self {
         let complaint = UnlocatedDiagnostic::new(format!("`{field}` is missing"))
@@ -141,29 +158,6 @@ impl de::Error for ReadError {
             missing: Some(field),
             ..ReadError::new(complaint)
         }
-    }
-}
-
-/// An unknown key: suggests the key of that synonym, else the most similar key, else the keys of other tables with this name or synonym.
-fn unknown_key(key: &str, known: &[&str]) -> UnlocatedDiagnostic {
-    let complaint = UnlocatedDiagnostic::new("unknown key");
-    let all = listed(known.iter().copied());
-    if let Some(meant) = synonyms::meant(key, known) {
-        let advice = match synonyms::conversion(meant, key) {
-            Some(conversion) => format!("Seixo asks for `{meant}`, {conversion}"),
-            None => format!("Seixo calls it `{meant}`"),
-        };
-        return complaint.remedy(format!("{advice}. Known here: {all}"));
-    }
-    let remedy = did_you_mean(key, known.iter().copied());
-    if nearest(key, known.iter().copied()).is_some() {
-        return complaint.remedy(remedy);
-    }
-    let [meant, same] = explain::named(&explain::keys(), key);
-    match (meant.first(), same.first()) {
-        (None, None) => complaint.remedy(remedy),
-        (Some(only), None) | (None, Some(only)) => complaint.remedy(format!("`{}` is a key. Known here: {all}", only.path)),
-        (Some(meant), Some(same)) => complaint.remedy(format!("`{}` and `{}` are keys. Known here: {all}", meant.path, same.path)),
     }
 }
 
@@ -244,7 +238,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         match entries.rest.find(|(key, _)| !fields.contains(&key.as_str())) {
             Some((key, entry)) => Err(ReadError {
                 key: Some(entry.key.clone()),
-                ..ReadError::new(unknown_key(key, fields))
+                ..ReadError::new(explain::unknown_key(key, fields))
             }
             .within(key)),
             None => visitor.visit_map(self.entries()?),

@@ -2,7 +2,7 @@
 
 use crate::{
     assemble::CheckState,
-    diagnostics::{Diagnostics, Next, Place, UnlocatedDiagnostic},
+    diagnostics::{Diagnostic, Diagnostics, Next, Place, UnlocatedDiagnostic},
     document::{Node, Value},
     renamed_keys,
 };
@@ -74,6 +74,19 @@ pub(crate) fn tree(text: &str, file: &Path, overrides: &[(String, String)]) -> (
         renamed_keys::rename(&mut root, &mut found);
     }
     (root, found)
+}
+
+/// The key of a diagnostic as a dotted path: that of its position, or that of its `--set`; `None` for an error of the scene as a whole.
+pub fn key_of(found: &Diagnostics, diagnostic: &Diagnostic) -> Option<String> {
+    match &diagnostic.place {
+        Place::Whole => None,
+        Place::Override(index) => Some(found.overrides.get(*index)?.split_once('=')?.0.to_owned()),
+        Place::Span(_) => {
+            let root = Node::parse(&found.text, &mut Diagnostics::default());
+            let path = root.path_to(&diagnostic.place)?;
+            (!path.is_empty()).then(|| path.join("."))
+        }
+    }
 }
 
 impl Source {

@@ -42,6 +42,25 @@ impl Types {
         alternatives(node).map_or_else(Vec::new, |all| all.into_iter().flat_map(|one| self.tables(one)).collect())
     }
 
+    /// What a node may be: the types behind references and alternatives.
+    pub(super) fn forms<'a>(&'a self, node: &'a Value) -> Vec<&'a Value> {
+        let (node, _) = self.resolve(node);
+        match alternatives(node).filter(|_| !node["properties"].is_object()) {
+            Some(all) => all.into_iter().flat_map(|one| self.forms(one)).collect(),
+            None => vec![node],
+        }
+    }
+
+    /// Default of a node: that of the schema, or the one in its meaning; `None` if there is none, or if it is no single value.
+    pub(super) fn default_value(&self, node: &Value) -> Option<Value> {
+        if !node["default"].is_null() {
+            return Some(node["default"].clone());
+        }
+        let meaning = Some(text_of(node)).filter(|text| !text.is_empty());
+        let meaning = meaning.unwrap_or_else(|| text_of(self.resolve(node).0));
+        serde_json::from_str(&default(node, &meaning, false, "")).ok()
+    }
+
     /// The value of a node, its unit, and its range.
     fn kind(&self, node: &Value) -> (String, String, String) {
         let (node, _) = self.resolve(node);

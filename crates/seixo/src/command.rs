@@ -20,6 +20,7 @@ mod view;
 mod watch;
 
 pub(crate) use crate::failure::{Done, Failure};
+pub use check::findings;
 
 use crate::device_options::{DecompositionArguments, DeviceArguments};
 use crate::sweep::Program;

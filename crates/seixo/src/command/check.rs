@@ -3,18 +3,17 @@
 mod sizes;
 
 use super::{Done, Failure, SceneChanges};
-use crate::run::{StageRunner, folder};
+use crate::run::{RunError, StageRunner, folder};
 use crate::terminal;
 use clap::Args;
-use seixo_engine::Simulation;
-use seixo_engine::deepest_overlap;
+use seixo_engine::{Simulation, deepest_overlap};
 use seixo_engine::world::{FluidInlet, Fluids, World};
 use seixo_files::layer::Disk;
 use seixo_scene::{Inlet, Scene};
 use serde::Serialize;
 use sizes::{BodySize, WallSize};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Check units, geometry, overlaps, time step and stages of a scene; print size, memory and estimated time. Writes nothing
@@ -104,7 +103,13 @@ struct Pass {
 
 /// Checks the scene.
 pub fn check(arguments: &CheckArguments) -> Done {
-    let found = arguments.changes.load(&arguments.scene).and_then(|scene| examine(arguments, scene));
+    let file = &arguments.scene;
+    let found = arguments.changes.load(file).and_then(|scene| {
+        examine(scene, file, arguments.passes).map_err(|error| match error {
+            RunError::Refused(refusal) => Failure::Input(format!("{}: {refusal}", file.display())),
+            error => error.into(),
+        })
+    });
     let found = found.map_err(|failure| failure.with_json(arguments.json))?;
     if arguments.json {
         terminal::json(&found)
@@ -113,16 +118,26 @@ pub fn check(arguments: &CheckArguments) -> Done {
     }
 }
 
-fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure> {
+/// Text and JSON of what the command finds in a scene that was read from this file.
+///
+/// # Errors
+/// If the world is refused, or the run has no end.
+pub fn findings(scene: Scene, file: &Path) -> Result<(String, serde_json::Value), RunError> {
+    let found = examine(scene, file, false)?;
+    let values = serde_json::to_value(&found).unwrap_or_default();
+    Ok((found.text(), values))
+}
+
+fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, RunError> {
     let refused = |refusal: seixo_engine::WorldError| match scene.source.explain(&refusal) {
-        Some(found) => Failure::Scene(Box::new(found)),
-        None => Failure::Input(format!("{}: {refusal}", arguments.scene.display())),
+        Some(found) => RunError::Scene(found),
+        None => RunError::Refused(refusal),
     };
     let world = scene.world.clone();
     let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).map_err(refused)?;
     let step = simulation.time_step().clone();
     if let Some(found) = scene.source.endless(scene.run.until, &step) {
-        return Err(Failure::Scene(Box::new(found)));
+        return Err(RunError::Scene(found));
     }
     let memory = simulation.bytes();
     let later = world.later.grains.iter().flat_map(|kind| &kind.radius);
@@ -144,7 +159,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
     notices.extend(scene.run.too_short(step.value));
     notices.extend(scene.doubts());
     let steps = scene.run.steps(step.value);
-    let passes = if arguments.passes { passes(&simulation) } else { Vec::new() };
+    let passes = if with_passes { passes(&simulation) } else { Vec::new() };
     // All positions are known before the first step, so the actions at the start can be tried.
     let begun = match StageRunner::new(&scene.plan, step.value).happen(&mut simulation) {
         Ok(_) => Ok(()),
@@ -156,7 +171,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
         .ok();
     Ok(Findings {
-        scene: arguments.scene.clone(),
+        scene: file.to_owned(),
         title: scene.title.clone(),
         grains: world.grains.len(),
         groups: groups.map(|(index, name)| (name.clone(), size_of(index))).collect(),
@@ -181,7 +196,7 @@ fn examine(arguments: &CheckArguments, scene: Scene) -> Result<Findings, Failure
         memory,
         entering_later: crate::run::entering_later(&scene).map(|number| number.round() as u64),
         output: crate::run::expected_output(&scene, world.grains.len(), step.value),
-        free: folder::free_space(&Disk, &folder::of_scene(&arguments.scene))?,
+        free: folder::free_space(&Disk, &folder::of_scene(file))?,
         device: simulation.device_name(),
         precision: simulation.precision().name(),
         threads: simulation.threads(),

@@ -25,3 +25,23 @@ __all__ = ["Sweep", "SweepPoint", "SweepResults", "__version__", "sweep"]
 from ._seixo import Array, Held, HeldFluid, HeldGrains, __version__
 
 __all__ = ["Array", "Held", "HeldFluid", "HeldGrains", "__version__"]
+from ._keys import Section, UnknownKeyError
+from ._runs import Run, resume
+from ._scene import Check, Scene, templates
+from ._seixo import Diagnostic, FileError, RunError, SceneError, SeixoError, __version__
+
+__all__ = [
+    "Check",
+    "Diagnostic",
+    "FileError",
+    "Run",
+    "RunError",
+    "Scene",
+    "SceneError",
+    "Section",
+    "SeixoError",
+    "UnknownKeyError",
+    "__version__",
+    "resume",
+    "templates",
+]

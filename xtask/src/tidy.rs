@@ -57,6 +57,8 @@ const LOOKED_AT: &[&str] = &[
     "docs",
     "examples",
     "peers",
+    "pyproject.toml",
+    "python",
     "xtask",
 ];
 /// Endings of text files; others are listed but not read.

@@ -52,7 +52,9 @@ pub fn rows_of_crates(pages: &[Page]) -> Rows {
         let listed = listed.split("\n[").next().unwrap_or_default();
         let ours = listed
             .lines()
-            .filter_map(|line| line.strip_prefix("seixo-")?.split(['.', ' ', '=']).next());
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            // The library has no prefix.
+            .filter_map(|name| name.strip_prefix("seixo-").or_else(|| (name == "seixo").then_some(name)));
         names.insert(folder.to_owned());
         edges.insert(folder.to_owned(), ours.map(str::to_owned).collect::<BTreeSet<String>>());
     }

@@ -33,7 +33,7 @@ const LITERALS: &[&str] = &[
     "flags[11",
 ];
 /// Crates that read or write JSON and TOML.
-const SPEAK_SERDE: &[&str] = &["crates/scene/", "crates/files/", "crates/seixo/"];
+const SPEAK_SERDE: &[&str] = &["crates/scene/", "crates/files/", "crates/seixo/", "crates/python/"];
 
 /// Invariants 1 to 5 and 7, and that tests of a crate are one binary, of invariant 11.
 pub fn check(source: &Source, found: &mut Vec<Violation>) {

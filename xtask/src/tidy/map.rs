@@ -82,6 +82,12 @@ const CRATES: &[Crate] = &[
         ours: &["engine", "analysis", "device", "transport", "scene", "files", "view", "laws"],
         outside: None,
     },
+    // Its only crate of ours is the library, whose name has no prefix.
+    Crate {
+        folder: "python",
+        ours: &[],
+        outside: Some(&["dlpark", "numpy", "pyo3", "seixo", "serde_json", "toml_edit"]),
+    },
 ];
 
 /// Invariants 9 and, of programs shown in pages, 12.

@@ -82,15 +82,22 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
 }
 
 /// Optional fields, which are optional sections of a checkpoint, too.
-const OPTIONAL: [&str; 7] = [
+const OPTIONAL: [&str; 8] = [
     "grains/member",
     "grains/turn",
     "grains/ways",
     "grains/turns",
+    "grains/external",
     "fluid/motion",
     "fluid/multipliers",
     "fluid/copy",
 ];
+
+/// Fields that are zero for particles without values if others have some.
+const ZERO_WHERE_ABSENT: [&str; 1] = ["grains/external"];
+
+/// Numbers of the load that is given to a single grain: force x y z \[N\], torque x y z \[N m\].
+pub const GIVEN_LOAD: usize = 6;
 
 /// Particles that cells sort: with ids, positions and radii.
 pub trait Sorted {
@@ -144,7 +151,18 @@ macro_rules! fields {
 
             /// Appends other particles.
             pub fn append(&mut self, other: &$table) {
-                $(self.$name.extend_from_slice(&other.$name);)+
+                let (own, all) = (self.len(), self.len() + other.len());
+                $(
+                    let may_be_absent = ZERO_WHERE_ABSENT.contains(&concat!($section, "/", $saved));
+                    let is_padded = may_be_absent && !(self.$name.is_empty() && other.$name.is_empty());
+                    if is_padded {
+                        self.$name.resize(own * $numbers, <$type>::default());
+                    }
+                    self.$name.extend_from_slice(&other.$name);
+                    if is_padded {
+                        self.$name.resize(all * $numbers, <$type>::default());
+                    }
+                )+
                 $(self.$nested.append(&other.$nested);)?
             }
 
@@ -228,6 +246,8 @@ fields! {
     "ways" position_derivatives: f64, 9, spare_f64;
     /// First to fourth derivatives of the orientation; empty without Gear's method.
     "turns" orientation_derivatives: f64, 16, spare_f64;
+    /// Force \[N\] and torque \[N m\] that a program gave to each grain, included in force and torque; empty unless it gave some.
+    "external" given_load: f64, 6, spare_f64;
 }
 
 fields! {

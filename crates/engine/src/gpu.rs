@@ -120,6 +120,10 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn shared_with_fluids(&self) -> Box<dyn Any>;
     /// Computes the forces at the current positions, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
+    /// Whether it can take changed loads of single grains without an upload of everything.
+    fn takes_given_loads(&self) -> bool;
+    /// Sends the loads of single grains, with the forces and velocities that belong to them. The state on the host must be observed before.
+    fn send_given_loads(&self, host: &Populations);
     /// Queues a copy of the data for previews.
     fn preview(&self, origin: Vec3, shade: ColorScalar) -> PendingPreview;
     /// Brings grains and walls of the host up to date, in any state.

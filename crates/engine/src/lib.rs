@@ -89,6 +89,6 @@ pub use ranks::Ranks;
 pub use refusal::WorldError;
 pub use search::{StaticTable, deepest_overlap};
 pub use search_benchmark::{HashTableBenchmark, SearchBenchmark, TableSharing};
-pub use simulation::{ServoStatus, Simulation};
+pub use simulation::{ExternalForces, ServoStatus, Simulation};
 pub use time_step::plan_time_step;
 pub use world::{TimeStep, principal};

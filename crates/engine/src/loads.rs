@@ -1,8 +1,8 @@
 //! External loads on grains.
 
-use crate::fields::Fields;
+use crate::fields::{Fields, GIVEN_LOAD};
 use crate::refusal::WorldError;
-use crate::world::{Load, World};
+use crate::world::{Load, Vec3, World};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::is_ghost;
 use seixo_sweeps::kernels::bonds::LOAD_OF_GROUP;
@@ -41,6 +41,10 @@ pub(crate) struct Loads {
     /// Sum of the loads of each group at the time of the last evaluation.
     now: Vec<Option<GroupLoad>>,
     depend_on_time: bool,
+    /// Number of groups of all grains if some were given loads of their own, otherwise zero.
+    groups_of_loaded_grains: u32,
+    /// Grains that were lately given loads of their own.
+    pub lately: LatelyLoaded,
 }
 
 impl Loads {
@@ -79,6 +83,7 @@ impl Loads {
             given,
             now,
             depend_on_time,
+            ..
         } = self;
         *depend_on_time = given.iter().flatten().any(Load::depends_on_time);
         now.clear();
@@ -105,18 +110,30 @@ impl Loads {
             member: &fields.member,
             velocity: &fields.velocity,
             spin: &fields.spin,
+            given_load: &fields.given_load,
         };
         (loaded, &mut fields.force, &mut fields.torque)
     }
 
     /// Whether there are no loads.
     pub fn is_empty(&self) -> bool {
-        self.given.is_empty()
+        self.given.is_empty() && !self.act_on_single_grains()
     }
 
     /// Number of groups that may have loads.
     pub fn groups(&self) -> u32 {
-        self.given.len() as u32
+        self.groups_of_loaded_grains.max(self.given.len() as u32)
+    }
+
+    /// Whether single grains were given loads of their own.
+    pub fn act_on_single_grains(&self) -> bool {
+        self.groups_of_loaded_grains > 0
+    }
+
+    /// Notes whether these grains were given loads of their own, and their groups: grains of all of these may come to a domain.
+    pub fn follow(&mut self, fields: &Fields) {
+        let groups = || fields.group.iter().max().map_or(0, |&last| last + 1);
+        self.groups_of_loaded_grains = if fields.given_load.is_empty() { 0 } else { groups() };
     }
 
     /// Loads at a time \[s\] as [`LOAD_OF_GROUP`] numbers for each group up to `groups`.
@@ -158,12 +175,27 @@ pub(crate) struct LoadedGrains<'a> {
     pub member: &'a [u32],
     pub velocity: &'a [f64],
     pub spin: &'a [f64],
+    /// Loads of single grains; empty if none were given.
+    pub given_load: &'a [f64],
 }
 
 impl LoadedGrains<'_> {
+    /// Load on grain i: that of its group and its own.
+    fn on(&self, i: usize) -> Option<GroupLoad> {
+        let of_group = self.loads.on(self.group[i]).copied();
+        let Some(given) = self.given_load.get(i * GIVEN_LOAD..(i + 1) * GIVEN_LOAD) else {
+            return of_group;
+        };
+        let own = GroupLoad {
+            force: load(given, 0),
+            torque: load(given, 3),
+        };
+        Some(of_group.map_or(own, |group| group.plus(&own)))
+    }
+
     /// Adds its load to the force and torque of grain i in slot `slot`; returns the power of the load \[W\].
     pub(crate) fn lay_on(&self, i: usize, slot: usize, force: &mut [f64], torque: &mut [f64]) -> f64 {
-        if let Some(pull) = self.loads.on(self.group[i]) {
+        if let Some(pull) = self.on(i) {
             add(force, slot * RECORD, &pull.force);
             if !self.spin.is_empty() {
                 add(torque, slot * RECORD, &pull.torque);
@@ -177,11 +209,58 @@ impl LoadedGrains<'_> {
         if self.member.get(i).is_some_and(|&member| is_ghost(member)) {
             return 0.0;
         }
-        let Some(pull) = self.loads.on(self.group[i]) else { return 0.0 };
+        let Some(pull) = self.on(i) else { return 0.0 };
         let power = pull.force.dot(&load(self.velocity, i * RECORD));
         if self.spin.is_empty() {
             return power;
         }
         power + pull.torque.dot(&load(self.spin, i * RECORD))
+    }
+}
+
+/// A load that is given to a grain.
+#[derive(Clone, Copy)]
+pub(crate) struct GivenLoad {
+    /// Id of the grain.
+    pub id: u32,
+    /// Force \[N\].
+    pub force: Vec3,
+    /// Torque \[N m\]; `None` keeps that which it has.
+    pub torque: Option<Vec3>,
+}
+
+/// Which grains were given loads of their own in the latest step with such a change, and in the step before that.
+///
+/// Loads that a program gives to a grain in every step are samples of a load that changes all the time; others begin when they are given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LatelyLoaded {
+    pub step: u64,
+    /// Ids in the step before, ascending.
+    pub before: Vec<u32>,
+    /// Ids in this step, ascending.
+    pub now: Vec<u32>,
+}
+
+impl LatelyLoaded {
+    /// Goes to a step.
+    pub fn go_to(&mut self, step: u64) {
+        if step == self.step {
+            return;
+        }
+        let now = std::mem::take(&mut self.now);
+        self.before = if step == self.step + 1 { now } else { Vec::new() };
+        self.step = step;
+    }
+
+    /// Notes that grains with these ids are given loads in this step.
+    pub fn note(&mut self, ids: impl IntoIterator<Item = u32>) {
+        self.now.extend(ids);
+        self.now.sort_unstable();
+        self.now.dedup();
+    }
+
+    /// Whether a grain was given a load in the step before.
+    pub fn includes(&self, id: u32) -> bool {
+        self.before.binary_search(&id).is_ok()
     }
 }

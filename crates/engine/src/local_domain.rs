@@ -227,6 +227,22 @@ impl LocalDomain {
         Ok(())
     }
 
+    /// Whether one GPU steps the grains that can take their given loads as they are.
+    pub(crate) fn takes_given_loads(&self) -> bool {
+        let remote = self.backend.grains.as_ref();
+        remote.is_some_and(|remote| remote.takes_given_loads()) && !self.populations.flows()
+    }
+
+    /// Sends the loads that were given to grains in the observed state to the GPU, and observes it again, as its precision may be lower.
+    pub(crate) fn send_given_loads(&mut self) -> Result<(), StepError> {
+        self.with_gpu_backend(|remote, host| {
+            remote.send_given_loads(host);
+            Ok(())
+        })?;
+        self.backend.is_current = false;
+        self.observe()
+    }
+
     /// Turns flags of grains on a GPU into the error that they mean, or removes grains that left.
     pub(crate) fn handle_grain_flags(&mut self, raised: u32) -> Result<(), StepError> {
         if self.populations.loses_grains_and_bodies(raised) {

@@ -14,6 +14,7 @@ mod diffusion;
 mod disabled;
 mod energies;
 mod events;
+mod external_forces;
 mod fluids;
 mod freezing;
 mod gear;

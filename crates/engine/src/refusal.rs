@@ -312,6 +312,9 @@ pub enum WorldError {
         /// The reason, with the remedy.
         what: String,
     },
+    /// Loads that single grains cannot be given.
+    #[error("external forces: {0}")]
+    ExternalForces(String),
     /// The simulation stopped before a change.
     #[error("{0}")]
     Stopped(Box<crate::guard::StepError>),

@@ -70,8 +70,8 @@ pub struct GrainSnapshot {
     pub velocity: Vec<[f64; 3]>,
     /// Angular velocities at this time \[rad/s\].
     pub angular_velocity: Vec<[f64; 3]>,
-    /// Forces of contacts, bonds, loads and fluids, without gravity \[N\]. A force of fluids on a body is distributed over its grains by the volumes
-    /// of their spheres.
+    /// Forces of contacts, bonds, loads and fluids, without gravity \[N\]. Loads are those of groups, and external forces on single grains. A force of
+    /// fluids on a body is distributed over its grains by the volumes of their spheres.
     pub force: Vec<[f64; 3]>,
     /// Torques of the same forces about the centers of the grains \[N m\].
     pub torque: Vec<[f64; 3]>,

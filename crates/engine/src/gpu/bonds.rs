@@ -1,8 +1,10 @@
 //! Bonds and loads on the GPU.
 
 use super::step::BATCH;
+use super::transfer::widened;
 use super::{GpuGrains, Number, doubles, numbers, sides};
 use crate::bonds::BondBreak;
+use crate::fields::GIVEN_LOAD;
 use crate::populations::Populations;
 use seixo_device::exclusive_scan;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
@@ -64,6 +66,8 @@ pub(super) struct GpuBonds<C, R> {
     /// Number of groups if loads depend on time, otherwise zero.
     loads_per_step: u32,
     loaded: bool,
+    /// Forces and torques that single grains were given, in the order of the grains; without rotation the torques are one record.
+    given_loads: Option<[Buffer<C>; 2]>,
     /// Orientations, in the order of the grains.
     orientation: Buffer<C>,
     /// Damping power of the bonds of each grain, summed since the last download \[W\].
@@ -155,6 +159,12 @@ impl<C: Number, R: Number> Table<C, R> {
     }
 }
 
+/// Records of the forces or torques that grains were given, from the number `first` of each load on.
+fn given_records<C: Number>(host: &Populations, first: usize) -> Vec<C> {
+    let loads = host.grains.fields.given_load.chunks_exact(GIVEN_LOAD);
+    numbers(loads.flat_map(|load| [load[first], load[first + 1], load[first + 2], 0.0]))
+}
+
 /// These numbers and one more record, as buffers cannot be empty.
 fn with_room(values: Vec<f64>) -> impl Iterator<Item = f64> {
     values.into_iter().chain([0.0; RECORD])
@@ -181,11 +191,23 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
         let seated = if is_decomposed { &[][..] } else { &fields.id[..] };
         let mut orientation = numbers::<C>(fields.orientation.iter().copied());
         orientation.resize(if host.is_bonded() { RECORD * room } else { RECORD }, C::of(0.0));
+        let turning = if host.context.materials.has_friction { room } else { 1 };
+        let given = |first: usize, room: usize| {
+            let mut records = given_records::<C>(host, first);
+            records.resize(RECORD * room, C::of(0.0));
+            gpu.upload(&records, "loads of grains")
+        };
+        let given_loads = if host.loads.act_on_single_grains() {
+            Some([given(0, room)?, given(3, turning)?])
+        } else {
+            None
+        };
         Ok(Some(GpuBonds {
             table: Table::new(gpu, host, seated, |_| false)?,
             several: network.is_some_and(|network| network.bond_parameters.len() > BOND_PARAMETERS),
             taken: gpu.zeros(room.next_multiple_of(RECORD), "the ledger")?,
             loaded: !host.loads.is_empty(),
+            given_loads,
             bond_parameters: gpu.upload(
                 &numbers::<R>(with_room(network.map_or_else(Vec::new, |network| network.bond_parameters.clone()))),
                 "bonds",
@@ -206,7 +228,18 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
             gpu.lengthen(&mut self.orientation, RECORD * room, "orientations")?;
             gpu.lengthen(&mut self.taken, room, "the ledger")?;
         }
+        let turning = self.given_loads.as_ref().is_some_and(|[force, torque]| force.len() == torque.len());
+        for column in self.given_loads_to_sort(turning) {
+            gpu.lengthen(column, RECORD * room, "loads of grains")?;
+        }
         Ok(())
+    }
+
+    /// Forces and, with rotation, torques that single grains were given, which are sorted with the grains.
+    pub(super) fn given_loads_to_sort(&mut self, turning: bool) -> impl Iterator<Item = &mut Buffer<C>> {
+        self.given_loads
+            .iter_mut()
+            .flat_map(move |columns| columns.iter_mut().take(1 + usize::from(turning)))
     }
 
     /// Whether grains have seats, which are sorted with them.
@@ -248,6 +281,31 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Orientations, if there are any.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
         self.holding.as_ref().and_then(GpuBonds::orientations)
+    }
+
+    /// Forces and, with rotation, torques that single grains were given.
+    pub(super) fn given_loads(&self) -> impl Iterator<Item = &Buffer<C>> {
+        let columns = self.holding.as_ref().and_then(|holding| holding.given_loads.as_ref());
+        columns.into_iter().flatten().take(1 + usize::from(self.kind.frictional))
+    }
+
+    /// Whether single grains were given loads.
+    pub(super) fn has_given_loads(&self) -> bool {
+        self.given_loads().next().is_some()
+    }
+
+    /// Writes the given loads of the host, whose order is that of the grains here, and the forces and velocities that belong to them.
+    pub(super) fn write_given_loads(&self, host: &Populations) {
+        let (gpu, fields) = (&self.gpu, &host.grains.fields);
+        for (column, first) in self.given_loads().zip([0, 3]) {
+            gpu.write_part(column, 0, &given_records::<C>(host, first));
+        }
+        gpu.write_part(&self.force, 0, &numbers::<R>(fields.force.iter().copied()));
+        gpu.write_part(&self.half_velocity, 0, &numbers::<C>(widened(&fields.half_velocity)));
+        if self.kind.frictional {
+            gpu.write_part(&self.torque, 0, &numbers::<R>(fields.torque.iter().copied()));
+            gpu.write_part(&self.half_spin, 0, &numbers::<C>(widened(&fields.half_spin)));
+        }
     }
 
     /// Records the new indices of the grains after a sort.
@@ -343,11 +401,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             frictional: self.kind.frictional,
             walls: near_walls.is_some(),
             ghosts: self.has_members(),
+            single: holding.given_loads.is_some(),
         };
+        let given = holding.given_loads.as_ref();
+        let [given_force, given_torque] = [0, 1].map(|which| given.map_or(&holding.orientation, |columns| &columns[which]));
         let (count, dim) = units(self.n);
         // SAFETY: threads beyond n do nothing. Rows end at the number of entries, behind which there is one more that is read but not used. Entries
         // refer to bonds, each with three records. Groups are rows of the loads. All fields have n records, those of rotation if it is read, and
-        // members n words. Flags have all their words, and powers two records for every block.
+        // members n words; so have the loads of single grains if they are read. Flags have all their words, and powers two records for every block.
         unsafe {
             bond_forces_on_grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -360,6 +421,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.group.argument(),
                 self.member().argument(),
                 holding.loads.argument(),
+                given_force.records(),
+                given_torque.records(),
                 near_walls.map_or(&self.no_rows, |near| &near.row).argument(),
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),

@@ -164,6 +164,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(orientations, order, n, RECORD, &self.reference);
             swap(orientations, &mut self.reference);
         }
+        for column in self
+            .holding
+            .iter_mut()
+            .flat_map(|holding| holding.given_loads_to_sort(self.kind.frictional))
+        {
+            gpu.gather(column, order, n, RECORD, &self.reference);
+            swap(column, &mut self.reference);
+        }
         if let Some(geared) = &mut self.geared {
             geared.reorder(gpu, order, (n, self.kind.frictional), &mut self.reference);
         }

@@ -322,6 +322,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
     }
 
+    fn takes_given_loads(&self) -> bool {
+        self.has_given_loads() && self.carriers.is_none() && self.geared.is_none()
+    }
+
+    fn send_given_loads(&self, host: &Populations) {
+        self.write_given_loads(host);
+    }
+
     fn preview(&self, origin: Vec3, shade: ColorScalar) -> PendingPreview {
         self.preview_of(origin, shade)
     }

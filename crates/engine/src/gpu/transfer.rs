@@ -26,13 +26,22 @@ use std::sync::Arc;
 const EXTENDED_HISTORY_ON_GPU: usize = 10;
 
 /// Records of four numbers from records of three.
-fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
+pub(super) fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
     triples.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0])
 }
 
 /// Records of three numbers from records of four.
 fn narrowed(records: Vec<f64>) -> Vec<f64> {
     records.chunks_exact(RECORD).flat_map(|v| [v[0], v[1], v[2]]).collect()
+}
+
+/// Loads of six numbers from records of forces and torques; zero torques without records of them.
+fn joined(force: &[f64], torque: &[f64]) -> Vec<f64> {
+    const NO_TORQUE: &[f64] = &[0.0; RECORD];
+    let torques = torque.chunks_exact(RECORD).chain(std::iter::repeat(NO_TORQUE));
+    let both = force.chunks_exact(RECORD).zip(torques);
+    let loads = both.flat_map(|(force, torque)| [&force[..3], &torque[..3]]);
+    loads.flatten().copied().collect()
 }
 
 /// Downloads of grains and walls that are in progress.
@@ -49,6 +58,8 @@ pub(super) struct Fetched<C, R> {
     /// Member numbers of grains, with bodies or in a subdomain.
     member: Option<Ticket<u32>>,
     orientations: Option<Ticket<C>>,
+    /// Forces that single grains were given, and torques if they rotate.
+    given_loads: Vec<Ticket<C>>,
     /// Derivatives of positions and orientations.
     derivatives: Option<[Ticket<C>; 2]>,
 }
@@ -281,6 +292,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies)),
             member: (self.carriers.is_some() || self.members_of_domain().is_some()).then(|| copies.add(self.member(), 0..n)),
             orientations: self.all_orientations().map(|orientation| copies.add(orientation, 0..RECORD * n)),
+            given_loads: self.given_loads().map(|column| copies.add(column, 0..RECORD * n)).collect(),
             derivatives: self.geared.as_ref().map(|geared| {
                 let turns = if self.kind.frictional { ORIENTATION_DERIVATIVES * n } else { 0 };
                 [
@@ -331,6 +343,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         if let Some(orientation) = fetched.orientations {
             host.grains.fields.orientation = doubles(&arrived.take(orientation));
+        }
+        let given: Vec<Vec<f64>> = fetched
+            .given_loads
+            .into_iter()
+            .map(|ticket| doubles(&arrived.take(ticket)))
+            .collect();
+        if let Some((force, torque)) = given.split_first() {
+            host.grains.fields.given_load = joined(force, torque.first().map_or(&[][..], |torque| &torque[..]));
         }
         if let Some(derivatives) = fetched.derivatives {
             [host.grains.fields.position_derivatives, host.grains.fields.orientation_derivatives] =

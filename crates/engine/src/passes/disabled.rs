@@ -86,6 +86,7 @@ impl Populations {
         let first = self.grains.fields.len();
         self.add_inserted_scalars(new);
         self.grains.fields.append(new);
+        self.loads.follow(&self.grains.fields);
         let end = self.grains.fields.len();
         if self.bodies.are_present {
             self.grains.fields.member.resize(end, FREE);

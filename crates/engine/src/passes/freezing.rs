@@ -218,6 +218,7 @@ impl Populations {
         let (bodies, members) = Bodies::new(&frozen.grains);
         let first_member = self.bodies.append(bodies);
         self.grains.fields.append(&new);
+        self.loads.follow(&self.grains.fields);
         self.grains.fields.member.extend(new.id.iter().map(|id| first_member + members[id]));
         self.bodies.find_places(&self.grains.fields.member);
         let end = self.grains.fields.len();

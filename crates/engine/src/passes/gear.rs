@@ -29,6 +29,35 @@ impl Populations {
         grains.for_each(|i| begin(i, &mut geared, |grains| rates_of(i, grains, &pushed, &stepping)));
     }
 
+    /// Second derivatives of some grains under the present forces; none without Gear's method.
+    pub(crate) fn second_derivatives(&mut self, grains: &[usize]) -> Vec<([f64; 3], [f64; 4])> {
+        if !self.is_geared() {
+            return Vec::new();
+        }
+        let stepping = self.context.stepping;
+        let (geared, pushed) = geared(&mut self.grains.fields);
+        grains.iter().map(|&i| rates_of(i, &geared, &pushed, &stepping)).collect()
+    }
+
+    /// Adds to the second derivatives of some grains what forces changed since `before`: a jump of forces is no error of the series.
+    pub(crate) fn shift_second_derivatives(&mut self, grains: &[usize], before: &[([f64; 3], [f64; 4])]) {
+        let now = self.second_derivatives(grains);
+        let fields = &mut self.grains.fields;
+        for ((&i, before), now) in grains.iter().zip(before).zip(&now) {
+            let second = &mut fields.position_derivatives[i * POSITION_DERIVATIVES..][..3];
+            for (slot, (now, before)) in second.iter_mut().zip(now.0.iter().zip(&before.0)) {
+                *slot += now - before;
+            }
+            // The second derivative of the orientation is behind the first.
+            let at = i * ORIENTATION_DERIVATIVES + RECORD;
+            if let Some(second) = fields.orientation_derivatives.get_mut(at..at + RECORD) {
+                for (slot, (now, before)) in second.iter_mut().zip(now.1.iter().zip(&before.1)) {
+                    *slot += now - before;
+                }
+            }
+        }
+    }
+
     /// Like [`Populations::begin_gear`], for those of some bodies that move freely.
     pub(crate) fn begin_gear_of_bodies(&mut self, bodies: Range<usize>) {
         if !self.is_geared() {

@@ -78,6 +78,7 @@ impl Populations {
             member,
             velocity,
             spin,
+            given_load,
             ..
         } = &self.grains.fields;
         let loaded = LoadedGrains {
@@ -86,6 +87,7 @@ impl Populations {
             member,
             velocity,
             spin,
+            given_load,
         };
         let of_loads = (0..group.len()).fold(0.0, |power, i| power + loaded.power(i));
         of_loads + self.power_of_prescribed_motion()

@@ -68,6 +68,7 @@ impl Simulation {
             ]),
         );
         self.whole.populations.save_motion(to);
+        self.whole.populations.save_lately_loaded(to);
         self.whole.populations.save_ledger(to);
         Ok(())
     }
@@ -130,6 +131,8 @@ impl Simulation {
             }
             populations.bonds = Some(Box::new(BondNetwork::load(&world, state)?));
         }
+        populations.loads.follow(&populations.grains.fields);
+        populations.restore_lately_loaded(state);
         populations.grains.disabled = populations.disabled_of(state)?;
         populations.restore_given_masses(state);
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {

@@ -80,6 +80,7 @@ mod decomposition_on_a_gpu;
 mod disabled;
 mod events;
 mod extended_contacts;
+mod external_forces;
 mod films;
 mod floating;
 #[cfg(feature = "long-tests")]

@@ -9,7 +9,7 @@ use crate::layout::{Record, last, load, record, xyz};
 use crate::periodic::PeriodicBoundaries;
 use cubecl::prelude::*;
 use seixo_laws::bond::{BondForces, Utilization, bond_forces, deformed, rotation_since, utilization};
-use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, near_vector};
 
 /// Number of low bits in the state word of a bond that hold its break mode. The bits above hold the step of the break, counted from one. The word of
 /// an intact bond is zero.
@@ -61,6 +61,8 @@ pub struct BondKernelConfig {
     pub walls: bool,
     /// Whether some grains are ghost particles. The work of loads on them is added to the ledger of the subdomain that owns them.
     pub ghosts: bool,
+    /// Whether single grains have loads of their own.
+    pub single: bool,
 }
 
 /// A record as an orientation.
@@ -258,7 +260,7 @@ pub(super) fn bonds_on<R: Real>(from: usize, to: usize, entries: &[u32], pull: &
 /// in the order of the table. `rows` holds first and last entry of every grain, and entries are bond indices, flagged with [`SECOND_GRAIN`].
 /// Dissipation of bonds and work of loads are added to the ledger, with the earlier sums of the grains in `taken`. The work of loads on ghost
 /// particles, which `member` marks, belongs to the ledger of the subdomain that owns them. `loads` has [`LOAD_OF_GROUP`] numbers for each group, for
-/// each step of a batch if `loads_per_step` is not zero.
+/// each step of a batch if `loads_per_step` is not zero. `given_force` and `given_torque` are loads of single grains, if `plan` says that there are some.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -269,6 +271,8 @@ pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
     group: &[u32],
     member: &[u32],
     loads: &[R],
+    given_force: &[Record<C>],
+    given_torque: &[Record<C>],
     wall_row: &[u32],
     velocity: &[Record<R>],
     spin: &[Record<R>],
@@ -299,9 +303,15 @@ pub fn bond_forces_on_grains<R: Coordinate<R>, C: Coordinate<R>>(
             if plan.loaded {
                 let load_of_group = (flags[DONE] * loads_per_step + group[i]) as usize * LOAD_OF_GROUP;
                 pushed = load::<R>(loads, load_of_group);
+                if plan.single {
+                    pushed = pushed.plus(&near_vector::<C, R>(&xyz::<C>(given_force[i])));
+                }
                 let mut given = pushed.dot(&xyz::<R>(velocity[i]));
                 if plan.frictional {
                     turned = load::<R>(loads, load_of_group + 4usize);
+                    if plan.single {
+                        turned = turned.plus(&near_vector::<C, R>(&xyz::<C>(given_torque[i])));
+                    }
                     given += turned.dot(&xyz::<R>(spin[i]));
                 }
                 if plan.ghosts {

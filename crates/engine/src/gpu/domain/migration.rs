@@ -121,7 +121,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// All columns that not every simulation has.
     fn belongings(&self) -> Vec<MigratingColumn<'_, C>> {
         let geared = self.geared.iter().flat_map(|geared| geared.columns(self.kind.frictional));
-        self.changing().into_iter().chain(geared).collect()
+        let given = self.given_loads().map(|column| (column, RECORD));
+        self.changing().into_iter().chain(geared).chain(given).collect()
     }
 
     /// Makes room for n grains.

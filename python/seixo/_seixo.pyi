@@ -18,6 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from typing_extensions import Self
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 __version__: str
 
@@ -48,6 +53,27 @@ class Diagnostic:
     def limit(self) -> str | None: ...
     @property
     def remedy(self) -> str: ...
+
+# ---------------------------------------------------------------- external_force
+
+@final
+class ExternalForce:
+    """External forces [N] or torques [N m] on single grains, which act from the time at which they are given until they are replaced.
+
+    A key is one id, an array of ids, a Boolean array over all grains in the order of their ids, or `[:]` for all grains. A value has three components for
+    each of these grains, or three for all of them together. Reading makes a copy (n, 3), or (3,) for one id. A force that is given in every step is one
+    that changes all the time, such as that of a spring. A grain of a rigid body passes its force and torque on to the body. There is no such force on
+    fluid particles: each of the three solvers would have to add it in a pass of its own.
+    """
+
+    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> NDArray[np.float64]: ...
+    def __setitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_], value: ArrayLike) -> None: ...
+    def __len__(self) -> int:
+        """Number of grains."""
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Values of all grains in the order of their ids (n, 3)."""
+    def clear(self) -> None:
+        """Ends all of them; those of the other kind, torques or forces, are kept."""
 
 # ---------------------------------------------------------------- scene
 

@@ -2,6 +2,7 @@
 
 mod command;
 mod errors;
+mod external_force;
 mod results;
 mod runs;
 mod scene;
@@ -21,6 +22,7 @@ static MEMORY: seixo::device::Aligned = seixo::device::Aligned;
 fn extension(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::register(module)?;
+    external_force::register(module)?;
     scene::register(module)?;
     runs::register(module)?;
     simulation::register(module)?;

@@ -5,6 +5,7 @@ mod images;
 pub(crate) mod motion;
 mod points;
 pub(crate) mod servo;
+mod starts;
 mod wear;
 
 use crate::fields::{Fields, PART, part_range, parts};
@@ -22,7 +23,9 @@ use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::layout::{ELEMENT, FRUSTUM, PLANE, RECORD, SPHERE, TRIANGLE, WALL, WALL_CONTACT, load};
 use seixo_sweeps::wall::{elements_near, normal_at, velocity_of_surface};
 use seixo_sweeps::wall_pose::{POSE, SERVO, rotation_of_wall};
-pub(crate) use servo::{ServoLoad, finished_displacements};
+pub(crate) use servo::ServoLoad;
+pub(crate) use starts::{displacements_without_starts, last_motions};
+use std::collections::BTreeSet;
 use wear::SlidingWork;
 
 /// Load on a wall.
@@ -91,6 +94,10 @@ pub struct Walls {
     set_targets: Vec<Option<f64>>,
     /// Displacements of servos whose motions ended, in the order of their ends \[m\].
     finished_displacements: Vec<f64>,
+    /// Wall of each of them.
+    ended_servos_of: Vec<u32>,
+    /// Walls of which checkpoints hold where their present motion began.
+    with_starts: BTreeSet<usize>,
     /// Loads of grains of other subdomains on each wall with a servo; empty without decomposition.
     pub borne_elsewhere: Vec<ServoLoad>,
     /// Current poses of the walls, see [`POSE`].
@@ -267,6 +274,14 @@ impl Walls {
         self.carried_before[wall] = self.carried(wall);
         self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned + self.turned_by_servo(wall);
         self.end_servo(wall);
+        self.begin_motion(wall, shape, motion, time)
+    }
+
+    /// Begins a motion of a wall that has this shape at this time \[s\].
+    ///
+    /// # Errors
+    /// As [`Walls::repeat`].
+    fn begin_motion(&mut self, wall: usize, shape: WallShape, motion: &WallMotion, time: f64) -> Result<(), WorldError> {
         let given = &mut self.given[wall];
         given.shape = shape;
         given.motion = motion.begun(time);

@@ -7,6 +7,7 @@ use crate::world::{Domain, Grains, Vec3, vector};
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, kinetic_energy};
+use seixo_laws::rotation::angular_momentum;
 use seixo_sweeps::bodies::{FREE, advance_body, carry, orientation_at, original_of, push_on, store_orientation, with_load};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES, advance_body_by_gear};
 use seixo_sweeps::joints::advance_on_joint;
@@ -82,6 +83,22 @@ impl Populations {
                 let [rate, _] = self.bodies.rates(b, &self.grains.fields, &self.context.stepping);
                 let back = rate.times(self.context.stepping.velocity_lead);
                 store(&mut self.bodies.half_velocity, at, &velocity.minus(&back));
+            }
+        }
+    }
+
+    /// Sets the angular velocity of some bodies \[rad/s\], except those with prescribed motion or on joints.
+    pub(crate) fn set_spin_of_bodies(&mut self, spin: Vec3, is_chosen: impl Fn(&Populations, usize) -> bool) {
+        let spin = vector(spin);
+        for b in 0..self.bodies.len() {
+            if is_chosen(self, b) && !self.bodies.is_bound(b) {
+                let at = b * RECORD;
+                store(&mut self.bodies.spin, at, &spin);
+                let [_, rate] = self.bodies.rates(b, &self.grains.fields, &self.context.stepping);
+                let moments: Vector3<f64> = load(&self.bodies.moments, at);
+                let momentum = angular_momentum(&orientation_at(&self.bodies.orientation, at), &spin, &moments);
+                let back = rate.times(self.context.stepping.velocity_lead);
+                store(&mut self.bodies.momentum, at, &momentum.minus(&back));
             }
         }
     }

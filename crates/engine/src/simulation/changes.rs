@@ -188,6 +188,37 @@ impl Simulation {
         )
     }
 
+    /// Sets the velocity of the center of mass \[m/s\] of a rigid body at this time, and its angular velocity \[rad/s\] if one is given. A body with
+    /// prescribed motion or on a joint is not changed. An unknown id is ignored.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn set_velocity_of_body(&mut self, body: u32, velocity: Vec3, angular_velocity: Option<Vec3>) -> Result<(), WorldError> {
+        let gained = self.edit(OverlapCheck::Nothing, |populations| {
+            let is_it = |populations: &Populations, b: usize| populations.bodies.id[b] == body;
+            populations.set_velocity_of_bodies(velocity, is_it);
+            if let Some(spin) = angular_velocity {
+                populations.set_spin_of_bodies(spin, is_it);
+            }
+        })?;
+        self.whole.populations.ledger.work.inserted += gained;
+        Ok(())
+    }
+
+    /// Announces that grains of this group may be held, set free or loaded, as [`crate::world::LaterAdditions::constrained_groups`] does at the start.
+    pub fn announce_group(&mut self, group: u32, name: &str) {
+        let announced = &mut self.whole.populations.constrained_groups;
+        if announced.iter().all(|(known, _)| *known != group) {
+            announced.push((group, name.to_owned()));
+        }
+    }
+
+    /// Lets checkpoints hold where this wall was when its present motion began: of the motions that it got, [`Simulation::restore_changed`] then needs
+    /// only the last. For walls that get very many. Returns false, and does nothing, with periodic sides, where all motions are needed.
+    pub fn keep_start_of_wall(&mut self, wall: usize) -> bool {
+        self.whole.populations.walls.keep_start(wall)
+    }
+
     fn set_velocities(
         &mut self,
         velocity: Vec3,

@@ -10,7 +10,7 @@ use crate::refusal::WorldError;
 use crate::simulation::Simulation;
 use crate::simulation::autotune::placed;
 use crate::state::{Column, Sections, State};
-use crate::walls::finished_displacements;
+use crate::walls::{displacements_without_starts, last_motions};
 use crate::world::{Settings, World};
 use seixo_sweeps::layout::RECORD;
 
@@ -50,6 +50,7 @@ impl Simulation {
             flow.save(to);
         }
         self.whole.populations.walls.save_servos(to);
+        self.whole.populations.walls.save_starts(to);
         self.whole.populations.save_cell(to);
         self.whole.populations.save_wear(to);
         to.put(
@@ -89,7 +90,8 @@ impl Simulation {
 
     /// Like [`Simulation::restore`], for a simulation whose surroundings were changed before it was saved.
     ///
-    /// `past` contains the arguments of [`Simulation::change`] and the steps at which it was called.
+    /// `past` contains the arguments of [`Simulation::change`] and the steps at which it was called. Of changes that replace each other – gravity, a
+    /// load, presence of a wall, and motions of a wall after [`Simulation::keep_start_of_wall`] – it need only have the last.
     ///
     /// # Errors
     /// As [`Simulation::restore`].
@@ -152,16 +154,29 @@ impl Simulation {
         };
 
         populations.tune_servos();
-        let mut ways = finished_displacements(state);
-        for (step, changes) in past {
+        let last = last_motions(past);
+        let starts = populations.walls.saved_starts(state, &last)?;
+        let ways = displacements_without_starts(state, &starts)?;
+        let mut ways = ways.iter();
+        for (index, (step, changes)) in past.iter().enumerate() {
             let then = *step as f64 * dt;
             populations.walls.place(then, true);
-            for change in changes {
+            for (number, change) in changes.iter().enumerate() {
+                if let SurroundingsChange::Motion { wall, motion } = change
+                    && let Some(start) = starts.get(wall)
+                {
+                    if last.get(wall) == Some(&(index, number)) {
+                        populations.walls.begin_from_start(*wall, motion, start, then)?;
+                        populations.tune_servos();
+                    }
+                    continue;
+                }
                 populations.walls.restore_servo(change, &mut ways)?;
                 populations.change_surroundings(std::slice::from_ref(change), then)?;
             }
             populations.switch_again(changes, then, state)?;
         }
+        populations.walls.take_starts(state, &starts)?;
         if populations.is_geared() && populations.bodies.lack_derivatives() {
             return Err(misfit("its rigid bodies were not moved by Gear's method"));
         }

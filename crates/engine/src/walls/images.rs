@@ -344,6 +344,11 @@ impl Walls {
         Ok(())
     }
 
+    /// Whether walls may have images.
+    pub(super) fn may_repeat(&self) -> bool {
+        self.images.cell.is_some()
+    }
+
     /// Record of an element at the start of its wall's motion, displaced by `shift` \[m\].
     fn shifted(&self, element: usize, shift: &Vec3) -> [f64; ELEMENT] {
         let mut record = [0.0; ELEMENT];

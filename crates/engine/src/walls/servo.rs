@@ -313,6 +313,7 @@ impl Walls {
         let record = &mut self.servos[wall * SERVO..][..SERVO];
         if self.given[wall].motion.servo.is_some() {
             self.finished_displacements.push(record[7]);
+            self.ended_servos_of.push(wall as u32);
         }
         record.fill(0.0);
         self.set_targets[wall] = None;

@@ -30,7 +30,7 @@
 //! ```
 
 use crate::FilesError;
-use crate::layer::{FileLayer, LayerFile, beside, temporary_of, write_temporary};
+use crate::layer::{FileLayer, LayerFile, beside, folder_of, temporary_of, write_temporary};
 use seixo_engine::state::{Column, Sections, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -231,8 +231,33 @@ pub fn write<E: From<FilesError>>(
     save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
 ) -> Result<PathBuf, E> {
     let path = folder.join(FILE_NAME);
+    write_keeping(layer, &path, Some(previous_of(&path)), header, save)?;
+    Ok(path)
+}
+
+/// Writes a checkpoint into a file of any name, in place of what was there. Once this returns, it survives a power cut; if it fails, the old file is
+/// still there. `save` puts the sections.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_file<E: From<FilesError>>(
+    layer: &dyn FileLayer,
+    path: &Path,
+    header: &Header,
+    save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
+) -> Result<(), E> {
+    write_keeping(layer, path, None, header, save)
+}
+
+fn write_keeping<E: From<FilesError>>(
+    layer: &dyn FileLayer,
+    path: &Path,
+    previous: Option<PathBuf>,
+    header: &Header,
+    save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
+) -> Result<(), E> {
     let (mut save, mut not_saved) = (Some(save), None);
-    let written = write_sections(layer, folder, &path, header, &mut |to| {
+    let written = write_sections(layer, path, previous, header, &mut |to| {
         // Called once.
         not_saved = save.take().and_then(|save| save(to).err());
         if not_saved.is_some() {
@@ -244,19 +269,20 @@ pub fn write<E: From<FilesError>>(
     match (not_saved, written) {
         (Some(error), _) => Err(error),
         (None, written) => {
-            written.map_err(FilesError::disk(&path, "write the checkpoint"))?;
-            Ok(path)
+            written.map_err(FilesError::disk(path, "write the checkpoint"))?;
+            Ok(())
         }
     }
 }
 
 fn write_sections(
     layer: &dyn FileLayer,
-    folder: &Path,
     path: &Path,
+    previous: Option<PathBuf>,
     header: &Header,
     save: &mut dyn FnMut(&mut dyn Sections) -> io::Result<()>,
 ) -> io::Result<()> {
+    let folder = folder_of(path);
     layer.create_dir_all(folder)?;
     let temporary = write_temporary(layer, path, &mut |file| {
         let mut writing = Writing {
@@ -275,8 +301,10 @@ fn write_sections(
     })?;
     // The new file's name is made durable first: from here on it stands in for the current one even if that is damaged.
     layer.sync_dir(folder)?;
-    if layer.exists(path)? {
-        layer.rename(path, &previous_of(path))?;
+    if let Some(previous) = previous
+        && layer.exists(path)?
+    {
+        layer.rename(path, &previous)?;
     }
     layer.rename(&temporary, path)?;
     layer.sync_dir(folder)

@@ -1,12 +1,12 @@
 //! Conditions on a running simulation, as in "kinetic_energy < 1e-6 J or duration > 2 s".
 
 use crate::{
-    Probe,
-    diagnostics::{UnlocatedDiagnostic, did_you_mean, listed},
+    Probe, Scene,
+    diagnostics::{Diagnostics, Place, UnlocatedDiagnostic, did_you_mean, listed},
     quantity::{self, Dimension, Energy, Force, Number, Time, UnitExponents, Velocity},
     walls::NamedWalls,
 };
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 /// The quantity of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +108,54 @@ fn first_step_at(time: f64, is_strict: bool, time_step: f64) -> u64 {
         .into_iter()
         .find(|&steps| steps >= 0.0 && is_reached(steps));
     found.map_or(u64::MAX, |steps| steps as u64)
+}
+
+impl Scene {
+    /// The walls of this name, by their range in [`World::walls`](seixo_engine::world::World::walls): all faces of a box, or one, as in "tank.top".
+    ///
+    /// # Errors
+    /// If there are none; the error has the most similar name.
+    pub fn walls_named(&self, name: &str) -> Result<Range<usize>, UnlocatedDiagnostic> {
+        self.with_walls(|walls| walls.find(name))
+    }
+
+    /// Reads a condition in the words of `until` of a stage, such as "time > 2 s or probe.core.strain_zz > 0.15".
+    ///
+    /// # Errors
+    /// If it is no condition, or names something that the scene does not have.
+    pub fn condition(&self, text: &str) -> Result<Condition, Diagnostics> {
+        let read: Result<Condition, UnlocatedDiagnostic> = self.with_walls(|walls| {
+            let names = Names {
+                groups: &self.world.groups,
+                walls,
+            };
+            let mut condition = Condition::read(text, &names)?;
+            let known: Vec<&str> = self.probes.iter().map(|probe| probe.name.as_str()).collect();
+            condition.find_columns(&self.probes, &known)?;
+            Ok(condition)
+        });
+        read.map_err(|complaint| {
+            let mut found = Diagnostics {
+                file: "until".into(),
+                ..Diagnostics::default()
+            };
+            found.push(Place::Whole, Some(format!("{text:?}")), complaint);
+            found
+        })
+    }
+
+    /// Passes the walls on with the ranges of their sections: a face of a box is named after the box.
+    fn with_walls<T>(&self, find: impl FnOnce(NamedWalls) -> T) -> T {
+        let mut sections: BTreeMap<String, Range<usize>> = BTreeMap::new();
+        for (index, wall) in self.world.walls.iter().enumerate() {
+            let section = wall.name.split('.').next().unwrap_or_default();
+            sections.entry(section.to_owned()).or_insert(index..index).end = index + 1;
+        }
+        find(NamedWalls {
+            sections: &sections,
+            walls: &self.world.walls,
+        })
+    }
 }
 
 impl Condition {

@@ -1,4 +1,4 @@
-//! Runs a scene into a folder, and resumes a run from its folder.
+//! Runs a scene into a folder, and resumes a run from its folder. A [`Session`] runs a scene without a folder, step by step in the hands of a program.
 //!
 //! ```no_run
 //! use seixo::run::{self, NoObserver, Options};
@@ -15,6 +15,7 @@
 mod bodies;
 mod bond_breaks;
 mod changes;
+mod course;
 mod dead_zone;
 mod driver;
 mod error;
@@ -38,11 +39,15 @@ mod record;
 mod region_servos;
 mod residence;
 mod schedule;
+mod session;
 mod stage_runner;
 mod startup;
 mod statistics;
 mod surfaces;
+mod until;
 mod user_actions;
+mod user_change;
+mod user_record;
 mod viewers;
 mod volume;
 mod warnings;
@@ -53,8 +58,11 @@ pub use log::Event;
 pub use record::{
     BroadPhaseRecord, CommunicationRecord, DecompositionRecord, Outcome, Record, StageRecord, StaticTableRecord, TimeStepRecord,
 };
+pub use session::Session;
 pub use stage_runner::StageRunner;
 pub use startup::{resume, start};
+pub use until::Until;
+pub use user_change::UserChange;
 pub use volume::{entering_later, expected_output};
 
 use seixo_engine::Ranks;

@@ -1,20 +1,19 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
 use super::bond_breaks::BondBreakTable;
+use super::course::{Course, Halt};
 use super::exchange::Exchange;
 use super::folder::{CHECKPOINTS, disk};
 use super::fragments;
 use super::frames::Corners;
 use super::full_frame::FrameContents;
 use super::log::Log;
-use super::outputs::Outputs;
 use super::rank_agreement::RunRequests;
 use super::record::{self, Outcome, Record};
-use super::stage_runner::StageRunner;
 use super::viewers::Viewers;
 use super::warnings::Warnings;
 use super::{Event, Options, Progress, RunEnd, RunError};
-use seixo_engine::{Ranks, Simulation, StepError, WorldError};
+use seixo_engine::{Ranks, StepError, WorldError};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::owner::Ownership;
@@ -27,11 +26,10 @@ use std::time::Instant;
 /// Wall time between two checks of requests from outside \[s\].
 const LOOK_EVERY: f64 = 0.1;
 
-/// Outputs of a run, except checkpoints.
+/// Files of a run besides frames, energies, probes and checkpoints.
 pub(super) struct RunTables<'a> {
     /// Ownership of the folder, if this process is the one that writes.
     pub owned: Option<Ownership<'a>>,
-    pub outputs: Outputs,
     pub exchange: Option<Exchange>,
     pub breaks: Option<BondBreakTable>,
     pub log: Log,
@@ -43,8 +41,7 @@ pub(super) struct Driver<'a> {
     steps_at_end: u64,
     checkpoint_every: f64,
     keeps_previous: bool,
-    simulation: Simulation,
-    stage_runner: StageRunner,
+    course: Course,
     tables: RunTables<'a>,
     options: Options<'a>,
     started: Instant,
@@ -65,27 +62,30 @@ impl<'a> Driver<'a> {
     pub fn new(
         folder: &Path,
         (scene, bounds): (&Scene, Corners),
-        (simulation, stage_runner): (Simulation, StageRunner),
+        course: Course,
         tables: RunTables<'a>,
         options: Options<'a>,
     ) -> Driver<'a> {
         let viewers = options
             .viewers
             .clone()
-            .map(|live| Viewers::new(live, folder.to_owned(), FrameContents::of(scene, bounds, tables.outputs.surfaces())));
-        let planned = scene.run.steps(simulation.time_step().value);
+            .map(|live| Viewers::new(live, folder.to_owned(), FrameContents::of(scene, bounds, course.outputs.surfaces())));
+        let planned = scene.run.steps(course.simulation.time_step().value);
         Driver {
             folder: folder.to_owned(),
-            steps_at_end: if stage_runner.is_over() { simulation.steps() } else { planned },
+            steps_at_end: if course.stage_runner.is_over() {
+                course.simulation.steps()
+            } else {
+                planned
+            },
             checkpoint_every: scene.checkpoint.every_wall,
             keeps_previous: scene.checkpoint.keep > 1,
             before: (tables.record.wall_time, tables.record.particle_steps),
-            last_checkpoint: (Instant::now(), simulation.time()),
+            last_checkpoint: (Instant::now(), course.simulation.time()),
             warnings: Warnings::default(),
             viewers,
             source: scene.source.clone(),
-            simulation,
-            stage_runner,
+            course,
             tables,
             options,
             started: Instant::now(),
@@ -102,7 +102,7 @@ impl<'a> Driver<'a> {
             // Other ranks may be at another step, and the final outputs must not wait for them.
             self.options.ranks.iter().for_each(Ranks::leave);
         }
-        let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        let (time, steps) = (self.course.simulation.time(), self.course.simulation.steps());
         let outcome = match &ran {
             Ok(outcome) => *outcome,
             Err(error) => {
@@ -117,9 +117,9 @@ impl<'a> Driver<'a> {
                 // A full disk makes these outputs fail too; the first error is the one to report. A folder of another process is not touched.
                 if self.check_folder().is_ok() {
                     if let Some(breaks) = &mut self.tables.breaks {
-                        let _ = breaks.write(&mut self.simulation);
+                        let _ = breaks.write(&mut self.course.simulation);
                     }
-                    let _ = self.tables.outputs.list_frames(self.options.layer);
+                    let _ = self.course.outputs.list_frames(self.options.layer);
                 }
                 let reason = error.to_string();
                 let _ = self.report(&Event::Failed {
@@ -160,8 +160,8 @@ impl<'a> Driver<'a> {
             return;
         };
         let is_left = || control.stop.load(Ordering::Relaxed);
-        if let Err(stop) = viewers.linger(&mut self.simulation, failure, is_left) {
-            let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        if let Err(stop) = viewers.linger(&mut self.course.simulation, failure, is_left) {
+            let (time, steps) = (self.course.simulation.time(), self.course.simulation.steps());
             let text = format!("the rest of the run cannot be shown: {stop}");
             let _ = self.report(&Event::Notice { text, time, steps });
         }
@@ -173,7 +173,7 @@ impl<'a> Driver<'a> {
             every: LOOK_EVERY,
         };
         let mut speed = 0.0;
-        if self.simulation.steps() == 0 {
+        if self.course.simulation.steps() == 0 {
             self.run_due_events()?;
             self.advance(0)?;
             self.write_checkpoint()?;
@@ -181,7 +181,7 @@ impl<'a> Driver<'a> {
         loop {
             self.run_due_events()?;
             self.attend()?;
-            let steps = self.simulation.steps();
+            let steps = self.course.simulation.steps();
             self.report_progress(speed);
             let control = &self.options.control;
             let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
@@ -191,20 +191,23 @@ impl<'a> Driver<'a> {
             let asked = RunRequests {
                 stop: control.stop.load(Ordering::Relaxed),
                 checkpoint: control.checkpoint.swap(false, Ordering::Relaxed) || is_due,
-                steps: pace.whole(self.simulation.steps_at_once()),
+                steps: pace.whole(self.course.simulation.steps_at_once()),
             };
             let asked = asked.by_all(self.options.ranks.as_ref())?;
-            let looks = self.tables.outputs.is_due(steps);
+            let looks = self.course.outputs.is_due(steps);
             if steps >= self.steps_at_end || asked.stop || asked.checkpoint {
                 self.advance(0)?;
                 self.write_checkpoint()?;
             }
-            let outputs = &self.tables.outputs;
-            for notice in self.warnings.notices(&self.simulation, outputs, looks, steps >= self.steps_at_end) {
+            let outputs = &self.course.outputs;
+            for notice in self
+                .warnings
+                .notices(&self.course.simulation, outputs, looks, steps >= self.steps_at_end)
+            {
                 self.report(&notice)?;
             }
             if steps >= self.steps_at_end {
-                for notice in self.stage_runner.conclude(self.simulation.time(), steps) {
+                for notice in self.course.stage_runner.conclude(self.course.simulation.time(), steps) {
                     self.report(&notice)?;
                 }
                 return Ok(Outcome::Finished);
@@ -217,18 +220,17 @@ impl<'a> Driver<'a> {
                 .exchange
                 .as_ref()
                 .map_or(u64::MAX, |exchange| exchange.next_step_after(steps));
-            let next = self.tables.outputs.next_step_after(steps).min(lines);
-            let next = next.min(self.stage_runner.next_step_after(steps)).min(self.steps_at_end);
+            let next = self.course.next_step_after(steps).min(lines).min(self.steps_at_end);
             let count = asked.steps.min(next - steps);
             let count = match &mut self.viewers {
-                Some(viewers) => viewers.allowed(&self.simulation, count),
+                Some(viewers) => viewers.allowed(&self.course.simulation, count),
                 None => count,
             };
             if count == 0 {
                 continue;
             }
             let clock = Instant::now();
-            let particles = (self.simulation.len() + self.simulation.fluid_particles()) as f64;
+            let particles = (self.course.simulation.len() + self.course.simulation.fluid_particles()) as f64;
             let writing = self.advance(count)?;
             let seconds = clock.elapsed().as_secs_f64() - writing;
             pace.learn(count, seconds);
@@ -241,33 +243,15 @@ impl<'a> Driver<'a> {
 
     /// Takes `count` steps, and writes outputs meanwhile if they are due now; returns the time for outputs \[s\]. Viewers get their answers.
     fn advance(&mut self, count: u64) -> Result<f64, RunError> {
-        if !self.tables.outputs.is_due(self.simulation.steps()) {
-            let viewers = &mut self.viewers;
-            let deliver = |_: &Simulation| viewers.iter_mut().for_each(Viewers::deliver);
-            let ((), advanced) = self.simulation.advance_while(count, deliver);
-            return advanced.map(|()| 0.0).map_err(|stop| self.stopped(stop));
+        if self.course.is_due() {
+            self.check_folder()?;
         }
-        let clock = Instant::now();
-        self.check_folder()?;
-        // A download of the grains from a GPU takes as long as many steps, so it happens only if outputs are due.
-        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
-        // Before the GPU continues, as it changes the contact history.
-        let contacts = if self.tables.outputs.needs_contacts(self.simulation.steps()) {
-            self.simulation.contacts_now().map_err(|stop| self.stopped(stop))?
-        } else {
-            Vec::new()
+        let viewers = &mut self.viewers;
+        let deliver = || viewers.iter_mut().for_each(Viewers::deliver);
+        let advanced = self.course.advance(count, self.options.layer, deliver, |_, _| ());
+        let Some(seconds) = advanced.map_err(|halt| self.halted(halt))? else {
+            return Ok(0.0);
         };
-        let (outputs, layer, viewers) = (&mut self.tables.outputs, self.options.layer, &mut self.viewers);
-        let stage_runner = &mut self.stage_runner;
-        let mut seconds = 0.0;
-        let (written, advanced) = self.simulation.advance_while(count, |simulation| {
-            viewers.iter_mut().for_each(Viewers::deliver);
-            let written = outputs.write_due(layer, simulation, &contacts, |probe, line| stage_runner.take_line(probe, line));
-            seconds = clock.elapsed().as_secs_f64();
-            written
-        });
-        written?;
-        advanced.map_err(|stop| self.stopped(stop))?;
         self.output_time.0 += seconds;
         self.output_time.1 += 1;
         Ok(seconds)
@@ -275,26 +259,19 @@ impl<'a> Driver<'a> {
 
     /// Performs the stage actions that are due at this step; the following code sees the simulation after them.
     fn run_due_events(&mut self) -> Result<(), RunError> {
-        let reported = self
-            .stage_runner
-            .happen(&mut self.simulation)
-            .map_err(|refusal| self.refused(refusal))?;
+        let reported = self.course.happen().map_err(|refusal| self.refused(refusal))?;
         for event in &reported {
             self.tables.record.note(event);
             self.report(event)?;
         }
-        let (steps, time) = (self.simulation.steps(), self.simulation.time());
-        if reported.iter().any(|event| matches!(event, Event::StageBegan { .. })) {
-            let begun = self.stage_runner.stages().count();
-            self.tables.outputs.begin_stage(begun - 1, steps);
-        }
+        let (steps, time) = (self.course.simulation.steps(), self.course.simulation.time());
         if let Some(exchange) = &mut self.tables.exchange {
-            exchange.write_due(&self.stage_runner, steps, time)?;
+            exchange.write_due(&self.course.stage_runner, steps, time)?;
         }
         if let Some(breaks) = &mut self.tables.breaks {
-            breaks.write(&mut self.simulation)?;
+            breaks.write(&mut self.course.simulation)?;
         }
-        if self.stage_runner.is_over() {
+        if self.course.stage_runner.is_over() {
             self.steps_at_end = steps;
         }
         Ok(())
@@ -304,18 +281,18 @@ impl<'a> Driver<'a> {
     fn attend(&mut self) -> Result<(), RunError> {
         let mut done = Vec::new();
         let Some(viewers) = &mut self.viewers else { return Ok(()) };
-        let reached = viewers.reach_in(&mut self.simulation, &mut done);
-        let (time, steps) = (self.simulation.time(), self.simulation.steps());
+        let reached = viewers.reach_in(&mut self.course.simulation, &mut done);
+        let (time, steps) = (self.course.simulation.time(), self.course.simulation.steps());
         for one in done {
             if let Some(change) = one.lasting {
-                self.stage_runner.record_user_action(steps, change);
+                self.course.stage_runner.record_user_change(steps, change, true);
             }
             let text = one.text;
             self.report(&Event::UserAction { text, time, steps })?;
         }
         reached.map_err(|refusal| self.refused(refusal))?;
         let viewers = self.viewers.as_mut();
-        let answered = viewers.map_or(Ok(()), |viewers| viewers.answer(&mut self.simulation));
+        let answered = viewers.map_or(Ok(()), |viewers| viewers.answer(&mut self.course.simulation));
         answered.map_err(|stop| self.stopped(stop))
     }
 
@@ -325,7 +302,7 @@ impl<'a> Driver<'a> {
             refusal => RunError::Event {
                 place: self.source.place_of(&refusal),
                 refusal: Box::new(refusal),
-                time: self.simulation.time(),
+                time: self.course.simulation.time(),
                 checkpoint_time: self.last_checkpoint.1,
                 folder: self.folder.join(CHECKPOINTS),
             },
@@ -340,32 +317,36 @@ impl<'a> Driver<'a> {
         }
     }
 
+    fn halted(&self, halt: Halt) -> RunError {
+        match halt {
+            Halt::Step(stop) => self.stopped(*stop),
+            Halt::Files(error) => error.into(),
+        }
+    }
+
     fn write_checkpoint(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
         // Before anything is created again in a folder that was removed.
         self.check_folder()?;
-        self.simulation.observe().map_err(|stop| self.stopped(stop))?;
-        let mut marks = self.tables.outputs.marks(self.options.layer)?;
+        self.course.simulation.observe().map_err(|stop| self.stopped(stop))?;
+        let mut marks = self.course.outputs.marks(self.options.layer)?;
         if let Some(exchange) = &mut self.tables.exchange {
             exchange.mark(&mut marks)?;
         }
         if let Some(breaks) = &mut self.tables.breaks {
-            breaks.write(&mut self.simulation)?;
+            breaks.write(&mut self.course.simulation)?;
             breaks.mark(&mut marks)?;
         }
         let header = Header {
             version: self.tables.record.version.clone(),
             scene_hash: self.tables.record.scene_hash.clone(),
-            time: self.simulation.time(),
-            steps: self.simulation.steps(),
+            time: self.course.simulation.time(),
+            steps: self.course.simulation.steps(),
             outputs: serde_json::to_value(marks).unwrap_or_default(),
         };
         let layer = self.options.layer;
         let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, |to| {
-            self.simulation.save_to(to).map_err(|stop| self.stopped(stop))?;
-            self.tables.outputs.save(to);
-            self.stage_runner.save(to);
-            Ok::<(), RunError>(())
+            self.course.save_to(to).map_err(|stop| self.stopped(stop))
         })?;
         if !self.keeps_previous {
             let previous = path.with_extension("checkpoint.prev");
@@ -374,7 +355,7 @@ impl<'a> Driver<'a> {
             }
         }
         if self.tables.breaks.is_some() {
-            fragments::write(layer, &self.folder, &self.simulation)?;
+            fragments::write(layer, &self.folder, &self.course.simulation)?;
         }
         self.last_checkpoint = (Instant::now(), header.time);
         self.output_time.0 += clock.elapsed().as_secs_f64();
@@ -400,10 +381,16 @@ impl<'a> Driver<'a> {
         record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();
         record.particle_steps = self.before.1 + self.particle_steps;
         record.real_time_ratio = self.viewers.as_ref().and_then(Viewers::real_time_ratio);
-        record.measure(&mut self.simulation);
+        record.measure(&mut self.course.simulation);
         record.write(self.options.layer, &self.folder)?;
-        record::write_profile(self.options.layer, &self.folder, &self.simulation, self.step_time, self.output_time)?;
-        record::write_trace(self.options.layer, &self.folder, &self.simulation)
+        record::write_profile(
+            self.options.layer,
+            &self.folder,
+            &self.course.simulation,
+            self.step_time,
+            self.output_time,
+        )?;
+        record::write_trace(self.options.layer, &self.folder, &self.course.simulation)
     }
 
     fn report(&mut self, event: &Event) -> Result<(), FilesError> {
@@ -414,22 +401,22 @@ impl<'a> Driver<'a> {
 
     fn report_progress(&mut self, speed: f64) {
         let status = Status {
-            time: self.simulation.time(),
+            time: self.course.simulation.time(),
             until: self.tables.record.until,
-            steps: self.simulation.steps(),
+            steps: self.course.simulation.steps(),
             particle_steps_per_second: speed,
-            gravity: self.simulation.gravity(),
+            gravity: self.course.simulation.gravity(),
             ..Status::default()
         };
         self.options.observer.progress(&Progress {
-            time: self.simulation.time(),
+            time: self.course.simulation.time(),
             until: self.tables.record.until,
-            steps: self.simulation.steps(),
+            steps: self.course.simulation.steps(),
             steps_at_end: self.steps_at_end,
-            grains: self.simulation.len(),
+            grains: self.course.simulation.len(),
             wall_time: self.started.elapsed().as_secs_f64(),
             particle_steps_per_second: speed,
-            kinetic: self.tables.outputs.kinetic,
+            kinetic: self.course.outputs.kinetic,
             real_time_ratio: self.viewers.as_mut().and_then(|viewers| viewers.report_progress(status)),
         });
     }

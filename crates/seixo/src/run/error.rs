@@ -149,6 +149,9 @@ pub enum RunError {
         /// Folder of the checkpoints.
         folder: PathBuf,
     },
+    /// A program asked for a change that is impossible.
+    #[error("{0}")]
+    UserChange(String),
     /// A rank reads other data than the first rank.
     #[error("rank {rank} reads {what} otherwise than the first rank does; give all ranks the same files, best on a disk that they share")]
     Unlike {
@@ -218,6 +221,7 @@ impl RunError {
             | RunError::CutOff { .. }
             | RunError::Owned { .. }
             | RunError::Missing { .. }
+            | RunError::UserChange(_)
             | RunError::PassedParticles { .. } => true,
             RunError::Refused(WorldError::Gpu(GpuError::Lost { .. }) | WorldError::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,

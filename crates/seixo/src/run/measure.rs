@@ -1,11 +1,24 @@
-//! Quantities in the conditions of stages.
+//! Quantities in conditions of stages and sessions.
 
+use super::probe_lines::ProbeLines;
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
-use seixo_scene::Measure;
+use seixo_scene::{Condition, Measure};
+use std::cell::OnceCell;
+
+/// Returns the reason why a condition holds now, after this duration \[s\] and with these lines of probes; `None` if it does not hold.
+pub(super) fn reason(condition: &Condition, simulation: &Simulation, duration: f64, lines: &ProbeLines) -> Option<String> {
+    let grains = OnceCell::new();
+    condition.holds(|measure| match measure {
+        Measure::Time => simulation.time(),
+        Measure::Duration => duration,
+        measure @ (Measure::Probe(_) | Measure::Drift(..)) => lines.value(measure),
+        measure => value(measure, grains.get_or_init(|| simulation.snapshot()), simulation),
+    })
+}
 
 /// Returns the value of a measured quantity.
-pub(super) fn value(measure: &Measure, grains: &GrainSnapshot, simulation: &Simulation) -> f64 {
+fn value(measure: &Measure, grains: &GrainSnapshot, simulation: &Simulation) -> f64 {
     let of = |group: &Option<u32>| {
         let group = *group;
         (0..grains.id.len()).filter(move |&k| group.is_none_or(|group| grains.group[k] == group))

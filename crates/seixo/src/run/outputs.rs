@@ -141,14 +141,19 @@ pub(super) fn table(layer: &dyn FileLayer, path: &Path, columns: &[&str], mark: 
     }
 }
 
-/// Frames, energies and probes of a run.
+/// Frames, energies and probes of a run; of a session, only probes.
 pub(super) struct Outputs {
-    frames: Frames,
-    energies: Table,
-    energies_schedule: Schedule,
+    files: Option<Files>,
     probes: Vec<ProbeLog>,
     /// Kinetic energy at the last line of the energy ledger \[J\].
     pub kinetic: f64,
+}
+
+/// Files that a run writes besides the tables of its probes.
+struct Files {
+    frames: Frames,
+    energies: Table,
+    energies_schedule: Schedule,
 }
 
 impl Outputs {
@@ -161,13 +166,38 @@ impl Outputs {
         marks: &Marks,
     ) -> Result<Outputs, FilesError> {
         let probe = |probe| ProbeLog::open((layer, folder), probe, &scene.world, time_step, marks);
-        Ok(Outputs {
+        let files = Files {
             frames: Frames::new((layer, folder), (scene, bounds), time_step)?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
             energies_schedule: Schedule::new(scene.output.energies_every, time_step),
+        };
+        Ok(Outputs {
+            files: Some(files),
             probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,
             kinetic: 0.0,
         })
+    }
+
+    /// Probes that keep their lines in memory, and no files.
+    pub fn kept(scene: &Scene, time_step: f64) -> Outputs {
+        let probe = |probe| ProbeLog::kept(probe, &scene.world, time_step);
+        Outputs {
+            files: None,
+            probes: scene.probes.iter().map(probe).collect(),
+            kinetic: 0.0,
+        }
+    }
+
+    /// Returns the lines of a probe that are kept in memory, by its index in [`Scene::probes`].
+    pub fn kept_lines(&self, probe: usize) -> &[Vec<f64>] {
+        self.probes.get(probe).map_or(&[][..], ProbeLog::kept_lines)
+    }
+
+    /// Puts earlier lines of a probe before those that are kept in memory.
+    pub fn keep_lines(&mut self, probe: usize, earlier: Vec<Vec<f64>>) {
+        if let Some(probe) = self.probes.get_mut(probe) {
+            probe.keep_lines(earlier);
+        }
     }
 
     /// Continues after a checkpoint: all outputs up to its step are written already.
@@ -190,26 +220,31 @@ impl Outputs {
 
     /// Returns a warning about outputs that could not be written, if there are any.
     pub fn warning(&self) -> Option<String> {
-        self.frames.warning()
+        self.files.as_ref()?.frames.warning()
     }
 
     /// Returns the surfaces of bodies that were made from meshes, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
-        self.frames.surfaces()
+        self.files.as_ref()?.frames.surfaces()
     }
 
     /// Lists the written frames.
     pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
-        self.frames.list(layer)
+        self.files.as_mut().map_or(Ok(()), |files| files.frames.list(layer))
     }
 
     /// Returns the length of each table. Tables and frames up to here survive a power cut, so that a checkpoint can rely on them.
     pub fn marks(&mut self, layer: &dyn FileLayer) -> Result<Marks, FilesError> {
-        self.frames.list(layer)?;
-        let mut marks = Marks::from([(ENERGIES.to_owned(), self.energies.mark()?)]);
+        self.list_frames(layer)?;
+        let mut marks = Marks::new();
+        if let Some(files) = &mut self.files {
+            marks.insert(ENERGIES.to_owned(), files.energies.mark()?);
+        }
         for probe in &mut self.probes {
             probe.write_results(layer)?;
-            marks.insert(probe.place.clone(), probe.table.mark()?);
+            if let Some(mark) = probe.mark()? {
+                marks.insert(probe.place.clone(), mark);
+            }
         }
         Ok(marks)
     }
@@ -230,7 +265,8 @@ impl Outputs {
     /// Whether an output is due at this step that needs single contacts, which take time to compute.
     pub fn needs_contacts(&mut self, step: u64) -> bool {
         let mut probes = self.probes.iter();
-        (self.frames.needs_contacts() && self.frames.schedule().is_due(step))
+        let mut frames = self.files.iter_mut().map(|files| &mut files.frames);
+        frames.any(|frames| frames.needs_contacts() && frames.schedule().is_due(step))
             || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
@@ -253,14 +289,16 @@ impl Outputs {
                 probe.look(&sample);
             }
         }
-        if self.energies_schedule.is_due(steps) {
-            let ledger = sample.ledger();
-            let row: Vec<f64> = [sample.time()].into_iter().chain(ledger.values()).collect();
-            self.energies.row(&row)?;
-            self.kinetic = ledger.kinetic;
-        }
-        if self.frames.schedule().is_due(steps) {
-            self.frames.write(layer, &sample)?;
+        if let Some(files) = &mut self.files {
+            if files.energies_schedule.is_due(steps) {
+                let ledger = sample.ledger();
+                let row: Vec<f64> = [sample.time()].into_iter().chain(ledger.values()).collect();
+                files.energies.row(&row)?;
+                self.kinetic = ledger.kinetic;
+            }
+            if files.frames.schedule().is_due(steps) {
+                files.frames.write(layer, &sample)?;
+            }
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));
         Ok(())
@@ -268,6 +306,9 @@ impl Outputs {
 
     fn schedules(&mut self) -> impl Iterator<Item = &mut Schedule> {
         let probes = self.probes.iter_mut().flat_map(ProbeLog::schedules);
-        [self.frames.schedule(), &mut self.energies_schedule].into_iter().chain(probes)
+        let files = self.files.iter_mut();
+        files
+            .flat_map(|files| [files.frames.schedule(), &mut files.energies_schedule])
+            .chain(probes)
     }
 }

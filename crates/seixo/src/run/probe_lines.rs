@@ -1,7 +1,7 @@
 //! Lines of probes that conditions of stages look at.
 
 use seixo_engine::state::{Column, Sections, State};
-use seixo_scene::{Measure, Plan};
+use seixo_scene::{Condition, Measure, Plan};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Share of a time by which rounding may shift a line.
@@ -25,13 +25,13 @@ struct Lines {
 impl ProbeLines {
     /// Creates the lines that the conditions of a plan ask for, none of them so far.
     pub fn of(plan: &Plan) -> ProbeLines {
+        ProbeLines::of_conditions(plan.stages.iter().filter_map(|stage| stage.until.as_ref()))
+    }
+
+    /// Creates the lines that these conditions ask for, none of them so far.
+    pub fn of_conditions<'a>(conditions: impl IntoIterator<Item = &'a Condition>) -> ProbeLines {
         let mut probes = BTreeMap::<usize, Lines>::new();
-        for measure in plan
-            .stages
-            .iter()
-            .filter_map(|stage| stage.until.as_ref())
-            .flat_map(|until| until.measures())
-        {
+        for measure in conditions.into_iter().flat_map(Condition::measures) {
             let (column, over) = match measure {
                 Measure::Probe(column) => (column, 0.0),
                 Measure::Drift(column, over) => (column, *over),
@@ -43,14 +43,15 @@ impl ProbeLines {
         ProbeLines { probes }
     }
 
-    /// Takes a line of a probe, its time \[s\] first, if a condition names the probe.
-    pub fn take(&mut self, probe: usize, row: &[f64]) {
-        let Some(lines) = self.probes.get_mut(&probe) else { return };
+    /// Takes a line of a probe, its time \[s\] first, if a condition names the probe. Returns whether one does.
+    pub fn take(&mut self, probe: usize, row: &[f64]) -> bool {
+        let Some(lines) = self.probes.get_mut(&probe) else { return false };
         let begin = row[0] - lines.longest * (1.0 - ROUNDING);
         lines.rows.push_back(row.to_vec());
         while lines.rows.get(1).is_some_and(|second| second[0] <= begin) {
             lines.rows.pop_front();
         }
+        true
     }
 
     /// Forgets all lines, as a stage begins.
@@ -138,7 +139,7 @@ mod tests {
             let time = 0.1 * f64::from(k);
             // A column that falls by 2 per second, with noise that the fit averages out.
             let noise = if k % 2 == 0 { 0.01 } else { -0.01 };
-            probes.take(3, &[time, 7.0, 5.0 - 2.0 * time + noise]);
+            assert!(probes.take(3, &[time, 7.0, 5.0 - 2.0 * time + noise]));
             assert_eq!(drift(&probes, 1.0).is_nan(), k < 10, "{time}");
         }
         assert!((drift(&probes, 1.0) - 2.0).abs() < 0.02 && (drift(&probes, 0.5) - 1.0).abs() < 0.02);
@@ -163,7 +164,7 @@ mod tests {
             ]),
         };
         let mut first = of();
-        (0..5).for_each(|k| first.take(0, &[f64::from(k), f64::from(k * k)]));
+        (0..5).for_each(|k| assert!(first.take(0, &[f64::from(k), f64::from(k * k)])));
         let mut state = State::default();
         first.save(&mut state);
         let mut second = of();

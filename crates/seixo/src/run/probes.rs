@@ -18,11 +18,11 @@ use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Sections, State, W
 use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
-use seixo_files::table::Table;
+use seixo_files::table::{Mark, Table};
 use seixo_scene::{Carrier, FluidProbe, Passage, Probe, ProbeKind};
 use std::path::{Path, PathBuf};
 
-/// Probe with its table.
+/// Probe with its lines.
 pub(super) struct ProbeLog {
     name: String,
     /// Path of the table in the run folder.
@@ -49,7 +49,15 @@ pub(super) struct ProbeLog {
     /// File of the results that are no table over time, without its ending.
     results: PathBuf,
     pub schedule: Schedule,
-    pub table: Table,
+    lines: Lines,
+}
+
+/// Where the lines of a probe go.
+enum Lines {
+    /// Into a table in the run folder.
+    Table(Table),
+    /// Into memory: the time \[s\] and the values of each line.
+    Kept(Vec<Vec<f64>>),
 }
 
 impl ProbeLog {
@@ -65,6 +73,21 @@ impl ProbeLog {
         let names = probe.columns();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let table = table(layer, &folder.join(&place), &names, marks.get(&place))?;
+        if matches!(probe.what, ProbeKind::DeadZone { .. } | ProbeKind::ResidenceTime { .. }) {
+            let inside = folder.join(RESULTS);
+            layer.create_dir_all(&inside).map_err(disk(&inside, "create it"))?;
+        }
+        Ok(ProbeLog::with_lines(probe, world, time_step, (place, folder), Lines::Table(table)))
+    }
+
+    /// Opens a probe that keeps its lines in memory.
+    pub fn kept(probe: &Probe, world: &World, time_step: f64) -> ProbeLog {
+        let nowhere = (String::new(), Path::new(""));
+        ProbeLog::with_lines(probe, world, time_step, nowhere, Lines::Kept(Vec::new()))
+    }
+
+    fn with_lines(probe: &Probe, world: &World, time_step: f64, (place, folder): (String, &Path), lines: Lines) -> ProbeLog {
+        let names = probe.columns();
         let schedule = Schedule::new(probe.every, time_step);
         let dead_zones = match &probe.what {
             ProbeKind::DeadZone {
@@ -88,11 +111,7 @@ impl ProbeLog {
             } => Some(Schedule::new(*every, time_step)),
             _ => None,
         };
-        if matches!(probe.what, ProbeKind::DeadZone { .. } | ProbeKind::ResidenceTime { .. }) {
-            let inside = folder.join(RESULTS);
-            layer.create_dir_all(&inside).map_err(disk(&inside, "create it"))?;
-        }
-        Ok(ProbeLog {
+        ProbeLog {
             name: probe.name.clone(),
             place,
             what: probe.what.clone(),
@@ -110,8 +129,32 @@ impl ProbeLog {
             results: folder.join(RESULTS).join(&probe.name),
             statistics: probe.average.as_ref().map(|average| Statistics::new(average, time_step)),
             schedule,
-            table,
-        })
+            lines,
+        }
+    }
+
+    /// Returns the lines that are kept in memory, the time \[s\] first.
+    pub fn kept_lines(&self) -> &[Vec<f64>] {
+        match &self.lines {
+            Lines::Table(_) => &[],
+            Lines::Kept(lines) => lines,
+        }
+    }
+
+    /// Puts earlier lines before those that are kept in memory.
+    pub fn keep_lines(&mut self, earlier: Vec<Vec<f64>>) {
+        if let Lines::Kept(lines) = &mut self.lines {
+            let later = std::mem::replace(lines, earlier);
+            lines.extend(later);
+        }
+    }
+
+    /// Returns the length of its table, if it has one.
+    pub fn mark(&mut self) -> Result<Option<Mark>, FilesError> {
+        match &mut self.lines {
+            Lines::Table(table) => table.mark().map(Some),
+            Lines::Kept(_) => Ok(None),
+        }
     }
 
     /// Prepares for a stage that begins at this step, by its index.
@@ -200,14 +243,19 @@ impl ProbeLog {
         if let Some(statistics) = &self.statistics {
             values.extend(statistics.values(values.len()));
         }
-        let cells = values.iter().zip(&self.is_whole);
-        let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
-        let cells: Vec<String> = [format!("{time:?}")].into_iter().chain(cells).collect();
-        self.table.line(&cells.join(","))?;
+        if let Lines::Table(table) = &mut self.lines {
+            let cells = values.iter().zip(&self.is_whole);
+            let cells = cells.map(|(&value, &is_whole)| if is_whole { format!("{value:.0}") } else { format!("{value:?}") });
+            let cells: Vec<String> = [format!("{time:?}")].into_iter().chain(cells).collect();
+            table.line(&cells.join(","))?;
+        }
         if let Some(dead_zones) = &mut self.dead_zones {
             dead_zones.end_line(time);
         }
         values.insert(0, time);
+        if let Lines::Kept(lines) = &mut self.lines {
+            lines.push(values.clone());
+        }
         Ok(Some(values))
     }
 

@@ -1,6 +1,7 @@
 //! Stages, inlets and zones of a run. Their actions belong to step numbers, which follow from the scene alone.
 //!
-//! A program that steps a scene itself calls the stage runner at every step that it names:
+//! A [`Session`](super::Session) does all of this, with probes, for a program that steps a scene itself. A program that steps a
+//! simulation of its own calls the stage runner at every step that it names:
 //!
 //! ```
 //! use seixo::{Simulation, run::StageRunner};
@@ -16,14 +17,14 @@
 //! ```
 
 use super::Event;
-use super::measure::value;
+use super::measure::reason;
 use super::probe_lines::ProbeLines;
 use super::region_servos::RegionServos;
 use super::schedule::Schedule;
+use super::user_record::UserRecord;
 use seixo_engine::state::{Column, PassedParticles, Sections, State};
 use seixo_engine::{PlacedGrain, Simulation, SurroundingsChange, WorldError};
-use seixo_scene::{Inlet, InletTotals, Measure, Plan, Stage, StageAction, StageItem};
-use std::cell::OnceCell;
+use seixo_scene::{Inlet, InletTotals, Plan, Stage, StageAction, StageItem};
 use std::collections::HashMap;
 
 /// Executes the stages, inlets and zones of a scene.
@@ -45,8 +46,8 @@ pub struct StageRunner {
     zones: Vec<ZoneRunner>,
     /// Particles that passed the inlets and outlets of fluids.
     passed: Vec<PassedParticles>,
-    /// Gravity set by user actions \[m/s²\], with the steps.
-    user_actions: Vec<(u64, [f64; 3])>,
+    /// Changes by a user.
+    user_record: UserRecord,
 }
 
 /// State of an inlet.
@@ -69,7 +70,6 @@ struct ZoneRunner {
     mass: f64,
 }
 
-const USER_ACTIONS: [&str; 2] = ["course/by_hand", "course/gravity_by_hand"];
 const STAGES: &str = "course/stages";
 const POURED: [&str; 2] = ["course/poured", "course/poured_mass"];
 const DRAINED: [&str; 2] = ["course/drained", "course/drained_mass"];
@@ -104,7 +104,7 @@ impl StageRunner {
                     mass: 0.0,
                 })
                 .collect(),
-            user_actions: Vec::new(),
+            user_record: UserRecord::default(),
             passed: vec![PassedParticles::default(); plan.fluid_inlets.len() + plan.fluid_outlets.len()],
             plan: plan.clone(),
         }
@@ -113,9 +113,7 @@ impl StageRunner {
     /// Restores the stage runner from a state of [`StageRunner::save`] at this step; `None` if the state belongs to another plan.
     pub fn restore(plan: &Plan, time_step: f64, state: &State, step: u64) -> Option<StageRunner> {
         let mut stage_runner = StageRunner::new(plan, time_step);
-        if let (Some(Column::U64(steps)), Some(Column::F64(gravity))) = (state.get(USER_ACTIONS[0]), state.get(USER_ACTIONS[1])) {
-            stage_runner.user_actions = steps.iter().copied().zip(gravity.as_chunks().0.iter().copied()).collect();
-        }
+        stage_runner.user_record = UserRecord::restore(state)?;
         if stage_runner.is_empty() {
             stage_runner.region_servos.restore(state);
             return Some(stage_runner);
@@ -159,11 +157,7 @@ impl StageRunner {
 
     /// Adds the state of the stage runner to a checkpoint.
     pub fn save(&self, to: &mut dyn Sections) {
-        if !self.user_actions.is_empty() {
-            let (steps, gravity): (Vec<u64>, Vec<[f64; 3]>) = self.user_actions.iter().copied().unzip();
-            to.put(USER_ACTIONS[0], Column::U64(steps));
-            to.put(USER_ACTIONS[1], Column::F64(gravity.into_flattened()));
-        }
+        self.user_record.save(to);
         self.region_servos.save(to);
         if self.is_empty() {
             return;
@@ -183,23 +177,25 @@ impl StageRunner {
         }
     }
 
-    /// Returns all changes of the surroundings so far, with their steps, for [`Simulation::restore_changed`].
+    /// Returns the changes of the surroundings so far, with their steps, for [`Simulation::restore_changed`]: all of stages, and those of a user that
+    /// no later one replaced.
     pub fn past(&self) -> Vec<(u64, Vec<SurroundingsChange>)> {
         let stages = self.began.iter().zip(&self.plan.stages);
-        let user_actions = self
-            .user_actions
-            .iter()
-            .map(|&(step, gravity)| (step, vec![SurroundingsChange::Gravity(gravity)]));
-        let mut past: Vec<_> = stages.map(|(&step, stage)| (step, stage.changes())).chain(user_actions).collect();
+        let by_user = self.user_record.changes().iter();
+        let by_user = by_user.map(|(step, change)| (*step, vec![change.clone()]));
+        let mut past: Vec<_> = stages.map(|(&step, stage)| (step, stage.changes())).chain(by_user).collect();
         past.sort_by_key(|&(step, _)| step);
         past
     }
 
-    /// Records a change by a user action at this step.
-    pub(super) fn record_user_action(&mut self, step: u64, change: SurroundingsChange) {
-        if let SurroundingsChange::Gravity(gravity) = change {
-            self.user_actions.push((step, gravity));
-        }
+    /// Records a change by a user at this step, in place of earlier ones of the same thing if it replaces them.
+    pub(super) fn record_user_change(&mut self, step: u64, change: SurroundingsChange, replaces: bool) {
+        self.user_record.add(step, change, replaces);
+    }
+
+    /// Returns the changes by a user that count.
+    pub(super) fn user_record(&self) -> &UserRecord {
+        &self.user_record
     }
 
     /// Takes a line of a probe, by its index in [`seixo_scene::Scene::probes`]: its time \[s\], then its columns. Conditions and servos that name probes
@@ -364,14 +360,7 @@ impl StageRunner {
             observe(simulation)?;
         }
         let in_stage = self.steps_in_stage(steps);
-        let grains = OnceCell::new();
-        let reason = condition.holds(|measure| match measure {
-            Measure::Time => time,
-            Measure::Duration => in_stage as f64 * self.time_step,
-            measure @ (Measure::Probe(_) | Measure::Drift(..)) => self.lines.value(measure),
-            measure => value(measure, grains.get_or_init(|| simulation.snapshot()), simulation),
-        });
-        let Some(reason) = reason else {
+        let Some(reason) = reason(condition, simulation, in_stage as f64 * self.time_step, &self.lines) else {
             self.held_since = None;
             return Ok(());
         };

@@ -2,6 +2,7 @@
 
 use super::bond_breaks::BondBreakTable;
 use super::changes;
+use super::course::Course;
 use super::driver::{Driver, RunTables};
 use super::exchange::Exchange;
 use super::folder::{self, CHECKPOINTS, SCENE, disk};
@@ -85,15 +86,19 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
     let exchange = Exchange::open((layer, folder), &stage_runner, every, time_step, (&Marks::new(), 0))?;
     let breaks = BondBreakTable::open((layer, folder), &scene.world.bonds, &Marks::new())?;
     let log = Log::create(layer, folder)?;
+    let course = Course {
+        simulation,
+        stage_runner,
+        outputs,
+    };
     let tables = RunTables {
         owned,
-        outputs,
         exchange,
         breaks,
         log,
         record,
     };
-    Driver::new(folder, (&scene, bounds), (simulation, stage_runner), tables, options).drive(&started)
+    Driver::new(folder, (&scene, bounds), course, tables, options).drive(&started)
 }
 
 /// Resumes a run from the newest valid checkpoint of its folder. The results have the same bits as without interruption, except on another device.
@@ -204,15 +209,19 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         .concat(),
     };
     let log = Log::resume(layer, folder)?;
+    let course = Course {
+        simulation,
+        stage_runner,
+        outputs,
+    };
     let tables = RunTables {
         owned,
-        outputs,
         exchange,
         breaks,
         log,
         record,
     };
-    Driver::new(folder, (&scene, bounds), (simulation, stage_runner), tables, options).drive(&resumed)
+    Driver::new(folder, (&scene, bounds), course, tables, options).drive(&resumed)
 }
 
 fn refuse_endless(scene: &Scene, simulation: &Simulation) -> Result<(), RunError> {
@@ -226,7 +235,7 @@ fn has_given_masses(scene: &Scene) -> bool {
 }
 
 /// Returns the world of a scene, and takes its grains: a second copy of millions of grains would need too much memory.
-fn world_of(scene: &mut Scene) -> World {
+pub(super) fn world_of(scene: &mut Scene) -> World {
     let grains = std::mem::take(&mut scene.world.grains);
     World {
         grains,

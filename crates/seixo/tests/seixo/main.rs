@@ -10,4 +10,5 @@ mod display;
 mod known_cases;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod sessions;
 mod verify;

@@ -318,8 +318,8 @@ fn scene_of(folder: &Path) -> Result<SceneFile, UnlocatedDiagnostic> {
         let complaint = UnlocatedDiagnostic::new(format!("{} is not a run folder: it has no {SCENE}", folder.display()));
         return Err(complaint.remedy("give the folder that `seixo run` wrote, such as silo.out"));
     }
-    let text = crate::text_of(&path).map_err(|found| first_of(&path, &found))?;
-    let (scene, _) = crate::sections(&text, &path, &[]).map_err(|found| {
+    let read = crate::text_of(&path).and_then(|text| crate::sections(&text, &path, &[]));
+    let (scene, _) = read.map_err(|found| {
         let first = found.list().first().map_or_else(String::new, |first| first.message.clone());
         UnlocatedDiagnostic::new(format!("{}: {first}", path.display())).remedy("resume that run with this version first, or run it again")
     })?;

@@ -558,6 +558,16 @@ impl Walls {
         )
     }
 
+    /// Current velocity of the axis of a wall \[m/s\], and its angular velocity \[rad/s\], with those by its servo.
+    pub fn velocities_at(&self, wall: usize, time: f64) -> [Vec3; 2] {
+        let pose = WallDisplacement::at(&self.given[wall].motion, time);
+        let servo = &self.servos[wall * SERVO..][..SERVO];
+        // A servo that turns its wall has a full turn, and no direction.
+        let velocity = pose.velocity.plus(&vector(servo).times(servo[8]));
+        let spin = if servo[11] > 0.0 { pose.axis.times(servo[8]) } else { pose.spin() };
+        [array(&velocity), array(&spin)]
+    }
+
     /// Current position of the point of a wall that was at the origin at time zero \[m\], and the rotation since then, by all of its motions.
     pub fn carried(&self, wall: usize) -> (Vec3, Quaternion<f64>) {
         let (origin, before) = &self.carried_before[wall];

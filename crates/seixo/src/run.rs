@@ -43,6 +43,7 @@ mod session;
 mod stage_runner;
 mod startup;
 mod statistics;
+mod stress;
 mod surfaces;
 mod until;
 mod user_actions;
@@ -58,9 +59,11 @@ pub use log::Event;
 pub use record::{
     BroadPhaseRecord, CommunicationRecord, DecompositionRecord, Outcome, Record, StageRecord, StaticTableRecord, TimeStepRecord,
 };
+pub use schedule::Schedule;
 pub use session::Session;
 pub use stage_runner::StageRunner;
 pub use startup::{resume, start};
+pub use stress::stress_now;
 pub use until::Until;
 pub use user_change::UserChange;
 pub use volume::{entering_later, expected_output};

@@ -319,6 +319,22 @@ impl Simulation {
         (origin, [rotation.w, rotation.x, rotation.y, rotation.z])
     }
 
+    /// Current velocity of the axis of a wall \[m/s\], which is that of all its points unless it turns, and its angular velocity \[rad/s\]; a servo's
+    /// included.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn velocities_of_wall(&self, wall: usize) -> [Vec3; 2] {
+        self.assert_observed();
+        self.whole.populations.walls.velocities_at(wall, self.time())
+    }
+
+    /// What the servo of a wall sets now: a force \[N\], a stress \[Pa\] or a torque \[N m\]; `None` for a wall without servo.
+    pub fn servo_target(&self, wall: usize) -> Option<f64> {
+        let servo = self.whole.populations.walls.given[wall].motion.servo.as_ref();
+        servo.map(|servo| servo.target.value())
+    }
+
     /// Whether snapshots of grains contain the ids of bodies.
     pub fn shows_bodies(&self) -> bool {
         self.whole.populations.bodies.are_present

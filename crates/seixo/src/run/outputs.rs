@@ -36,7 +36,7 @@ pub(super) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    fn of(simulation: &'a Simulation, contacts: &'a [ContactRecord]) -> Sample<'a> {
+    pub fn of(simulation: &'a Simulation, contacts: &'a [ContactRecord]) -> Sample<'a> {
         Sample {
             simulation,
             contacts,

@@ -9,9 +9,10 @@ use super::plane_counter::{PlaneCounter, time_to_look};
 use super::residence::{ResidenceTimes, time_to_follow};
 use super::schedule::Schedule;
 use super::statistics::Statistics;
+use super::stress::stress_of;
 use seixo_analysis::{
     FragmentSizes, Plane, Region, RigidMotion, Unstrained, center_of_group, components, coordination, deviatoric, drum_angle, fabric,
-    fragments, mixing, pressure, repose, solid_fraction, strain, stress_in,
+    fragments, mixing, pressure, repose, solid_fraction, strain,
 };
 use seixo_engine::PeriodicCell;
 use seixo_engine::state::{Column, GrainScalar, GrainSnapshot, Sections, State, WallSnapshot};
@@ -334,7 +335,7 @@ impl ProbeLog {
                 row.push(worn.map(|wear| wear.volume).sum());
             }
             ProbeKind::Stress(region) => {
-                let stress = stress_in(&here(region), sample.grains(), sample.contacts(), sample.bonds());
+                let stress = stress_of(sample, &here(region));
                 let whole = stress.contact + stress.kinetic;
                 row.extend([pressure(&whole), deviatoric(&whole)]);
                 row.extend([stress.contact, stress.kinetic, whole].iter().flat_map(components));

@@ -2,7 +2,7 @@
 
 /// Events at the multiples of an interval, each at the nearest step, at most one per step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Schedule {
+pub struct Schedule {
     steps_between: f64,
     next: u64,
 }

@@ -2,46 +2,57 @@
 
 from ._arrays import Arrays, Grid
 from ._frames import Frame, Frames
+from ._keys import Section, UnknownKeyError
 from ._results import Checkpoint, Results, open
-from ._seixo import __version__
+from ._runs import Run, resume
+from ._scene import Check, Scene, templates
+from ._seixo import (
+    Array,
+    Diagnostic,
+    FileError,
+    Held,
+    HeldFluid,
+    HeldGrains,
+    RunError,
+    SceneError,
+    SeixoError,
+    __version__,
+)
+from ._simulation import Simulation
+from ._sweep import Sweep, SweepPoint, SweepResults, sweep
 from ._tables import Probe, Probes, Table
 
 __all__ = [
+    "Array",
     "Arrays",
+    "Check",
     "Checkpoint",
+    "Diagnostic",
+    "FileError",
     "Frame",
     "Frames",
     "Grid",
+    "Held",
+    "HeldFluid",
+    "HeldGrains",
     "Probe",
     "Probes",
     "Results",
-    "Table",
-    "__version__",
-    "open",
-]
-from ._sweep import Sweep, SweepPoint, SweepResults, sweep
-
-__all__ = ["Sweep", "SweepPoint", "SweepResults", "__version__", "sweep"]
-from ._seixo import Array, Held, HeldFluid, HeldGrains, __version__
-
-__all__ = ["Array", "Held", "HeldFluid", "HeldGrains", "__version__"]
-from ._keys import Section, UnknownKeyError
-from ._runs import Run, resume
-from ._scene import Check, Scene, templates
-from ._seixo import Diagnostic, FileError, RunError, SceneError, SeixoError, __version__
-
-__all__ = [
-    "Check",
-    "Diagnostic",
-    "FileError",
     "Run",
     "RunError",
     "Scene",
     "SceneError",
     "Section",
     "SeixoError",
+    "Simulation",
+    "Sweep",
+    "SweepPoint",
+    "SweepResults",
+    "Table",
     "UnknownKeyError",
     "__version__",
+    "open",
     "resume",
+    "sweep",
     "templates",
 ]

@@ -1,13 +1,18 @@
 //! Seixo for Python: the module `seixo._seixo`, which the package in `python/seixo` completes.
 
 mod command;
+mod contacts;
 mod errors;
 mod external_force;
+mod insertion;
+mod parts;
 mod results;
 mod runs;
 mod scene;
 mod shared;
 mod simulation;
+mod snapshots;
+mod stress;
 mod sweep;
 mod views;
 

@@ -170,7 +170,9 @@ class Simulation(Steps):
     # Callbacks
 
     @overload
-    def every(self, interval: float | str | None = None, function: None = None, *, steps: int | None = None) -> Callable[[_Function], _Function]: ...
+    def every(
+        self, interval: float | str | None = None, function: None = None, *, steps: int | None = None
+    ) -> Callable[[_Function], _Function]: ...
 
     @overload
     def every(self, interval: float | str | None, function: _Function, *, steps: int | None = None) -> _Function: ...
@@ -451,8 +453,10 @@ def _region(region: Mapping[str, Any]) -> tuple[str, str, list[float]]:
                 if kind == "box" and not all(low < high for low, high in zip(*numbers, strict=True)):
                     raise ValueError(f"{dict(region)!r} is no box: `min` must be below `max` along x, y and z")
                 return kind, "", [number for found in numbers for number in found]
-    raise ValueError(f'{dict(region)!r} is not a region; write {{"min": [x, y, z], "max": [x, y, z]}}, {{"center": …, "radius": …}} or '
-                     '{"from": …, "to": …, "radius": …}')
+    raise ValueError(
+        f'{dict(region)!r} is not a region; write {{"min": [x, y, z], "max": [x, y, z]}}, {{"center": …, "radius": …}} or '
+        '{"from": …, "to": …, "radius": …}'
+    )
 
 
 def _sealed(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -467,14 +471,18 @@ def _column(values: ArrayLike, count: int, what: str) -> Floats:
     try:
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)))
     except ValueError:
-        raise ValueError(f"`{what}` has the shape {np.shape(values)}, must be ({count},): one value for each grain, or one for all") from None
+        raise ValueError(
+            f"`{what}` has the shape {np.shape(values)}, must be ({count},): one value for each grain, or one for all"
+        ) from None
 
 
 def _rows(values: ArrayLike, count: int, what: str) -> Floats:
     try:
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), (count, 3)))
     except ValueError:
-        raise ValueError(f"`{what}` has the shape {np.shape(values)}, must be ({count}, 3): one vector for each grain, or one for all") from None
+        raise ValueError(
+            f"`{what}` has the shape {np.shape(values)}, must be ({count}, 3): one vector for each grain, or one for all"
+        ) from None
 
 
 def _ids(values: ArrayLike, count: int) -> Whole:

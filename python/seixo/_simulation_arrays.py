@@ -171,7 +171,7 @@ class Contacts:
 
 @dataclass(frozen=True, eq=False)
 class Stress:
-    """Mean stress in a region [Pa], positive in compression, as probes log it. Component [a, b] is that of the force along a over the branch along b."""
+    """Mean stress in a region [Pa], positive in compression, as probes log it. Component [a, b] is of forces along a over branches along b."""
 
     contact: Floats
     """Of contacts and bonds (3, 3)."""
@@ -244,7 +244,9 @@ class Lines(Mapping[str, Floats]):
         try:
             frames = importlib.import_module(package)
         except ImportError as error:
-            raise ImportError(f"{package} is not installed; install it with `pip install {package}`, or use the arrays of this probe") from error
+            raise ImportError(
+                f"{package} is not installed; install it with `pip install {package}`, or use the arrays of this probe"
+            ) from error
         named = {self._headers[bare] if units else bare: values.copy() for bare, values in self._columns.items()}
         return cast(Any, frames).DataFrame(named)
 

@@ -270,7 +270,10 @@ class Group:
         angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
         about: ArrayLike | None = None,
     ) -> None:
-        """Prescribes the motion of its grains from now on, at rest unless a velocity [m/s] or an angular velocity [rad/s] about a point [m] is given."""
+        """Prescribes the motion of its grains from now on: at rest, or with a velocity [m/s] and an angular velocity [rad/s] about a point [m].
+
+        Without a point, the axis goes through their center of mass.
+        """
         self._simulation._move_group(
             self.name,
             vector(velocity, f"the velocity of group {self.name}"),

@@ -11,12 +11,12 @@ pub enum Refusal {
     /// The region is wrong.
     Misuse(String),
     /// The simulation stopped.
-    Stopped(StepError),
+    Stopped(Box<StepError>),
 }
 
 impl From<StepError> for Refusal {
     fn from(error: StepError) -> Refusal {
-        Refusal::Stopped(error)
+        Refusal::Stopped(Box::new(error))
     }
 }
 

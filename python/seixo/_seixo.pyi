@@ -1,34 +1,15 @@
 # Stubs of the compiled module. One section per file of crates/python/src.
 
-from os import PathLike
-from typing import Any
-
-from numpy.typing import NDArray
+import os
 from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import TypedDict
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import CapsuleType, Self
-import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
-
-from typing_extensions import Self
-from collections.abc import Sequence
-from typing import Any, final
-
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
-import os
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-from typing_extensions import Self
+from typing_extensions import CapsuleType, Self
 
 _Vector = tuple[float, float, float]
 
@@ -175,6 +156,10 @@ class Simulation:
     def notices(self) -> list[str]: ...
     def digest(self) -> str: ...
     def checkpoint(self, path: str | os.PathLike[str]) -> None: ...
+    @property
+    def external_force(self) -> ExternalForce: ...
+    @property
+    def external_torque(self) -> ExternalForce: ...
     def hold(self) -> Held: ...
     @property
     def _version(self) -> int: ...

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use seixo::device::gpu::CudaMemory;
 use seixo::run::Session;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// A session that a simulation shares with the arrays that it shows. Whoever reads memory of the session has a share of it, so that it stays; while
@@ -16,6 +16,8 @@ pub(crate) struct Shared {
     pub(crate) exports: AtomicUsize,
     /// Whether a block of `sim.hold()` is open.
     pub(crate) held: AtomicBool,
+    /// Number of steps and changes so far, by which readers see whether what they know is still true.
+    pub(crate) version: AtomicU64,
 }
 
 impl Shared {
@@ -25,6 +27,7 @@ impl Shared {
             session: Mutex::new(session),
             exports: AtomicUsize::new(0),
             held: AtomicBool::new(false),
+            version: AtomicU64::new(0),
         })
     }
 
@@ -59,7 +62,10 @@ impl Shared {
             ));
         }
         let (arrays, them) = match self.exports.load(SeqCst) {
-            0 => return Ok(session),
+            0 => {
+                self.version.fetch_add(1, SeqCst);
+                return Ok(session);
+            }
             1 => ("1 array from sim.hold() is".to_owned(), "it"),
             count => (format!("{count} arrays from sim.hold() are"), "them"),
         };

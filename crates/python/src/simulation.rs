@@ -1,8 +1,9 @@
 //! Simulations that Python steps.
 
-use crate::held::Held;
+use crate::external_force::ExternalForce;
 use crate::scene::Scene;
 use crate::shared::Shared;
+use crate::views::Held;
 use crate::{contacts, errors, insertion, parts, snapshots, stress, views};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -25,8 +26,6 @@ pub struct Simulation {
     pub(crate) shared: Arc<Shared>,
     /// Number of steps that take about [`CHUNK`].
     pace: AtomicU64,
-    /// Number of steps and changes so far, by which readers see whether what they know is still true.
-    version: AtomicU64,
 }
 
 /// A condition that ends steps, such as `time > 2 s or probe.core.strain_zz > 0.15`.
@@ -87,7 +86,6 @@ impl Simulation {
     /// Steps or changes the session, unless arrays at its addresses are in use.
     fn alter<T: Send>(&self, py: Python<'_>, alter: impl FnOnce(&mut Session) -> Result<T, RunError> + Send) -> PyResult<T> {
         let shared = &self.shared;
-        self.version.fetch_add(1, Ordering::Relaxed);
         let altered = py.detach(move || -> PyResult<Result<T, RunError>> {
             let mut session = shared.lock_for_change()?;
             Ok(alter(&mut session))
@@ -126,7 +124,6 @@ impl Simulation {
         Ok(Simulation {
             shared: Shared::new(session),
             pace: AtomicU64::new(1),
-            version: AtomicU64::new(0),
         })
     }
 
@@ -171,7 +168,7 @@ impl Simulation {
     /// Number of steps and changes so far.
     #[getter(_version)]
     fn version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed)
+        self.shared.version.load(Ordering::Relaxed)
     }
 
     /// Simulated time [s].
@@ -489,6 +486,18 @@ impl Simulation {
             let events = session.events();
             events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect()
         })
+    }
+
+    /// External forces on grains [N], which hold until they are set again: `sim.external_force[ids] = forces`.
+    #[getter]
+    fn external_force(&self) -> ExternalForce {
+        ExternalForce::of(self.shared.clone())
+    }
+
+    /// External torques on grains [N m], likewise.
+    #[getter]
+    fn external_torque(&self) -> ExternalForce {
+        ExternalForce::torque_of(self.shared.clone())
     }
 
     /// Holds the simulation at this step: `with sim.hold() as now:` gives views of its arrays, which are valid only in the block.

@@ -39,7 +39,7 @@ pub struct ExternalForce {
 
 impl ExternalForce {
     /// The external forces of a simulation.
-    pub fn of(shared: Arc<Shared>) -> ExternalForce {
+    pub(crate) fn of(shared: Arc<Shared>) -> ExternalForce {
         ExternalForce {
             shared,
             quantity: Quantity::Force,
@@ -47,7 +47,7 @@ impl ExternalForce {
     }
 
     /// The external torques of a simulation.
-    pub fn torque_of(shared: Arc<Shared>) -> ExternalForce {
+    pub(crate) fn torque_of(shared: Arc<Shared>) -> ExternalForce {
         ExternalForce {
             shared,
             quantity: Quantity::Torque,

@@ -361,6 +361,7 @@ impl Source {
             WorldError::Gpu(_)
             | WorldError::Unexpected { .. }
             | WorldError::FrozenInside { .. }
+            | WorldError::ExternalForces(_)
             | WorldError::Stopped(_)
             | WorldError::State { .. } => return None,
         })

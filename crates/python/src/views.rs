@@ -370,7 +370,7 @@ fn capsule<'py, T: ManagedTensor>(py: Python<'py>, array: &ShownArray, share: Sh
     // nothing of Python, and its share may be dropped by any thread.
     let made = unsafe { PyCapsule::new_with_pointer_and_destructor(py, pointer, T::NAME, Some(release::<T>)) };
     if made.is_err() {
-        // SAFETY: without a capsule nobody else has the pointer.
+        // SAFETY: without a capsule no one else has the pointer.
         unsafe { delete::<T>(pointer.as_ptr().cast()) };
     }
     made

@@ -17,6 +17,7 @@ density = "2500 kg/m^3"
 youngs_modulus = "10 MPa"
 poisson_ratio = 0.2
 [interaction.glass-glass]
+restitution = 0.5
 friction = 0.5
 [grains.balls]
 material = "glass"

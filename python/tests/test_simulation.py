@@ -29,6 +29,7 @@ poisson_ratio = 0.2
 normal = "linear"
 stiffness = {STIFFNESS}
 restitution = 0.5
+friction = 0.3
 """
 
 FALL = f"""

@@ -146,9 +146,10 @@ impl Session {
 /// Finds the checkpoint of a path, and its scene.
 fn find(path: &Path) -> Result<Found, RunError> {
     let exists = |path: &Path| Unwritten.exists(path).map_err(disk(path, "look at it"));
-    let is_folder = exists(&path.join(SCENE))?;
     // Only files have a size.
-    if !is_folder && exists(path)? && Unwritten.size(path).is_err() {
+    let is_file = Unwritten.size(path).is_ok();
+    let is_folder = !is_file && exists(&path.join(SCENE))?;
+    if !is_folder && !is_file && exists(path)? {
         return Err(RunError::NotARun { folder: path.to_owned() });
     }
     let (header, state) = if is_folder {

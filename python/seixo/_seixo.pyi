@@ -1,16 +1,49 @@
 # Stubs of the compiled module. One section per file of crates/python/src.
 
-import os
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, final
+from typing import Any, TypedDict, final, type_check_only
 
 import numpy as np
-import numpy.typing as npt
-from numpy.typing import ArrayLike, NDArray
-from typing_extensions import CapsuleType, Self
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import CapsuleType, Self, disjoint_base
 
+__all__ = [
+    "Array",
+    "Condition",
+    "Diagnostic",
+    "ExternalForce",
+    "FileError",
+    "FrameFile",
+    "Held",
+    "HeldFluid",
+    "HeldGrains",
+    "Multiples",
+    "Place",
+    "RunError",
+    "Scene",
+    "SceneError",
+    "SeixoError",
+    "Simulation",
+    "SweepPlan",
+    "__version__",
+    "folder_of_scene",
+    "grain_fields",
+    "main",
+    "place_at",
+    "quantity_in",
+    "read_checkpoint",
+    "read_collection",
+    "read_table",
+    "resume_folder",
+    "run_scene",
+    "scene_templates",
+    "scene_text",
+]
+
+_Path = str | PathLike[str]
+_Ids = int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
 _Vector = tuple[float, float, float]
 
 __version__: str
@@ -25,6 +58,7 @@ class SceneError(SeixoError):
 class RunError(SeixoError): ...
 class FileError(SeixoError): ...
 
+@final
 class Diagnostic:
     @property
     def file(self) -> str: ...
@@ -55,8 +89,8 @@ class ExternalForce:
     fluid particles: each of the three solvers would have to add it in a pass of its own.
     """
 
-    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]) -> NDArray[np.float64]: ...
-    def __setitem__(self, key: int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_], value: ArrayLike) -> None: ...
+    def __getitem__(self, key: _Ids, /) -> NDArray[np.float64]: ...
+    def __setitem__(self, key: _Ids, value: ArrayLike, /) -> None: ...
     def __len__(self) -> int:
         """Number of grains."""
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -66,8 +100,9 @@ class ExternalForce:
 
 # ---------------------------------------------------------------- scene
 
+@disjoint_base
 class Scene:
-    def __new__(cls, text: str = "", path: str | os.PathLike[str] | None = None) -> Self: ...
+    def __new__(cls, text: str = "", path: _Path | None = None) -> Self: ...
     @property
     def path(self) -> Path: ...
     def to_toml(self) -> str: ...
@@ -80,6 +115,7 @@ class Scene:
     def remove_at(self, path: Sequence[str]) -> bool: ...
     def findings(self) -> tuple[str, str]: ...
 
+@final
 class Place:
     @property
     def keys(self) -> list[str]: ...
@@ -95,44 +131,47 @@ class Place:
     def default(self) -> Any: ...
 
 def place_at(path: Sequence[str]) -> Place: ...
-def scene_text(path: str | os.PathLike[str]) -> str: ...
+def scene_text(path: _Path) -> str: ...
 def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]: ...
 
 # ---------------------------------------------------------------- runs
 
 def run_scene(
     scene: Scene,
-    folder: str | os.PathLike[str],
+    folder: _Path,
     overrides: Sequence[tuple[str, str]],
     overwrite: bool,
     report: Callable[[str], object],
 ) -> None: ...
 def resume_folder(
-    folder: str | os.PathLike[str],
+    folder: _Path,
     overrides: Sequence[tuple[str, str]],
-    moved: Sequence[tuple[str | os.PathLike[str], str | os.PathLike[str]]],
+    moved: Sequence[tuple[_Path, _Path]],
     report: Callable[[str], object],
 ) -> None: ...
-def folder_of_scene(path: str | os.PathLike[str]) -> Path: ...
+def folder_of_scene(path: _Path) -> Path: ...
 
 # ---------------------------------------------------------------- simulation
 
+@final
 class Condition:
     """A condition that ends steps."""
 
+@final
 class Multiples:
     """Steps nearest to the multiples of a time, as for the outputs of a run."""
 
-    def __new__(cls, every: float, time_step: float) -> Multiples: ...
+    def __new__(cls, every: float, time_step: float) -> Self: ...
     def at_or_after(self, step: int) -> int: ...
 
 def quantity_in(text: str, unit: str) -> float:
     """The value in SI units of a text such as "0.1 ms". `unit` is the SI unit of what belongs here; ValueError for another one."""
 
+@disjoint_base
 class Simulation:
     """A scene that a program steps; `seixo.Simulation` adds callbacks and names to it."""
 
-    def __new__(cls, scene: Scene | None, overrides: list[tuple[str, str]], path: str | None = None) -> Self: ...
+    def __new__(cls, scene: Scene | None, overrides: Sequence[tuple[str, str]], path: _Path | None = None) -> Self: ...
     def __len__(self) -> int: ...
     @property
     def time(self) -> float: ...
@@ -155,7 +194,7 @@ class Simulation:
     @property
     def notices(self) -> list[str]: ...
     def digest(self) -> str: ...
-    def checkpoint(self, path: str | os.PathLike[str]) -> None: ...
+    def checkpoint(self, path: _Path) -> None: ...
     @property
     def external_force(self) -> ExternalForce: ...
     @property
@@ -203,7 +242,6 @@ class Simulation:
     def _ledger_terms(self) -> dict[str, float]: ...
     def _new_events(self) -> list[str]: ...
 
-
 # ---------------------------------------------------------------- views
 
 @final
@@ -221,7 +259,7 @@ class Array:
     @property
     def device(self) -> str: ...
     def __len__(self) -> int: ...
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __dlpack__(
         self,
         *,
@@ -309,13 +347,13 @@ class HeldFluid:
     @property
     def density_error(self) -> Array: ...
 
-
 # ---------------------------------------------------------------- results
 
+@final
 class FrameFile:
     """A file of a frame, of which arrays are read one by one."""
 
-    def __init__(self, path: str | PathLike[str]) -> None: ...
+    def __new__(cls, path: _Path) -> Self: ...
     @property
     def time(self) -> float: ...
     @property
@@ -329,12 +367,13 @@ class FrameFile:
     def read(self, group: str, name: str) -> NDArray[Any]: ...
 
 def grain_fields() -> list[tuple[str, str]]: ...
-def read_checkpoint(folder: str | PathLike[str]) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]: ...
-def read_collection(path: str | PathLike[str]) -> list[tuple[float, str]]: ...
-def read_table(path: str | PathLike[str]) -> list[tuple[str, NDArray[Any]]]: ...
+def read_checkpoint(folder: _Path) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]: ...
+def read_collection(path: _Path) -> list[tuple[float, str]]: ...
+def read_table(path: _Path) -> list[tuple[str, NDArray[Any]]]: ...
 
 # ---------------------------------------------------------------- sweep
 
+@type_check_only
 class SweepOptions(TypedDict):
     settings: list[tuple[str, str]]
     sample: str | None
@@ -346,11 +385,12 @@ class SweepOptions(TypedDict):
     gpus: int | None
     average_from: float
 
+@final
 class SweepPlan:
-    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | list[str]]], options: SweepOptions) -> SweepPlan: ...
+    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | Sequence[str]]], options: SweepOptions) -> Self: ...
     @property
     def points(self) -> list[tuple[str, list[tuple[str, str]]]]: ...
-    def run(self, folder: Path, program: list[str], show: Callable[[int, int, int, int, float], None] | None) -> None: ...
+    def run(self, folder: _Path, program: Sequence[str], show: Callable[[int, int, int, int, float], None] | None) -> None: ...
 
 # ---------------------------------------------------------------- command
 

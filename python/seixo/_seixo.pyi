@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _Path = str | PathLike[str]
-_Ids = int | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
+_Ids = int | np.integer[Any] | slice | Sequence[int] | NDArray[np.integer[Any]] | NDArray[np.bool_]
 _Vector = tuple[float, float, float]
 
 __version__: str

@@ -20,7 +20,8 @@ from ._simulation_arrays import Bonds, Contacts, Floats, Fluid, Grains, Lines, S
 from ._simulation_parts import Bodies, Group, Named, Wall, vector
 
 Overrides = Mapping[str, object]
-_Function = TypeVar("_Function", bound=Callable[..., object])
+_Function = TypeVar("_Function", bound="Callable[[Simulation], object]")
+_Result = TypeVar("_Result")
 _Shown = TypeVar("_Shown")
 
 _NO_END = 2**63
@@ -175,15 +176,17 @@ class Simulation(Steps):
     ) -> Callable[[_Function], _Function]: ...
 
     @overload
-    def every(self, interval: float | str | None, function: _Function, *, steps: int | None = None) -> _Function: ...
+    def every(
+        self, interval: float | str | None, function: Callable[[Simulation], _Result], *, steps: int | None = None
+    ) -> Callable[[Simulation], _Result]: ...
 
     def every(
         self,
         interval: float | str | None = None,
-        function: _Function | None = None,
+        function: Callable[[Simulation], Any] | None = None,
         *,
         steps: int | None = None,
-    ) -> Callable[[_Function], _Function] | _Function:
+    ) -> Any:
         """Calls a function with the simulation at the steps nearest to the multiples of a time, a number in s or as in "0.1 ms", or of a number of steps.
 
         As a decorator, `@sim.every("0.1 ms")`, or as a call, `sim.every("0.1 ms", function)`. It is called before the step, first at time zero. It may

@@ -17,15 +17,17 @@ from ._seixo import read_collection
 class Frame:
     """All that a run wrote at one time. Each array is read when it is first used, and kept as long as the frame.
 
-    Attributes: `time` [s], `step`, `index` (the number in the names of the files), and the parts `grains`, `fluid`,
-    `bodies`, `walls`, `bonds`, `contacts`, `surface` and `coarse`. A part that the run did not write is empty.
+    A part that the run did not write is empty and false: `if frame.fluid: …`.
     """
 
     def __init__(self, folder: Path, index: int, time: float, step: int) -> None:
         self._folder = folder
         self.index = index
+        """Number of the frame in the names of its files, from 0."""
         self.time = time
+        """Time [s]."""
         self.step = step
+        """Number of completed steps."""
 
     def _place(self, name: str) -> tuple[Path, str]:
         part = PARTS[name]
@@ -36,42 +38,47 @@ class Frame:
 
     @cached_property
     def grains(self) -> Arrays:
-        """Grains in the order of their ids: `id`, `position`, `radius`, and the fields that `output.fields` of the scene selects."""
+        """Grains in the order of their ids: `id` (n), `position` [m] (n, 3), `radius` [m] (n), and the fields that `output.fields` of the scene
+        selects."""
         return self._part("grains")
 
     @cached_property
     def fluid(self) -> Arrays:
-        """Fluid particles in the order of their ids: `id`, `position`, `velocity`, `density`, `pressure`, `fluid`; and `spacing`."""
+        """Fluid particles in the order of their ids: `id` (n), `position` [m] and `velocity` [m/s] (n, 3), `density` [kg/m³], `pressure` [Pa] and
+        `fluid`, an index into `results.fluids` (n); and `spacing` [m]."""
         return self._part("fluid")
 
     @cached_property
     def surface(self) -> Arrays:
-        """The free surface of fluids: `vertices`, `triangles` (indices of vertices), `normals`, and fields at the vertices."""
+        """The free surface of fluids: `vertices` [m] (v, 3), `triangles` (t, 3) of indices of vertices, `normals` (v, 3), and fields at the
+        vertices."""
         return self._part("surface")
 
     @cached_property
     def bodies(self) -> Arrays:
-        """Surfaces of bodies from meshes: `vertices`, `normals`, `triangles` (indices of vertices), `body` of each triangle."""
+        """Surfaces of bodies from meshes: `vertices` [m] (v, 3), `normals` (v, 3), `triangles` (t, 3) of indices of vertices, and `body`, the id of
+        the body of each triangle (t)."""
         return self._part("bodies")
 
     @cached_property
     def walls(self) -> Arrays:
-        """Polygons of walls: `vertices`, `offsets` (the end of each polygon among them), `wall` (an index into `names`), and wear."""
+        """Polygons of walls: `vertices` [m] (v, 3), `offsets` (p), the end of each polygon among them, `wall` (p), an index into `names`, and wear."""
         return self._part("walls")
 
     @cached_property
     def bonds(self) -> Arrays:
-        """Intact bonds: ids `first` and `second` of their grains, `ends`, `force`, `tension`, …, `utilization`."""
+        """Intact bonds: ids `first` and `second` of their grains (n), `ends` [m] (n, 2, 3), `force` [N], `tension` [N], …, `utilization` (n)."""
         return self._part("bonds")
 
     @cached_property
     def contacts(self) -> Arrays:
-        """Contacts: ids `a` and `b` (of a wall its index, where `is_wall`), `ends`, `normal_force`, `tangential_force`, `overlap`."""
+        """Contacts: ids `a` and `b` (n), of a wall its index, where `is_wall` (n), `ends` [m] (n, 2, 3), `normal_force` [N], `tangential_force` [N],
+        `overlap` [m] (n)."""
         return self._part("contacts")
 
     @cached_property
     def coarse(self) -> Grid:
-        """Coarse-grained fields at the points of a grid."""
+        """Coarse-grained fields at the points of a grid, (x, y, z) and for vectors (x, y, z, 3)."""
         return Grid(PARTS["coarse"], *self._place("coarse"))
 
     def __repr__(self) -> str:
@@ -98,7 +105,7 @@ class Frames(Sequence[Frame]):
 
     @property
     def times(self) -> NDArray[np.float64]:
-        """Times of the frames [s]."""
+        """Times of the frames [s] (n)."""
         return np.array([time for _, time in self._numbered], dtype=np.float64)
 
     def at(self, time: float) -> Frame:

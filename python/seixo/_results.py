@@ -27,7 +27,9 @@ class Checkpoint(Mapping[str, Array]):
 
     def __init__(self, time: float, steps: int, columns: list[tuple[str, Array]]) -> None:
         self.time = time
+        """Time [s]."""
         self.steps = steps
+        """Number of completed steps."""
         self._columns = dict(columns)
 
     def __getitem__(self, name: str) -> Array:
@@ -51,6 +53,7 @@ class Results:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        """Folder of the run."""
         self._record = self._read_record()
 
     def _read_record(self) -> dict[str, Any]:
@@ -116,7 +119,7 @@ class Results:
 
     @cached_property
     def ledger(self) -> Table:
-        """The energy ledger over time [J]."""
+        """The energy ledger over time, with a column for each term [J]."""
         return Table(self.folder / "energies.csv", "it is written once the run has begun")
 
     @cached_property

@@ -65,6 +65,7 @@ class Run:
 
     def __init__(self, folder: StrPath) -> None:
         self.folder = Path(folder)
+        """Folder of the run."""
 
     @property
     def record(self) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Check:
     """What a check of a scene finds; as text it is what `seixo check` prints."""
 
     title: str
+    """Title of the scene."""
     grains: int
     """Number of grains at the start."""
     fluid_particles: int
@@ -47,14 +48,19 @@ class Check:
     memory: int
     """Memory at the start [bytes]."""
     device: str
+    """Name of the device that would compute."""
     precision: str
+    """Precision: `"f64"`, `"mixed"` or `"f32"`."""
     threads: int
+    """Number of threads of the CPU."""
     estimated_time: float | None
     """Wall time of the run, from its first steps [s]; None if unknown."""
     notices: list[str]
+    """Notes on the scene; none of them is an error."""
     values: dict[str, Any] = field(repr=False)
     """All of it, as `seixo check --json` prints it."""
     text: str = field(repr=False)
+    """All of it, as `seixo check` prints it."""
 
     def __str__(self) -> str:
         return self.text

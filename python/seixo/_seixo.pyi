@@ -1,4 +1,4 @@
-# Stubs of the compiled module. One section per file of crates/python/src.
+# Stubs of the compiled module. One section per file of crates/python/src, whose texts these are, for editors and for the reference.
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -50,32 +50,49 @@ __version__: str
 
 # ---------------------------------------------------------------- errors
 
-class SeixoError(Exception): ...
+class SeixoError(Exception):
+    """Base of the errors of Seixo. Its text is that of the command line."""
 
 class SceneError(SeixoError):
-    diagnostics: Sequence[Diagnostic]
+    """A scene is wrong. `diagnostics` lists all errors, each with file, line, column, key, message and remedy."""
 
-class RunError(SeixoError): ...
-class FileError(SeixoError): ...
+    diagnostics: Sequence[Diagnostic]
+    """All errors that were found, in the order of the text; empty if the engine refuses what the scene describes."""
+
+class RunError(SeixoError):
+    """A run did not start, or stopped before its end; the text names the last good state."""
+
+class FileError(SeixoError):
+    """A file could not be read or written."""
 
 @final
 class Diagnostic:
+    """One error of a scene; as text it is the line that the command line prints."""
+
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """File of the scene, or `--set` for a value that was given beside it."""
     @property
-    def line(self) -> int | None: ...
+    def line(self) -> int | None:
+        """Line of the file, from 1; None without a place."""
     @property
-    def column(self) -> int | None: ...
+    def column(self) -> int | None:
+        """Column of the line, from 1; None without a place."""
     @property
-    def key(self) -> str | None: ...
+    def key(self) -> str | None:
+        """Dotted path of the key, as `run.until`; None without a key."""
     @property
-    def message(self) -> str: ...
+    def message(self) -> str:
+        """What is wrong."""
     @property
-    def value(self) -> str | None: ...
+    def value(self) -> str | None:
+        """The value as it is written; None without one."""
     @property
-    def limit(self) -> str | None: ...
+    def limit(self) -> str | None:
+        """The accepted values; None without a limit."""
     @property
-    def remedy(self) -> str: ...
+    def remedy(self) -> str:
+        """What to do."""
 
 # ---------------------------------------------------------------- external_force
 
@@ -83,10 +100,13 @@ class Diagnostic:
 class ExternalForce:
     """External forces [N] or torques [N m] on single grains, which act from the time at which they are given until they are replaced.
 
-    A key is one id, an array of ids, a Boolean array over all grains in the order of their ids, or `[:]` for all grains. A value has three components for
-    each of these grains, or three for all of them together. Reading makes a copy (n, 3), or (3,) for one id. A force that is given in every step is one
-    that changes all the time, such as that of a spring. A grain of a rigid body passes its force and torque on to the body. There is no such force on
-    fluid particles: each of the three solvers would have to add it in a pass of its own.
+    A key is one id, an array of ids (n), a Boolean array over all grains in the order of their ids, or `[:]` for all grains. A value has three
+    components for each of these grains, (n, 3), or three for all of them together, (3). Reading makes a copy (n, 3), or (3) for one id.
+
+    A force that is given in every step is one that changes all the time, such as that of a spring. A grain of a rigid body passes its force and
+    torque on to the body. There is no such force on fluid particles.
+
+    Raises `ValueError` for a wrong key or shape, and `SceneError` for a value that is not finite. A grain that is not there raises one of the two.
     """
 
     def __getitem__(self, key: _Ids, /) -> NDArray[np.float64]: ...
@@ -103,36 +123,65 @@ class ExternalForce:
 @disjoint_base
 class Scene:
     def __new__(cls, text: str = "", path: _Path | None = None) -> Self: ...
+    """The text of a scene, which a program edits key by key; comments and order survive. `seixo.Scene` gives access to its keys by their names."""
+
+    def __new__(cls, text: str = "", path: str | os.PathLike[str] | None = None) -> Self: ...
     @property
-    def path(self) -> Path: ...
-    def to_toml(self) -> str: ...
-    def resolved(self) -> str: ...
-    def kind_at(self, path: Sequence[str]) -> str: ...
-    def value_at(self, path: Sequence[str]) -> Any: ...
-    def keys_at(self, path: Sequence[str]) -> list[str]: ...
-    def length_at(self, path: Sequence[str]) -> int: ...
-    def set_at(self, path: Sequence[str], value: object) -> None: ...
-    def remove_at(self, path: Sequence[str]) -> bool: ...
-    def findings(self) -> tuple[str, str]: ...
+    def path(self) -> Path:
+        """Path of the scene, for messages; files that it names are relative to its folder."""
+    def to_toml(self) -> str:
+        """The scene as TOML, as edited, with its comments."""
+    def resolved(self) -> str:
+        """The scene as TOML with all defaults filled in and all paths absolute. Raises `SceneError`."""
+    def kind_at(self, path: Sequence[str]) -> str:
+        """What stands at a path: "" (nothing), "table", "list" or "value"."""
+    def value_at(self, path: Sequence[str]) -> Any:
+        """Copy of what stands at a path, tables as dictionaries; `None` for nothing."""
+    def keys_at(self, path: Sequence[str]) -> list[str]:
+        """Keys of the table at a path, in the order of the text."""
+    def length_at(self, path: Sequence[str]) -> int:
+        """Number of items of the list at a path."""
+    def set_at(self, path: Sequence[str], value: object) -> None:
+        """Sets the value at a path, and creates missing tables. The scene stays as it is if the value is wrong."""
+    def remove_at(self, path: Sequence[str]) -> bool:
+        """Removes what stands at a path; returns whether something stood there."""
+    def findings(self) -> tuple[str, str]:
+        """Text and JSON of what `seixo check` finds."""
 
 @final
 class Place:
-    @property
-    def keys(self) -> list[str]: ...
-    @property
-    def is_table(self) -> bool: ...
-    @property
-    def is_value(self) -> bool: ...
-    @property
-    def has_names(self) -> bool: ...
-    @property
-    def is_list_of_tables(self) -> bool: ...
-    @property
-    def default(self) -> Any: ...
+    """What the language of scenes has at a path."""
 
 def place_at(path: Sequence[str]) -> Place: ...
 def scene_text(path: _Path) -> str: ...
 def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]: ...
+    @property
+    def keys(self) -> list[str]:
+        """Keys of the table."""
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table."""
+    @property
+    def is_value(self) -> bool:
+        """Whether a single value or a list may stand there."""
+    @property
+    def has_names(self) -> bool:
+        """Whether the user names its entries."""
+    @property
+    def is_list_of_tables(self) -> bool:
+        """Whether it is a list of tables."""
+    @property
+    def default(self) -> Any:
+        """Default of the value, or `None`."""
+
+def place_at(path: Sequence[str]) -> Place:
+    """What the language of scenes has at a path; `KeyError` with the advice of the command line if a key is unknown."""
+
+def scene_text(path: str | os.PathLike[str]) -> str:
+    """The text of a scene file."""
+
+def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]:
+    """All templates."""
 
 # ---------------------------------------------------------------- runs
 
@@ -142,7 +191,9 @@ def run_scene(
     overrides: Sequence[tuple[str, str]],
     overwrite: bool,
     report: Callable[[str], object],
-) -> None: ...
+) -> None:
+    """Runs a scene into a folder, to its end; `report` gets each line of progress and of the log."""
+
 def resume_folder(
     folder: _Path,
     overrides: Sequence[tuple[str, str]],
@@ -150,12 +201,17 @@ def resume_folder(
     report: Callable[[str], object],
 ) -> None: ...
 def folder_of_scene(path: _Path) -> Path: ...
+) -> None:
+    """Resumes a run from the newest checkpoint of its folder; `moved` has old and new paths of files of the scene."""
+
+def folder_of_scene(path: str | os.PathLike[str]) -> Path:
+    """Default run folder of a scene, in the current folder."""
 
 # ---------------------------------------------------------------- simulation
 
 @final
 class Condition:
-    """A condition that ends steps."""
+    """A condition that ends steps, such as `time > 2 s or probe.core.strain_zz > 0.15`."""
 
 @final
 class Multiples:
@@ -163,9 +219,12 @@ class Multiples:
 
     def __new__(cls, every: float, time_step: float) -> Self: ...
     def at_or_after(self, step: int) -> int: ...
+    def __new__(cls, every: float, time_step: float) -> Multiples: ...
+    def at_or_after(self, step: int) -> int:
+        """First of them at this step or later."""
 
 def quantity_in(text: str, unit: str) -> float:
-    """The value in SI units of a text such as "0.1 ms". `unit` is the SI unit of what belongs here; ValueError for another one."""
+    """The value in SI units of a text such as "0.1 ms". `unit` is the SI unit of what belongs here; `ValueError` for another one."""
 
 @disjoint_base
 class Simulation:
@@ -174,32 +233,53 @@ class Simulation:
     def __new__(cls, scene: Scene | None, overrides: Sequence[tuple[str, str]], path: _Path | None = None) -> Self: ...
     def __len__(self) -> int: ...
     @property
-    def time(self) -> float: ...
+    def time(self) -> float:
+        """Simulated time [s]."""
     @property
-    def steps(self) -> int: ...
+    def steps(self) -> int:
+        """Number of completed steps."""
     @property
-    def steps_at_end(self) -> int: ...
+    def steps_at_end(self) -> int:
+        """Number of steps at the end of the scene: those of `run.until`, or of the condition that has ended the last stage."""
     @property
-    def time_step(self) -> float: ...
+    def time_step(self) -> float:
+        """Length of a step [s]."""
     @property
-    def stage(self) -> str | None: ...
+    def stage(self) -> str | None:
+        """Name of the stage; None in a scene without stages."""
     @property
-    def device(self) -> str: ...
+    def device(self) -> str:
+        """Name of the device that computes."""
     @property
-    def precision(self) -> str: ...
+    def precision(self) -> str:
+        """Precision: "f64", "mixed" or "f32"."""
     @property
-    def threads(self) -> int: ...
+    def threads(self) -> int:
+        """Number of threads of the CPU."""
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Title of the scene."""
     @property
     def notices(self) -> list[str]: ...
     def digest(self) -> str: ...
     def checkpoint(self, path: _Path) -> None: ...
+    def notices(self) -> list[str]:
+        """Notes of the scene and of the device; none of them is an error."""
+    def digest(self) -> str:
+        """BLAKE3 of the state, as hexadecimal digits: equal for two simulations whose states have the same bits."""
+    def checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Writes a checkpoint file from which `Simulation.resume` goes on. Raises `FileError` if it cannot be written."""
     @property
-    def external_force(self) -> ExternalForce: ...
+    def external_force(self) -> ExternalForce:
+        """External forces on grains [N], which act until they are set again: `sim.external_force[ids] = forces` with (n, 3) or (3)."""
     @property
-    def external_torque(self) -> ExternalForce: ...
-    def hold(self) -> Held: ...
+    def external_torque(self) -> ExternalForce:
+        """External torques on grains [N m], which act until they are set again: `sim.external_torque[ids] = torques` with (n, 3) or (3)."""
+    def hold(self) -> Held:
+        """Holds the simulation at this step: `with sim.hold() as now:` gives views of its arrays, which are valid only in the block.
+
+        The block raises `BufferError` if the simulation is held already, and `ValueError` if its arrays cannot be shown, as those of several domains.
+        """
     @property
     def _version(self) -> int: ...
     def _advance(self, steps: int, until: Condition | None = None) -> tuple[int, bool]: ...
@@ -246,18 +326,31 @@ class Simulation:
 
 @final
 class Array:
-    """A view of an array where the engine keeps it, read-only, for one block of `sim.hold()`."""
+    """A view of an array where the engine keeps it, read-only.
+
+    It is valid in its block of `sim.hold()` only; afterwards it raises `ValueError`. Other libraries take it without a copy: on the CPU
+    `numpy.asarray(view)`, on CUDA `cupy.asarray(view)`, and on both `torch.from_dlpack(view)` and everything else that takes DLPack. All work of the
+    engine on it is done, on every stream. What such libraries made of it stays valid after the block, and until it is deleted the simulation raises
+    `BufferError` instead of a step.
+
+    DLPack before version 1.0 cannot say that an array is read-only, and PyTorch does not heed it: never write to such arrays.
+    """
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """(n,) for a number per particle, (n, 3) for a vector."""
     @property
-    def strides(self) -> tuple[int, ...]: ...
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one number to the next, per dimension. Vectors lie in records of four numbers, so that most arrays have gaps."""
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
     @property
-    def address(self) -> int: ...
+    def address(self) -> int:
+        """Address of the first number, in the memory of the process or of the GPU; 0 without particles."""
     @property
-    def device(self) -> str: ...
+    def device(self) -> str:
+        """Where the numbers are: `"cpu"`, or `"cuda:0"` and the like."""
     def __len__(self) -> int: ...
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
     def __dlpack__(
@@ -274,78 +367,123 @@ class Array:
 
 @final
 class Held:
-    """Views of the particles of a simulation where the engine keeps them, for a block of `with`."""
+    """Views of the particles of a simulation where the engine keeps them, for a block of `with`.
+
+    Inside the block nothing changes the simulation: stepping, inserting and the like raise `BufferError`. Particles are in the order of the engine;
+    `id` says which is which. All views are read-only: change values through the simulation, which keeps its neighbor lists and its ledger right.
+    After the block views raise `ValueError`. Arrays that other libraries made of them stay valid, and the simulation raises `BufferError` instead
+    of a step until they are deleted.
+    """
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
-    def time(self) -> float: ...
+    def time(self) -> float:
+        """Time of the simulation [s]."""
     @property
-    def steps(self) -> int: ...
+    def steps(self) -> int:
+        """Number of steps taken."""
     @property
-    def grains(self) -> HeldGrains: ...
+    def grains(self) -> HeldGrains:
+        """Views of all grains, those of disabled groups excepted."""
     @property
-    def fluid(self) -> HeldFluid: ...
+    def fluid(self) -> HeldFluid:
+        """Views of all fluid particles, with those of walls and bodies.
+
+        Raises `AttributeError` if the scene has no fluid.
+        """
 
 @final
 class HeldGrains:
-    """Views of all grains, in the order of the engine."""
+    """Views of all grains in a block of `sim.hold()`, in the order of the engine.
+
+    A name that these grains do not have raises `AttributeError`, such as `torque` without friction.
+    """
 
     def __len__(self) -> int: ...
     @property
-    def id(self) -> Array: ...
+    def id(self) -> Array:
+        """Unique ids, (n,)."""
     @property
-    def material(self) -> Array: ...
+    def material(self) -> Array:
+        """Indices of the materials, (n,)."""
     @property
-    def group(self) -> Array: ...
+    def group(self) -> Array:
+        """Indices of the groups, (n,)."""
     @property
-    def position(self) -> Array: ...
+    def position(self) -> Array:
+        """Centers [m], (n, 3)."""
     @property
-    def radius(self) -> Array: ...
+    def radius(self) -> Array:
+        """Radii [m], (n,)."""
     @property
-    def velocity(self) -> Array: ...
+    def velocity(self) -> Array:
+        """Velocities as contact laws read them at this time [m/s], (n, 3): they lack the change of the force in the last half step. Copies have it."""
     @property
-    def angular_velocity(self) -> Array: ...
+    def angular_velocity(self) -> Array:
+        """Angular velocities as contact laws read them at this time [rad/s], (n, 3). Only with friction."""
     @property
-    def half_step_velocity(self) -> Array: ...
+    def half_step_velocity(self) -> Array:
+        """Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog. Not kept for grains of rigid bodies."""
     @property
-    def half_step_angular_velocity(self) -> Array: ...
+    def half_step_angular_velocity(self) -> Array:
+        """Angular velocities that the integrator keeps [rad/s], (n, 3). Only with friction; not kept for grains of rigid bodies."""
     @property
-    def mass(self) -> Array: ...
+    def mass(self) -> Array:
+        """Masses [kg], (n,); for grains of rigid bodies the inertia that contact laws read."""
     @property
-    def force(self) -> Array: ...
+    def force(self) -> Array:
+        """Forces of contacts, bonds and loads [N], (n, 3), without gravity and the force of fluids on bodies. On a GPU the first use in a block computes
+        them, and copies all particles to the CPU for the ledger.
+        """
     @property
-    def torque(self) -> Array: ...
+    def torque(self) -> Array:
+        """Torques of contacts, bonds and loads [N m], (n, 3). Only with friction; on a GPU as `force`."""
     @property
-    def coordination(self) -> Array: ...
+    def coordination(self) -> Array:
+        """Numbers of contacts as floating-point numbers, (n,); on a GPU as `force`."""
     @property
-    def orientation(self) -> Array: ...
+    def orientation(self) -> Array:
+        """Orientations as unit quaternions w x y z, (n, 4). Only with bonds or Gear's method."""
     @property
-    def temperature(self) -> Array: ...
+    def temperature(self) -> Array:
+        """Temperatures [K], (n,). Only with heat conduction, on the CPU."""
     @property
-    def film_thickness(self) -> Array: ...
+    def film_thickness(self) -> Array:
+        """Film thicknesses [m], (n,). Only with liquid films, on the CPU."""
 
 @final
 class HeldFluid:
-    """Views of all fluid particles, with those of walls and bodies, in the order of the engine."""
+    """Views of all fluid particles in a block of `sim.hold()`, in the order of the engine, with those of walls and bodies.
+
+    Fluid particles are those with `kind` below 2**31. The others keep other values in the same arrays.
+    """
 
     def __len__(self) -> int: ...
     @property
-    def id(self) -> Array: ...
+    def id(self) -> Array:
+        """Unique ids, (n,)."""
     @property
-    def kind(self) -> Array: ...
+    def kind(self) -> Array:
+        """Index of the fluid, below 2**31; from 2**31 on for particles of walls, bodies, inlets and outlets, (n,)."""
     @property
-    def position(self) -> Array: ...
+    def position(self) -> Array:
+        """Positions [m], (n, 3)."""
     @property
-    def volume(self) -> Array: ...
+    def volume(self) -> Array:
+        """Volumes [m^3], (n,); negative for particles of walls."""
     @property
-    def velocity(self) -> Array: ...
+    def velocity(self) -> Array:
+        """Velocities at this time [m/s], (n, 3): they lack the change of the force in the last half step. Copies have it."""
     @property
-    def half_step_velocity(self) -> Array: ...
+    def half_step_velocity(self) -> Array:
+        """Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog."""
     @property
-    def pressure(self) -> Array: ...
+    def pressure(self) -> Array:
+        """Pressures [Pa], (n,)."""
     @property
-    def density_error(self) -> Array: ...
+    def density_error(self) -> Array:
+        """Excess of density over the rest density, relative to it [-], (n,): the density is that at rest times 1 + this."""
 
 # ---------------------------------------------------------------- results
 
@@ -355,21 +493,40 @@ class FrameFile:
 
     def __new__(cls, path: _Path) -> Self: ...
     @property
-    def time(self) -> float: ...
+    def time(self) -> float:
+        """Time [s]."""
     @property
-    def points(self) -> int: ...
+    def points(self) -> int:
+        """Number of points."""
     @property
-    def cells(self) -> int: ...
-    def arrays(self) -> list[tuple[str, str, int]]: ...
-    def numbers(self) -> list[tuple[str, float]]: ...
-    def names(self) -> list[str]: ...
-    def grid(self) -> tuple[list[float], list[float], list[int]] | None: ...
-    def read(self, group: str, name: str) -> NDArray[Any]: ...
+    def cells(self) -> int:
+        """Number of vertices, lines or polygons."""
+    def arrays(self) -> list[tuple[str, str, int]]:
+        """Group, name and number of components of each array."""
+    def numbers(self) -> list[tuple[str, float]]:
+        """Numbers of the whole file, by name."""
+    def names(self) -> list[str]:
+        """Names of walls."""
+    def grid(self) -> tuple[list[float], list[float], list[int]] | None:
+        """First point [m], distances of points [m] and number of points along x, y and z; None without a grid."""
+    def read(self, group: str, name: str) -> NDArray[Any]:
+        """The numbers of an array, one after the other, in the type of the file."""
 
 def grain_fields() -> list[tuple[str, str]]: ...
 def read_checkpoint(folder: _Path) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]: ...
 def read_collection(path: _Path) -> list[tuple[float, str]]: ...
 def read_table(path: _Path) -> list[tuple[str, NDArray[Any]]]: ...
+def grain_fields() -> list[tuple[str, str]]:
+    """Names and SI units of all arrays of grains that `output.fields` of a scene selects."""
+
+def read_checkpoint(folder: str | PathLike[str]) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]:
+    """Time [s], steps, and names and columns of the newest whole checkpoint in a folder, which is left as it is."""
+
+def read_collection(path: str | PathLike[str]) -> list[tuple[float, str]]:
+    """Times [s] and files of a `.pvd`."""
+
+def read_table(path: str | PathLike[str]) -> list[tuple[str, NDArray[Any]]]:
+    """Headers and columns of a table of numbers. Columns of whole numbers are integers."""
 
 # ---------------------------------------------------------------- sweep
 
@@ -391,8 +548,18 @@ class SweepPlan:
     @property
     def points(self) -> list[tuple[str, list[tuple[str, str]]]]: ...
     def run(self, folder: _Path, program: Sequence[str], show: Callable[[int, int, int, int, float], None] | None) -> None: ...
+    """The points of a sweep, whose values are checked."""
+
+    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | list[str]]], options: SweepOptions) -> SweepPlan: ...
+    @property
+    def points(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Names and settings of the points, in order."""
+    def run(self, folder: Path, program: list[str], show: Callable[[int, int, int, int, float], None] | None) -> None:
+        """Runs the points that are not finished in a folder. `program` starts the command line; `show` receives the numbers of points, of those that are
+        finished, running and failed, and of those that are done, with shares.
+        """
 
 # ---------------------------------------------------------------- command
 
-def main(arguments: list[str]) -> int: ...
-
+def main(arguments: list[str]) -> int:
+    """Runs a command line, its first word being the name of the program, and returns the exit code."""

@@ -45,6 +45,8 @@ class Simulation(Steps):
     the file that is written when a callback fails.
 
     All values are in SI units. Arrays are copies, taken once a step.
+
+    Raises SceneError if the scene or a value in `set` is wrong, RunError if the device is not there.
     """
 
     def __new__(
@@ -74,7 +76,11 @@ class Simulation(Steps):
         set: Overrides | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Simulation:
-        """Goes on from a file that `checkpoint` wrote, or from the newest checkpoint of a run folder. Callbacks are not stored; add them again."""
+        """Goes on from a file that `checkpoint` wrote, or from the newest checkpoint of a run folder, with the same bits as without the stop.
+
+        Callbacks are not stored; add them again. Raises FileError or RunError if there is no whole checkpoint, SceneError if a
+        value in `set` is wrong.
+        """
         overrides = _overrides(set, device, precision, threads, domains, gpus)
         self = Steps.__new__(cls, None, overrides, os.fspath(path))
         self._prepare(checkpoint)
@@ -104,7 +110,8 @@ class Simulation(Steps):
     def step(self, n: int = 1) -> int:
         """Takes `n` steps; returns how many were taken. There are fewer only if the condition of the last stage ends the run.
 
-        Ctrl-C raises KeyboardInterrupt between two steps; the simulation can go on.
+        Ctrl-C raises KeyboardInterrupt between two steps; the simulation can go on. Raises RunError if a step cannot be taken, such as with an
+        overlap above `run.overlap_limit`, BufferError while arrays of `hold()` are in use, and what a callback raises.
         """
         if n < 0:
             raise ValueError(f"{n} steps cannot be taken; give a number from 0 on")
@@ -114,6 +121,7 @@ class Simulation(Steps):
         """Steps to the end of the scene, to a time, a number in s or as in "2 s", or until a condition holds.
 
         A condition has the words of a stage's `until`: "time > 2 s or probe.core.strain_zz > 0.15". It may hold after the end of the scene.
+        Raises SceneError if it cannot be read, ValueError for a text that is no time, and what `step` raises.
         """
         if until is None:
             self._take(max(self.steps_at_end - self.steps, 0), None)
@@ -191,7 +199,8 @@ class Simulation(Steps):
 
         As a decorator, `@sim.every("0.1 ms")`, or as a call, `sim.every("0.1 ms", function)`. It is called before the step, first at time zero. It may
         read and change the simulation, but not step it. If it raises an exception, stepping ends: the state is written to
-        `sim.emergency_checkpoint`, and the exception goes on with a note that names it. Returns the function.
+        `sim.emergency_checkpoint`, and the exception goes on with a note that names it. Returns the function. Raises ValueError if the interval is
+        not positive.
         """
         if (interval is None) == (steps is None):
             raise ValueError('give either a time, as in sim.every("0.1 ms"), or a number of steps, as in sim.every(steps=20)')
@@ -259,7 +268,7 @@ class Simulation(Steps):
         return self._seen("bodies", self._body_arrays)
 
     def contacts(self, walls: bool = False) -> Contacts:
-        """All contacts with force between grains, and with `walls` also those of grains with walls."""
+        """All contacts with force between grains, and with `walls` also those of grains with walls.."""
         look = lambda: Contacts(**_sealed(self._contact_arrays(walls)), wall=self._walls)  # noqa: E731
         return self._seen(f"contacts {walls}", look)
 
@@ -268,7 +277,8 @@ class Simulation(Steps):
 
         `region` is the name of such a probe of the scene, or a region in its words: `{"min": …, "max": …}`, `{"center": …, "radius": …}` or
         `{"from": …, "to": …, "radius": …}`, with lengths in m or as in "2 cm". Without it, the region is the smallest box around all grains; along
-        periodic axes the whole cell. None once the body that carries the region of a probe has left.
+        periodic axes the whole cell. None once the body that carries the region of a probe has left. Raises KeyError for a name of no such probe,
+        ValueError for a region that cannot be read.
         """
         if isinstance(region, str):
             if region not in self._stresses:
@@ -340,6 +350,9 @@ class Simulation(Steps):
         `position` [m] is (n, 3) or (3); one value in place of n holds for all: `radius` [m], `velocity` [m/s], `angular_velocity` [rad/s], `mass` [kg].
         `material` and `group` are names or indices; the only one of the scene if left out. Scalars, such as `temperature` [K], are for scenes
         whose grains carry them.
+
+        Raises KeyError for an unknown name, ValueError for wrong shapes, and SceneError if grains touch something, or if
+        their ids or radii are wrong.
         """
         places = np.atleast_2d(np.asarray(position, dtype=np.float64))
         if places.ndim != 2 or places.shape[1] != 3:
@@ -359,7 +372,10 @@ class Simulation(Steps):
         return np.array(ids, dtype=np.uint32)
 
     def remove(self, which: ArrayLike) -> None:
-        """Removes grains, by a mask in the order of `sim.grains.id` (bool) or by ids. A rigid body goes as a whole with each of its grains."""
+        """Removes grains, by a mask in the order of `sim.grains.id` (n) or by ids. A rigid body goes as a whole with each of its grains.
+
+        Raises ValueError for a mask of another shape.
+        """
         chosen = np.asarray(which)
         if chosen.dtype == np.bool_:
             known = self.grains.id

@@ -29,7 +29,10 @@ def vector(value: ArrayLike, what: str) -> Vector:
 
 
 class Wall:
-    """A wall of a running simulation. A box is one wall, and each of its faces is one, too: `sim.wall["tank"]`, `sim.wall["tank.bottom"]`."""
+    """A wall of a running simulation. A box is one wall, and each of its faces is one, too: `sim.wall["tank"]`, `sim.wall["tank.bottom"]`.
+
+    Values that are no three finite numbers raise ValueError.
+    """
 
     def __init__(self, simulation: Simulation, name: str, indices: list[int]) -> None:
         self._simulation = simulation
@@ -111,7 +114,7 @@ class Wall:
 
     @property
     def servo_target(self) -> float | None:
-        """What its servo sets: a force [N], a stress [Pa] or a torque [N m]; None for a wall without servo."""
+        """What its servo sets: a force [N], a stress [Pa] or a torque [N m]; None for a wall without servo. Setting it there raises RunError."""
         target = float(self._of("servo_target")[0])
         return None if np.isnan(target) else target
 
@@ -124,7 +127,10 @@ class Wall:
 
 
 class Body:
-    """A rigid body of a running simulation."""
+    """A rigid body of a running simulation.
+
+    It raises LookupError once the body has left. Values that are no three finite numbers raise ValueError.
+    """
 
     def __init__(self, simulation: Simulation, id: int) -> None:
         self._simulation = simulation
@@ -210,7 +216,7 @@ class Body:
 
 
 class Group:
-    """A group of grains of a running simulation."""
+    """A group of grains of a running simulation. Values that are no three finite numbers raise ValueError."""
 
     def __init__(self, simulation: Simulation, name: str, index: int) -> None:
         self._simulation = simulation

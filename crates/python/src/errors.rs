@@ -9,12 +9,17 @@ use seixo::run;
 use seixo::scene::{Diagnostics, key_of};
 use seixo::{StepError, WorldError};
 
-create_exception!(seixo, SeixoError, PyException, "Base of the errors of Seixo.");
+create_exception!(
+    seixo,
+    SeixoError,
+    PyException,
+    "Base of the errors of Seixo. Its text is that of the command line."
+);
 create_exception!(
     seixo,
     SceneError,
     SeixoError,
-    "A scene is wrong. `diagnostics` lists all errors with file, line, column, key, message and remedy."
+    "A scene is wrong. `diagnostics` lists all errors, each with file, line, column, key, message and remedy."
 );
 create_exception!(
     seixo,
@@ -24,22 +29,22 @@ create_exception!(
 );
 create_exception!(seixo, FileError, SeixoError, "A file could not be read or written.");
 
-/// One error of a scene.
+/// One error of a scene; as text it is the line that the command line prints.
 #[pyclass(frozen, get_all, module = "seixo")]
 pub struct Diagnostic {
     /// File of the scene, or `--set` for a value that was given beside it.
     file: String,
-    /// Line, from 1.
+    /// Line of the file, from 1; None without a place.
     line: Option<u64>,
-    /// Column, from 1.
+    /// Column of the line, from 1; None without a place.
     column: Option<u64>,
-    /// Dotted path of the key.
+    /// Dotted path of the key, as `run.until`; None without a key.
     key: Option<String>,
-    /// The error.
+    /// What is wrong.
     message: String,
-    /// The value as written.
+    /// The value as it is written; None without one.
     value: Option<String>,
-    /// The accepted values.
+    /// The accepted values; None without a limit.
     limit: Option<String>,
     /// What to do.
     remedy: String,

@@ -27,10 +27,15 @@ impl Quantity {
     }
 }
 
-/// External forces in N or torques in N m on single grains, which act from the time at which they are given until they are replaced.
+/// External forces [N] or torques [N m] on single grains, which act from the time at which they are given until they are replaced.
 ///
-/// A key is one id, an array of ids, a Boolean array over all grains in the order of their ids, or `[:]` for all grains. A value has three components
-/// for each of these grains, or three for all of them together. Reading makes a copy.
+/// A key is one id, an array of ids (n), a Boolean array over all grains in the order of their ids, or `[:]` for all grains. A value has three
+/// components for each of these grains, (n, 3), or three for all of them together, (3). Reading makes a copy (n, 3), or (3) for one id.
+///
+/// A force that is given in every step is one that changes all the time, such as that of a spring. A grain of a rigid body passes its force and
+/// torque on to the body. There is no such force on fluid particles.
+///
+/// Raises `ValueError` for a wrong key or shape, and `SceneError` for a value that is not finite. A grain that is not there raises one of the two.
 #[pyclass(frozen, mapping, module = "seixo._seixo")]
 pub struct ExternalForce {
     shared: Arc<Shared>,
@@ -100,11 +105,12 @@ impl ExternalForce {
         self.give(py, &ids, &vectors)
     }
 
+    /// Number of grains.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.all(py)?.id.len())
     }
 
-    /// The forces on all grains in the order of their ids, for NumPy.
+    /// Values of all grains in the order of their ids (n, 3).
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(&self, py: Python<'py>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {

@@ -68,7 +68,7 @@ impl Scene {
         self.text()
     }
 
-    /// The scene as TOML with all defaults filled in and all paths absolute.
+    /// The scene as TOML with all defaults filled in and all paths absolute. Raises `SceneError`.
     fn resolved(&self, py: Python<'_>) -> PyResult<String> {
         let loaded = py.detach(|| self.load(&[]));
         loaded.map(|scene| scene.resolved).map_err(|found| errors::of_scene(py, &found))

@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Wall time of steps between two checks of signals \[s\]: far below what a user notices, far above the cost of a check.
 const CHUNK: f64 = 0.03;
 
-/// A simulation that a program steps. The class in `python/seixo/_simulation.py` adds callbacks and names.
+/// A scene that a program steps; `seixo.Simulation` adds callbacks and names to it.
 #[pyclass(subclass, frozen, module = "seixo._seixo")]
 pub struct Simulation {
     pub(crate) shared: Arc<Shared>,
@@ -50,7 +50,7 @@ impl Multiples {
     }
 }
 
-/// The value in SI units of a text such as "0.1 ms". `unit` is the SI unit of what belongs here.
+/// The value in SI units of a text such as "0.1 ms". `unit` is the SI unit of what belongs here; `ValueError` for another one.
 #[pyfunction]
 fn quantity_in(text: &str, unit: &str) -> PyResult<f64> {
     let read = |text: &str| quantity::parse(text).map_err(|found| errors::wrong(format!("{}; {}", found.message, found.remedy)));
@@ -183,7 +183,7 @@ impl Simulation {
         self.look(py, |session| session.simulation().steps())
     }
 
-    /// Number of steps at the end of the scene.
+    /// Number of steps at the end of the scene: those of `run.until`, or of the condition that has ended the last stage.
     #[getter]
     fn steps_at_end(&self, py: Python<'_>) -> PyResult<u64> {
         self.look(py, |session| session.steps_at_end())
@@ -201,7 +201,7 @@ impl Simulation {
         self.look(py, |session| session.stage().map(str::to_owned))
     }
 
-    /// Name of the device.
+    /// Name of the device that computes.
     #[getter]
     fn device(&self, py: Python<'_>) -> PyResult<String> {
         self.look(py, |session| session.simulation().device_name())
@@ -213,7 +213,7 @@ impl Simulation {
         self.look(py, |session| session.simulation().precision().name())
     }
 
-    /// Number of threads.
+    /// Number of threads of the CPU.
     #[getter]
     fn threads(&self, py: Python<'_>) -> PyResult<usize> {
         self.look(py, |session| session.simulation().threads())
@@ -233,6 +233,7 @@ impl Simulation {
         })
     }
 
+    /// Number of grains.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.look(py, |session| session.simulation().len())
     }
@@ -248,6 +249,7 @@ impl Simulation {
         Ok(names)
     }
 
+    /// Gravitational acceleration [m/s²].
     #[pyo3(name = "_gravity_now")]
     fn gravity_now(&self, py: Python<'_>) -> PyResult<[f64; 3]> {
         self.look(py, |session| session.simulation().gravity())
@@ -488,29 +490,31 @@ impl Simulation {
         })
     }
 
-    /// External forces on grains [N], which hold until they are set again: `sim.external_force[ids] = forces`.
+    /// External forces on grains [N], which act until they are set again: `sim.external_force[ids] = forces` with (n, 3) or (3).
     #[getter]
     fn external_force(&self) -> ExternalForce {
         ExternalForce::of(self.shared.clone())
     }
 
-    /// External torques on grains [N m], likewise.
+    /// External torques on grains [N m], which act until they are set again: `sim.external_torque[ids] = torques` with (n, 3) or (3).
     #[getter]
     fn external_torque(&self) -> ExternalForce {
         ExternalForce::torque_of(self.shared.clone())
     }
 
     /// Holds the simulation at this step: `with sim.hold() as now:` gives views of its arrays, which are valid only in the block.
+    ///
+    /// The block raises `BufferError` if the simulation is held already, and `ValueError` if its arrays cannot be shown, as those of several domains.
     fn hold(&self) -> PyResult<Held> {
         views::hold(self.shared.clone())
     }
 
-    /// BLAKE3 of the state: equal for two simulations whose states have the same bits.
+    /// BLAKE3 of the state, as hexadecimal digits: equal for two simulations whose states have the same bits.
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         self.look(py, Session::digest)?.map_err(|error| errors::of_run(py, &error))
     }
 
-    /// Writes a checkpoint file from which `Simulation.resume` goes on.
+    /// Writes a checkpoint file from which `Simulation.resume` goes on. Raises `FileError` if it cannot be written.
     fn checkpoint(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let saved = self.look(py, move |session| session.save(&path))?;
         saved.map_err(|error| errors::of_run(py, &error))

@@ -9,7 +9,7 @@ const LONGEST_SENTENCE: usize = 40;
 /// Words of a page at most.
 const LONGEST_PAGE: usize = 3000;
 /// Pages that are looked up, not read: one entry after the other.
-const LISTS: &[&str] = &["GLOSSARY.md", "docs/bibliography.md"];
+const LISTS: &[&str] = &["GLOSSARY.md", "docs/bibliography.md", "docs/reference/python-api.md"];
 /// Points that end no sentence.
 const ABBREVIATIONS: &[&str] = &["al.", "cf.", "ch.", "e.g.", "eq.", "fig.", "i.e.", "p.", "pp.", "vol."];
 /// Where every work that is cited stands once.

@@ -26,7 +26,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// A file being written.
-pub trait LayerFile: Write + Send {
+pub trait LayerFile: Write + Send + Sync {
     /// Returns once the bytes written so far would survive a power cut.
     fn sync(&mut self) -> io::Result<()>;
     /// Whether `path` names this file, rather than another one or none: it may have been removed, moved or replaced since it was opened.

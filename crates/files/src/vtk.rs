@@ -1,4 +1,5 @@
-//! Fields for ParaView and its kin: `.vtp` and `.vti` (XML, base64 of zlib level 1) and the `.pvd` that lists them by time.
+//! Files for ParaView and its kin: `.vtp` and `.vti` (XML with arrays in base64 of zlib level 1, or appended as they are) and the `.pvd` that lists
+//! them by time.
 //!
 //! ```
 //! use seixo_engine::state::GrainSnapshot;
@@ -21,11 +22,14 @@ mod cell;
 mod collection;
 mod contacts;
 mod fluid;
+mod format;
 mod image;
 mod index;
 mod plane;
 mod read;
+mod store;
 mod surface;
+mod values;
 mod walls;
 
 pub use bodies::{VtkBodies, bodies, read_bodies};
@@ -34,20 +38,18 @@ pub use cell::read_cell;
 pub use collection::{collection, read_collection};
 pub use contacts::{VtkContacts, contacts, read_contacts};
 pub use fluid::{VtkFluid, fluid, read_fluid};
+pub use format::{Encoding, Format};
 pub use image::{Image, image};
-pub use index::{VtkArray, VtkGrid, VtkIndex, VtkNumbers};
+pub use index::{RawRange, VtkArray, VtkGrid, VtkIndex, VtkNumbers, VtkType};
 pub use read::{VtkPoints, VtkWalls, read_grains, read_walls};
 pub use surface::{SURFACE_FIELDS, surface};
 pub use walls::walls;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use seixo_engine::state::{GrainScalar, GrainSnapshot};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::str::FromStr;
+use store::ArrayStore;
+use values::Values;
 
 /// Bytes that are compressed together.
 const BLOCK: usize = 1 << 18;
@@ -159,84 +161,27 @@ impl FromStr for Field {
     }
 }
 
-/// What an array of a file is made from: places and sizes keep all digits, the rest seven.
-enum Values<'a> {
-    Vectors64(&'a [[f64; 3]]),
-    Vectors32(&'a [[f64; 3]]),
-    Tensors32(&'a [[f64; 9]]),
-    Scalars32(&'a [f64]),
-    Scalars64(&'a [f64]),
-    Integers(&'a [u32]),
-    Offsets(&'a [i64]),
-}
-
-impl Values<'_> {
-    fn attributes(&self) -> &'static str {
-        match self {
-            Values::Vectors64(_) => r#"type="Float64" NumberOfComponents="3""#,
-            Values::Vectors32(_) => r#"type="Float32" NumberOfComponents="3""#,
-            Values::Tensors32(_) => r#"type="Float32" NumberOfComponents="9""#,
-            Values::Scalars32(_) => r#"type="Float32""#,
-            Values::Scalars64(_) => r#"type="Float64""#,
-            Values::Integers(_) => r#"type="UInt32""#,
-            Values::Offsets(_) => r#"type="Int64""#,
-        }
-    }
-
-    /// Bytes of one point or cell before they are packed.
-    fn bytes_a_point(&self) -> usize {
-        match self {
-            Values::Tensors32(_) => 36,
-            Values::Vectors64(_) => 24,
-            Values::Vectors32(_) => 12,
-            Values::Scalars64(_) | Values::Offsets(_) => 8,
-            Values::Scalars32(_) | Values::Integers(_) => 4,
-        }
-    }
-
-    /// All numbers, and how many belong to one point or cell.
-    fn numbers(&self) -> (Vec<f64>, usize) {
-        match self {
-            Values::Vectors64(values) | Values::Vectors32(values) => (values.as_flattened().to_vec(), 3),
-            Values::Tensors32(values) => (values.as_flattened().to_vec(), 9),
-            Values::Scalars32(values) | Values::Scalars64(values) => (values.to_vec(), 1),
-            Values::Integers(values) => (values.iter().map(|&value| f64::from(value)).collect(), 1),
-            Values::Offsets(values) => (values.iter().map(|&value| value as f64).collect(), 1),
-        }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let singles = |values: &[f64]| values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect();
-        match self {
-            Values::Vectors64(values) => values.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect(),
-            Values::Vectors32(values) => singles(values.as_flattened()),
-            Values::Tensors32(values) => singles(values.as_flattened()),
-            Values::Scalars32(values) => singles(values),
-            Values::Scalars64(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            Values::Integers(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            Values::Offsets(values) => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        }
-    }
-}
-
 /// A `.vtp` or `.vti` in the making.
 struct Document {
     text: String,
     /// What it holds, by VTK's word.
     kind: &'static str,
+    store: ArrayStore,
 }
 
 impl Document {
     /// Starts the one piece of a document of polygons; `cells` is the attribute that counts them.
-    fn new(time: f64, field_data: &str, points: usize, cells: &str) -> Document {
-        Document::of("PolyData", "", (time, field_data), &format!(r#"NumberOfPoints="{points}" {cells}"#))
+    fn new(store: ArrayStore, (time, field_data): (f64, &str), points: usize, cells: &str) -> Document {
+        let of_piece = format!(r#"NumberOfPoints="{points}" {cells}"#);
+        Document::of(store, "PolyData", "", (time, field_data), &of_piece)
     }
 
-    /// Starts the one piece of a document, with the attributes of both.
-    fn of(kind: &'static str, attributes: &str, (time, field_data): (f64, &str), of_piece: &str) -> Document {
+    /// Starts the one piece of a document, with the attributes of both. Arrays of the field data must be in the store.
+    fn of(store: ArrayStore, kind: &'static str, attributes: &str, (time, field_data): (f64, &str), of_piece: &str) -> Document {
+        let compressor = store.attribute();
         let text = format!(
             r#"<?xml version="1.0"?>
-<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">
+<VTKFile type="{kind}" version="1.0" byte_order="LittleEndian" header_type="UInt64"{compressor}>
 <{kind}{attributes}>
 <FieldData>
 <DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{time:?}</DataArray>
@@ -244,13 +189,13 @@ impl Document {
 <Piece {of_piece}>
 "#
         );
-        Document { text, kind }
+        Document { text, kind, store }
     }
 
     fn group(&mut self, tag: &str, arrays: &[(&str, Values)]) {
         let _ = writeln!(self.text, "<{tag}>");
         for (name, values) in arrays {
-            array(&mut self.text, name, values, "");
+            self.store.array(&mut self.text, name, values, "");
         }
         let name = tag.split_whitespace().next().unwrap_or(tag);
         let _ = writeln!(self.text, "</{name}>");
@@ -261,7 +206,7 @@ impl Document {
         let count = position.len();
         // Room for all at once: a text that grows by moving is held twice. What is not needed is never touched.
         let bytes_a_point: usize = 24 + 2 * 8 + arrays.iter().map(|(_, values)| values.bytes_a_point()).sum::<usize>();
-        self.text.reserve_exact(count * bytes_a_point * 3 / 2);
+        self.store.reserve(&mut self.text, count * bytes_a_point);
         let shown = arrays.first().map_or("", |array| array.0);
         self.group(&format!(r#"PointData Scalars="{shown}""#), arrays);
         self.group("Points", &[("position", Values::Vectors64(position))]);
@@ -307,33 +252,9 @@ impl Document {
     }
 
     fn finish(mut self) -> Vec<u8> {
-        let _ = write!(self.text, "</Piece>\n</{}>\n</VTKFile>\n", self.kind);
-        self.text.into_bytes()
+        let _ = writeln!(self.text, "</Piece>\n</{}>", self.kind);
+        self.store.finish(self.text)
     }
-}
-
-/// Adds an array with these further attributes.
-fn array(to: &mut String, name: &str, values: &Values, further: &str) {
-    let _ = write!(to, r#"<DataArray {} Name="{name}"{further} format="binary">"#, values.attributes());
-    pack(to, &values.bytes());
-    to.push_str("</DataArray>\n");
-}
-
-/// Blocks of zlib behind a header of their number, size, last size (0 = full) and packed sizes; header and blocks are base64 each.
-fn pack(out: &mut String, bytes: &[u8]) {
-    let mut header = vec![bytes.len().div_ceil(BLOCK) as u64, BLOCK as u64, (bytes.len() % BLOCK) as u64];
-    let mut packed = Vec::with_capacity(bytes.len());
-    for block in bytes.chunks(BLOCK) {
-        let start = packed.len();
-        let mut encoder = ZlibEncoder::new(&mut packed, Compression::new(1));
-        // A vector in memory takes every write.
-        let _ = encoder.write_all(block).and_then(|()| encoder.try_finish());
-        drop(encoder);
-        header.push((packed.len() - start) as u64);
-    }
-    let header: Vec<u8> = header.iter().flat_map(|value| value.to_le_bytes()).collect();
-    STANDARD.encode_string(header, out);
-    STANDARD.encode_string(packed, out);
 }
 
 impl VtkPoints {
@@ -356,14 +277,22 @@ impl VtkPoints {
 
 /// The grains at one time \[s\] as a `.vtp`: points with radius, id and the given fields. A cell whose lengths are controlled goes with them.
 pub fn grains(snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> {
-    let count = snapshot.id.len();
-    let cell = snapshot.cell.stretch.map(|_| cell::sides_of(&snapshot.cell)).unwrap_or_default();
-    let mut document = Document::new(time, &cell, count, &format!(r#"NumberOfVerts="{count}""#));
-    let mut arrays = vec![
-        ("radius", Values::Scalars64(&snapshot.radius)),
-        ("id", Values::Integers(&snapshot.id)),
-    ];
-    arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
-    document.vertices(&arrays, &snapshot.position);
-    document.finish()
+    Format::default().grains(snapshot, fields, time)
+}
+
+impl Format {
+    /// As [`grains`], in this format.
+    pub fn grains(self, snapshot: &GrainSnapshot, fields: &[Field], time: f64) -> Vec<u8> {
+        let count = snapshot.id.len();
+        let cell = snapshot.cell.stretch.map(|_| cell::sides_of(&snapshot.cell)).unwrap_or_default();
+        let cells = format!(r#"NumberOfVerts="{count}""#);
+        let mut document = Document::new(ArrayStore::new(self), (time, &cell), count, &cells);
+        let mut arrays = vec![
+            ("radius", Values::Scalars64(&snapshot.radius)),
+            ("id", Values::Integers(&snapshot.id)),
+        ];
+        arrays.extend(fields.iter().map(|field| (field.keyword(), field.values(snapshot))));
+        document.vertices(&arrays, &snapshot.position);
+        document.finish()
+    }
 }

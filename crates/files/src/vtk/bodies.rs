@@ -1,7 +1,7 @@
 //! Surfaces of rigid bodies as triangles.
 
 use super::read::{count_of, find, find_renamed, read, time, vectors};
-use super::{Document, Values, array};
+use super::{ArrayStore, Document, Format, Values};
 use crate::FilesError;
 use std::path::Path;
 
@@ -25,42 +25,49 @@ pub struct VtkBodies {
 /// The surfaces of bodies as a `.vtp`: triangles with the id of their body, between vertices with unit normals; and, of the whole file, the ids of the
 /// grains that these bodies carry (`body_members`), and of their bodies (`body_of_member`).
 pub fn bodies(bodies: &VtkBodies) -> Vec<u8> {
-    let columns = [0, 1].map(|k| bodies.carried.iter().map(|pair| pair[k]).collect::<Vec<u32>>());
-    let tuples = format!(r#" NumberOfTuples="{}""#, bodies.carried.len());
-    let mut of_all = String::new();
-    for (name, ids) in ["body_members", "body_of_member"].into_iter().zip(&columns) {
-        array(&mut of_all, name, &Values::Integers(ids), &tuples);
+    Format::default().bodies(bodies)
+}
+
+impl Format {
+    /// As [`bodies`], in this format.
+    pub fn bodies(self, bodies: &VtkBodies) -> Vec<u8> {
+        let columns = [0, 1].map(|k| bodies.carried.iter().map(|pair| pair[k]).collect::<Vec<u32>>());
+        let tuples = format!(r#" NumberOfTuples="{}""#, bodies.carried.len());
+        let (mut store, mut of_all) = (ArrayStore::new(self), String::new());
+        for (name, ids) in ["body_members", "body_of_member"].into_iter().zip(&columns) {
+            store.array(&mut of_all, name, &Values::Integers(ids), &tuples);
+        }
+        let cells = format!(r#"NumberOfPolys="{}""#, bodies.triangles.len());
+        let mut document = Document::new(store, (bodies.time, &of_all), bodies.position.len(), &cells);
+        document.group(r#"PointData Normals="normals""#, &[("normals", Values::Vectors32(&bodies.normal))]);
+        document.group(r#"CellData Scalars="body""#, &[("body", Values::Integers(&bodies.body))]);
+        document.triangles(&bodies.position, &bodies.triangles);
+        document.finish()
     }
-    let cells = format!(r#"NumberOfPolys="{}""#, bodies.triangles.len());
-    let mut document = Document::new(bodies.time, &of_all, bodies.position.len(), &cells);
-    document.group(r#"PointData Normals="normals""#, &[("normals", Values::Vectors32(&bodies.normal))]);
-    document.group(r#"CellData Scalars="body""#, &[("body", Values::Integers(&bodies.body))]);
-    document.triangles(&bodies.position, &bodies.triangles);
-    document.finish()
 }
 
 /// Reads a file that [`bodies`] made.
 pub fn read_bodies(path: &Path) -> Result<VtkBodies, FilesError> {
-    read(path, |text| {
-        let points = count_of(text, "NumberOfPoints", "points")?;
-        let polygons = count_of(text, "NumberOfPolys", "polygons")?;
+    read(path, |content| {
+        let points = count_of(content.text, "NumberOfPoints", "points")?;
+        let polygons = count_of(content.text, "NumberOfPolys", "polygons")?;
         let whole = |values: Vec<f64>| values.into_iter().map(|number| number as u32).collect::<Vec<u32>>();
-        let corners = whole(find(text, "connectivity")?.values(polygons, 3)?);
+        let corners = whole(find(content, "connectivity")?.values(polygons, 3)?);
         if corners.iter().any(|&corner| corner as usize >= points) {
             return Err("a triangle has corners that are not there".into());
         }
         let [carried, carrier] = [("body_members", "carried"), ("body_of_member", "carrier")]
-            .map(|(name, earlier)| find_renamed(text, name, earlier)?.counted_values().map(whole));
+            .map(|(name, earlier)| find_renamed(content, name, earlier)?.counted_values().map(whole));
         let (carried, carrier) = (carried?, carrier?);
         if carried.len() != carrier.len() {
             return Err("it does not have the body of each member".into());
         }
         Ok(VtkBodies {
-            time: time(text)?,
-            position: vectors(find(text, "position")?.values(points, 3)?),
-            normal: vectors(find(text, "normals")?.values(points, 3)?),
+            time: time(content)?,
+            position: vectors(find(content, "position")?.values(points, 3)?),
+            normal: vectors(find(content, "normals")?.values(points, 3)?),
             triangles: corners.as_chunks().0.to_vec(),
-            body: whole(find(text, "body")?.values(polygons, 1)?),
+            body: whole(find(content, "body")?.values(polygons, 1)?),
             carried: carried.into_iter().zip(carrier).map(|(grain, body)| [grain, body]).collect(),
         })
     })

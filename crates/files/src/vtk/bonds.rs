@@ -1,7 +1,7 @@
 //! Bonds as lines.
 
 use super::read::{count_of, find, find_renamed, read, time, vectors};
-use super::{Document, Values};
+use super::{ArrayStore, Document, Format, Values};
 use crate::FilesError;
 use seixo_engine::BondSnapshot;
 use std::path::Path;
@@ -26,27 +26,34 @@ const NUMBERS: [(&str, OfBond); 6] = [
 /// force (positive: it pulls) and force across \[N\], bending and torsion moments \[N m\], elastic energy \[J\], the share of the strength that is
 /// used, the kind by its number, and the ids of the two grains.
 pub fn bonds(bonds: &[BondSnapshot], time: f64) -> Vec<u8> {
-    let count = bonds.len();
-    let mut document = Document::new(time, "", 2 * count, &format!(r#"NumberOfLines="{count}""#));
-    let integers = |of: fn(&BondSnapshot) -> u32| bonds.iter().map(of).collect::<Vec<u32>>();
-    let numbers = NUMBERS.map(|(name, of)| (name, bonds.iter().map(of).collect::<Vec<f64>>()));
-    let force: Vec<[f64; 3]> = bonds.iter().map(|bond| bond.force).collect();
-    let (kind, first, second) = (
-        integers(|bond| bond.kind),
-        integers(|bond| bond.grains[0]),
-        integers(|bond| bond.grains[1]),
-    );
-    let mut arrays: Vec<(&str, Values)> = numbers.iter().map(|(name, values)| (*name, Values::Scalars32(values))).collect();
-    arrays.extend([
-        ("force", Values::Vectors32(&force)),
-        ("kind", Values::Integers(&kind)),
-        ("first", Values::Integers(&first)),
-        ("second", Values::Integers(&second)),
-    ]);
-    document.group(r#"CellData Scalars="utilization""#, &arrays);
-    let ends: Vec<[f64; 3]> = bonds.iter().flat_map(|bond| bond.ends).collect();
-    document.lines(&ends);
-    document.finish()
+    Format::default().bonds(bonds, time)
+}
+
+impl Format {
+    /// As [`bonds`], in this format.
+    pub fn bonds(self, bonds: &[BondSnapshot], time: f64) -> Vec<u8> {
+        let count = bonds.len();
+        let mut document = Document::new(ArrayStore::new(self), (time, ""), 2 * count, &format!(r#"NumberOfLines="{count}""#));
+        let integers = |of: fn(&BondSnapshot) -> u32| bonds.iter().map(of).collect::<Vec<u32>>();
+        let numbers = NUMBERS.map(|(name, of)| (name, bonds.iter().map(of).collect::<Vec<f64>>()));
+        let force: Vec<[f64; 3]> = bonds.iter().map(|bond| bond.force).collect();
+        let (kind, first, second) = (
+            integers(|bond| bond.kind),
+            integers(|bond| bond.grains[0]),
+            integers(|bond| bond.grains[1]),
+        );
+        let mut arrays: Vec<(&str, Values)> = numbers.iter().map(|(name, values)| (*name, Values::Scalars32(values))).collect();
+        arrays.extend([
+            ("force", Values::Vectors32(&force)),
+            ("kind", Values::Integers(&kind)),
+            ("first", Values::Integers(&first)),
+            ("second", Values::Integers(&second)),
+        ]);
+        document.group(r#"CellData Scalars="utilization""#, &arrays);
+        let ends: Vec<[f64; 3]> = bonds.iter().flat_map(|bond| bond.ends).collect();
+        document.lines(&ends);
+        document.finish()
+    }
 }
 
 /// Bonds of one file.
@@ -82,24 +89,24 @@ impl VtkBonds {
 
 /// Reads a file that [`bonds`] made.
 pub fn read_bonds(path: &Path) -> Result<VtkBonds, FilesError> {
-    read(path, |text| {
-        let lines = count_of(text, "NumberOfLines", "lines")?;
-        let points = vectors(find(text, "position")?.values(lines, 6)?);
-        let values = |name: &str| find(text, name)?.values(lines, 1);
+    read(path, |content| {
+        let lines = count_of(content.text, "NumberOfLines", "lines")?;
+        let points = vectors(find(content, "position")?.values(lines, 6)?);
+        let values = |name: &str| find(content, name)?.values(lines, 1);
         let [first, second] = [values("first")?, values("second")?];
         let mut fields = Vec::new();
         for (name, _) in NUMBERS {
             let array = match name {
-                "utilization" => find_renamed(text, name, EARLIER_UTILIZATION),
-                _ => find(text, name),
+                "utilization" => find_renamed(content, name, EARLIER_UTILIZATION),
+                _ => find(content, name),
             };
             fields.push((name.to_owned(), array?.values(lines, 1)?));
         }
         Ok(VtkBonds {
-            time: time(text)?,
+            time: time(content)?,
             ends: points.as_chunks().0.to_vec(),
             grains: first.iter().zip(&second).map(|(&a, &b)| [a as u32, b as u32]).collect(),
-            force: vectors(find(text, "force")?.values(lines, 3)?),
+            force: vectors(find(content, "force")?.values(lines, 3)?),
             kind: values("kind")?.iter().map(|&kind| kind as u32).collect(),
             fields,
         })

@@ -54,5 +54,5 @@ pub(super) fn cell_in(text: &str) -> Result<PeriodicCell, String> {
 
 /// Reads the cell of a file of grains or fluids; open space if the file names none. Files of grains name cells whose lengths are controlled.
 pub fn read_cell(path: &Path) -> Result<PeriodicCell, FilesError> {
-    read(path, cell_in)
+    read(path, |content| cell_in(content.text))
 }

@@ -1,7 +1,7 @@
 //! Contacts as lines.
 
 use super::read::{count_of, find, read, time, vectors};
-use super::{Document, Values};
+use super::{ArrayStore, Document, Format, Values};
 use crate::FilesError;
 use seixo_engine::{ContactRecord, Partner};
 use std::path::Path;
@@ -10,36 +10,43 @@ use std::path::Path;
 /// (positive: repulsive) and tangential force \[N\], overlap \[m\], the ids a and b – of a wall its index, where is_wall is 1 – and whether the
 /// contact is a link of a force chain.
 pub fn contacts(records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> Vec<u8> {
-    let count = records.len();
-    let mut document = Document::new(time, "", 2 * count, &format!(r#"NumberOfLines="{count}""#));
-    let ends: Vec<[f64; 3]> = records.iter().flat_map(ends_of).collect();
-    let normal: Vec<f64> = records.iter().map(along).collect();
-    let tangential: Vec<[f64; 3]> = records.iter().map(|record| record.tangential_force).collect();
-    let overlap: Vec<f64> = records.iter().map(|record| record.overlap).collect();
-    let integers = |of: fn(&ContactRecord) -> u32| records.iter().map(of).collect::<Vec<u32>>();
-    let (a, is_wall) = (
-        integers(|record| record.a),
-        integers(|record| u32::from(matches!(record.b, Partner::Wall(_)))),
-    );
-    let b = integers(|record| match record.b {
-        Partner::Grain(id) => id,
-        Partner::Wall(index) => index,
-    });
-    let chained: Vec<u32> = is_in_chain.iter().map(|&is_link| is_link.into()).collect();
-    document.group(
-        r#"CellData Scalars="normal_force""#,
-        &[
-            ("normal_force", Values::Scalars32(&normal)),
-            ("tangential_force", Values::Vectors32(&tangential)),
-            ("overlap", Values::Scalars32(&overlap)),
-            ("is_in_chain", Values::Integers(&chained)),
-            ("a", Values::Integers(&a)),
-            ("b", Values::Integers(&b)),
-            ("is_wall", Values::Integers(&is_wall)),
-        ],
-    );
-    document.lines(&ends);
-    document.finish()
+    Format::default().contacts(records, is_in_chain, time)
+}
+
+impl Format {
+    /// As [`contacts`], in this format.
+    pub fn contacts(self, records: &[ContactRecord], is_in_chain: &[bool], time: f64) -> Vec<u8> {
+        let count = records.len();
+        let mut document = Document::new(ArrayStore::new(self), (time, ""), 2 * count, &format!(r#"NumberOfLines="{count}""#));
+        let ends: Vec<[f64; 3]> = records.iter().flat_map(ends_of).collect();
+        let normal: Vec<f64> = records.iter().map(along).collect();
+        let tangential: Vec<[f64; 3]> = records.iter().map(|record| record.tangential_force).collect();
+        let overlap: Vec<f64> = records.iter().map(|record| record.overlap).collect();
+        let integers = |of: fn(&ContactRecord) -> u32| records.iter().map(of).collect::<Vec<u32>>();
+        let (a, is_wall) = (
+            integers(|record| record.a),
+            integers(|record| u32::from(matches!(record.b, Partner::Wall(_)))),
+        );
+        let b = integers(|record| match record.b {
+            Partner::Grain(id) => id,
+            Partner::Wall(index) => index,
+        });
+        let chained: Vec<u32> = is_in_chain.iter().map(|&is_link| is_link.into()).collect();
+        document.group(
+            r#"CellData Scalars="normal_force""#,
+            &[
+                ("normal_force", Values::Scalars32(&normal)),
+                ("tangential_force", Values::Vectors32(&tangential)),
+                ("overlap", Values::Scalars32(&overlap)),
+                ("is_in_chain", Values::Integers(&chained)),
+                ("a", Values::Integers(&a)),
+                ("b", Values::Integers(&b)),
+                ("is_wall", Values::Integers(&is_wall)),
+            ],
+        );
+        document.lines(&ends);
+        document.finish()
+    }
 }
 
 /// From the center of the other grain, or a wall, to the center of the grain \[m\].
@@ -89,20 +96,20 @@ impl VtkContacts {
 
 /// Reads a file that [`contacts`] made.
 pub fn read_contacts(path: &Path) -> Result<VtkContacts, FilesError> {
-    read(path, |text| {
-        let lines = count_of(text, "NumberOfLines", "lines")?;
-        let points = vectors(find(text, "position")?.values(lines, 6)?);
-        let [a, b, is_wall] = ["a", "b", "is_wall"].map(|name| find(text, name)?.values(lines, 1));
+    read(path, |content| {
+        let lines = count_of(content.text, "NumberOfLines", "lines")?;
+        let points = vectors(find(content, "position")?.values(lines, 6)?);
+        let [a, b, is_wall] = ["a", "b", "is_wall"].map(|name| find(content, name)?.values(lines, 1));
         let partners = a?.into_iter().zip(b?).zip(is_wall?);
         Ok(VtkContacts {
             partners: partners
                 .map(|((a, b), is_wall)| (a as u32, (is_wall == 0.0).then_some(b as u32), b as u32))
                 .collect(),
-            time: time(text)?,
+            time: time(content)?,
             ends: points.as_chunks().0.to_vec(),
-            normal_force: find(text, "normal_force")?.values(lines, 1)?,
-            tangential_force: vectors(find(text, "tangential_force")?.values(lines, 3)?),
-            is_in_chain: find(text, "is_in_chain")?
+            normal_force: find(content, "normal_force")?.values(lines, 1)?,
+            tangential_force: vectors(find(content, "tangential_force")?.values(lines, 3)?),
+            is_in_chain: find(content, "is_in_chain")?
                 .values(lines, 1)?
                 .iter()
                 .map(|&link| link > 0.0)

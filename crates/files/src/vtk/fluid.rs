@@ -2,7 +2,7 @@
 
 use super::cell::{cell_in, of_file, sides_of};
 use super::read::{count_of, find, read, single, time, vectors};
-use super::{Document, Values, VtkPoints};
+use super::{ArrayStore, Document, Format, Values, VtkPoints};
 use crate::FilesError;
 use seixo_engine::PeriodicCell;
 use seixo_engine::state::FluidSnapshot;
@@ -12,18 +12,30 @@ use std::path::Path;
 /// and pressure \[Pa\], and the distance of particles at rest \[m\] for all. Along periodic axes the lower sides of the cell, and how long it is \[m\], go
 /// with them.
 pub fn fluid(snapshot: &FluidSnapshot, spacing: f64, cell: &PeriodicCell, time: f64) -> Vec<u8> {
-    let of_all = of_file("spacing", spacing) + &sides_of(cell);
-    let count = snapshot.id.len();
-    let mut document = Document::new(time, &of_all, count, &format!(r#"NumberOfVerts="{count}""#));
-    let arrays = [
-        ("pressure", Values::Scalars32(&snapshot.pressure)),
-        ("density", Values::Scalars32(&snapshot.density)),
-        ("velocity", Values::Vectors32(&snapshot.velocity)),
-        ("fluid", Values::Integers(&snapshot.kind)),
-        ("id", Values::Integers(&snapshot.id)),
-    ];
-    document.vertices(&arrays, &snapshot.position);
-    document.finish()
+    Format::default().fluid(snapshot, spacing, cell, time)
+}
+
+impl Format {
+    /// As [`fluid`], in this format.
+    pub fn fluid(self, snapshot: &FluidSnapshot, spacing: f64, cell: &PeriodicCell, time: f64) -> Vec<u8> {
+        let of_all = of_file("spacing", spacing) + &sides_of(cell);
+        let count = snapshot.id.len();
+        let mut document = Document::new(
+            ArrayStore::new(self),
+            (time, &of_all),
+            count,
+            &format!(r#"NumberOfVerts="{count}""#),
+        );
+        let arrays = [
+            ("pressure", Values::Scalars32(&snapshot.pressure)),
+            ("density", Values::Scalars32(&snapshot.density)),
+            ("velocity", Values::Vectors32(&snapshot.velocity)),
+            ("fluid", Values::Integers(&snapshot.kind)),
+            ("id", Values::Integers(&snapshot.id)),
+        ];
+        document.vertices(&arrays, &snapshot.position);
+        document.finish()
+    }
 }
 
 /// Fluids of one file.
@@ -68,14 +80,14 @@ impl VtkFluid {
 
 /// Reads a file that [`fluid`] made.
 pub fn read_fluid(path: &Path) -> Result<VtkFluid, FilesError> {
-    read(path, |text| {
-        let count = count_of(text, "NumberOfPoints", "points")?;
-        let values = |name: &str, components: usize| find(text, name)?.values(count, components);
+    read(path, |content| {
+        let count = count_of(content.text, "NumberOfPoints", "points")?;
+        let values = |name: &str, components: usize| find(content, name)?.values(count, components);
         let whole = |name: &str| -> Result<Vec<u32>, String> { Ok(values(name, 1)?.into_iter().map(|number| number as u32).collect()) };
         Ok(VtkFluid {
-            cell: cell_in(text)?,
-            time: time(text)?,
-            spacing: single(text, "spacing", "spacing")?,
+            cell: cell_in(content.text)?,
+            time: time(content)?,
+            spacing: single(content, "spacing", "spacing")?,
             particles: FluidSnapshot {
                 id: whole("id")?,
                 kind: whole("fluid")?,

@@ -7,6 +7,7 @@ use crate::error::quoted;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -14,6 +15,70 @@ use std::path::Path;
 pub(super) const LONGEST_FILE: u64 = 16 << 30;
 /// The most that zlib unpacks from one byte.
 const MAX_EXPANSION: usize = 1100;
+/// The tag behind which raw arrays are appended.
+const APPENDED: &[u8] = b"<AppendedData encoding=\"raw\">";
+/// How far the tag of the file reaches at most \[bytes\].
+const LONGEST_START: usize = 512;
+
+/// What a file contains.
+#[derive(Clone, Copy)]
+pub(super) struct Content<'a> {
+    /// Its text, up to the data that are appended to it.
+    pub text: &'a str,
+    /// Data that are appended: arrays, each behind its length.
+    appended: &'a [u8],
+}
+
+impl<'a> From<&'a str> for Content<'a> {
+    fn from(text: &'a str) -> Content<'a> {
+        Content { text, appended: &[] }
+    }
+}
+
+impl<'a> Content<'a> {
+    /// Splits a file into its text and what is appended; `None` if its text is none.
+    fn of(bytes: &'a [u8]) -> Option<Content<'a>> {
+        let start = &bytes[..bytes.len().min(LONGEST_START)];
+        // Text of a compressed file is long, and nothing is appended to it.
+        let is_compressed = start.windows(12).any(|window| window == b" compressor=");
+        let tag = (!is_compressed).then(|| bytes.windows(APPENDED.len()).position(|window| window == APPENDED));
+        let Some(tag) = tag.flatten() else {
+            return std::str::from_utf8(bytes).ok().map(Content::from);
+        };
+        let (text, rest) = bytes.split_at(tag);
+        let first = rest.iter().position(|&byte| byte == b'_').map_or(rest.len(), |end| end + 1);
+        Some(Content {
+            text: std::str::from_utf8(text).ok()?,
+            appended: &rest[first..],
+        })
+    }
+
+    fn group(self, tag: &str) -> Result<Content<'a>, String> {
+        let inside = self
+            .text
+            .split_once(&format!("<{tag}"))
+            .and_then(|(_, rest)| rest.split_once(&format!("</{tag}>")));
+        let text = inside.map(|(inside, _)| inside).ok_or_else(|| format!("it has no <{tag}>"))?;
+        Ok(Content { text, ..self })
+    }
+
+    fn arrays(self) -> impl Iterator<Item = Array<'a>> {
+        let elements = self.text.split("<DataArray").skip(1);
+        elements.filter_map(move |element| {
+            let (attributes, rest) = element.split_once('>')?;
+            let body = if attributes.ends_with('/') {
+                ""
+            } else {
+                rest.split_once("</DataArray>")?.0
+            };
+            Some(Array {
+                attributes,
+                body,
+                appended: self.appended,
+            })
+        })
+    }
+}
 
 /// Grains of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,14 +112,14 @@ pub struct VtkWalls {
 
 /// Reads a file that [`super::grains`] made.
 pub fn read_grains(path: &Path) -> Result<VtkPoints, FilesError> {
-    read(path, |text| {
-        let count = count_of(text, "NumberOfPoints", "points")?;
+    read(path, |content| {
+        let count = count_of(content.text, "NumberOfPoints", "points")?;
         let mut points = VtkPoints {
-            time: time(text)?,
+            time: time(content)?,
             ..VtkPoints::default()
         };
-        points.position = vectors(find(text, "position")?.values(count, 3)?);
-        for array in arrays(group(text, "PointData")?) {
+        points.position = vectors(find(content, "position")?.values(count, 3)?);
+        for array in content.group("PointData")?.arrays() {
             let components = if array.attribute("NumberOfComponents") == Some("3") { 3 } else { 1 };
             let values = array.values(count, components)?;
             match array.attribute("Name").ok_or("an array has no name")? {
@@ -105,16 +170,16 @@ impl VtkWalls {
 
 /// Reads a file that [`super::walls`] made.
 pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
-    read(path, |text| {
+    read(path, |content| {
         let (points, polygons) = (
-            count_of(text, "NumberOfPoints", "points")?,
-            count_of(text, "NumberOfPolys", "polygons")?,
+            count_of(content.text, "NumberOfPoints", "points")?,
+            count_of(content.text, "NumberOfPolys", "polygons")?,
         );
-        let corners = vectors(find(text, "position")?.values(points, 3)?);
-        let wall_of = find(text, "wall")?.values(polygons, 1)?;
-        let offsets = find(text, "offsets")?.values(polygons, 1)?;
+        let corners = vectors(find(content, "position")?.values(points, 3)?);
+        let wall_of = find(content, "wall")?.values(polygons, 1)?;
+        let offsets = find(content, "offsets")?.values(polygons, 1)?;
         let mut of_polygons = Vec::new();
-        for array in arrays(group(text, "CellData")?) {
+        for array in content.group("CellData")?.arrays() {
             let name = array.attribute("Name").ok_or("an array has no name")?;
             if name != "wall" {
                 of_polygons.push((name, array.values(polygons, 1)?));
@@ -126,28 +191,33 @@ pub fn read_walls(path: &Path) -> Result<VtkWalls, FilesError> {
         for polygon in parts(&corners, &ends) {
             all.push(polygon.ok_or("a polygon has corners that are not there")?);
         }
-        Ok(VtkWalls::fanned(time(text)?, names(text)?, polygons.iter().zip(all), &of_polygons))
+        Ok(VtkWalls::fanned(
+            time(content)?,
+            names(content)?,
+            polygons.iter().zip(all),
+            &of_polygons,
+        ))
     })
 }
 
-pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, FilesError> {
+pub(super) fn read<T>(path: &Path, parse: impl FnOnce(Content) -> Result<T, String>) -> Result<T, FilesError> {
     const REMEDY: &str = "give a .vtp file that Seixo wrote";
-    const START: &str = "<?xml";
+    const START: &[u8] = b"<?xml";
     let (mut file, _) = open_input(path, "a .vtp file", LONGEST_FILE)?;
-    let mut text = String::new();
-    let taken = (&mut file).take(START.len() as u64).read_to_string(&mut text);
+    let mut bytes = Vec::new();
+    let taken = (&mut file).take(START.len() as u64).read_to_end(&mut bytes);
     let taken = taken.and_then(|_| {
-        if text == START {
-            file.take(LONGEST_FILE).read_to_string(&mut text)
+        if bytes == START {
+            file.take(LONGEST_FILE).read_to_end(&mut bytes)
         } else {
             Ok(0)
         }
     });
-    match taken {
-        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(FilesError::content(path, "this is not a text file", REMEDY)),
-        Err(error) => Err(FilesError::disk(path, "read it")(error)),
-        Ok(_) if !text.ends_with("</VTKFile>\n") => Err(FilesError::content(path, "it is cut off, or no VTK file", REMEDY)),
-        Ok(_) => parse(&text).map_err(|problem| FilesError::content(path, problem, REMEDY)),
+    taken.map_err(FilesError::disk(path, "read it"))?;
+    match Content::of(&bytes) {
+        None => Err(FilesError::content(path, "this is not a text file", REMEDY)),
+        Some(_) if !bytes.ends_with(b"</VTKFile>\n") => Err(FilesError::content(path, "it is cut off, or no VTK file", REMEDY)),
+        Some(content) => parse(content).map_err(|problem| FilesError::content(path, problem, REMEDY)),
     }
 }
 
@@ -163,51 +233,40 @@ pub(super) fn attribute<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     Some(rest.split_once('"')?.0)
 }
 
-fn group<'a>(text: &'a str, tag: &str) -> Result<&'a str, String> {
-    let inside = text
-        .split_once(&format!("<{tag}"))
-        .and_then(|(_, rest)| rest.split_once(&format!("</{tag}>")));
-    inside.map(|(inside, _)| inside).ok_or_else(|| format!("it has no <{tag}>"))
-}
-
 pub(super) struct Array<'a> {
     attributes: &'a str,
     body: &'a str,
+    /// Appended data of the file.
+    appended: &'a [u8],
 }
 
-fn arrays(text: &str) -> impl Iterator<Item = Array<'_>> {
-    let elements = text.split("<DataArray").skip(1);
-    elements.filter_map(|element| {
-        let (attributes, rest) = element.split_once('>')?;
-        let (body, _) = rest.split_once("</DataArray>")?;
-        Some(Array { attributes, body })
-    })
-}
-
-pub(super) fn find<'a>(text: &'a str, name: &str) -> Result<Array<'a>, String> {
-    arrays(text)
+pub(super) fn find<'a>(content: impl Into<Content<'a>>, name: &str) -> Result<Array<'a>, String> {
+    let content: Content<'a> = content.into();
+    content
+        .arrays()
         .find(|array| array.attribute("Name") == Some(name))
         .ok_or_else(|| format!("it has no array `{name}`"))
 }
 
 /// An array that files of earlier versions have under another name.
-pub(super) fn find_renamed<'a>(text: &'a str, name: &str, earlier: &str) -> Result<Array<'a>, String> {
-    find(text, name).or_else(|missing| find(text, earlier).map_err(|_| missing))
+pub(super) fn find_renamed<'a>(content: Content<'a>, name: &str, earlier: &str) -> Result<Array<'a>, String> {
+    find(content, name).or_else(|missing| find(content, earlier).map_err(|_| missing))
 }
 
-pub(super) fn time(text: &str) -> Result<f64, String> {
-    single(text, "TimeValue", "time")
+pub(super) fn time<'a>(content: impl Into<Content<'a>>) -> Result<f64, String> {
+    single(content, "TimeValue", "time")
 }
 
 /// A number of the whole file, and what to call it.
-pub(super) fn single(text: &str, name: &str, what: &str) -> Result<f64, String> {
-    let body = find(text, name)?.body;
+pub(super) fn single<'a>(content: impl Into<Content<'a>>, name: &str, what: &str) -> Result<f64, String> {
+    let body = find(content, name)?.body;
     number(body).ok_or_else(|| format!("its {what} {} is no number", quoted(body)))
 }
 
-fn names(text: &str) -> Result<Vec<String>, String> {
-    let field_data = group(text, "FieldData")?;
+fn names(content: Content) -> Result<Vec<String>, String> {
+    let field_data = content.group("FieldData")?;
     let (_, list) = field_data
+        .text
         .split_once("<Array")
         .and_then(|(_, rest)| rest.split_once('>'))
         .ok_or("it has no names")?;
@@ -237,6 +296,17 @@ impl<'a> Array<'a> {
         attribute(self.attributes, key)
     }
 
+    /// The bytes of the numbers; `None` where they are not as they were written.
+    fn bytes(&self) -> Option<Cow<'a, [u8]>> {
+        if self.attribute("format") != Some("appended") {
+            return unpack(self.body).map(Cow::Owned);
+        }
+        let start: usize = self.attribute("offset")?.parse().ok()?;
+        let (length, rest) = self.appended.get(start..)?.split_first_chunk()?;
+        let bytes = rest.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        Some(Cow::Borrowed(bytes))
+    }
+
     /// The numbers of this array, which contains their number.
     pub(super) fn counted_values(&self) -> Result<Vec<f64>, String> {
         self.values(count_of(self.attributes, "NumberOfTuples", "numbers")?, 1)
@@ -245,7 +315,7 @@ impl<'a> Array<'a> {
     /// The numbers of this array, which must be `count` times `components`.
     pub(super) fn values(&self, count: usize, components: usize) -> Result<Vec<f64>, String> {
         let name = self.attribute("Name").unwrap_or("without a name");
-        let bytes = unpack(self.body).ok_or_else(|| format!("array `{name}` is damaged"))?;
+        let bytes = self.bytes().ok_or_else(|| format!("array `{name}` is damaged"))?;
         let values: Vec<f64> = match self.attribute("type") {
             Some("Float64") => bytes.as_chunks().0.iter().map(|&value| f64::from_le_bytes(value)).collect(),
             Some("Float32") => bytes
@@ -273,7 +343,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Undoes [`super::pack`]; `None` where it does not fit.
+/// Unpacks the text of a compressed array; `None` where it does not fit.
 pub(super) fn unpack(body: &str) -> Option<Vec<u8>> {
     let body = body.trim();
     let encoded = |bytes: usize| bytes.div_ceil(3) * 4;

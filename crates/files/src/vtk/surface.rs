@@ -1,6 +1,6 @@
 //! Free surfaces of fluids as triangles.
 
-use super::{Document, Values};
+use super::{ArrayStore, Document, Format, Values};
 use seixo_engine::state::FluidSnapshot;
 
 /// What vertices of a surface can be written with beside their fluid and normal, by the names of the arrays.
@@ -9,18 +9,25 @@ pub const SURFACE_FIELDS: [&str; 3] = ["pressure", "density", "velocity"];
 /// The free surfaces of fluids at one time \[s\] as a `.vtp`: triangles between vertices, which have a unit normal, the index of their fluid and
 /// those of [`SURFACE_FIELDS`] that are named.
 pub fn surface(vertices: &FluidSnapshot, normals: &[[f64; 3]], triangles: &[[u32; 3]], fields: &[&str], time: f64) -> Vec<u8> {
-    let cells = format!(r#"NumberOfPolys="{}""#, triangles.len());
-    let mut document = Document::new(time, "", vertices.position.len(), &cells);
-    let all = SURFACE_FIELDS.into_iter().zip([
-        Values::Scalars32(&vertices.pressure),
-        Values::Scalars32(&vertices.density),
-        Values::Vectors32(&vertices.velocity),
-    ]);
-    let always = [("fluid", Values::Integers(&vertices.kind)), ("normals", Values::Vectors32(normals))];
-    let arrays: Vec<_> = all.filter(|(name, _)| fields.contains(name)).chain(always).collect();
-    document.group(&format!(r#"PointData Scalars="{}" Normals="normals""#, arrays[0].0), &arrays);
-    document.triangles(&vertices.position, triangles);
-    document.finish()
+    Format::default().surface(vertices, normals, triangles, fields, time)
+}
+
+impl Format {
+    /// As [`surface`], in this format.
+    pub fn surface(self, vertices: &FluidSnapshot, normals: &[[f64; 3]], triangles: &[[u32; 3]], fields: &[&str], time: f64) -> Vec<u8> {
+        let cells = format!(r#"NumberOfPolys="{}""#, triangles.len());
+        let mut document = Document::new(ArrayStore::new(self), (time, ""), vertices.position.len(), &cells);
+        let all = SURFACE_FIELDS.into_iter().zip([
+            Values::Scalars32(&vertices.pressure),
+            Values::Scalars32(&vertices.density),
+            Values::Vectors32(&vertices.velocity),
+        ]);
+        let always = [("fluid", Values::Integers(&vertices.kind)), ("normals", Values::Vectors32(normals))];
+        let arrays: Vec<_> = all.filter(|(name, _)| fields.contains(name)).chain(always).collect();
+        document.group(&format!(r#"PointData Scalars="{}" Normals="normals""#, arrays[0].0), &arrays);
+        document.triangles(&vertices.position, triangles);
+        document.finish()
+    }
 }
 
 #[cfg(test)]
@@ -42,10 +49,10 @@ mod tests {
         let triangles = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
         let normals = [[0.0, 0.0, 1.0]; 4];
         let text = String::from_utf8(surface(&vertices, &normals, &triangles, &["velocity", "pressure"], 0.25)).unwrap();
-        assert_eq!(time(&text), Ok(0.25));
+        assert_eq!(time(text.as_str()), Ok(0.25));
         assert_eq!(count_of(&text, "NumberOfPoints", "points"), Ok(4));
         assert_eq!(count_of(&text, "NumberOfPolys", "polygons"), Ok(4));
-        let values = |name: &str, components: usize| find(&text, name).and_then(|array| array.values(4, components));
+        let values = |name: &str, components: usize| find(text.as_str(), name).and_then(|array| array.values(4, components));
         assert_eq!(values("position", 3).unwrap(), corners.as_flattened());
         let of_triangles: Vec<f64> = triangles.as_flattened().iter().map(|&vertex| f64::from(vertex)).collect();
         assert_eq!(values("connectivity", 3).unwrap(), of_triangles);

@@ -2,7 +2,7 @@
 
 use super::plane;
 use super::read::parts;
-use super::{Document, Values, VtkWalls};
+use super::{ArrayStore, Document, Format, Values, VtkWalls};
 use seixo_engine::state::WallSnapshot;
 use std::fmt::Write as _;
 
@@ -67,32 +67,39 @@ impl VtkWalls {
 /// worn volume \[m³\] and depth \[m\], of a plane the mean over what is drawn; not a number for walls that do not wear.
 /// A plane is drawn where it crosses the box `bounds` (lower and upper corner \[m\]); without one it is left out.
 pub fn walls(walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -> Vec<u8> {
-    let Polygons {
-        corners: points,
-        wall: wall_of,
-        end: offsets,
-        worn_volume,
-        wear_depth,
-    } = Polygons::of(walls, bounds);
-    let mut names = format!(
-        r#"<Array type="String" Name="wall_names" NumberOfTuples="{}" format="ascii">"#,
-        walls.len()
-    );
-    for wall in walls {
-        wall.name.bytes().chain([0]).for_each(|byte| {
-            let _ = write!(names, "{byte} ");
-        });
+    Format::default().walls(walls, bounds, time)
+}
+
+impl Format {
+    /// As [`walls`], in this format.
+    pub fn walls(self, walls: &[WallSnapshot], bounds: Option<[[f64; 3]; 2]>, time: f64) -> Vec<u8> {
+        let Polygons {
+            corners: points,
+            wall: wall_of,
+            end: offsets,
+            worn_volume,
+            wear_depth,
+        } = Polygons::of(walls, bounds);
+        let mut names = format!(
+            r#"<Array type="String" Name="wall_names" NumberOfTuples="{}" format="ascii">"#,
+            walls.len()
+        );
+        for wall in walls {
+            wall.name.bytes().chain([0]).for_each(|byte| {
+                let _ = write!(names, "{byte} ");
+            });
+        }
+        names.push_str("</Array>\n");
+        let cells = format!(r#"NumberOfPolys="{}""#, offsets.len());
+        let mut document = Document::new(ArrayStore::new(self), (time, &names), points.len(), &cells);
+        let mut arrays = vec![("wall", Values::Integers(&wall_of))];
+        if walls.iter().any(|wall| wall.wear.is_some()) {
+            arrays.push(("worn_volume", Values::Scalars64(&worn_volume)));
+            arrays.push(("wear_depth", Values::Scalars64(&wear_depth)));
+        }
+        document.group(r#"CellData Scalars="wall""#, &arrays);
+        let corners: Vec<i64> = (0..points.len() as i64).collect();
+        document.polygons(&points, &corners, &offsets);
+        document.finish()
     }
-    names.push_str("</Array>\n");
-    let cells = format!(r#"NumberOfPolys="{}""#, offsets.len());
-    let mut document = Document::new(time, &names, points.len(), &cells);
-    let mut arrays = vec![("wall", Values::Integers(&wall_of))];
-    if walls.iter().any(|wall| wall.wear.is_some()) {
-        arrays.push(("worn_volume", Values::Scalars64(&worn_volume)));
-        arrays.push(("wear_depth", Values::Scalars64(&wear_depth)));
-    }
-    document.group(r#"CellData Scalars="wall""#, &arrays);
-    let corners: Vec<i64> = (0..points.len() as i64).collect();
-    document.polygons(&points, &corners, &offsets);
-    document.finish()
 }

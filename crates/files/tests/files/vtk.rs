@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use seixo_engine::state::{FluidSnapshot, GrainScalar, GrainSnapshot, WallSnapshot, WallWear};
 use seixo_engine::{BondSnapshot, ContactRecord, Partner, PeriodicCell};
-use seixo_files::vtk::{self, Field, VtkIndex, VtkNumbers};
+use seixo_files::vtk::{self, Encoding, Field, Format, RawRange, VtkIndex, VtkNumbers, VtkType};
 
 fn snapshot(count: u32) -> GrainSnapshot {
     let mut snapshot = GrainSnapshot::default();
@@ -423,6 +423,147 @@ fn foreign_and_cut_files_have_no_index() {
     assert!(fewer.contains("array `radius` has 400 bytes for 49 times 8"), "{fewer}");
 }
 
+const RAW: Format = Format {
+    encoding: Encoding::Raw,
+    threads: 1,
+};
+
+#[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    // More than one block in each array, a last one that is full, and none.
+    for count in [0, 1 << 15, 100_000] {
+        let snapshot = snapshot(count);
+        let fields = [Field::Velocity, Field::Body];
+        let alone = vtk::grains(&snapshot, &fields, 0.5);
+        for threads in [2, 3, 16] {
+            let format = Format {
+                threads,
+                ..Format::default()
+            };
+            assert!(
+                format.grains(&snapshot, &fields, 0.5) == alone,
+                "{count} grains on {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn raw_files_have_what_compressed_ones_have() {
+    let fields: Vec<Field> = Field::all().map(|(field, _)| field).collect();
+    for count in [0, 1, 51, 40_000] {
+        let sent = snapshot(count);
+        let both = [Format::default(), RAW].map(|format| format.grains(&sent, &fields, 0.25));
+        let [packed, raw] = both.each_ref().map(|bytes| read(bytes, vtk::read_grains).unwrap());
+        assert_eq!(packed, raw);
+        // An index has the same arrays with the same numbers, and says where they are.
+        read(&both[0], |path| {
+            let packed = VtkIndex::open(path).unwrap();
+            read(&both[1], |path| {
+                let (raw, bytes) = (VtkIndex::open(path).unwrap(), &both[1]);
+                assert_eq!((raw.time, raw.points, raw.cells), (0.25, count as usize, count as usize));
+                assert_eq!(raw.arrays.len(), packed.arrays.len());
+                for (array, other) in raw.arrays.iter().zip(&packed.arrays) {
+                    assert_eq!((&array.name, &array.group), (&other.name, &other.group));
+                    let numbers = raw.read(array).unwrap();
+                    assert_eq!(numbers, packed.read(other).unwrap());
+                    assert_eq!(other.raw_range(), None);
+                    let RawRange { offset, length, kind } = array.raw_range().unwrap();
+                    assert_eq!((offset % 8, length as usize), (0, array.count * array.components * kind.width()));
+                    let there = &bytes[offset as usize..][..length as usize];
+                    if let VtkNumbers::F64(numbers) = numbers {
+                        assert_eq!(kind, VtkType::F64);
+                        assert!(numbers.iter().flat_map(|number| number.to_le_bytes()).eq(there.iter().copied()));
+                    }
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn every_kind_of_file_can_be_raw() {
+    let bodies = vtk::VtkBodies {
+        time: 2.0,
+        position: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]],
+        normal: vec![[0.0, 0.0, 1.0]; 3],
+        triangles: vec![[0, 1, 2]],
+        body: vec![7],
+        carried: vec![[3, 7], [4, 7], [9, 7]],
+    };
+    assert_eq!(read(&RAW.bodies(&bodies), vtk::read_bodies).unwrap(), bodies);
+    let wall = WallSnapshot {
+        name: "floor, öben".to_owned(),
+        triangles: vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]; 2],
+        ..WallSnapshot::default()
+    };
+    let walls = [wall];
+    let [packed, raw] = [Format::default(), RAW].map(|format| read(&format.walls(&walls, None, 0.5), vtk::read_walls).unwrap());
+    assert_eq!(packed, raw);
+    let index = read(&RAW.walls(&walls, None, 0.5), VtkIndex::open).unwrap();
+    assert_eq!((index.names.as_slice(), index.cells), (&["floor, öben".to_owned()][..], 2));
+    let mut cell = PeriodicCell::open();
+    (cell.low[1], cell.length[1]) = (-0.1, 0.3);
+    let water = FluidSnapshot {
+        id: vec![4],
+        kind: vec![1],
+        position: vec![[0.5, 0.25, 0.125]],
+        velocity: vec![[1.0, 2.0, 3.0]],
+        density: vec![1000.0],
+        pressure: vec![8.0],
+    };
+    let fluid = read(&RAW.fluid(&water, 0.01, &cell, 0.3), vtk::read_fluid).unwrap();
+    assert_eq!((fluid.time, fluid.spacing, fluid.cell, &fluid.particles), (0.3, 0.01, cell, &water));
+    assert_eq!(read(&RAW.contacts(&[], &[], 1.0), vtk::read_contacts).unwrap().time, 1.0);
+    assert_eq!(read(&RAW.bonds(&[], 1.0), vtk::read_bonds).unwrap().time, 1.0);
+    let surface = RAW.surface(&water, &[[0.0, 0.0, 1.0]], &[], &["velocity"], 0.3);
+    assert_eq!(read(&surface, VtkIndex::open).unwrap().points, 1);
+    let image = vtk::Image {
+        origin: [0.0; 3],
+        spacing: 0.1,
+        points: [1, 1, 3],
+        scalars: &[("density", &[1.0, 2.0, 3.0])],
+        vectors: &[],
+        tensors: &[],
+    };
+    read(&RAW.image(&image, 2.0), |path| {
+        let index = VtkIndex::open(path).unwrap();
+        let density = index.find("PointData", "density").unwrap();
+        assert_eq!(index.read(density).unwrap(), VtkNumbers::F32(vec![1.0, 2.0, 3.0]));
+    });
+}
+
+#[test]
+fn cut_and_foreign_raw_files_are_refused() {
+    let bytes = RAW.grains(&snapshot(50), &[Field::Velocity], 0.0);
+    for cut in [1, 40, 700, bytes.len() / 2, bytes.len() - 12] {
+        let message = read(&bytes[..cut], VtkIndex::open).unwrap_err().to_string();
+        assert!(message.contains("cut off, or no VTK file"), "{cut}: {message}");
+        let message = read(&bytes[..cut], vtk::read_grains).unwrap_err().to_string();
+        assert!(
+            message.contains("cut off, or no VTK file") || message.contains("not a text file"),
+            "{cut}: {message}"
+        );
+    }
+    // Numbers are no text: it is changed in front of them.
+    let changed = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let mut bytes = bytes.clone();
+        let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
+        bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+        bytes
+    };
+    let fewer = changed(r#"NumberOfPoints="50""#, r#"NumberOfPoints="49""#);
+    let message = read(&fewer, VtkIndex::open).unwrap_err().to_string();
+    assert!(message.contains("array `radius` has 400 bytes for 49 times 8"), "{message}");
+    let beyond = changed(r#"offset="0""#, r#"offset="9""#);
+    let message = read(&beyond, VtkIndex::open).unwrap_err().to_string();
+    assert!(message.contains("array `radius` is damaged"), "{message}");
+    let packed = changed(r#"format="appended" offset="0"/>"#, r#"format="binary"             />"#);
+    let message = read(&packed, VtkIndex::open).unwrap_err().to_string();
+    assert!(message.contains("its compressor is ``"), "{message}");
+}
+
 #[test]
 fn fields_go_by_their_keywords() {
     for (field, keyword) in Field::all() {
@@ -434,8 +575,13 @@ fn fields_go_by_their_keywords() {
 
 proptest! {
     #[test]
-    fn damaged_files_are_refused_or_read_without_a_panic(at in 0.0f64..1.0, byte in any::<u8>(), cut in any::<bool>()) {
-        let mut bytes = vtk::grains(&snapshot(50), &[Field::Velocity], 0.0);
+    fn damaged_files_are_refused_or_read_without_a_panic(
+        at in 0.0f64..1.0,
+        byte in any::<u8>(),
+        (cut, is_raw) in any::<(bool, bool)>(),
+    ) {
+        let format = if is_raw { RAW } else { Format::default() };
+        let mut bytes = format.grains(&snapshot(50), &[Field::Velocity], 0.0);
         let at = (at * bytes.len() as f64) as usize;
         if cut {
             bytes.truncate(at);

@@ -472,6 +472,7 @@ fn output_plan(file: &mut SceneFile, findings: &mut CheckState) -> OutputPlan {
     OutputPlan {
         every,
         fields,
+        encoding: file.output.encoding.0,
         energies_every,
         contacts: file.output.contacts,
         surface: file.output.surface,

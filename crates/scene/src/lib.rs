@@ -76,7 +76,7 @@ use diagnostics::Next;
 use seixo_analysis::{Grid, Region, SpeedLimit};
 use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Domain, Settings, Vec3, World};
-use seixo_files::vtk::Field;
+use seixo_files::vtk::{Encoding, Field};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -143,6 +143,8 @@ pub struct OutputPlan {
     pub every: f64,
     /// Arrays of the frames besides id and radius.
     pub fields: Vec<Field>,
+    /// Encoding of the arrays of the frames.
+    pub encoding: Encoding,
     /// Simulated time between two lines of the energy ledger \[s\].
     pub energies_every: f64,
     /// Whether each frame has the contacts.

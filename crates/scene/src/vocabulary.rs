@@ -7,7 +7,7 @@ use crate::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use seixo_engine::voxels::VoxelFilling;
 use seixo_engine::world::{CrossSection, ForceAssembly, LeavingPolicy, LocallyDamped, Precision, Scheme, Search, Solver};
-use seixo_files::vtk::Field;
+use seixo_files::vtk::{Encoding, Field};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use seixo_laws::fluid::{Smoothing, StateLaw, ViscousForce};
@@ -195,6 +195,7 @@ vocabulary! {
     TwistingLaw, "law against twisting": TwistingLaw::ALL.iter().map(|law| (law.keyword(), *law));
     BondLaw, "law of bonds": BondLaw::ALL.map(|law| (law.keyword(), law));
     CrossSection, "cross-section": CrossSection::ALL.map(|section| (section.name(), section));
+    Encoding, "encoding of frames": Encoding::ALL.map(|(encoding, word)| (word, encoding));
     Field, "output field": Field::all().map(|(field, word)| (word, field));
     Smoothing, "smoothing function": Smoothing::ALL.map(|(smoothing, word)| (word, smoothing));
     ViscousForce, "viscous force": ViscousForce::ALL.map(|(force, word)| (word, force));

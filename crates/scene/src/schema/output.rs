@@ -6,7 +6,7 @@ use crate::{
     vocabulary::{WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seixo_files::vtk::Field;
+use seixo_files::vtk::{Encoding, Field};
 use serde::de::{self, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
@@ -19,6 +19,9 @@ pub(crate) struct OutputSection {
     /// Arrays of the frames besides id and radius; velocity if left out. `group` numbers the sections of grains in alphabetical order.
     #[schemars(example = serde_json::json!(["velocity", "force"]))]
     pub fields: Option<Vec<Word<Field>>>,
+    /// How the frames store their arrays: "compressed", or "raw". Raw frames are larger, but written and read faster, and Python maps them into memory.
+    #[serde(default)]
+    pub encoding: Word<Encoding>,
     /// Simulated time between two lines of the energy ledger; as `every` if left out.
     pub energies_every: Option<Quantity<Time, Positive>>,
     /// Whether each frame has the contacts, with their forces and force chains.

@@ -23,6 +23,8 @@ mod exchange;
 mod fluids;
 pub mod folder;
 mod fragments;
+mod frame_files;
+mod frame_queue;
 mod frames;
 mod full_frame;
 mod log;

@@ -6,7 +6,6 @@ use super::stage_runner::StageRunner;
 use seixo_engine::state::Sections;
 use seixo_engine::{Simulation, StepError, WorldError};
 use seixo_files::FilesError;
-use seixo_files::layer::FileLayer;
 use std::time::Instant;
 
 /// A simulation with the events and outputs of its scene.
@@ -45,13 +44,7 @@ impl Course {
 
     /// Takes `count` steps, and writes the outputs meanwhile that are due now; before them it runs `meanwhile`, while a GPU computes. `hear` gets the
     /// index and the line of each probe. Returns the time for outputs \[s\]; `None` if none were due.
-    pub fn advance(
-        &mut self,
-        count: u64,
-        layer: &dyn FileLayer,
-        meanwhile: impl FnOnce(),
-        mut hear: impl FnMut(usize, &[f64]),
-    ) -> Result<Option<f64>, Halt> {
+    pub fn advance(&mut self, count: u64, meanwhile: impl FnOnce(), mut hear: impl FnMut(usize, &[f64])) -> Result<Option<f64>, Halt> {
         let stopped = |stop: StepError| Halt::Step(Box::new(stop));
         if !self.is_due() {
             let ((), advanced) = self.simulation.advance_while(count, |_| meanwhile());
@@ -70,7 +63,7 @@ impl Course {
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
             meanwhile();
-            let written = outputs.write_due(layer, simulation, &contacts, |probe, line| {
+            let written = outputs.write_due(simulation, contacts, |probe, line| {
                 stage_runner.take_line(probe, line);
                 hear(probe, line);
             });

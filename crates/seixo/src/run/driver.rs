@@ -20,7 +20,9 @@ use seixo_files::owner::Ownership;
 use seixo_scene::{Scene, Source};
 use seixo_view::live::Status;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Instant;
 
 /// Wall time between two checks of requests from outside \[s\].
@@ -29,7 +31,7 @@ const LOOK_EVERY: f64 = 0.1;
 /// Files of a run besides frames, energies, probes and checkpoints.
 pub(super) struct RunTables<'a> {
     /// Ownership of the folder, if this process is the one that writes.
-    pub owned: Option<Ownership<'a>>,
+    pub owned: Option<Arc<Ownership<'a>>>,
     pub exchange: Option<Exchange>,
     pub breaks: Option<BondBreakTable>,
     pub log: Log,
@@ -95,8 +97,16 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs to the end, and records the result.
-    pub fn drive(mut self, opening: &Event) -> Result<RunEnd, RunError> {
+    /// Runs to the end, and records the result. Meanwhile a thread writes the frames.
+    pub fn drive(self, opening: &Event) -> Result<RunEnd, RunError> {
+        let (layer, owned) = (self.options.layer, self.tables.owned.clone());
+        thread::scope(|scope| {
+            self.course.outputs.start_frames(scope, layer, owned);
+            self.drive_to_end(opening)
+        })
+    }
+
+    fn drive_to_end(mut self, opening: &Event) -> Result<RunEnd, RunError> {
         let ran = self.report(opening).map_err(RunError::from).and_then(|()| self.run());
         if ran.is_err() {
             // Other ranks may be at another step, and the final outputs must not wait for them.
@@ -181,6 +191,7 @@ impl<'a> Driver<'a> {
         loop {
             self.run_due_events()?;
             self.attend()?;
+            self.course.outputs.check_frames()?;
             let steps = self.course.simulation.steps();
             self.report_progress(speed);
             let control = &self.options.control;
@@ -199,11 +210,11 @@ impl<'a> Driver<'a> {
                 self.advance(0)?;
                 self.write_checkpoint()?;
             }
-            let outputs = &self.course.outputs;
-            for notice in self
-                .warnings
-                .notices(&self.course.simulation, outputs, looks, steps >= self.steps_at_end)
-            {
+            let (seen, wall_time) = (
+                (&self.course.simulation, &self.course.outputs),
+                self.started.elapsed().as_secs_f64(),
+            );
+            for notice in self.warnings.notices(seen, wall_time, looks, steps >= self.steps_at_end) {
                 self.report(&notice)?;
             }
             if steps >= self.steps_at_end {
@@ -248,7 +259,7 @@ impl<'a> Driver<'a> {
         }
         let viewers = &mut self.viewers;
         let deliver = || viewers.iter_mut().for_each(Viewers::deliver);
-        let advanced = self.course.advance(count, self.options.layer, deliver, |_, _| ());
+        let advanced = self.course.advance(count, deliver, |_, _| ());
         let Some(seconds) = advanced.map_err(|halt| self.halted(halt))? else {
             return Ok(0.0);
         };
@@ -370,7 +381,7 @@ impl<'a> Driver<'a> {
 
     /// Fails if the folder is gone, or if another process has taken it.
     fn check_folder(&self) -> Result<(), FilesError> {
-        self.tables.owned.as_ref().map_or(Ok(()), Ownership::check)
+        self.tables.owned.as_ref().map_or(Ok(()), |owned| owned.check())
     }
 
     /// Updates `run.json`, `profile.csv` and `trace.csv`.

@@ -1,112 +1,44 @@
-//! Frames: grains, bodies, fluids and their surface, walls and contacts as `.vtp`, coarse-grained fields as `.vti`, and the `.pvd` files that list
-//! them.
+//! Frames of a run: what they show is copied, and written by a thread beside the run.
 
-use super::folder::{COARSE, CONTACTS, FIELDS, disk};
+use super::frame_files::{FrameData, FrameFiles};
+use super::frame_queue::FrameQueue;
 use super::outputs::Sample;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
-use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
-use seixo_engine::PeriodicCell;
-use seixo_engine::state::WallSnapshot;
+use seixo_engine::state::{GrainSnapshot, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
-use seixo_files::layer::{FileLayer, replace};
-use seixo_files::vtk::{self, Field, Image};
-use seixo_scene::{CoarsePlan, Inlet, Scene};
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use seixo_files::layer::FileLayer;
+use seixo_files::owner::Ownership;
+use seixo_files::vtk::{Field, Format};
+use seixo_scene::{Inlet, Scene};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::thread::Scope;
 
 /// Lower and upper corner \[m\].
 pub type Corners = [[f64; 3]; 2];
 
-/// Wall time between two updates of the `.pvd` files, unless a checkpoint is written \[s\].
-const LIST_EVERY: f64 = 1.0;
-
-/// Files of one kind, one for each frame. A file is written completely, and listed once it would survive a power cut.
-struct Series {
-    folder: PathBuf,
-    kind: &'static str,
-    ending: &'static str,
-    unlisted: Vec<PathBuf>,
+/// Parts of a frame that are taken from a simulation.
+#[derive(Clone, Copy)]
+struct Parts {
+    grains: bool,
+    bodies: bool,
+    fluid: bool,
+    walls: bool,
+    bonds: bool,
+    contacts: bool,
 }
 
-impl Series {
-    fn new(folder: PathBuf, kind: &'static str, ending: &'static str) -> Series {
-        Series {
-            folder,
-            kind,
-            ending,
-            unlisted: Vec::new(),
-        }
-    }
-
-    /// As [`Series::new`], in a new folder of its own.
-    fn within(layer: &dyn FileLayer, run: &Path, kind: &'static str, ending: &'static str) -> Result<Series, FilesError> {
-        let folder = run.join(kind);
-        layer.create_dir_all(&folder).map_err(disk(&folder, "create it"))?;
-        layer.sync_dir(run).map_err(disk(run, "sync it"))?;
-        Ok(Series::new(folder, kind, ending))
-    }
-
-    fn name(&self, index: u64) -> String {
-        format!("{}_{index:06}.{}", self.kind, self.ending)
-    }
-
-    /// Moves a complete file to its path without waiting for the disk: after a kill the file is complete, after a power cut it may not be.
-    fn put(&mut self, layer: &dyn FileLayer, index: u64, bytes: &[u8]) -> Result<(), FilesError> {
-        let name = self.name(index);
-        let path = self.folder.join(&name);
-        let temporary = self.folder.join(format!("{name}.tmp"));
-        let written = layer.create(&temporary).and_then(|mut file| file.write_all(bytes));
-        let moved = written.and_then(|()| layer.rename(&temporary, &path));
-        if moved.is_err() {
-            // The first error is the one to report; resuming removes a leftover file.
-            let _ = layer.remove(&temporary);
-        }
-        moved.map_err(disk(&path, "write it"))?;
-        self.unlisted.push(path);
-        Ok(())
-    }
-
-    /// Waits until the disk has all files, then lists them with their times \[s\].
-    fn list(&mut self, layer: &dyn FileLayer, times: &[f64]) -> Result<(), FilesError> {
-        if self.unlisted.is_empty() {
-            return Ok(());
-        }
-        for path in self.unlisted.drain(..) {
-            layer
-                .append(&path)
-                .and_then(|mut file| file.sync())
-                .map_err(disk(&path, "sync it"))?;
-        }
-        layer.sync_dir(&self.folder).map_err(disk(&self.folder, "sync it"))?;
-        let files: Vec<_> = times.iter().zip(0..).map(|(&time, index)| (time, self.name(index))).collect();
-        let path = self.folder.join(format!("{}.pvd", self.kind));
-        replace(layer, &path, vtk::collection(&files).as_bytes()).map_err(disk(&path, "write it"))
-    }
-}
-
-/// Writer of the frames of a run.
+/// Frames of a run.
 pub(super) struct Frames {
-    fields: Vec<Field>,
-    time_step: f64,
-    bounds: Corners,
     schedule: Schedule,
-    grains: Option<Series>,
-    /// With the surfaces of the bodies.
-    bodies: Option<(Series, Arc<Surfaces>)>,
-    /// With the spacing \[m\] and the periodic cell of the fluids.
-    fluid: Option<(Series, f64, PeriodicCell)>,
-    surface: Option<Series>,
-    /// Number of frames without a surface, and the reason for the last one.
-    bare: (u64, String),
-    walls: Option<Series>,
-    bonds: Option<Series>,
-    contacts: Option<Series>,
-    coarse: Option<(Series, CoarsePlan)>,
-    listed_at: Option<Instant>,
+    parts: Parts,
+    fields: Vec<Field>,
+    /// Whether something is computed from grains before they are written.
+    are_analyzed: bool,
+    surfaces: Option<Arc<Surfaces>>,
+    queue: FrameQueue,
 }
 
 /// Whether a world has grains, or will have some.
@@ -116,35 +48,41 @@ pub(super) fn has_grains(world: &World) -> bool {
 }
 
 impl Frames {
-    /// Creates the writer of all frames of a scene with these [`bounds`].
-    pub fn new((layer, run): (&dyn FileLayer, &Path), (scene, bounds): (&Scene, Corners), time_step: f64) -> Result<Frames, FilesError> {
+    /// Creates the frames of a scene with these [`bounds`], which this number of threads compresses.
+    pub fn new(
+        (layer, run): (&dyn FileLayer, &Path),
+        (scene, bounds): (&Scene, Corners),
+        (time_step, threads): (f64, usize),
+    ) -> Result<Frames, FilesError> {
         let (world, plan) = (&scene.world, &scene.output);
-        // Sides do not slide if there are fluids.
-        let cell = PeriodicCell::of(world.domain.as_ref(), 0.0);
-        let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing, cell);
-        let has_surface = plan.surface && world.fluids.is_some();
-        let has_walls = !world.walls.is_empty();
-        let has_bonds = !world.bonds.is_empty();
-        let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
-        let coarse = plan
-            .coarse
-            .map(|coarse| Series::within(layer, run, COARSE, "vti").map(|series| (series, coarse)));
+        let schedule = Schedule::new(plan.every, time_step);
+        let format = Format {
+            encoding: plan.encoding,
+            threads,
+        };
+        let files = FrameFiles::new((layer, run), (scene, bounds), (schedule, time_step), format)?;
+        let has = |field: Field| plan.fields.contains(&field);
+        let has_records = plan.contacts || plan.coarse.is_some();
         Ok(Frames {
+            schedule,
             fields: plan.fields.clone(),
-            time_step,
-            bounds,
-            schedule: Schedule::new(plan.every, time_step),
-            grains: has_grains(world).then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
-            bodies: Surfaces::of(&scene.outlines).map(|surfaces| (Series::new(run.join(FIELDS), "bodies", "vtp"), surfaces)),
-            fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
-            surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),
-            bare: (0, String::new()),
-            walls: has_walls.then(|| Series::new(run.join(FIELDS), "walls", "vtp")),
-            bonds: has_bonds.then(|| Series::new(run.join(FIELDS), "bonds", "vtp")),
-            contacts: contacts.transpose()?,
-            coarse: coarse.transpose()?,
-            listed_at: None,
+            are_analyzed: has_records || has(Field::Pressure) || has(Field::Fragment),
+            parts: Parts {
+                grains: has_grains(world) || has_records,
+                bodies: files.surfaces().is_some(),
+                fluid: world.fluids.is_some(),
+                walls: !world.walls.is_empty(),
+                bonds: !world.bonds.is_empty() || has_records || has(Field::Pressure) || has(Field::Fragment),
+                contacts: has_records || has(Field::Pressure),
+            },
+            surfaces: files.surfaces(),
+            queue: FrameQueue::new(files),
         })
+    }
+
+    /// Starts the thread that writes the frames, and ends when these are dropped. Of a folder that another process has taken it writes nothing.
+    pub fn start<'scope, 'env>(&self, scope: &'scope Scope<'scope, 'env>, layer: &'env dyn FileLayer, owned: Option<Arc<Ownership<'env>>>) {
+        self.queue.start(scope, layer, owned);
     }
 
     /// Returns the schedule of the frames.
@@ -154,110 +92,106 @@ impl Frames {
 
     /// Returns the surfaces of bodies that were made from meshes, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
-        self.bodies.as_ref().map(|(_, surfaces)| surfaces.clone())
+        self.surfaces.clone()
     }
 
     /// Whether a frame needs single contacts.
     pub fn needs_contacts(&self) -> bool {
-        self.contacts.is_some() || self.coarse.is_some() || self.fields.contains(&Field::Pressure)
+        self.parts.contacts
     }
 
-    /// Writes the next frame, and at intervals the `.pvd` files.
-    pub fn write(&mut self, layer: &dyn FileLayer, sample: &Sample) -> Result<(), FilesError> {
-        let (index, time) = (self.schedule.next(), sample.time());
-        // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
-        if let Some((series, surfaces)) = &mut self.bodies {
-            series.put(layer, index, &vtk::bodies(&surfaces.at(sample.bodies(), time)))?;
-        }
-        if let Some(series) = &mut self.grains {
-            let mut grains = Cow::Borrowed(sample.grains());
-            if self.fields.contains(&Field::Pressure) {
-                grains.to_mut().pressure = pressure_of_grains(sample.grains(), sample.contacts(), sample.bonds());
+    /// Takes the next frame from a sample and lets it be written; waits first if earlier ones are not written yet.
+    ///
+    /// # Errors
+    /// If an earlier frame could not be written.
+    pub fn write(&mut self, sample: &mut Sample) -> Result<(), FilesError> {
+        // Before the copies are made: those of two frames need memory enough.
+        self.queue.wait_for_room()?;
+        let parts = self.parts;
+        let mut frame = FrameData {
+            index: self.schedule.next(),
+            time: sample.time(),
+            ..FrameData::default()
+        };
+        if parts.grains {
+            frame.grains = sample.take_grains();
+            if !self.are_analyzed {
+                leave_out_unshown(&mut frame.grains, &self.fields);
             }
-            if self.fields.contains(&Field::Fragment) {
-                grains.to_mut().fragment = fragments(sample.grains(), sample.bonds(), |_| true).number_of;
-            }
-            series.put(layer, index, &vtk::grains(&grains, &self.fields, time))?;
         }
-        if let Some((series, spacing, cell)) = &mut self.fluid {
-            series.put(layer, index, &vtk::fluid(sample.fluid(), *spacing, cell, time))?;
+        if parts.bodies {
+            frame.bodies = sample.take_bodies();
         }
-        if let (Some(series), Some((_, spacing, cell))) = (&mut self.surface, &self.fluid) {
-            // If the surface cannot be computed, its file is left empty; the rest of the frame is still useful.
-            let surface = free_surface(sample.fluid(), *spacing, cell, &SurfaceOptions::default()).unwrap_or_else(|error| {
-                self.bare = (self.bare.0 + 1, format!("{} shows no surface: {error}", series.name(index)));
-                FreeSurface::default()
-            });
-            let bytes = vtk::surface(&surface.vertices, &surface.normals, &surface.triangles, &vtk::SURFACE_FIELDS, time);
-            series.put(layer, index, &bytes)?;
+        if parts.fluid {
+            frame.fluid = sample.take_fluid();
         }
-        if let Some(series) = &mut self.walls {
-            let walls = sample.walls();
-            series.put(layer, index, &vtk::walls(walls, Some(within_planes(self.bounds, walls)), time))?;
+        if parts.walls {
+            frame.walls = sample.take_walls();
         }
-        if let Some(series) = &mut self.bonds {
-            series.put(layer, index, &vtk::bonds(sample.bonds(), time))?;
+        if parts.bonds {
+            frame.bonds = sample.take_bonds();
         }
-        if let Some(series) = &mut self.contacts {
-            let contacts = sample.contacts();
-            let chains = force_chains(sample.grains(), contacts, sample.bonds());
-            series.put(layer, index, &vtk::contacts(contacts, &chains.is_link, time))?;
+        if parts.contacts {
+            frame.contacts = sample.take_contacts();
         }
-        if let Some((series, plan)) = &mut self.coarse {
-            series.put(layer, index, &coarse_fields(plan, sample))?;
-        }
+        self.queue.put(frame);
         self.schedule.pass(sample.steps());
-        if self.listed_at.is_none_or(|listed| listed.elapsed().as_secs_f64() >= LIST_EVERY) {
-            self.list(layer)?;
-        }
         Ok(())
+    }
+
+    /// Fails if a frame could not be written; the error is returned once.
+    pub fn check(&self) -> Result<(), FilesError> {
+        self.queue.check()
     }
 
     /// Returns a warning about frames without a surface although there is fluid, if there are any.
     pub fn warning(&self) -> Option<String> {
-        let (count, last) = &self.bare;
-        (*count > 0).then(|| format!("{last}; frames without one so far: {count}"))
+        self.queue.warning()
     }
 
-    /// Waits until the disk has all frames, then lists them.
+    /// Returns the wall time for which the run waited until earlier frames were written \[s\].
+    pub fn waited(&self) -> f64 {
+        self.queue.waited()
+    }
+
+    /// Waits until all frames are written and the disk has them, then lists them.
+    ///
+    /// # Errors
+    /// If one could not be written; those before it are listed.
     pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
-        let step_of = |event: u64| self.schedule.step_of(event) as f64;
-        let times: Vec<f64> = (0..self.schedule.next()).map(|event| step_of(event) * self.time_step).collect();
-        let bodies = self.bodies.as_mut().map(|(series, _)| series);
-        let fluid = self.fluid.as_mut().map(|(series, ..)| series);
-        let coarse = self.coarse.as_mut().map(|(series, _)| series);
-        let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
-        let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);
-        for series in [grains, bodies, fluid, surface, walls, bonds, contacts, coarse]
-            .into_iter()
-            .flatten()
-        {
-            series.list(layer, &times)?;
-        }
-        self.listed_at = Some(Instant::now());
-        Ok(())
+        self.queue.list(layer)
     }
 }
 
-fn coarse_fields(plan: &CoarsePlan, sample: &Sample) -> Vec<u8> {
-    let fields = coarse_grain(&plan.grid, plan.width, sample.grains(), sample.contacts(), sample.bonds());
-    let image = Image {
-        origin: plan.grid.origin.to_array(),
-        spacing: plan.grid.spacing,
-        points: plan.grid.points,
-        scalars: &[
-            ("solid_fraction", &fields.solid_fraction),
-            ("density", &fields.density),
-            ("pressure", &fields.pressure),
-            ("temperature", &fields.temperature),
-        ],
-        vectors: &[("velocity", &fields.velocity)],
-        tensors: &[
-            ("contact_stress", &fields.contact_stress),
-            ("kinetic_stress", &fields.kinetic_stress),
-        ],
-    };
-    vtk::image(&image, sample.time())
+/// Frees the memory of what a file of grains with these fields does not have.
+fn leave_out_unshown(grains: &mut GrainSnapshot, fields: &[Field]) {
+    let is_shown = |field: Field| fields.contains(&field);
+    let vectors = [
+        (Field::Velocity, &mut grains.velocity),
+        (Field::AngularVelocity, &mut grains.angular_velocity),
+        (Field::Force, &mut grains.force),
+        (Field::Torque, &mut grains.torque),
+    ];
+    vectors
+        .into_iter()
+        .filter(|(field, _)| !is_shown(*field))
+        .for_each(|(_, values)| *values = Vec::new());
+    let numbers = [
+        (Field::Material, &mut grains.material),
+        (Field::Group, &mut grains.group),
+        (Field::Coordination, &mut grains.coordination),
+    ];
+    numbers
+        .into_iter()
+        .filter(|(field, _)| !is_shown(*field))
+        .for_each(|(_, values)| *values = Vec::new());
+    if !is_shown(Field::Mass) {
+        grains.mass = Vec::new();
+    }
+    if !is_shown(Field::Body) {
+        grains.body = Vec::new();
+    }
+    grains.orientation = Vec::new();
 }
 
 /// Returns the box in which planes are drawn: the domain, or else the initial objects and the inlets, with a margin of half that size.
@@ -308,4 +242,42 @@ pub(super) fn within_planes([mut low, mut high]: Corners, walls: &[WallSnapshot]
         }
     }
     [low, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_files::vtk::grains;
+
+    #[test]
+    fn what_no_file_shows_is_left_out_and_files_stay_the_same() {
+        let all = GrainSnapshot {
+            id: vec![3],
+            position: vec![[1.0, 2.0, 3.0]],
+            velocity: vec![[4.0, 5.0, 6.0]],
+            angular_velocity: vec![[7.0, 8.0, 9.0]],
+            force: vec![[1.5; 3]],
+            torque: vec![[2.5; 3]],
+            radius: vec![0.5],
+            body: vec![-1],
+            mass: vec![2.0],
+            material: vec![1],
+            group: vec![2],
+            coordination: vec![4],
+            orientation: vec![[1.0, 0.0, 0.0, 0.0]],
+            ..GrainSnapshot::default()
+        };
+        for (field, _) in Field::all() {
+            if matches!(field, Field::Pressure | Field::Fragment | Field::Scalar(_)) {
+                continue;
+            }
+            let mut kept = all.clone();
+            leave_out_unshown(&mut kept, &[field]);
+            assert!(grains(&kept, &[field], 0.0) == grains(&all, &[field], 0.0), "{field}");
+        }
+        let mut kept = all;
+        leave_out_unshown(&mut kept, &[Field::Mass]);
+        assert!(kept.velocity.is_empty() && kept.torque.is_empty() && kept.group.is_empty() && kept.orientation.is_empty());
+        assert_eq!((kept.mass, kept.body), (vec![2.0], vec![]));
+    }
 }

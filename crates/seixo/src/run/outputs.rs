@@ -11,12 +11,14 @@ use seixo_engine::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot
 use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
+use seixo_files::owner::Ownership;
 use seixo_files::table::{Mark, Table};
 use seixo_scene::{Carrier, Scene};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::Scope;
 
 /// Written length of each table, by its path in the run folder.
 pub(super) type Marks = BTreeMap<String, Mark>;
@@ -24,7 +26,7 @@ pub(super) type Marks = BTreeMap<String, Mark>;
 /// Data that outputs read from a simulation at one step, each computed at most once.
 pub(super) struct Sample<'a> {
     simulation: &'a Simulation,
-    contacts: &'a [ContactRecord],
+    contacts: Vec<ContactRecord>,
     grains: OnceCell<GrainSnapshot>,
     fluid: OnceCell<FluidSnapshot>,
     look: OnceCell<FluidSampler<'a>>,
@@ -36,7 +38,7 @@ pub(super) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    pub fn of(simulation: &'a Simulation, contacts: &'a [ContactRecord]) -> Sample<'a> {
+    pub fn of(simulation: &'a Simulation, contacts: Vec<ContactRecord>) -> Sample<'a> {
         Sample {
             simulation,
             contacts,
@@ -104,7 +106,7 @@ impl<'a> Sample<'a> {
     }
     /// Contacts, if an output that is due has requested them.
     pub fn contacts(&self) -> &[ContactRecord] {
-        self.contacts
+        &self.contacts
     }
     /// Intact bonds.
     pub fn bonds(&self) -> &[BondSnapshot] {
@@ -130,6 +132,26 @@ impl<'a> Sample<'a> {
     }
     pub fn ledger(&self) -> &Ledger {
         self.ledger.get_or_init(|| self.simulation.ledger())
+    }
+
+    // Parts that the last output which needs them takes without a copy.
+    pub fn take_grains(&mut self) -> GrainSnapshot {
+        self.grains.take().unwrap_or_else(|| self.simulation.snapshot())
+    }
+    pub fn take_bodies(&mut self) -> Vec<BodySnapshot> {
+        self.bodies.take().unwrap_or_else(|| self.simulation.bodies())
+    }
+    pub fn take_fluid(&mut self) -> FluidSnapshot {
+        self.fluid.take().unwrap_or_else(|| self.simulation.fluid().unwrap_or_default())
+    }
+    pub fn take_bonds(&mut self) -> Vec<BondSnapshot> {
+        self.bonds.take().unwrap_or_else(|| self.simulation.bonds_now())
+    }
+    pub fn take_walls(&mut self) -> Vec<WallSnapshot> {
+        self.walls.take().unwrap_or_else(|| self.simulation.walls())
+    }
+    pub fn take_contacts(&mut self) -> Vec<ContactRecord> {
+        std::mem::take(&mut self.contacts)
     }
 }
 
@@ -157,17 +179,18 @@ struct Files {
 }
 
 impl Outputs {
-    /// Opens the outputs of a new run, or of a run that resumes from the marks of a checkpoint.
+    /// Opens the outputs of a new run, or of a run that resumes from the marks of a checkpoint. This number of threads compresses its frames, once
+    /// [`Outputs::start_frames`] has been called.
     pub fn open(
         (layer, folder): (&dyn FileLayer, &Path),
         scene: &Scene,
         bounds: Corners,
-        time_step: f64,
+        (time_step, threads): (f64, usize),
         marks: &Marks,
     ) -> Result<Outputs, FilesError> {
         let probe = |probe| ProbeLog::open((layer, folder), probe, &scene.world, time_step, marks);
         let files = Files {
-            frames: Frames::new((layer, folder), (scene, bounds), time_step)?,
+            frames: Frames::new((layer, folder), (scene, bounds), (time_step, threads))?,
             energies: table(layer, &folder.join(ENERGIES), &Ledger::NAMES, marks.get(ENERGIES))?,
             energies_schedule: Schedule::new(scene.output.energies_every, time_step),
         };
@@ -176,6 +199,18 @@ impl Outputs {
             probes: scene.probes.iter().map(probe).collect::<Result<_, _>>()?,
             kinetic: 0.0,
         })
+    }
+
+    /// Starts the thread that writes the frames; it ends when these outputs are dropped. Of a folder that another process has taken it writes nothing.
+    pub fn start_frames<'scope, 'env>(
+        &self,
+        scope: &'scope Scope<'scope, 'env>,
+        layer: &'env dyn FileLayer,
+        owned: Option<Arc<Ownership<'env>>>,
+    ) {
+        if let Some(files) = &self.files {
+            files.frames.start(scope, layer, owned);
+        }
     }
 
     /// Probes that keep their lines in memory, and no files.
@@ -223,12 +258,22 @@ impl Outputs {
         self.files.as_ref()?.frames.warning()
     }
 
+    /// Returns the wall time for which the run waited until earlier frames were written \[s\].
+    pub fn waited_for_frames(&self) -> f64 {
+        self.files.as_ref().map_or(0.0, |files| files.frames.waited())
+    }
+
+    /// Fails if a frame could not be written since the last call.
+    pub fn check_frames(&self) -> Result<(), FilesError> {
+        self.files.as_ref().map_or(Ok(()), |files| files.frames.check())
+    }
+
     /// Returns the surfaces of bodies that were made from meshes, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
         self.files.as_ref()?.frames.surfaces()
     }
 
-    /// Lists the written frames.
+    /// Waits until all frames are written, and lists them.
     pub fn list_frames(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         self.files.as_mut().map_or(Ok(()), |files| files.frames.list(layer))
     }
@@ -270,16 +315,15 @@ impl Outputs {
             || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
-    /// Writes the outputs that are due now; `hear` gets the index and the line of each probe.
+    /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe.
     pub fn write_due(
         &mut self,
-        layer: &dyn FileLayer,
         simulation: &Simulation,
-        contacts: &[ContactRecord],
+        contacts: Vec<ContactRecord>,
         mut hear: impl FnMut(usize, &[f64]),
     ) -> Result<(), FilesError> {
         let steps = simulation.steps();
-        let sample = Sample::of(simulation, contacts);
+        let mut sample = Sample::of(simulation, contacts);
         for (index, probe) in self.probes.iter_mut().enumerate() {
             if probe.is_measured(steps) {
                 if let Some(line) = probe.measure(&sample)? {
@@ -297,7 +341,7 @@ impl Outputs {
                 self.kinetic = ledger.kinetic;
             }
             if files.frames.schedule().is_due(steps) {
-                files.frames.write(layer, &sample)?;
+                files.frames.write(&mut sample)?;
             }
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));

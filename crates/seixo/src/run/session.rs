@@ -16,7 +16,6 @@ use seixo_engine::state::State;
 use seixo_engine::world::Grains;
 use seixo_engine::{Simulation, StepError, SurroundingsChange, WorldError};
 use seixo_files::checkpoint;
-use seixo_files::layer::Unwritten;
 use seixo_scene::{Diagnostics, Scene};
 
 /// A scene that a program steps itself: stages, inlets, zones and probes act at the same steps as in a run, and nothing is written.
@@ -156,7 +155,7 @@ impl Session {
             let next = self.course.next_step_after(now).min(end);
             let next = until.as_deref().map_or(next, |until| until.next_step_after(now).min(next));
             // The outputs of this step were taken when it was reached.
-            self.course.advance(next - now, &Unwritten, || (), |_, _| ()).map_err(halted)?;
+            self.course.advance(next - now, || (), |_, _| ()).map_err(halted)?;
             if self.act(until.as_deref_mut())? {
                 break;
             }
@@ -177,7 +176,7 @@ impl Session {
                     until.take_line(probe, line);
                 }
             };
-            self.course.advance(0, &Unwritten, || (), hear).map_err(halted)?;
+            self.course.advance(0, || (), hear).map_err(halted)?;
         }
         let (simulation, outputs) = (&self.course.simulation, &self.course.outputs);
         self.events.extend(self.warnings.notices(simulation, outputs, measures, false));

@@ -21,6 +21,7 @@ use seixo_files::checkpoint;
 use seixo_files::layer::{remove_temporaries, replace};
 use seixo_scene::Scene;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Runs a scene into a folder, from time zero to its end or until a request stops it.
 ///
@@ -79,8 +80,8 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
         ]
         .concat(),
     };
-    let time_step = record.time_step.value;
-    let outputs = Outputs::open((layer, folder), &scene, bounds, time_step, &Marks::new())?;
+    let (time_step, threads) = (record.time_step.value, simulation.threads());
+    let outputs = Outputs::open((layer, folder), &scene, bounds, (time_step, threads), &Marks::new())?;
     let stage_runner = StageRunner::new(&scene.plan, time_step);
     let every = scene.output.energies_every;
     let exchange = Exchange::open((layer, folder), &stage_runner, every, time_step, (&Marks::new(), 0))?;
@@ -92,7 +93,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
         outputs,
     };
     let tables = RunTables {
-        owned,
+        owned: owned.map(Arc::new),
         exchange,
         breaks,
         log,
@@ -188,7 +189,8 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         // A kill before the next checkpoint must not lose what the results after it will depend on.
         record.write(layer, folder)?;
     }
-    let mut outputs = Outputs::open((layer, folder), &scene, bounds, record.time_step.value, &marks)?;
+    let threads = simulation.threads();
+    let mut outputs = Outputs::open((layer, folder), &scene, bounds, (record.time_step.value, threads), &marks)?;
     outputs.restore(&state, &simulation);
     let place = (layer, folder);
     let exchange = Exchange::open(place, &stage_runner, scene.output.energies_every, time_step, (&marks, header.steps))?;
@@ -215,7 +217,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         outputs,
     };
     let tables = RunTables {
-        owned,
+        owned: owned.map(Arc::new),
         exchange,
         breaks,
         log,

@@ -1,7 +1,7 @@
 //! Estimate of the size of the output.
 
 use seixo_engine::world::Fluids;
-use seixo_files::vtk::Field;
+use seixo_files::vtk::{Encoding, Field};
 use seixo_scene::{Probe, Scene};
 
 /// Estimates the numbers of grains and of fluid particles that enter after the start, through inlets and by stages.
@@ -24,7 +24,14 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     let wide = [Field::Velocity, Field::AngularVelocity, Field::Force, Field::Torque];
     let vectors = scene.output.fields.iter().filter(|field| wide.contains(field)).count() as f64;
     // Compression: positions hardly shrink, single-precision vectors a little, whole numbers almost vanish; base64 adds a third.
-    let frame = grains * 4.0 / 3.0 * (22.0 + 10.0 * vectors) + 2e3;
+    let compressed = 4.0 / 3.0 * (22.0 + 10.0 * vectors);
+    // Positions, radii, ids and two indices of vertices; vectors in single precision, and other fields in double.
+    let raw = 52.0 + 12.0 * vectors + 8.0 * (scene.output.fields.len() as f64 - vectors);
+    let of_grain = match scene.output.encoding {
+        Encoding::Compressed => compressed,
+        Encoding::Raw => raw,
+    };
+    let frame = grains * of_grain + 2e3;
     // Some three contacts per grain, and 24 numbers per grid point.
     let contacts = if scene.output.contacts { 3.0 * grains * 110.0 } else { 0.0 };
     let points = scene.output.coarse.map_or(0.0, |coarse| coarse.grid.len() as f64 * 130.0);
@@ -39,9 +46,14 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
     } else {
         0.0
     };
+    // As those of grains, with density and pressure in single precision and the index of the fluid.
+    let of_particle = match scene.output.encoding {
+        Encoding::Compressed => 55.0,
+        Encoding::Raw => 68.0,
+    };
     // Half a vertex to three vertices for each triangle of a body.
     let triangles = scene.outlines.triangles() as f64;
-    let frame = frame + contacts + points + bonds + particles * 55.0 + vertices * 90.0 + triangles * 90.0;
+    let frame = frame + contacts + points + bonds + particles * of_particle + vertices * 90.0 + triangles * 90.0;
     // Statistics are four numbers for each column.
     let wide = |probe: &Probe| if probe.average.is_some() { 350.0 } else { 70.0 };
     let lines: f64 = scene.probes.iter().map(|probe| wide(probe) * times(probe.every)).sum();

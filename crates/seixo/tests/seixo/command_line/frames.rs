@@ -1,0 +1,151 @@
+//! Frames, which a thread writes beside the run: none is lost, and raw ones have what compressed ones have.
+
+use crate::command_line::faults::{FOLDER, results};
+use crate::command_line::stage::{HEAP, Stage};
+use seixo::files::layer::{FaultyDisk, FileLayer, LayerFile};
+use seixo::files::vtk::{VtkIndex, read_contacts, read_grains, read_walls};
+use seixo::run::{Event, Observer, Options, start};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// A disk on which each file of grains takes its time.
+struct SlowDisk(FaultyDisk);
+
+/// Time that a file of grains takes.
+const PAUSE: Duration = Duration::from_millis(250);
+
+impl FileLayer for SlowDisk {
+    fn create(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
+        if path.to_string_lossy().contains("grains_") {
+            sleep(PAUSE);
+        }
+        self.0.create(path)
+    }
+    fn create_new(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
+        self.0.create_new(path)
+    }
+    fn append(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
+        self.0.append(path)
+    }
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn LayerFile>>> {
+        self.0.lock(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
+        self.0.open(path)
+    }
+    fn size(&self, path: &Path) -> io::Result<u64> {
+        self.0.size(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.0.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.0.remove(path)
+    }
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.0.create_dir_all(path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.0.sync_dir(path)
+    }
+    fn truncate(&self, path: &Path, length: u64) -> io::Result<()> {
+        self.0.truncate(path, length)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.0.exists(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(dir)
+    }
+    fn free_space(&self, dir: &Path) -> io::Result<u64> {
+        self.0.free_space(dir)
+    }
+}
+
+/// Notices of a run.
+#[derive(Default)]
+struct Notices(Vec<String>);
+
+impl Observer for Notices {
+    fn event(&mut self, event: &Event) {
+        if let Event::Notice { text, .. } = event {
+            self.0.push(text.clone());
+        }
+    }
+}
+
+/// Runs a small heap with twelve frames, and returns its notices.
+fn run_on(layer: &dyn FileLayer) -> Vec<String> {
+    let few = [
+        ("grains.heap.fill.count", "20"),
+        ("run.until", "1.1 ms"),
+        ("output.every", "0.1 ms"),
+        ("run.threads", "1"),
+    ];
+    let overrides = few.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let scene = seixo::scene::load_text(HEAP, Path::new("heap.toml"), &overrides).unwrap();
+    let mut notices = Notices::default();
+    let options = Options {
+        layer,
+        ..Options::new(&mut notices)
+    };
+    start(scene, Path::new(FOLDER), options).unwrap();
+    notices.0
+}
+
+#[test]
+fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
+    let (fast, slow) = (FaultyDisk::new(), SlowDisk(FaultyDisk::new()));
+    assert_eq!(run_on(&fast), [""; 0]);
+    let notices = run_on(&slow);
+    // Once in the course of the run, and with all of the time at its end.
+    assert!((1..=2).contains(&notices.len()), "{notices:?}");
+    for notice in &notices {
+        assert!(notice.starts_with("the run waited") && notice.contains("output.every"), "{notice}");
+    }
+    assert!(results(&slow.0) == results(&fast));
+    let profile = slow.0.read(&Path::new(FOLDER).join("profile.csv")).unwrap();
+    let profile = String::from_utf8(profile).unwrap();
+    let outputs = profile.lines().find_map(|line| line.strip_prefix("outputs,")).unwrap();
+    let seconds: f64 = outputs.split(',').next().unwrap().parse().unwrap();
+    assert!(seconds > 1.0, "{profile}");
+}
+
+#[test]
+fn raw_frames_have_what_compressed_ones_have() {
+    let stage = Stage::new();
+    let scene = HEAP.replace("until = \"120 ms\"", "until = \"20 ms\"");
+    stage.write("packed.toml", &scene);
+    stage.write("raw.toml", &scene.replace("[output]\n", "[output]\nencoding = \"raw\"\n"));
+    for scene in ["packed", "raw"] {
+        stage.succeed(&format!("run {scene}.toml --quiet"));
+    }
+    assert!(stage.read("packed.out/scene.toml").contains("encoding = \"compressed\""));
+    let both = |name: &str| ["packed", "raw"].map(|run| stage.path(&format!("{run}.out/{name}")));
+    for frame in 0..3 {
+        let [packed, raw] = both(&format!("fields/grains_{frame:06}.vtp")).map(|path| read_grains(&path).unwrap());
+        assert!(packed == raw && raw.position.len() == 300);
+        let [packed, raw] = both(&format!("fields/walls_{frame:06}.vtp")).map(|path| read_walls(&path).unwrap());
+        assert_eq!(packed, raw);
+        let [packed, raw] = both(&format!("contacts/contacts_{frame:06}.vtp")).map(|path| read_contacts(&path).unwrap());
+        assert!(packed == raw);
+        let [packed, raw] = both(&format!("coarse/coarse_{frame:06}.vti")).map(|path| VtkIndex::open(&path).unwrap());
+        let array = |index: &VtkIndex| index.read(index.find("PointData", "density").unwrap()).unwrap();
+        assert_eq!(array(&packed), array(&raw));
+        assert!(raw.arrays.iter().all(|array| array.raw_range().is_some()));
+    }
+    // Commands and other scenes read both.
+    let [packed, raw] = ["packed", "raw"].map(|run| {
+        stage.succeed(&format!("table {run}.out --out {run}.csv"));
+        stage.succeed(&format!("slice {run}.out --field velocity_z --out {run}-slice.csv"));
+        [stage.read(&format!("{run}.csv")), stage.read(&format!("{run}-slice.csv"))]
+    });
+    assert!(packed == raw);
+    // The frames go on as they were after an interruption.
+    stage.succeed("run raw.toml --quiet --force --until 10ms");
+    stage.succeed("resume raw.out --quiet --until 20ms");
+    let [packed, raw] = both("fields/grains_000002.vtp").map(|path| read_grains(&path).unwrap());
+    assert!(packed == raw);
+}

@@ -112,8 +112,9 @@ def data_frame(module: str, columns: dict[str, Array]) -> Any:
 class Arrays:
     """Arrays of one part of a frame: `frame.grains.position`, or `frame.grains["position"]`.
 
-    An array is read from its file when it is first used, and only that array. It has the type of the file, is read-only
-    (`.copy()` can be changed), and its first axis counts grains, particles, bonds, contacts or polygons; `len()` is their number.
+    An array is read from its file when it is first used, and only that array; arrays of raw frames (`output.encoding`) are mapped from
+    the file into memory instead. It has the type of the file, is read-only (`.copy()` can be changed), and its first axis counts grains,
+    particles, bonds, contacts or polygons; `len()` is their number.
     A part that the frame does not have is empty and false: `if frame.fluid: …`.
     """
 
@@ -153,7 +154,9 @@ class Arrays:
         file = self._file()
         assert file is not None
         group, stored, components = self._sources[name]
-        values = file.read(group, stored)
+        values = self._mapped(file, group, stored)
+        if values is None:
+            values = file.read(group, stored)
         if name == "triangles":
             values = values.reshape(-1, 3)
         elif name == "ends":
@@ -164,6 +167,19 @@ class Arrays:
             values = values.astype(np.bool_)
         values.flags.writeable = False
         return values
+
+    def _mapped(self, file: FrameFile, group: str, stored: str) -> Array | None:
+        """An array as it is in the file; None if it is compressed there, or empty, as nothing cannot be mapped."""
+        place = file.raw_range(group, stored)
+        if place is None or place[1] == 0:
+            return None
+        offset, count, of_type = place
+        try:
+            # The file of a frame is never changed: a run that replaces it makes a new one.
+            return np.asarray(np.memmap(self._path, dtype=of_type, mode="r", offset=offset, shape=(count,)))
+        except (OSError, ValueError):
+            # Removed or replaced in the meantime, or a file system that does not map: reading says what is wrong.
+            return None
 
     def _missing(self, name: str) -> str:
         if self._file() is None:

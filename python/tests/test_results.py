@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import mmap
 import shutil
 import struct
 import zlib
@@ -280,6 +281,39 @@ def test_only_what_is_asked_for_is_read(bounce: Path, tmp_path: Path) -> None:
     assert grains.position.shape == (3, 3)
     with pytest.raises(sx.FileError, match="grains_000002.vtp: array `velocity` is damaged"):
         grains.velocity
+
+
+def mapped_from(values: np.ndarray) -> bool:
+    """Whether an array lies in a mapped file."""
+    base: object = values
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    return base is not None
+
+
+def test_raw_frames_have_what_compressed_ones_have_and_are_mapped(bar: Path, tmp_path: Path) -> None:
+    raw = sx.open(scene_run(tmp_path, BAR.replace("[output]", '[output]\nencoding = "raw"')))
+    packed = sx.open(bar)
+    assert len(raw.frames) == len(packed.frames) > 3
+    for frame, other in zip(raw.frames, packed.frames):
+        assert frame.time == other.time
+        for part in ("grains", "bonds", "contacts", "walls", "coarse"):
+            arrays, expected = getattr(frame, part), getattr(other, part)
+            assert arrays.keys() == expected.keys()
+            assert (len(arrays), arrays.names) == (len(expected), expected.names)
+            for name in arrays.keys():
+                assert arrays[name].dtype == expected[name].dtype
+                np.testing.assert_array_equal(arrays[name], expected[name])
+                assert not arrays[name].flags.writeable
+    position = raw.frames[-1].grains.position
+    assert mapped_from(position)
+    assert position.flags.aligned
+    assert not mapped_from(packed.frames[-1].grains.position)
+    # What was mapped stays, also where a later run removes the file.
+    kept = position.copy()
+    for path in (tmp_path / "out" / "fields").iterdir():
+        path.unlink()
+    np.testing.assert_array_equal(position, kept)
 
 
 def test_damaged_and_foreign_files_are_named(bounce: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ use seixo::files::FilesError;
 use seixo::files::checkpoint;
 use seixo::files::layer::{Disk, Unwritten};
 use seixo::files::table;
-use seixo::files::vtk::{self, Field, VtkIndex, VtkNumbers};
+use seixo::files::vtk::{self, Field, VtkIndex, VtkNumbers, VtkType};
 use std::path::PathBuf;
 
 /// Names and columns of a table.
@@ -81,6 +81,18 @@ impl FrameFile {
     /// First point [m], distances of points [m] and number of points along x, y and z; None without a grid.
     fn grid(&self) -> Option<([f64; 3], [f64; 3], [usize; 3])> {
         self.index.grid.map(|grid| (grid.origin, grid.spacing, grid.points))
+    }
+
+    /// First byte in the file, number and NumPy type of the numbers of an array; None if they are compressed, or there is no such array.
+    fn raw_range(&self, group: &str, name: &str) -> Option<(u64, u64, &'static str)> {
+        let range = self.index.find(group, name)?.raw_range()?;
+        let of_numpy = match range.kind {
+            VtkType::F64 => "<f8",
+            VtkType::F32 => "<f4",
+            VtkType::U32 => "<u4",
+            VtkType::I64 => "<i8",
+        };
+        Some((range.offset, range.length / range.kind.width() as u64, of_numpy))
     }
 
     /// The numbers of an array, one after the other, in the type of the file.

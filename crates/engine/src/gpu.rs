@@ -33,6 +33,7 @@ pub(crate) mod search_tests;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
+use crate::search::ListCounts;
 use crate::state::arrays::{ArrayNumber, ArraysError, ParticleArray};
 use crate::world::Vec3;
 use assembly::Contacts;
@@ -114,6 +115,8 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn send_servos(&self, host: &Populations);
     /// Downloads the poses of bodies and the box of the free grains, for the broad phase on the cores.
     fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError>;
+    /// Counts of the neighbor lists, which are out of date after steps that raised these flags.
+    fn list_counts(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError>;
     /// Rebuilds the neighbor lists if these flags or the walls require it.
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
     /// What fluids on the same GPU share with the grains: [`SharedWithFluids`], in the type of coordinates.

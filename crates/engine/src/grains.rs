@@ -4,7 +4,7 @@ use crate::border::BorderParts;
 use crate::broad_phase::BoundingVolumes;
 use crate::contact_list::ContactList;
 use crate::fields::Fields;
-use crate::search::{Cells, Pairs};
+use crate::search::{Cells, Pairs, SkinTuning};
 use crate::state::{Column, Sections, State};
 use crate::world::ExpectedGrains;
 use seixo_sweeps::contact::PowerSums;
@@ -22,6 +22,8 @@ pub(crate) struct GrainState {
     /// In a subdomain, the parts of its own grains that ghost particles act on.
     pub border: BorderParts,
     pub cells: Cells,
+    /// Present unless the skin of the lists is given.
+    pub skin_tuning: Option<SkinTuning>,
     pub pairs: Pairs,
     pub old_pairs: Pairs,
     /// Bodies that each body may contact until the next rebuild.
@@ -56,6 +58,7 @@ impl GrainState {
             has_ghosts: false,
             border: BorderParts::default(),
             cells,
+            skin_tuning: None,
             pairs: Pairs::default(),
             old_pairs: Pairs::default(),
             bounding_volumes: BoundingVolumes::default(),

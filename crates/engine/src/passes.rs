@@ -31,4 +31,5 @@ mod prescribed_motion;
 mod preview;
 mod rigid_motion;
 mod servos;
+mod skin;
 mod walls;

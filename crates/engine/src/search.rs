@@ -8,6 +8,7 @@ mod cells;
 mod layers;
 mod overlap;
 mod pairs;
+mod skin;
 mod table_backend;
 mod tables;
 
@@ -19,6 +20,7 @@ pub use pairs::Pairs;
 pub(crate) use pairs::of_partner;
 use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
+pub use skin::{ListCost, ListCounts, SkinTuning};
 pub(crate) use table_backend::{FiledParticles, TableBackend};
 pub use tables::{StaticTables, Tables};
 

@@ -27,16 +27,16 @@ use crate::loads::Loads;
 use crate::local_domain::LocalDomain;
 use crate::measure::{EnergyLedger, NO_CONTACT};
 use crate::pass::PASSES_OF_CPU;
-use crate::periodic::{check_sides, kind_of, sides_of};
+use crate::periodic::{check_periods, check_sides, kind_of, sides_of};
 use crate::populations::Populations;
 use crate::program::PassLine;
 use crate::refusal::WorldError;
-use crate::search::Cells;
+use crate::search::{Cells, SkinTuning};
 use crate::simulation::autotune::placed;
 use crate::state::{Profile, Span};
 use crate::time_step::{left_to_bonds, plan_with_bonds};
 use crate::walls::Walls;
-use crate::world::{ExpectedGrains, LeavingPolicy, Precision, Settings, TimeStep, Vec3, World, array, vector};
+use crate::world::{ExpectedGrains, LeavingPolicy, Precision, Search, Settings, TimeStep, Vec3, World, array, vector};
 pub use external_forces::ExternalForces;
 use seixo_device::Cpu;
 use seixo_laws::contact::TangentialLaw;
@@ -152,6 +152,10 @@ impl Simulation {
         let [gap, gap_to_walls] = longest_gaps(world, &table);
         let mut cells = Cells::new(radii.iter().copied(), settings.search, skin + gap);
         cells.gap = gap;
+        let skin_tuning = skin_tuning(world, &settings, default_skin, 2.0 * cells.largest_radius() + gap);
+        if let Some(tuning) = &skin_tuning {
+            cells.widest = tuning.widest() + gap;
+        }
         cells.kind = kind_of(world.domain.as_ref());
         let bounds = world.domain.map_or([[-1e300; 3], [1e300; 3]], |domain| domain.open_corners());
         let sides = kind_of(world.domain.as_ref());
@@ -225,6 +229,7 @@ impl Simulation {
             cell: CellState::of(world.domain.as_ref()),
             grains: GrainState {
                 given_masses: world.grains.masses.clone(),
+                skin_tuning,
                 ..GrainState::new(fields, cells, world.later.grains.clone(), next_id)
             },
             bodies,
@@ -301,6 +306,12 @@ impl Simulation {
     /// Number of rebuilds of the neighbor lists.
     pub fn rebuilds(&self) -> u64 {
         self.whole.populations.grains.rebuilds + self.whole.populations.flow.as_ref().map_or(0, |flow| flow.rebuilds)
+    }
+
+    /// Skin of the neighbor lists of grains at the last observation \[m\]. Without one in the settings, it follows the motion of the grains.
+    pub fn skin(&self) -> f64 {
+        let cells = &self.whole.populations.grains.cells;
+        cells.skin - cells.gap
     }
 
     /// The passes of a step that this simulation needs now, in order, as the CPU takes them. A GPU computes the forces first, and fuses some passes.
@@ -435,6 +446,21 @@ fn default_skin(world: &World) -> f64 {
     }
     let middle = radii.len() / 2;
     SKIN_OF_RADIUS * *radii.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// The choice of the skin during the run, if it is not given, from its default \[m\]. Without a skin, grains are listed up to `reach` \[m\].
+///
+/// Sides that move use up a part of the skin that no grain does, and tables of fixed spheres keep their cells. A wider skin must fit between periodic
+/// sides, and images of walls reach no farther than the default.
+fn skin_tuning(world: &World, settings: &Settings, default: f64, reach: f64) -> Option<SkinTuning> {
+    let is_empty = world.grains.is_empty() && world.later.grains.is_empty();
+    let keeps_cells = settings.search == Search::SpatialHashStatic;
+    if settings.skin.is_some() || is_empty || keeps_cells || [SHEARED, STRETCHED].contains(&kind_of(world.domain.as_ref())) {
+        return None;
+    }
+    let periodic = world.domain.as_ref().filter(|domain| domain.periodic.contains(&true));
+    let is_allowed = |skin: f64| periodic.is_none_or(|domain| world.walls.is_empty() && check_periods(domain, reach + skin).is_ok());
+    Some(SkinTuning::new(default, 2.0 * default / SKIN_OF_RADIUS, is_allowed))
 }
 
 /// Radii that represent a kind: its largest, repeated halves of it, and its smallest \[m\].

@@ -256,6 +256,12 @@ impl Walls {
         walls
     }
 
+    /// Sets the skin of the next list \[m\].
+    pub fn set_skin(&mut self, skin: f64) {
+        self.skin = skin + self.gap;
+        self.cell_first.clear();
+    }
+
     /// Makes a wall appear or vanish.
     pub fn set_there(&mut self, wall: usize, is_there: bool) {
         self.there[wall] = is_there;

@@ -308,7 +308,7 @@ impl Populations {
             Some(cuts) if places.is_empty() => cuts.clone(),
             None if places.is_empty() => return Ok(None),
             _ => {
-                let reach = self.longest_bond().max(2.0 * self.grains.cells.largest_radius()) + self.grains.cells.skin;
+                let reach = self.longest_bond().max(2.0 * self.grains.cells.largest_radius()) + self.grains.cells.widest;
                 match Partition::cut(places, count, reach, self.context.domain.as_ref()) {
                     // A few grains, such as those of floating bodies, are partitioned with the fluid.
                     Err(refusal) => self.partition_fluids(count, reach, on_gpus)?.ok_or(refusal)?,

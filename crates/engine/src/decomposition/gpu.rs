@@ -191,6 +191,8 @@ impl Subdomain {
 
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists, after a step that raised these flags.
     pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
+        let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
+        self.tune_skin(lists)?;
         let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
         let partners = self.balance(&LoadSample::of(grains, &places))?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));

@@ -95,6 +95,13 @@ impl Partition {
         (world != self.world).then(|| Partition::new(self.space, world))
     }
 
+    /// Makes all halos narrower than the reach by this length \[m\].
+    pub fn narrow_halos(&mut self, spare: f64) {
+        let length = [0, 1, 2].map(|axis| self.space.period(axis));
+        let width = self.space.reach - spare;
+        self.blocks_in_reach = self.extents.iter().map(|extent| block(extent, width, length)).collect();
+    }
+
     /// The space that was partitioned, as it was at first.
     pub fn space(&self) -> PartitionExtent {
         self.space
@@ -361,6 +368,19 @@ mod tests {
             assert!(found.iter().all(|found| found.abs_diff(share) < share / 10), "{found:?}");
             assert_eq!(cuts.balanced(&samples(&cuts, &[])), None);
         }
+    }
+
+    #[test]
+    fn narrower_halos_hold_fewer_particles() {
+        let places = row(100);
+        let mut cuts = Partition::cut(&places, 2, 0.5, None).unwrap();
+        let in_both = |cuts: &Partition| {
+            let is_in_both = |place: &&Vec3| (0..2).all(|block| cuts.is_in_halo_of(block, &place[..]));
+            places.iter().filter(is_in_both).count()
+        };
+        assert!((9..=11).contains(&in_both(&cuts)), "{}", in_both(&cuts));
+        cuts.narrow_halos(0.25);
+        assert!((4..=6).contains(&in_both(&cuts)), "{}", in_both(&cuts));
     }
 
     #[test]

@@ -22,6 +22,7 @@ use super::partition::Partition;
 use crate::fields::{Fields, Sorted};
 use crate::guard::StepError;
 use crate::program::execute;
+use crate::search::ListCounts;
 use crate::state::{Column, State};
 use crate::world::GhostSelection;
 use seixo_sweeps::bodies::is_ghost;
@@ -150,6 +151,9 @@ impl Subdomain {
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists; on the host, also if a GPU steps the grains.
     pub(super) fn migrate(&mut self) -> Result<(), HaltReason> {
         let on_gpu = self.local.backend.gpu.clone().filter(|_| self.local.is_on_gpu());
+        if on_gpu.is_none() {
+            self.tune_skin(self.local.populations.list_counts())?;
+        }
         self.observe()?;
         let mut contacts = State::default();
         self.local
@@ -194,9 +198,34 @@ impl Subdomain {
         }
     }
 
-    /// Balances the load of grains with the sample of this subdomain. Returns the subdomains to and from which grains may migrate.
+    /// Chooses the skin of the next lists by the counts of all subdomains.
+    pub(super) fn tune_skin(&mut self, own: ListCounts) -> Result<(), HaltReason> {
+        if self.local.populations.grains.skin_tuning.is_none() {
+            return Ok(());
+        }
+        let is_used_up = f64::from(u8::from(own.is_skin_used_up));
+        let mut all = ListCounts::default();
+        for said in through(&mut self.transport).gather(to_bytes(&[own.grains, own.entries, is_used_up]))? {
+            let [grains, entries, is_used_up] = from_bytes(&said)?[..] else {
+                return Err(DecodeError.into());
+            };
+            let is_skin_used_up = is_used_up > 0.0;
+            all = all.plus(ListCounts {
+                grains,
+                entries,
+                is_skin_used_up,
+            });
+        }
+        self.local.populations.tune_skin(&all);
+        Ok(())
+    }
+
+    /// Balances the load of grains with the sample of this subdomain. Returns the subdomains to and from which grains may migrate. Halos are as wide as
+    /// the skin requires.
     pub(super) fn balance(&mut self, sample: &LoadSample) -> Result<Vec<usize>, HaltReason> {
         let (partners, grains) = balance(&mut self.cuts, sample, through(&mut self.transport))?;
+        let cells = &self.local.populations.grains.cells;
+        self.cuts.narrow_halos(cells.widest - cells.skin);
         self.has_grains = grains > 0.0;
         Ok(partners)
     }

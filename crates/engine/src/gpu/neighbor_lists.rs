@@ -1,11 +1,12 @@
 //! Rebuild of cells and neighbor lists on the GPU: the same cells, order and rows as on the host.
 
 use super::bonds::GpuBonds;
+use super::step::is_skin_used_up;
 use super::tables::Index;
-use super::{Cells, GpuGrains, Number, Rows, WallRows, done_by_sides, numbers, stepping};
+use super::{Cells, DomainBackend, GpuGrains, Number, Rows, WallRows, done_by_sides, numbers, stepping};
 use crate::broad_phase::{GRAINS, WALLS};
 use crate::populations::Populations;
-use crate::search;
+use crate::search::{self, ListCounts};
 use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
 use seixo_laws::Coordinate;
@@ -62,6 +63,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         self.list_walls(host)?;
         self.make_room_for_wall_flows()
+    }
+
+    /// Counts of the lists, which are out of date after steps that raised these flags.
+    pub(super) fn counts_of_lists(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
+        // Only now and then, as this waits for a download.
+        let entries = if host.counts_entries() {
+            self.rows.ends(&self.gpu, self.n)?
+        } else {
+            0
+        };
+        Ok(ListCounts {
+            grains: self.owned_count() as f64,
+            entries: entries as f64,
+            is_skin_used_up: is_skin_used_up(host, raised),
+        })
     }
 
     /// Counts a rebuild of the lists, and records its time.
@@ -261,7 +277,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let (n, gpu) = (self.n, &self.gpu);
         near.add_wear(gpu, host)?;
-        if host.walls.has_moving() {
+        // The grid of walls at rest changes with the skin only.
+        if host.walls.has_moving() || host.walls.cell_first.is_empty() {
             host.walls.place(host.context.time(), false);
             near.send(gpu, host)?;
         }

@@ -5,6 +5,7 @@ use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::GrainLaunch;
+use crate::search::ListCounts;
 use crate::state::Ledger;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::world::Vec3;
@@ -258,6 +259,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
 
     fn download_poses(&self, host: &mut Populations) -> Result<(), GpuError> {
         self.fetch_poses(host)
+    }
+
+    fn list_counts(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
+        self.counts_of_lists(host, raised)
     }
 
     fn rebuild_if_needed(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {

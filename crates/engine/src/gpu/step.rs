@@ -51,7 +51,12 @@ fn until_walls_exceed_skin(host: &Populations) -> u64 {
 
 /// Whether these flags or the walls require a rebuild of the lists.
 pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
-    raised & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 || until_walls_exceed_skin(host) == 0
+    raised & LEFT_DOMAIN != 0 || is_skin_used_up(host, raised)
+}
+
+/// Whether, by these flags, a grain moved as far as the skin allows, or a wall or a side did.
+pub(super) fn is_skin_used_up(host: &Populations, raised: u32) -> bool {
+    raised & SKIN_EXCEEDED != 0 || until_walls_exceed_skin(host) == 0
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
@@ -95,6 +100,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn rebuild_lists_if_flagged(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
         if lists_out_of_date(host, raised) {
             let start = Instant::now();
+            let lists = self.counts_of_lists(host, raised)?;
+            host.tune_skin(&lists);
             self.wrap_bodies(host)?;
             self.rebuild_neighbor_lists(host, raised & LEFT_DOMAIN != 0)?;
             host.profile.add_on_gpu(LISTS, start, 1);

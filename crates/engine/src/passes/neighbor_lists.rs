@@ -14,6 +14,7 @@ impl Populations {
     pub(crate) fn rebuild_neighbor_lists_if_needed(&mut self) {
         // A subdomain rebuilds its lists together with the others.
         if !self.grains.has_ghosts && self.lists_out_of_date() {
+            self.tune_skin(&self.list_counts());
             self.remove_bond_energy(self.raised());
             self.rebuild_neighbor_lists();
         }
@@ -21,9 +22,14 @@ impl Populations {
 
     /// Whether a grain or a wall moved half the skin, or a grain left.
     pub(crate) fn lists_out_of_date(&self) -> bool {
+        self.raised() & LEFT_DOMAIN != 0 || self.is_skin_used_up()
+    }
+
+    /// Whether a grain, a wall or a side moved as far as the skin allows.
+    pub(crate) fn is_skin_used_up(&self) -> bool {
         let wall_moved = self.walls.has_moving()
             && self.walls.moved_since_listed(self.context.time()) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap);
-        self.raised() & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 || wall_moved || self.sides_slid_too_far(self.context.time())
+        self.raised() & SKIN_EXCEEDED != 0 || wall_moved || self.sides_slid_too_far(self.context.time())
     }
 
     /// Flags raised by the last motion of grains.
@@ -73,7 +79,7 @@ impl Populations {
                 &self.grains.old_pairs,
                 contact_histories,
             );
-        } else if self.uses_row_contacts() || self.diffuses() {
+        } else if self.lists_pairs() {
             // Smooth grains have no contact history.
             self.list_pairs();
         }
@@ -118,6 +124,11 @@ impl Populations {
     pub(crate) fn lists_once(&self) -> bool {
         let settings = &self.context.settings;
         self.context.materials.has_friction && !settings.decomposition_invariant && settings.assembly == ForceAssembly::Fused
+    }
+
+    /// Whether there are rows of neighbors, which contacts or diffusion need.
+    pub(crate) fn lists_pairs(&self) -> bool {
+        self.context.materials.has_friction || self.uses_row_contacts() || self.diffuses()
     }
 
     /// Whether contacts of smooth grains are computed from rows of the neighbor list, and not from the cells.

@@ -70,6 +70,8 @@ pub struct Cells {
     pub old_of: Vec<u32>,
     /// Gap between surfaces up to which grains are listed \[m\].
     pub skin: f64,
+    /// The largest value that it may get, for everything that is laid out only once \[m\].
+    pub widest: f64,
     /// Part of the skin across which grains may attract each other; the rest is for motion \[m\].
     pub gap: f64,
     /// Periodic sides at the last rebuild.
@@ -101,6 +103,7 @@ impl Cells {
         Cells {
             classes,
             skin,
+            widest: skin,
             lookup,
             tables,
             ..Cells::default()
@@ -124,7 +127,12 @@ impl Cells {
 
     /// Smallest cell edge for these radii \[m\].
     pub fn smallest_edge(&self) -> f64 {
-        2.0 * self.classes[self.classes.len() - 1].largest + self.skin
+        self.smallest_edge_with(self.skin)
+    }
+
+    /// The same with another skin \[m\].
+    pub fn smallest_edge_with(&self, skin: f64) -> f64 {
+        2.0 * self.classes[self.classes.len() - 1].largest + skin
     }
 
     /// Lays out grids, and tables, with at most a few cells per grain, for n grains between two corners. Returns the number of cells.

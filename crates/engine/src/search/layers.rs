@@ -42,9 +42,10 @@ impl Layer {
 
 impl Cells {
     /// Upper limit of the distance that a grain can have moved since the last sort \[m\]. Lists are rebuilt after the step in which a grain moved half
-    /// the skin, and a grain that moves farther than the smallest cell in a step stops the run. The other half of the skin is room for rounding.
+    /// the skin, and a grain that moves farther than the smallest cell in a step stops the run. The other half of the skin is room for rounding. The skin
+    /// may be another one since then.
     pub fn largest_motion(&self) -> f64 {
-        MARGIN * (self.skin + self.smallest_edge())
+        MARGIN * (self.widest + self.smallest_edge_with(self.widest))
     }
 
     /// Ranges of indices at the last sort that contain all particles which may be in this block now.

@@ -254,6 +254,7 @@ impl Simulation {
             cell: None,
             grains: GrainState {
                 has_ghosts: true,
+                skin_tuning: self.whole.populations.grains.skin_tuning,
                 ..grains
             },
             bodies: self.whole.populations.bodies.of_domain(),
@@ -345,6 +346,7 @@ impl Simulation {
             .walls
             .set_servos(&first.populations.walls.servo_state(), false);
         self.whole.populations.gather_bodies(&mut first.populations.bodies);
+        self.whole.populations.take_over_skin(&first.populations);
         // All subdomains rebuild their neighbor lists at the same steps, so one counter suffices.
         self.whole.populations.grains.rebuilds += std::mem::take(&mut first.populations.grains.rebuilds);
         (self.whole.populations.grains.fields, self.whole.populations.ledger.last_power_sums) = (fields, last);

@@ -166,6 +166,17 @@ impl Simulation {
         borne.collect()
     }
 
+    /// Number of entries in the neighbor lists of grains: one or two for each pair.
+    ///
+    /// # Errors
+    /// If the GPU fails.
+    pub fn list_entries(&mut self) -> Result<u64, StepError> {
+        if self.whole.populations.grains_on_gpu() {
+            return self.whole.with_gpu_backend(|remote, _| remote.listed());
+        }
+        Ok(self.whole.populations.grains.pairs.neighbors.len() as u64)
+    }
+
     /// Number of current contacts: pairs of grains, counted once, and grains with wall elements.
     pub fn contacts(&self) -> u64 {
         self.assert_observed();

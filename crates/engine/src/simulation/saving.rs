@@ -53,6 +53,7 @@ impl Simulation {
         self.whole.populations.walls.save_starts(to);
         self.whole.populations.save_cell(to);
         self.whole.populations.save_wear(to);
+        self.whole.populations.save_skin(to);
         to.put(
             "clock/steps",
             Column::U64(vec![
@@ -182,6 +183,7 @@ impl Simulation {
         }
         populations.walls.restore_servos(state)?;
         populations.restore_cell(state)?;
+        populations.restore_skin(state)?;
         populations.context.steps = steps;
         populations.list_from_references(listed_at);
         populations.grains.rebuilds = rebuilds;

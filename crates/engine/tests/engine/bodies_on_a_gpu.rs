@@ -1,7 +1,7 @@
 //! Rigid bodies on a GPU (software Vulkan suffices; without any adapter these tests fail) give the results of the CPU.
 
 use crate::clumps::{Fill as _, domain, floor, heap, rod, world};
-use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use seixo_engine::world::{ForceAssembly, LeavingPolicy, Load, Precision, Settings};
 use seixo_engine::{BodySnapshot, Simulation};
 use seixo_laws::contact::TangentialLaw;
@@ -54,7 +54,7 @@ fn hundreds_of_steps_with_rebuilt_lists_stay_together() {
         let mut world = heap(200, leaving);
         world.local_damping = 0.1;
         let steps = 3000;
-        let (cpu, gpu) = (after(&world, on_cpu(), steps), after(&world, on_gpu(Precision::F64), steps));
+        let [cpu, gpu] = [on_cpu(), on_gpu(Precision::F64)].map(|settings| after(&world, with_default_skin(&world, settings), steps));
         assert!(
             cpu.rebuilds() > 3 && cpu.rebuilds() == gpu.rebuilds(),
             "{} {}",

@@ -2,7 +2,7 @@
 
 use crate::clumps;
 use crate::clumps::{Fill as _, domain, heap, rod, world};
-use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use seixo_engine::state::Column;
 use seixo_engine::world::{
     BondSize, Bonded, Bonds, CrossSection, DeviceChoice, Grains, LeavingPolicy, Load, PairValues, Precision, Settings, Vibration, Wall,
@@ -128,13 +128,13 @@ fn reported(breaks: &[BondBreak]) -> Vec<(u64, [u32; 2], &'static str)> {
 fn a_breaking_block_breaks_in_the_same_places_at_the_same_times() {
     let world = thrown_block(BondLaw::Beam, 3e5);
     let steps = 2500;
-    let mut cpu = after(&world, on_cpu(), steps);
+    let mut cpu = after(&world, with_default_skin(&world, on_cpu()), steps);
     let breaks = cpu.drain_bond_breaks();
     let broken_by_bending = breaks.iter().filter(|one| one.mode.keyword() == "bending").count();
     assert!(breaks.len() > 20 && broken_by_bending > 0, "{} {broken_by_bending}", breaks.len());
     assert!(breaks.len() < 300, "{}", breaks.len());
     for precision in [Precision::F64, Precision::Mixed] {
-        let mut gpu = Simulation::new(world.clone(), on_gpu(precision)).unwrap();
+        let mut gpu = Simulation::new(world.clone(), with_default_skin(&world, on_gpu(precision))).unwrap();
         // Observed in between, and without that.
         gpu.advance(700).unwrap();
         gpu.observe().unwrap();

@@ -19,6 +19,12 @@ pub fn on_cpu() -> Settings {
     }
 }
 
+/// These settings with the default skin of this world from start to end, so that all devices rebuild lists at the same steps.
+pub fn with_default_skin(world: &World, settings: Settings) -> Settings {
+    let skin = Some(Simulation::new(world.clone(), on_cpu()).unwrap().skin());
+    Settings { skin, ..settings }
+}
+
 /// Largest difference of two columns of vectors, relative to the largest length in the first.
 fn difference(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     assert_eq!(a.len(), b.len());

@@ -111,6 +111,7 @@ mod same_bits;
 mod saved;
 mod servos;
 mod shifting;
+mod skin;
 mod static_tables;
 mod suspension;
 #[cfg(feature = "long-tests")]

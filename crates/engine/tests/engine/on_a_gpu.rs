@@ -1,7 +1,7 @@
 //! Simulations on a GPU (software Vulkan suffices; without any adapter these tests fail) give the results of the CPU.
 
 use crate::beds;
-use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use seixo_device::gpu::{Gpu, list};
 use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
@@ -43,8 +43,11 @@ fn hundreds_of_steps_with_rebuilt_lists_and_moving_walls_stay_together() {
         (TangentialLaw::None, None),
         (TangentialLaw::None, Some(0.0)),
     ] {
-        let way = |settings: Settings| Settings { skin, ..settings };
         let world = beds::falling(2000, tangential);
+        let way = |settings: Settings| match skin {
+            None => with_default_skin(&world, settings),
+            given => Settings { skin: given, ..settings },
+        };
         let (cpu, gpu) = (after(&world, way(on_cpu()), 600), after(&world, way(on_gpu(Precision::F64)), 600));
         let (of_cpu, of_gpu) = (cpu.rebuilds(), gpu.rebuilds());
         // Cells that a GPU rebuilds at every step are not counted: the host counts only the sorts in between.

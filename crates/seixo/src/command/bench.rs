@@ -67,6 +67,9 @@ pub struct BenchArguments {
     /// Support of the kernel in the tank, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
     #[arg(long, value_name = "SPACINGS", default_value_t = tank::SUPPORT)]
     support: f64,
+    /// Skin of the neighbor lists, in meters; default: that of a run, which follows the motion of grains
+    #[arg(long, value_name = "METERS")]
+    skin: Option<f64>,
     /// Steps before the measurement, in which the grains settle; default: 20 000 for beds, else 0
     #[arg(long, value_name = "STEPS")]
     settle: Option<u64>,
@@ -129,6 +132,9 @@ struct Measured {
     bytes_per_particle: f64,
     contacts_per_particle: f64,
     bonds_per_particle: f64,
+    /// Skin of the neighbor lists of grains \[m\], and number of their entries.
+    skin: f64,
+    entries_per_particle: f64,
     steps: u64,
     repeats: u32,
     rebuilds: u64,
@@ -200,6 +206,7 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         let mut settings = case.settings(threads);
         arguments.place.apply(&mut settings).map_err(Failure::Input)?;
         settings.assembly = assembly;
+        settings.skin = arguments.skin.or(settings.skin);
         Ok(settings)
     };
     // Unsupported assemblies are reported before the grains settle, which takes long.
@@ -207,10 +214,14 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         Simulation::new(case.world(8, arguments.solid_fraction, arguments.support), settings(0, assembly)?).map_err(refused)?;
     }
     let settle = arguments.settle.unwrap_or(case.defaults().settle);
-    let kept = arguments
-        .settled
-        .as_ref()
-        .map(|folder| folder.join(format!("{}-{particles}-{}-{settle}", case.name(), arguments.solid_fraction)));
+    let with_skin = arguments.skin.map_or_else(String::new, |skin| format!("-skin-{skin}"));
+    let kept = arguments.settled.as_ref().map(|folder| {
+        folder.join(format!(
+            "{}-{particles}-{}-{settle}{with_skin}",
+            case.name(),
+            arguments.solid_fraction
+        ))
+    });
     let settled = settled(settle, kept.as_deref(), || {
         Simulation::new(world(), settings(0, ForceAssembly::Fused)?).map_err(refused)
     })?;
@@ -332,6 +343,8 @@ fn measure(
         bytes_per_particle: simulation.bytes() as f64 / particles as f64,
         contacts_per_particle: contacts,
         bonds_per_particle: bonds,
+        skin: simulation.skin(),
+        entries_per_particle: simulation.list_entries()? as f64 / particles as f64,
         steps: u64::from(repeat) * steps,
         repeats: repeat,
         rebuilds: simulation.rebuilds() - rebuilds,

@@ -170,7 +170,7 @@ pub(crate) struct RunSection {
     /// [Silva 2010]; "brute_force", every pair.
     #[serde(default)]
     pub search: Word<Search>,
-    /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step.
+    /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step. With "auto", that of grains follows their motion.
     #[serde(default)]
     #[schemars(example = &"0.2 mm")]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,

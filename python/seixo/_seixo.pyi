@@ -122,10 +122,9 @@ class ExternalForce:
 
 @disjoint_base
 class Scene:
-    def __new__(cls, text: str = "", path: _Path | None = None) -> Self: ...
     """The text of a scene, which a program edits key by key; comments and order survive. `seixo.Scene` gives access to its keys by their names."""
 
-    def __new__(cls, text: str = "", path: str | os.PathLike[str] | None = None) -> Self: ...
+    def __new__(cls, text: str = "", path: _Path | None = None) -> Self: ...
     @property
     def path(self) -> Path:
         """Path of the scene, for messages; files that it names are relative to its folder."""
@@ -152,9 +151,6 @@ class Scene:
 class Place:
     """What the language of scenes has at a path."""
 
-def place_at(path: Sequence[str]) -> Place: ...
-def scene_text(path: _Path) -> str: ...
-def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]: ...
     @property
     def keys(self) -> list[str]:
         """Keys of the table."""
@@ -177,7 +173,7 @@ def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]:
 def place_at(path: Sequence[str]) -> Place:
     """What the language of scenes has at a path; `KeyError` with the advice of the command line if a key is unknown."""
 
-def scene_text(path: str | os.PathLike[str]) -> str:
+def scene_text(path: _Path) -> str:
     """The text of a scene file."""
 
 def scene_templates() -> list[tuple[str, str, str, str, list[tuple[str, str]]]]:
@@ -199,12 +195,10 @@ def resume_folder(
     overrides: Sequence[tuple[str, str]],
     moved: Sequence[tuple[_Path, _Path]],
     report: Callable[[str], object],
-) -> None: ...
-def folder_of_scene(path: _Path) -> Path: ...
 ) -> None:
     """Resumes a run from the newest checkpoint of its folder; `moved` has old and new paths of files of the scene."""
 
-def folder_of_scene(path: str | os.PathLike[str]) -> Path:
+def folder_of_scene(path: _Path) -> Path:
     """Default run folder of a scene, in the current folder."""
 
 # ---------------------------------------------------------------- simulation
@@ -218,8 +212,6 @@ class Multiples:
     """Steps nearest to the multiples of a time, as for the outputs of a run."""
 
     def __new__(cls, every: float, time_step: float) -> Self: ...
-    def at_or_after(self, step: int) -> int: ...
-    def __new__(cls, every: float, time_step: float) -> Multiples: ...
     def at_or_after(self, step: int) -> int:
         """First of them at this step or later."""
 
@@ -260,14 +252,11 @@ class Simulation:
     def title(self) -> str:
         """Title of the scene."""
     @property
-    def notices(self) -> list[str]: ...
-    def digest(self) -> str: ...
-    def checkpoint(self, path: _Path) -> None: ...
     def notices(self) -> list[str]:
         """Notes of the scene and of the device; none of them is an error."""
     def digest(self) -> str:
         """BLAKE3 of the state, as hexadecimal digits: equal for two simulations whose states have the same bits."""
-    def checkpoint(self, path: str | os.PathLike[str]) -> None:
+    def checkpoint(self, path: _Path) -> None:
         """Writes a checkpoint file from which `Simulation.resume` goes on. Raises `FileError` if it cannot be written."""
     @property
     def external_force(self) -> ExternalForce:
@@ -509,30 +498,21 @@ class FrameFile:
         """Names of walls."""
     def grid(self) -> tuple[list[float], list[float], list[int]] | None:
         """First point [m], distances of points [m] and number of points along x, y and z; None without a grid."""
+    def raw_range(self, group: str, name: str) -> tuple[int, int, str] | None:
+        """First byte in the file, number and NumPy type of the numbers of an array; None if they are compressed, or there is no such array."""
     def read(self, group: str, name: str) -> NDArray[Any]:
         """The numbers of an array, one after the other, in the type of the file."""
-    def cells(self) -> int: ...
-    def arrays(self) -> list[tuple[str, str, int]]: ...
-    def numbers(self) -> list[tuple[str, float]]: ...
-    def names(self) -> list[str]: ...
-    def grid(self) -> tuple[list[float], list[float], list[int]] | None: ...
-    def raw_range(self, group: str, name: str) -> tuple[int, int, str] | None: ...
-    def read(self, group: str, name: str) -> NDArray[Any]: ...
 
-def grain_fields() -> list[tuple[str, str]]: ...
-def read_checkpoint(folder: _Path) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]: ...
-def read_collection(path: _Path) -> list[tuple[float, str]]: ...
-def read_table(path: _Path) -> list[tuple[str, NDArray[Any]]]: ...
 def grain_fields() -> list[tuple[str, str]]:
     """Names and SI units of all arrays of grains that `output.fields` of a scene selects."""
 
-def read_checkpoint(folder: str | PathLike[str]) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]:
+def read_checkpoint(folder: _Path) -> tuple[float, int, list[tuple[str, NDArray[Any]]]]:
     """Time [s], steps, and names and columns of the newest whole checkpoint in a folder, which is left as it is."""
 
-def read_collection(path: str | PathLike[str]) -> list[tuple[float, str]]:
+def read_collection(path: _Path) -> list[tuple[float, str]]:
     """Times [s] and files of a `.pvd`."""
 
-def read_table(path: str | PathLike[str]) -> list[tuple[str, NDArray[Any]]]:
+def read_table(path: _Path) -> list[tuple[str, NDArray[Any]]]:
     """Headers and columns of a table of numbers. Columns of whole numbers are integers."""
 
 # ---------------------------------------------------------------- sweep
@@ -551,17 +531,13 @@ class SweepOptions(TypedDict):
 
 @final
 class SweepPlan:
-    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | Sequence[str]]], options: SweepOptions) -> Self: ...
-    @property
-    def points(self) -> list[tuple[str, list[tuple[str, str]]]]: ...
-    def run(self, folder: _Path, program: Sequence[str], show: Callable[[int, int, int, int, float], None] | None) -> None: ...
     """The points of a sweep, whose values are checked."""
 
-    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | list[str]]], options: SweepOptions) -> SweepPlan: ...
+    def __new__(cls, scene: Scene, vary: Sequence[tuple[str, str | Sequence[str]]], options: SweepOptions) -> Self: ...
     @property
     def points(self) -> list[tuple[str, list[tuple[str, str]]]]:
         """Names and settings of the points, in order."""
-    def run(self, folder: Path, program: list[str], show: Callable[[int, int, int, int, float], None] | None) -> None:
+    def run(self, folder: _Path, program: Sequence[str], show: Callable[[int, int, int, int, float], None] | None) -> None:
         """Runs the points that are not finished in a folder. `program` starts the command line; `show` receives the numbers of points, of those that are
         finished, running and failed, and of those that are done, with shares.
         """

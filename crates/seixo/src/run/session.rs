@@ -178,8 +178,9 @@ impl Session {
             };
             self.course.advance(0, || (), hear).map_err(halted)?;
         }
-        let (simulation, outputs) = (&self.course.simulation, &self.course.outputs);
-        self.events.extend(self.warnings.notices(simulation, outputs, measures, false));
+        let seen = (&self.course.simulation, &self.course.outputs);
+        // A session has no frames to wait for.
+        self.events.extend(self.warnings.notices(seen, 0.0, measures, false));
         let ends = self.course.stage_runner.is_over() && !was_over;
         if ends {
             self.steps_at_end = self.course.simulation.steps();

@@ -374,14 +374,16 @@ class Simulation(Steps):
     def remove(self, which: ArrayLike) -> None:
         """Removes grains, by a mask in the order of `sim.grains.id` (n) or by ids. A rigid body goes as a whole with each of its grains.
 
-        Raises ValueError for a mask of another shape.
+        Raises ValueError for a mask of another shape, and for an id that no grain has.
         """
-        chosen = np.asarray(which)
+        chosen, known = np.asarray(which), self.grains.id
         if chosen.dtype == np.bool_:
-            known = self.grains.id
             if chosen.shape != known.shape:
                 raise ValueError(f"the mask has the shape {chosen.shape}, must be {known.shape}: one value for each grain of sim.grains")
             chosen = known[chosen]
+        absent = np.setdiff1d(chosen, known)
+        if absent.size:
+            raise ValueError(f"there is no grain {absent[0]}; take the ids of the present grains from sim.grains.id")
         self._remove_grains(_ids(chosen, chosen.size))
 
     # Results

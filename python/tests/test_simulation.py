@@ -346,6 +346,8 @@ def test_grains_come_and_go_with_their_energy(make: Make) -> None:
     assert len(sim) == 1
     with pytest.raises(ValueError, match="mask"):
         sim.remove([True, False])
+    with pytest.raises(ValueError, match="there is no grain 99"):
+        sim.remove([99])
     with pytest.raises(KeyError, match="did you mean 'glass'"):
         sim.insert(position=[0, 0, 0], radius=RADIUS, material="glas")
 

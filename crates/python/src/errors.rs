@@ -104,6 +104,8 @@ pub fn of_run(py: Python<'_>, error: &run::RunError) -> PyErr {
         run::RunError::Scene(found) => of_scene(py, found),
         run::RunError::Files(error) => of_files(error),
         run::RunError::Refused(refusal) => of_world(refusal),
+        run::RunError::NotARun { .. } => FileError::new_err(error.to_string()),
+        run::RunError::UserChange(what) => wrong(what.clone()),
         error => RunError::new_err(error.to_string()),
     }
 }
@@ -113,6 +115,7 @@ pub fn of_world(error: &WorldError) -> PyErr {
     match error {
         WorldError::Stopped(stop) => of_step(stop),
         WorldError::Gpu(_) => RunError::new_err(error.to_string()),
+        WorldError::ExternalForces(_) => wrong(error.to_string()),
         _ => SceneError::new_err(error.to_string()),
     }
 }

@@ -35,7 +35,7 @@ impl Quantity {
 /// A force that is given in every step is one that changes all the time, such as that of a spring. A grain of a rigid body passes its force and
 /// torque on to the body. There is no such force on fluid particles.
 ///
-/// Raises `ValueError` for a wrong key or shape, and `SceneError` for a value that is not finite. A grain that is not there raises one of the two.
+/// Raises `ValueError` for a wrong key or shape, for a value that is not finite, and for a grain that is not there.
 #[pyclass(frozen, mapping, module = "seixo._seixo")]
 pub struct ExternalForce {
     shared: Arc<Shared>,

@@ -403,9 +403,10 @@ impl Default for Scale {
     }
 }
 
-/// Reads a unit of length: its length \[m\].
+/// Reads a unit of length, or a length such as `1 mm`: its length \[m\].
 fn meters_of<E: de::Error>(unit: &str) -> Result<f64, E> {
-    let one = format!("1 {unit}");
+    let has_number = unit.trim_start().starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let one = if has_number { unit.to_owned() } else { format!("1 {unit}") };
     quantity::Quantity::<quantity::Length, quantity::Positive>::deserialize(one.as_str().into_deserializer()).map(|length| length.si)
 }
 

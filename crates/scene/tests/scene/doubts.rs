@@ -45,7 +45,7 @@ f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 4 1 5 8\nf 2 3 7 6\n";
             && doubt[0].contains("add unit = \"mm\""),
         "{doubt:?}"
     );
-    for meant in ["unit = \"mm\"", "scale = \"mm\"", "unit = \"m\"", "scale = 1"] {
+    for meant in ["unit = \"mm\"", "scale = \"mm\"", "scale = \"1 mm\"", "unit = \"m\"", "scale = 1"] {
         assert_eq!(wall(meant), [""; 0], "{meant}");
     }
     let rotated = |angle: &str| wall(&format!("unit = \"mm\"\nrotate = {{ axis = [0, 0, 1], angle = {angle} }}"));

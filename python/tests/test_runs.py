@@ -102,6 +102,6 @@ def test_a_refused_run_leaves_no_table(tmp_path: Path) -> None:
     (tmp_path / "out" / "thesis.txt").write_text("mine")
     scene = made(tmp_path)
     scene.grains.add("pair", position=[[0.1, 0, 0.01]], radius=0.01, material="glass")
-    with pytest.raises(sx.FileError, match="not a run folder"):
+    with pytest.raises(sx.RunError, match="not a run folder"):
         scene.run(tmp_path / "out", progress=False)
     assert not list(tmp_path.glob("out.pair-*.csv"))

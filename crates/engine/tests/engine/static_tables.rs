@@ -2,7 +2,7 @@
 
 use crate::alike::assert_same;
 use crate::clumps::{heap, rod};
-use crate::devices::on_gpu;
+use crate::devices::{on_gpu, with_default_skin};
 use crate::domains::among;
 use crate::on_gpus;
 use crate::resumed::assert_same_when_resumed;
@@ -45,8 +45,9 @@ fn on_one_thread() -> Settings {
     }
 }
 
-/// The same simulation with hash tables for all spheres, and with other tables for fixed spheres.
+/// The same simulation with hash tables for all spheres, and with other tables for fixed spheres. Only the first would choose its skin.
 fn both(world: &World, settings: &Settings) -> [Simulation; 2] {
+    let settings = &with_default_skin(world, settings.clone());
     [Search::SpatialHash, Search::SpatialHashStatic].map(|search| Simulation::new(world.clone(), with(search, settings.clone())).unwrap())
 }
 
@@ -115,7 +116,8 @@ fn grains_that_are_fixed_and_released_during_a_run_have_the_same_bits() {
 fn domains_on_the_cpu_give_the_result_of_one() {
     let world = heap_on_rods(None);
     let run = |domains: usize, search: Search| {
-        let mut simulation = Simulation::new(world.clone(), with(search, among(domains))).unwrap();
+        let settings = with_default_skin(&world, with(search, among(domains)));
+        let mut simulation = Simulation::new(world.clone(), settings).unwrap();
         simulation.advance(2000).unwrap();
         simulation.observe().unwrap();
         simulation

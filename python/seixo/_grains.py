@@ -56,7 +56,7 @@ class GrainsNames(Names):
         section, such as `fixed=True`.
 
         The table lies in a temporary folder that lives as long as the scene and its copies; a run gets a copy beside its folder, as
-        `OUT.GROUP-DIGEST.csv`. With `file` it is written there, relative to the folder of the scene, and stays.
+        `OUT.GROUP-DIGEST.csv`, and a checkpoint of a simulation holds it. With `file` it is written there, relative to the folder of the scene, and stays.
 
         Raises ValueError for wrong shapes or numbers that are not finite, SceneError for wrong keys.
         """
@@ -125,4 +125,4 @@ class GrainsNames(Names):
             path.unlink()
             raise
         if file is None:
-            scene.keep_table(group, path)
+            scene.keep_table(("grains", group, "file"), path)

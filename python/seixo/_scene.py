@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -109,7 +109,8 @@ class Scene(SceneText):
     and order of the text survive.
     """
 
-    _tables: dict[str, Path]
+    # Files in the temporary folder, by the keys that name them.
+    _tables: dict[tuple[str, ...], Path]
     _folder: tempfile.TemporaryDirectory[str] | None
 
     def __init__(self, text: str = "", path: StrPath | None = None) -> None:
@@ -136,7 +137,10 @@ class Scene(SceneText):
 
     @classmethod
     def template(cls, name: str) -> Self:
-        """A commented scene to start from; `seixo.templates()` lists them. The files that it reads lie in a temporary folder."""
+        """A commented scene to start from; `seixo.templates()` lists them.
+
+        The files that it reads lie in a temporary folder that lives as long as the scene and its copies; saved scenes and runs get copies.
+        """
         found = [one for one in scene_templates() if one[0] == name]
         if not found:
             raise ValueError(f"there is no template {name!r}; there are: {', '.join(templates())}")
@@ -148,6 +152,9 @@ class Scene(SceneText):
             Path(folder.name, file).write_text(content, encoding="utf-8")
         scene = cls(text, Path(folder.name, f"{name}.toml"))
         object.__setattr__(scene, "_folder", folder)
+        for file, _ in beside:
+            for key in _keys_with(scene.to_dict(), file):
+                scene.keep_table(key, Path(folder.name, file))
         return scene
 
     @property
@@ -256,7 +263,8 @@ class Scene(SceneText):
         )
 
     def save(self, path: StrPath) -> None:
-        """Writes the scene as TOML. Tables of `grains.add` are written beside it; other relative paths are then relative to its folder."""
+        """Writes the scene as TOML. Tables of `grains.add` and files of a template are written beside it; other relative paths are then relative
+        to its folder."""
         path = Path(path)
         _replace(path, self.with_tables(path.with_suffix(""), is_relative=True)[0].to_toml())
 
@@ -269,19 +277,21 @@ class Scene(SceneText):
         os.close(handle)
         return Path(path)
 
-    def keep_table(self, group: str, path: Path) -> None:
-        """Remembers the temporary file of a group: runs and saved scenes get a copy."""
-        self._tables[group] = path
+    def keep_table(self, key: tuple[str, ...], path: Path) -> None:
+        """Remembers a temporary file that stands at a key: runs and saved scenes get a copy."""
+        self._tables[key] = path
 
     def with_tables(self, stem: Path, *, is_relative: bool = False) -> tuple[Scene, list[Path]]:
-        """A copy whose temporary tables lie beside `stem`, named after their content; and the files that this made."""
+        """A copy whose temporary files lie beside `stem`, named after the table of their key and their content; and the files that this made."""
         scene, made = self.copy(), list[Path]()
-        for group, path in self._tables.items():
-            key = ("grains", group, "file")
-            if self.value_at(list(key)) != str(path):
+        folder = Path(self.path).parent
+        for key, path in self._tables.items():
+            # The key may have another value by now, or the path of the scene another folder.
+            named = self.value_at(list(key)) if self.kind_at(list(key)) else None
+            if not isinstance(named, str) or folder / named != path:
                 continue
             digest = blake2b(path.read_bytes(), digest_size=4).hexdigest()
-            target = stem.with_name(f"{stem.name}.{group}-{digest}.csv")
+            target = stem.with_name(f"{stem.name}.{key[-2]}-{digest}{path.suffix}")
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
@@ -293,6 +303,20 @@ class Scene(SceneText):
 def templates() -> dict[str, str]:
     """Scenes to start from: names for `Scene.template`, and what each is about."""
     return {name: about for name, _, about, _, _ in scene_templates()}
+
+
+def _keys_with(value: object, text: str) -> Iterator[tuple[str, ...]]:
+    """The keys, and indices in lists, of nested dictionaries at which this text stands."""
+    if value == text:
+        yield ()
+    inside: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        inside = cast("dict[object, object]", value).items()
+    elif isinstance(value, list):
+        inside = enumerate(cast("list[object]", value))
+    for key, inner in inside:
+        for below in _keys_with(inner, text):
+            yield (str(key), *below)
 
 
 def _replace(path: Path, text: str) -> None:

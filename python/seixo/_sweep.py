@@ -178,7 +178,8 @@ def sweep(
     all combinations. `jobs` points run at the same time; default: as many as there are cores for, or 1 on a GPU. They share `threads`. With `gpus`,
     each has a GPU of its own. `settings` has values for all points, such as `{"run.until": "2 s"}`. Means of probes are taken from `average_from` [s] on.
 
-    A scene that was changed since it was loaded is written into the folder as `scene.toml`, and the points are runs of it.
+    A scene that was changed since it was loaded is written into the folder as `scene.toml`, and the points are runs of it. Its temporary files
+    (`grains.add`, templates) are copied beside the folder.
 
     Raises SceneError if a key or a value is wrong, ValueError if the values are not those of a sweep.
     """
@@ -189,6 +190,7 @@ def sweep(
         raise ValueError(f"gpus={gpus} runs one point on each GPU, so jobs={jobs} has no meaning; leave one of the two out")
     if not isinstance(scene, Scene):
         scene = _loaded(scene)
+    scene = _with_lasting_files(scene, Path(out))
     plan = SweepPlan(
         scene,
         [(key, _listed(key, values)) for key, values in vary.items()],
@@ -212,6 +214,13 @@ def _loaded(path: str | os.PathLike[str]) -> Scene:
     from . import Scene as PublicScene
 
     return PublicScene.load(path)
+
+
+def _with_lasting_files(scene: Scene, out: Path) -> Scene:
+    """The scene with copies of its temporary files beside the folder: points may be resumed when the scene is gone."""
+    from . import Scene as PublicScene
+
+    return scene.with_tables(out.absolute())[0] if isinstance(scene, PublicScene) else scene
 
 
 def _listed(key: str, values: object) -> str | list[str]:

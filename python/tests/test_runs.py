@@ -97,6 +97,46 @@ def test_tables_of_grains_go_beside_the_folder(tmp_path: Path) -> None:
     assert run.record["time"] == pytest.approx(1e-3)
 
 
+def resumed_elsewhere(path: Path, command: str, options: str = "") -> str:
+    """What a new process prints that resumes from a path."""
+    program = f"import seixo as sx; out = sx.resume({str(path)!r}, {options}); {command}"
+    done = subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True, text=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_run_of_a_template_resumes_without_its_temporary_files(tmp_path: Path) -> None:
+    scene = sx.Scene.template("column")
+    scene.grains["column"].fill.region = {"cylinder": {"from": [0, 0, 0], "to": [0, 0, "2 cm"], "radius": "15 mm"}}
+    scene.grains["column"].fill.solid_fraction = 0.5
+    # Two steps and four.
+    step = scene.check().time_step
+    run = scene.run(tmp_path / "out", until=2 * step, progress=False)
+    folder = scene.path.parent
+    del scene
+    assert not folder.exists() and len(list(tmp_path.glob("out.radius-*.csv"))) == 1
+    assert resumed_elsewhere(run.folder, "print(out.record['steps'])", f"until={4 * step!r}, progress=False") == "4"
+
+
+@pytest.mark.parametrize("name", ["column", "table"])
+def test_a_checkpoint_holds_the_temporary_files_of_its_scene(tmp_path: Path, name: str) -> None:
+    if name == "column":
+        scene = sx.Scene.template("column")
+        scene.grains["column"].fill.region = {"cylinder": {"from": [0, 0, 0], "to": [0, 0, "2 cm"], "radius": "15 mm"}}
+        scene.grains["column"].fill.solid_fraction = 0.5
+    else:
+        scene = made(tmp_path)
+        scene.grains.add("pair", position=[[0.1, 0, 0.01], [0.2, 0, 0.01]], radius=[0.01, 0.009], material="glass")
+    sim = sx.Simulation(scene, threads=1)
+    del scene
+    sim.step(5)
+    sim.checkpoint(tmp_path / "first.checkpoint")
+    # A resumed simulation has them for its own checkpoints.
+    sx.Simulation.resume(tmp_path / "first.checkpoint").checkpoint(tmp_path / "second.checkpoint")
+    sim.step(5)
+    for path in (tmp_path / "first.checkpoint", tmp_path / "second.checkpoint"):
+        assert resumed_elsewhere(path, "out.step(5); print(out.digest())") == sim.digest()
+
+
 def test_a_refused_run_leaves_no_table(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")

@@ -156,6 +156,22 @@ def test_templates_load(tmp_path: Path) -> None:
     assert sx.Scene.load(path) == sx.Scene.template("bounce")
 
 
+@pytest.mark.parametrize(("name", "count"), [("column", 1), ("conveyor", 2), ("wheel", 1)])
+def test_saved_templates_have_their_files_beside_them(tmp_path: Path, name: str, count: int) -> None:
+    scene = sx.Scene.template(name)
+    text = scene.to_toml()
+    scene.save(tmp_path / "saved.toml")
+    folder = scene.path.parent
+    assert scene.to_toml() == text
+    del scene
+    assert not folder.exists()
+    saved = sx.Scene.load(tmp_path / "saved.toml")
+    files = [path.name for path in tmp_path.iterdir() if path.suffix != ".toml"]
+    assert len(files) == count and all(file in saved.to_toml() for file in files)
+    # It reads them.
+    assert str(tmp_path) in saved.resolved()
+
+
 def test_grains_from_arrays_have_all_digits(scene: sx.Scene, tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     position = 0.1 + random.random((20, 3))

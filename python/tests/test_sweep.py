@@ -207,3 +207,14 @@ def test_data_frames_are_grouped_by_keys_and_aggregate_probes(fall: Path, tmp_pa
     grouped = frame.groupby("interaction.glass-glass.friction")["ball.z"].agg(["mean", "std"])
     assert list(grouped.index) == [0.2, 0.3]
     assert "ball.z [m]" in results.to_pandas(units=True)
+
+
+def test_temporary_tables_of_grains_go_beside_the_folder(fall: Path, tmp_path: Path) -> None:
+    scene = sx.Scene.load(fall)
+    scene.grains.add("more", position=[[0.1, 0, 0.3]], radius=0.01, material="glass")
+    out = tmp_path / "many"
+    plan = sx.sweep(scene, {"run.seed": [1, 2]}, out, settings={"run.until": "50 us"})
+    del scene
+    assert len(plan.run(progress=False)) == 2
+    (table,) = tmp_path.glob("many.more-*.csv")
+    assert str(table) in (out / "scene.toml").read_text()

@@ -24,10 +24,10 @@ use seixo_engine::world::{
     DeviceChoice, Domain, GhostSelection, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
 };
 use seixo_files::vtk::Field;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most frames, and most lines of a log, that a run may ask for.
 const MAX_FRAMES: f64 = 1e6;
@@ -41,6 +41,8 @@ pub(crate) struct CheckState<'a> {
     root: Node,
     diagnostics: Diagnostics,
     place: &'a (dyn Fn(PathBuf) -> PathBuf + Sync),
+    /// Files and folders that the scene names, where they are now.
+    files: Mutex<BTreeSet<PathBuf>>,
     pub notices: Vec<String>,
 }
 
@@ -51,6 +53,7 @@ impl<'a> CheckState<'a> {
             notices: std::mem::take(&mut diagnostics.notices),
             diagnostics,
             place,
+            files: Mutex::default(),
         }
     }
 
@@ -79,7 +82,9 @@ impl<'a> CheckState<'a> {
     pub fn absolute(&self, file: &str) -> PathBuf {
         let folder = self.diagnostics.file.parent().unwrap_or(Path::new(""));
         let joined = folder.join(file);
-        (self.place)(std::path::absolute(&joined).unwrap_or(joined))
+        let whole = (self.place)(std::path::absolute(&joined).unwrap_or(joined));
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(whole.clone());
+        whole
     }
 }
 
@@ -232,6 +237,12 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         plan,
         outlines,
         resolved,
+        files: findings
+            .files
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .into_iter()
+            .collect(),
         notices: findings.notices,
         source,
     })

@@ -103,6 +103,8 @@ pub struct Scene {
     pub outlines: Outlines,
     /// The scene as TOML with all defaults filled in and all paths absolute; it loads to the same scene, unless one of its files is moved.
     pub resolved: String,
+    /// Absolute paths of the files and folders that it names, as they were read.
+    pub files: Vec<PathBuf>,
     /// Notes for the user that are not errors.
     pub notices: Vec<String>,
     /// Positions of keys in the file, for errors of the engine.

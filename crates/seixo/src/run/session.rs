@@ -1,6 +1,7 @@
 //! A scene that a program steps itself.
 
 mod saved;
+mod scene_files;
 
 use super::changes::Change;
 use super::course::{Course, Halt};
@@ -12,6 +13,7 @@ use super::until::Until;
 use super::user_change::UserChange;
 use super::warnings::Warnings;
 use super::{Event, RunError};
+use scene_files::SceneFile;
 use seixo_engine::state::State;
 use seixo_engine::world::Grains;
 use seixo_engine::{Simulation, StepError, SurroundingsChange, WorldError};
@@ -52,6 +54,8 @@ struct Origin {
     /// Keys with other values since a resume.
     changes: Vec<Change>,
     scene_hash: String,
+    /// The files that the text names, as they were when it was read.
+    files: Vec<SceneFile>,
 }
 
 /// The error of a step that failed.
@@ -85,6 +89,7 @@ impl Session {
             text: scene.resolved.clone(),
             changes: Vec::new(),
             scene_hash,
+            files: scene_files::kept(scene.files.iter().map(|path| (path.clone(), path.clone())), Vec::new()),
         };
         let steps_at_end = scene.run.steps(time_step);
         let mut session = Session::of(scene, course, origin, steps_at_end);

@@ -447,3 +447,49 @@ fn errors_name_what_is_unknown_and_what_there_is() {
     let text = Session::resume(&file, &changed).map(|_| ()).unwrap_err().to_string();
     assert!(text.contains("material.clay.density cannot change"), "{text}");
 }
+
+#[test]
+fn a_session_resumes_without_the_files_that_its_scene_named() {
+    let folder = TempDir::new().unwrap();
+    let tables = TempDir::new().unwrap();
+    let table = tables.path().join("balls.csv");
+    std::fs::write(&table, "x[m],y[m],z[m]\n0,0,0.011\n0.1,0,0.02\n").unwrap();
+    let text = r#"
+[run]
+until = "10 ms"
+time_step = "20 us"
+threads = 1
+[world]
+gravity = [0, 0, "-9.81 m/s^2"]
+[material.clay]
+density = "2500 kg/m^3"
+youngs_modulus = "5 MPa"
+poisson_ratio = 0.25
+[interaction.clay-clay]
+restitution = 0.4
+friction = 0.4
+[grains.balls]
+material = "clay"
+file = "balls.csv"
+radius = "1 cm"
+[wall.floor]
+material = "clay"
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+"#;
+    let scene = seixo::scene::load_text(text, &tables.path().join("scene.toml"), &[]).unwrap();
+    assert_eq!(scene.files, [table.clone()]);
+    let mut whole = Session::new(scene).unwrap_or_else(|error| panic!("{error}"));
+    steps(&mut whole, 300);
+    let [first, second] = ["first.session", "second.session"].map(|name| folder.path().join(name));
+    whole.save(&first).unwrap();
+    steps(&mut whole, 300);
+    // What stands there now is not what the session read.
+    std::fs::write(&table, "x[m],y[m],z[m]\n0,0,0.5\n").unwrap();
+    let mut changed = resumed(&first);
+    drop(tables);
+    changed.save(&second).unwrap();
+    for mut again in [changed, resumed(&first), resumed(&second)] {
+        steps(&mut again, 300);
+        assert_eq!(again.digest().unwrap(), whole.digest().unwrap());
+    }
+}

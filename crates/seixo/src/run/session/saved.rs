@@ -1,5 +1,6 @@
 //! Sessions in files: saved into one, and resumed from it or from a run folder.
 
+use super::scene_files::{self, SceneFile, Unpacked};
 use super::{Origin, Session, stopped};
 use crate::run::RunError;
 use crate::run::changes::{self, Change};
@@ -17,7 +18,9 @@ use seixo_files::layer::{Disk, FileLayer, Unwritten};
 use seixo_files::{FilesError, table};
 use seixo_scene::Scene;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Section of the text of the scene, four bytes a number.
 const TEXT: &str = "session/scene";
@@ -34,6 +37,9 @@ struct SessionFile {
     scene_bytes: usize,
     changes: Vec<Change>,
     steps_at_end: u64,
+    /// Paths of the kept files in the text of the scene, and their lengths \[bytes\]; earlier versions kept none.
+    #[serde(default)]
+    files: Vec<(String, usize)>,
 }
 
 /// A checkpoint and the scene that it belongs to.
@@ -42,6 +48,8 @@ struct Found {
     state: State,
     text: String,
     changes: Vec<Change>,
+    /// Files that the text names.
+    files: Vec<SceneFile>,
     /// Run folder, if it is that of a run.
     folder: Option<PathBuf>,
     /// End of the run, if it is that of a session.
@@ -49,7 +57,9 @@ struct Found {
 }
 
 impl Session {
-    /// Saves everything that a resume needs into one file, its scene included, in place of what was there.
+    /// Saves everything that a resume needs into one file, in place of what was there: its scene, and the files that this names, such as meshes and
+    /// tables, as they were when the session began. Files of over 64 MiB in total are left out unless they are temporary, and so is the run that a
+    /// scene starts from; a resume reads them where they are.
     ///
     /// # Errors
     /// If the file cannot be written, and as [`Simulation::observe`].
@@ -58,6 +68,12 @@ impl Session {
             scene_bytes: self.origin.text.len(),
             changes: self.origin.changes.clone(),
             steps_at_end: self.steps_at_end,
+            files: self
+                .origin
+                .files
+                .iter()
+                .map(|file| (file.path.display().to_string(), file.bytes.len()))
+                .collect(),
         };
         let header = Header {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -68,7 +84,10 @@ impl Session {
         };
         checkpoint::write_file(&Disk, path, &header, |to| {
             self.course.save_to(to).map_err(stopped)?;
-            to.put(TEXT, packed(&self.origin.text));
+            to.put(TEXT, packed(self.origin.text.as_bytes()));
+            for (index, file) in self.origin.files.iter().enumerate() {
+                to.put(&file_section(index), packed(&file.bytes));
+            }
             for (index, probe) in self.scene.probes.iter().enumerate() {
                 let lines = self.course.outputs.kept_lines(index);
                 to.put(&section(&probe.name), Column::F64(lines.concat()));
@@ -84,17 +103,25 @@ impl Session {
     /// If there is no valid checkpoint, an override is of another key, the scene or one of its files has changed or is missing, or the world is refused.
     pub fn resume(path: &Path, overrides: &[(String, String)]) -> Result<Session, RunError> {
         changes::check(path, overrides)?;
-        let found = find(path)?;
+        let mut found = find(path)?;
+        let files = std::mem::take(&mut found.files);
+        let unpacked = Unpacked::new(&files)?;
         let Found { header, state, text, .. } = &found;
         let first = found.folder.as_deref().map_or_else(String::new, |folder| {
             let record = Record::read(&Unwritten, folder);
             record.and_then(|record| record.folder).unwrap_or_else(|| whole(folder))
         });
         let folder = found.folder.as_deref().unwrap_or(path);
-        let moved = MovedFiles::new(Vec::new(), &first, folder);
+        let moved = MovedFiles::new(unpacked.places.clone(), &first, folder);
+        let named = Mutex::new(BTreeMap::new());
+        let place = |path: PathBuf| {
+            let now = moved.place(path.clone());
+            named.lock().unwrap_or_else(PoisonError::into_inner).insert(path, now.clone());
+            now
+        };
         let file = found.folder.as_ref().map_or_else(|| path.to_owned(), |folder| folder.join(SCENE));
         let load = |overrides: &[(String, String)]| {
-            let loaded = seixo_scene::load_text_from(text, &file, overrides, &|path| moved.place(path));
+            let loaded = seixo_scene::load_text_from(text, &file, overrides, &place);
             loaded.map_err(|errors| moved.missing(folder).unwrap_or(RunError::Scene(errors)))
         };
         let earlier = changes::overrides_of(&found.changes);
@@ -133,6 +160,7 @@ impl Session {
             text: text.clone(),
             changes: changes::with_lasting(&found.changes, overrides, (header.time, header.steps)),
             scene_hash,
+            files: scene_files::kept(named.into_inner().unwrap_or_else(PoisonError::into_inner), files),
         };
         let course = Course {
             simulation,
@@ -159,7 +187,7 @@ fn find(path: &Path) -> Result<Found, RunError> {
         checkpoint::read(&Unwritten, path)?
     };
     if let Ok(SessionHeader { session }) = serde_json::from_value(header.outputs.clone()) {
-        let text = unpacked(&state, session.scene_bytes).ok_or_else(|| FilesError::Content {
+        let (text, files) = scene_in(&state, &session).ok_or_else(|| FilesError::Content {
             path: path.to_owned(),
             problem: "it has no readable scene".to_owned(),
             remedy: "resume from another checkpoint, or start the scene again",
@@ -169,6 +197,7 @@ fn find(path: &Path) -> Result<Found, RunError> {
             state,
             text,
             changes: session.changes,
+            files,
             folder: None,
             steps_at_end: Some(session.steps_at_end),
         });
@@ -188,6 +217,7 @@ fn find(path: &Path) -> Result<Found, RunError> {
         state,
         text: String::from_utf8_lossy(&text).into_owned(),
         changes: Record::read(&Unwritten, &folder).map_or_else(Vec::new, |record| record.changes),
+        files: Vec::new(),
         folder: Some(folder),
         steps_at_end: None,
     })
@@ -218,23 +248,38 @@ fn section(probe: &str) -> String {
     format!("session/lines/{probe}")
 }
 
-/// A text as a column.
-fn packed(text: &str) -> Column {
+/// Section of the content of a file of the scene.
+fn file_section(index: usize) -> String {
+    format!("session/file/{index}")
+}
+
+/// Bytes as a column.
+fn packed(bytes: &[u8]) -> Column {
     let number = |bytes: &[u8]| {
         let mut word = [0; 4];
         word[..bytes.len()].copy_from_slice(bytes);
         u32::from_le_bytes(word)
     };
-    Column::U32(text.as_bytes().chunks(4).map(number).collect())
+    Column::U32(bytes.chunks(4).map(number).collect())
 }
 
-/// The text of this length \[bytes\] in a state; `None` if it is not there.
-fn unpacked(state: &State, length: usize) -> Option<String> {
-    let Column::U32(words) = state.get(TEXT)? else { return None };
+/// The bytes of this length in a section; `None` if they are not there.
+fn bytes_in(state: &State, section: &str, length: usize) -> Option<Vec<u8>> {
+    let Column::U32(words) = state.get(section)? else { return None };
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     if bytes.len() < length {
         return None;
     }
     bytes.truncate(length);
-    String::from_utf8(bytes).ok()
+    Some(bytes)
+}
+
+/// The text of the scene of a session and its files; `None` if a part is not there.
+fn scene_in(state: &State, session: &SessionFile) -> Option<(String, Vec<SceneFile>)> {
+    let text = String::from_utf8(bytes_in(state, TEXT, session.scene_bytes)?).ok()?;
+    let files = session.files.iter().enumerate().map(|(index, (path, length))| {
+        let bytes = bytes_in(state, &file_section(index), *length)?;
+        Some(SceneFile { path: path.into(), bytes })
+    });
+    Some((text, files.collect::<Option<_>>()?))
 }

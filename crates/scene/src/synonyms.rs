@@ -14,6 +14,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ("cohesion", "tensile_strength", &["shear_strength"]),
     ("count", "", &["number", "n", "particles_number"]),
     ("damping_ratio", "", &["zeta", "bond_damping"]),
+    ("count_through", "", &["mass_flow", "discharge"]),
     ("damping", "among", &["dashpot", "critical_damping"]),
     ("damping_ratio", "coefficient", &["damping"]),
     ("dead_zone", "", &["stagnant_zone", "dead_volume"]),
@@ -98,7 +99,7 @@ const SYNONYMS: &[(&str, &str, &[&str])] = &[
     ),
     ("damping", "restitution", &["gamma_n", "gamman", "gammaN", "normal_damping"]),
     ("tangential_damping", "restitution", &["gamma_t", "gammat", "gammaT"]),
-    ("rate", "mass", &["mass_rate", "massrate", "mass_flow_rate"]),
+    ("rate", "mass", &["mass_rate", "massrate", "mass_flow_rate", "mass_flow"]),
     ("rate", "speed", &["flow_rate", "volume_rate", "discharge"]),
     ("remove", "", &["delete", "erase"]),
     (
@@ -219,6 +220,16 @@ const CONVERSIONS: &[(&str, &str, &str)] = &[
     ("radius", "diameter", "half of the diameter"),
     ("solid_fraction", "porosity", "1 minus the porosity"),
 ];
+
+/// Keys of pairs of materials.
+const OF_PAIRS: [&str; 2] = ["friction", "restitution"];
+/// Keys of the tables in which those of pairs are looked for: of walls, grains and materials.
+const NOT_OF_PAIRS: [&str; 3] = ["wear_coefficient", "carried_by_fluid", "poisson_ratio"];
+
+/// Whether a key that a table does not have is one of pairs of materials, and the table is of a wall, of grains or of a material.
+pub(crate) fn is_of_a_pair(key: &str, table: &[&str]) -> bool {
+    OF_PAIRS.contains(&key) && NOT_OF_PAIRS.iter().any(|known| table.contains(known))
+}
 
 /// The synonyms of a key in a table with these keys.
 pub(crate) fn of(key: &str, table: &[&str]) -> Vec<&'static str> {

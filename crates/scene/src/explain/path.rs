@@ -99,6 +99,11 @@ pub(crate) fn unknown_key(key: &str, known: &[&str]) -> UnlocatedDiagnostic {
         };
         return complaint.remedy(format!("{advice}. Known here: {all}"));
     }
+    if synonyms::is_of_a_pair(key, known) {
+        return complaint.remedy(format!(
+            "`{key}` belongs to [interaction.A-B], with the names of two materials. Known here: {all}"
+        ));
+    }
     let remedy = did_you_mean(key, known.iter().copied());
     if nearest(key, known.iter().copied()).is_some() {
         return complaint.remedy(remedy);
@@ -146,6 +151,18 @@ mod tests {
         assert!(refused.remedy.starts_with("did you mean `until`?"), "{}", refused.remedy);
         let synonym = at(&["material", "steel", "young"]).unwrap_err();
         assert!(synonym.remedy.contains("`youngs_modulus`"), "{}", synonym.remedy);
+        for path in [
+            ["wall", "floor", "friction"],
+            ["material", "steel", "restitution"],
+            ["grains", "bed", "friction"],
+        ] {
+            let of_a_pair = at(&path).unwrap_err();
+            assert!(of_a_pair.remedy.contains("belongs to [interaction.A-B]"), "{}", of_a_pair.remedy);
+        }
+        for word in ["mass_flow", "discharge"] {
+            let counted = at(&["probe", "outlet", word]).unwrap_err();
+            assert!(counted.remedy.starts_with("Seixo calls it `count_through`"), "{}", counted.remedy);
+        }
         let beyond = at(&["run", "until", "then"]).unwrap_err();
         assert!(beyond.message.contains("`run.until` is no table"), "{}", beyond.message);
     }

@@ -265,6 +265,16 @@ const CASES: &[Case] = &[
     ),
     (
         "position = 0",
+        "mass_flow = { plane = { point = [0, 0, 0], normal = [0, 0, 1] } }",
+        &["scene.toml:23:1", "unknown key", "Seixo calls it `count_through`"],
+    ),
+    (
+        "[output]",
+        "friction = 0.4\n[output]",
+        &["scene.toml:20:1", "unknown key", "`friction` belongs to [interaction.A-B]"],
+    ),
+    (
+        "position = 0",
         "torque = \"floor\"",
         &["scene.toml:23:1", "unknown key", "Seixo calls it `wall_torque`"],
     ),

@@ -268,7 +268,7 @@ class Simulation(Steps):
         return self._seen("bodies", self._body_arrays)
 
     def contacts(self, walls: bool = False) -> Contacts:
-        """All contacts with force between grains, and with `walls` also those of grains with walls.."""
+        """All contacts with force between grains, and with `walls` also those of grains with walls."""
         look = lambda: Contacts(**_sealed(self._contact_arrays(walls)), wall=self._walls)  # noqa: E731
         return self._seen(f"contacts {walls}", look)
 

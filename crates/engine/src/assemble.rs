@@ -62,15 +62,21 @@ pub(crate) fn is_frictional(world: &World) -> bool {
         || world.interactions.iter().flatten().any(|i| has_friction(i) || adds(i))
 }
 
-/// Largest gaps across which grains can attract each other, and walls can attract grains \[m\].
-pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
-    let materials = world.materials.len();
-    let mut largest = vec![0.0f64; materials];
+/// Largest radius of grains of each material, now and later \[m\]; zero without grains.
+pub(crate) fn largest_radii(world: &World) -> Vec<f64> {
+    let mut largest = vec![0.0f64; world.materials.len()];
     let now = world.grains.radius.iter().copied().zip(world.grains.material.iter().copied());
     let later = world.later.grains.iter().map(|kind| (kind.radius[1], kind.material));
     for (radius, material) in now.chain(later) {
         largest[material as usize] = largest[material as usize].max(radius);
     }
+    largest
+}
+
+/// Largest gaps across which grains can attract each other, and walls can attract grains \[m\].
+pub(crate) fn longest_gaps(world: &World, table: &[f64]) -> [f64; 2] {
+    let materials = world.materials.len();
+    let largest = largest_radii(world);
     let mut gaps = [0.0f64; 2];
     for a in (0..materials).filter(|&a| largest[a] > 0.0) {
         let gap = |b: usize, effective_radius: f64| longest_gap(effective_radius, &extended_coefficients(table, a * materials + b));

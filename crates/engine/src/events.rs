@@ -68,7 +68,7 @@ pub(crate) enum OverlapCheck {
     Frozen,
 }
 
-/// Rejects grains that can never be added: with bodies, invalid values, or without one of these scalars.
+/// Rejects grains that can never be added: with bodies, invalid values, without one of these scalars, or with another one.
 pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, scalars: &[GrainScalar]) -> Result<(), WorldError> {
     if !grains.bodies.is_empty() {
         return Err(WorldError::WithBodies {
@@ -77,6 +77,15 @@ pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, scalars:
         });
     }
     check_grains(grains, domain)?;
+    let foreign = grains.scalars.carried().find(|(scalar, _)| !scalars.contains(scalar));
+    if let (Some((scalar, values)), Some(&id)) = (foreign, grains.id.first()) {
+        return Err(WorldError::Grain {
+            id,
+            what: scalar.name(),
+            value: values[0],
+            must: scalar.without(),
+        });
+    }
     check_scalars(grains, scalars)
 }
 

@@ -4,6 +4,7 @@ use crate::border::BorderParts;
 use crate::broad_phase::BoundingVolumes;
 use crate::contact_list::ContactList;
 use crate::fields::Fields;
+use crate::prepared_grains::PreparedGrains;
 use crate::search::{Cells, Pairs, SkinTuning};
 use crate::state::{Column, Sections, State};
 use crate::world::ExpectedGrains;
@@ -42,6 +43,8 @@ pub(crate) struct GrainState {
     pub forces_pending: bool,
     /// Kinds of grains that may be added.
     pub expected: Vec<ExpectedGrains>,
+    /// What grains may come. The whole simulation has them.
+    pub prepared: PreparedGrains,
     /// Smallest id above all that were used.
     pub next_id: u64,
     /// Masses that are given \[kg\], by ids. The whole simulation has them for changes between two steps; elsewhere the masses in the fields suffice.
@@ -70,6 +73,7 @@ impl GrainState {
             wall_power_sums: Vec::new(),
             forces_pending: false,
             expected,
+            prepared: PreparedGrains::default(),
             next_id,
             given_masses: BTreeMap::new(),
             disabled: DisabledGrains::default(),

@@ -54,6 +54,7 @@ mod periodic;
 mod periodic_cell;
 mod populations;
 mod prescribed_motion;
+mod prepared_grains;
 mod preview;
 mod program;
 pub mod radius_distribution;

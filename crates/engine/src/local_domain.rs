@@ -374,6 +374,8 @@ impl Populations {
         self.remove_leaving_scalars(|populations, i| ids.binary_search(&populations.grains.fields.id[i]).is_ok());
         let id = self.grains.fields.id.clone();
         self.retain_grains(|i| ids.binary_search(&id[i]).is_err());
+        // As after a resume: grains that were given loads may be gone.
+        self.loads.follow(&self.grains.fields);
     }
 }
 

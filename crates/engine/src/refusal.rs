@@ -169,6 +169,22 @@ pub enum WorldError {
         /// The problem, with value, limit and remedy.
         what: String,
     },
+    /// A wall is to move too fast for the time step.
+    #[error(
+        "wall {name}, {how}, is too fast for the time step {dt:.4e} s, which allows {most:.3e} m/s; move it more slowly, or start again with a run.time_step of at most {limit:.4e} s"
+    )]
+    TooFast {
+        /// The wall.
+        name: String,
+        /// Its speed, and how far it may go in a step.
+        how: String,
+        /// The time step \[s\].
+        dt: f64,
+        /// The speed that the time step allows \[m/s\].
+        most: f64,
+        /// The longest time step for its speed \[s\].
+        limit: f64,
+    },
     /// The time step is above the stable limit.
     #[error(
         "the time step {value:.4e} s is above the stable limit {limit:.4e} s set by {cause}; use \"auto\" ({auto:.4e} s) or less than the limit"
@@ -199,15 +215,17 @@ pub enum WorldError {
         /// The limit \[%\].
         limit: f64,
     },
-    /// A new grain is of no expected kind.
+    /// A new grain is of no expected kind. [`crate::world::LaterAdditions::grains`] announces kinds.
     #[error(
-        "grain {id} of radius {radius:.4e} m comes, but no such grains were announced; add their material, radii and masses to World::later"
+        "grain {id} of radius {radius:.4e} m cannot be added: {what}; use grains like these, or announce others by an inlet or a later group in the scene"
     )]
     Unexpected {
         /// The grain.
         id: u32,
         /// Its radius \[m\].
         radius: f64,
+        /// What was prepared for grains of its material.
+        what: String,
     },
     /// A new grain would overlap another object.
     #[error(

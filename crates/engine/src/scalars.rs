@@ -40,6 +40,8 @@ struct Row {
     range: RangeInclusive<f64>,
     /// These values in words.
     must: &'static str,
+    /// What to do with a value where grains do not carry it.
+    without: &'static str,
 }
 
 /// The table, in the order of [`GrainScalar`].
@@ -55,6 +57,7 @@ const TABLE: &[Row; 2] = &[
         default: f64::NAN,
         range: 0.0..=1e15,
         must: "zero or positive, in kelvins, as heat is conducted",
+        without: "left out, as no heat is conducted; or give the materials of the scene a thermal_conductivity and a specific_heat_capacity",
     },
     Row {
         scalar: GrainScalar::FilmThickness,
@@ -67,6 +70,7 @@ const TABLE: &[Row; 2] = &[
         default: 0.0,
         range: 0.0..=1e12,
         must: "zero or positive",
+        without: "left out, as grains have no films; or give an interaction of the scene a film_exchange",
     },
 ];
 
@@ -131,6 +135,11 @@ impl GrainScalar {
     pub fn flaw_of(self, value: f64) -> Option<&'static str> {
         let row = self.row();
         (!row.range.contains(&value)).then_some(row.must)
+    }
+
+    /// What to do with a value where grains do not carry it.
+    pub(crate) fn without(self) -> &'static str {
+        self.row().without
     }
 }
 

@@ -29,6 +29,7 @@ use crate::measure::{EnergyLedger, NO_CONTACT};
 use crate::pass::PASSES_OF_CPU;
 use crate::periodic::{check_periods, check_sides, kind_of, sides_of};
 use crate::populations::Populations;
+use crate::prepared_grains::PreparedGrains;
 use crate::program::PassLine;
 use crate::refusal::WorldError;
 use crate::search::{Cells, SkinTuning};
@@ -229,6 +230,7 @@ impl Simulation {
             cell: CellState::of(world.domain.as_ref()),
             grains: GrainState {
                 given_masses: world.grains.masses.clone(),
+                prepared: PreparedGrains::of(world),
                 skin_tuning,
                 ..GrainState::new(fields, cells, world.later.grains.clone(), next_id)
             },

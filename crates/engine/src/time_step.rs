@@ -32,6 +32,8 @@ const DAMPING: f64 = 12.0;
 
 /// Largest displacement of a wall surface in a step, as a share of the smallest radius.
 const MAX_SURFACE_DISPLACEMENT: f64 = 0.1;
+/// Share by which rounding may take the surface farther \[-\].
+const ROUNDING: f64 = 1e-9;
 /// Smallest number of steps per period of a wall's vibration.
 const STEPS_PER_PERIOD: f64 = 20.0;
 /// Number of steps for the impact of the fastest wall on a Hertzian grain, with "auto".
@@ -100,6 +102,30 @@ fn farthest_from_axis(wall: &Wall, motion: &WallMotion, frame: &WallMotion, reac
     distance + traveled.min(reach) + farthest_of(&wall.shape, &motion.through, reach)
 }
 
+/// How fast a surface is \[m/s\], and how far it may go among grains of this smallest radius \[m\].
+fn far_enough(speed: f64, smallest: f64) -> String {
+    format!(
+        "whose surface moves at up to {speed:.3e} m/s and may go {MAX_SURFACE_DISPLACEMENT} of the smallest radius, {smallest:.3e} m, in a step"
+    )
+}
+
+/// Rejects a wall whose surface moves more than a small share of the smallest radius \[m\] in a step of `dt` \[s\], among grains within `reach` of any
+/// object \[m\].
+pub(crate) fn check_speed_of_surface(wall: &Wall, reach: f64, smallest: f64, dt: f64) -> Result<(), WorldError> {
+    let speed = speed_of_surface(wall, &wall.motion, reach);
+    let most = MAX_SURFACE_DISPLACEMENT * smallest / dt;
+    if speed <= most * (1.0 + ROUNDING) {
+        return Ok(());
+    }
+    Err(WorldError::TooFast {
+        name: wall.name.clone(),
+        how: far_enough(speed, smallest),
+        dt,
+        most,
+        limit: MAX_SURFACE_DISPLACEMENT * smallest / speed,
+    })
+}
+
 /// Longest step in which walls move a small share of the smallest radius \[m\], and which resolves their vibrations \[s\], with the cause, if
 /// walls move; and the largest speed of their surfaces \[m/s\].
 fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) {
@@ -118,10 +144,7 @@ fn limit_of_walls(world: &World, smallest: f64) -> (Option<(f64, String)>, f64) 
         if speed > 0.0 {
             take(
                 MAX_SURFACE_DISPLACEMENT * smallest / speed,
-                format!(
-                    "wall {}, whose surface moves at up to {speed:.3e} m/s and may go {MAX_SURFACE_DISPLACEMENT} of the smallest radius, {smallest:.3e} m, in a step",
-                    wall.name
-                ),
+                format!("wall {}, {}", wall.name, far_enough(speed, smallest)),
             );
         }
         let frequency = motion

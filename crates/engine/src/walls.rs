@@ -11,6 +11,7 @@ mod wear;
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::refusal::WorldError;
 use crate::search::{Cells, resize_with_room};
+use crate::time_step::check_speed_of_surface;
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape, array};
 use grid::WallSortBuffers;
 use images::Images;
@@ -128,6 +129,9 @@ pub struct Walls {
     old_list: Vec<u32>,
     old_history: Vec<f64>,
 }
+
+/// Largest distance of two points that differ by rounding, as a share of their distance from the origin \[-\].
+const SAME_POINT: f64 = 1e-9;
 
 /// No rotation.
 const UNTURNED: Quaternion<f64> = Quaternion {
@@ -281,6 +285,42 @@ impl Walls {
         self.turned_before[wall] += WallDisplacement::at(&self.given[wall].motion, time).turned + self.turned_by_servo(wall);
         self.end_servo(wall);
         self.begin_motion(wall, shape, motion, time)
+    }
+
+    /// Whether exactly this motion, which does not turn the wall, moves it already at this time \[s\], with the same point of its axis.
+    pub fn goes_straight_by(&self, wall: usize, motion: &WallMotion, time: f64) -> bool {
+        let present = &self.given[wall].motion;
+        let same = WallMotion {
+            through: present.through,
+            start: present.start,
+            // It stops nothing.
+            until: present.until,
+            ..motion.clone()
+        };
+        if *present != same || rotation_axis(present).is_some() || present.start > time {
+            return false;
+        }
+        let through = vector(&present.through).plus(&WallDisplacement::at(present, time).shift);
+        let apart = through.minus(&vector(&motion.through)).length();
+        apart <= SAME_POINT * (through.length() + self.reach)
+    }
+
+    /// Rejects motions that walls cannot get at this time \[s\], one after the other, before anything is changed: with an image that would move
+    /// otherwise, or too fast for the smallest radius \[m\] in a step of `dt` \[s\].
+    pub fn check_motions<'a>(
+        &self,
+        motions: impl Iterator<Item = (usize, &'a WallMotion)>,
+        time: f64,
+        smallest: f64,
+        dt: f64,
+    ) -> Result<(), WorldError> {
+        let mut moved: Option<Walls> = None;
+        for (wall, motion) in motions {
+            let walls = moved.get_or_insert_with(|| self.clone());
+            walls.set_motion(wall, motion, time)?;
+            check_speed_of_surface(&walls.given[wall], walls.reach, smallest, dt)?;
+        }
+        Ok(())
     }
 
     /// Begins a motion of a wall that has this shape at this time \[s\].

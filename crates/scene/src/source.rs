@@ -304,6 +304,7 @@ impl Source {
                 )
             }
             WorldError::Wall { name, what } => (of_wall(root, name, what), reported()),
+            WorldError::TooFast { name, how, .. } => (of_wall(root, name, how), reported()),
             WorldError::Overlap {
                 a,
                 b,

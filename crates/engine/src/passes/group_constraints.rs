@@ -16,7 +16,7 @@ use seixo_sweeps::layout::{RECORD, load, store};
 use std::collections::BTreeSet;
 
 impl Populations {
-    /// Rejects impossible changes of fixed or loaded grains, and motions that walls of fluids cannot have.
+    /// Rejects impossible changes of fixed or loaded grains, and motions that walls cannot get, before anything is changed.
     pub(crate) fn check_switches(&self, changes: &[SurroundingsChange]) -> Result<(), WorldError> {
         for change in changes {
             if let SurroundingsChange::Motion { wall, motion } = change {
@@ -39,7 +39,12 @@ impl Populations {
                 return Err(WorldError::Switch { group: name.clone(), what });
             }
         }
-        Ok(())
+        let motions = changes.iter().filter_map(|change| match change {
+            SurroundingsChange::Motion { wall, motion } => Some((*wall, &**motion)),
+            _ => None,
+        });
+        let (smallest, dt) = (self.grains.prepared.smallest(), self.context.stepping.dt);
+        self.walls.check_motions(motions, self.context.time(), smallest, dt)
     }
 
     /// Conditions for the grains of a group.

@@ -8,7 +8,7 @@ use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
-use crate::world::{ExpectedGrains, Grains, Vec3, mass_of_sphere};
+use crate::world::{Grains, Vec3};
 use seixo_laws::Vector3;
 use seixo_sweeps::layout::RECORD;
 use std::collections::HashSet;
@@ -27,8 +27,10 @@ impl Simulation {
     /// Rejects grains that could not be added now; the simulation is not changed.
     ///
     /// # Errors
-    /// If a grain is of no expected kind and unlike all present grains, has the id of another, is outside the domain, or overlaps another object;
-    /// and as [`Simulation::observe`].
+    /// If a grain is unlike those for which the simulation is prepared, has the id of another, is outside the domain, or overlaps another object; and as
+    /// [`Simulation::observe`]. It is prepared for the grains that the world has at the start and for those of
+    /// [`crate::world::LaterAdditions::grains`]: of each material, for all radii from the smallest to the largest one of both. Grains with given masses
+    /// must not be lighter than those for their radius.
     pub fn check_coming(&mut self, grains: &Grains) -> Result<(), WorldError> {
         let scalars: Vec<GrainScalar> = self.scalars().collect();
         check_newcomers(grains, self.whole.populations.context.domain.as_ref(), &scalars)?;
@@ -47,19 +49,8 @@ impl Simulation {
             let densities = &self.whole.populations.context.materials.densities;
             let density = densities.get(material as usize).copied().unwrap_or(f64::NAN);
             let mass = grains.mass_alone(k, density);
-            let is_of = |kind: &ExpectedGrains| {
-                let of_density = mass_of_sphere(kind.radius[0], density) / kind.radius[0];
-                let is_heavy_enough = mass / radius >= kind.mass_per_radius.unwrap_or(of_density);
-                kind.material == material && (kind.radius[0]..=kind.radius[1]).contains(&radius) && is_heavy_enough
-            };
-            // A grain like a present one changes no limit that is derived from the grains.
-            let is_like = |i: usize| {
-                self.whole.populations.grains.fields.material[i] == material
-                    && self.whole.populations.grains.fields.position[i * RECORD + 3] == radius
-                    && self.whole.populations.mass_alone(i) == mass
-            };
-            if !self.whole.populations.grains.expected.iter().any(is_of) && !(0..self.whole.populations.grains.fields.len()).any(is_like) {
-                return Err(WorldError::Unexpected { id, radius });
+            if let Some(what) = self.whole.populations.grains.prepared.flaw_of(material, radius, mass) {
+                return Err(WorldError::Unexpected { id, radius, what });
             }
         }
         Ok(())
@@ -244,7 +235,8 @@ impl Simulation {
     ///
     /// # Errors
     /// If a wall would appear deep in a grain or in a fluid, or a released grain would be deep in a wall or another grain.
-    /// If grains cannot be fixed or loaded, or are not of a group announced for this. And as [`Simulation::observe`].
+    /// Before any change, if grains cannot be fixed or loaded, or are not of a group announced for this; and if a wall cannot get a motion, with its
+    /// images at periodic sides, or is too fast with it for the time step. And as [`Simulation::observe`].
     pub fn change(&mut self, changes: &[SurroundingsChange]) -> Result<(), WorldError> {
         self.observe().map_err(stopped)?;
         self.whole.populations.check_switches(changes)?;

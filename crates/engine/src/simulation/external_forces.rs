@@ -172,3 +172,33 @@ impl Simulation {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Simulation;
+    use crate::world::{Interaction, Settings, World};
+
+    #[test]
+    fn after_loaded_grains_are_removed_the_rest_is_as_after_a_resume() {
+        let world = World::builder()
+            .material("glass", 2500.0, 1e7, 0.2)
+            .interaction("glass", "glass", Interaction::default())
+            .grain("left", "glass", [0.0, 0.0, 0.1], 1e-3)
+            .grain("right", "glass", [0.1, 0.0, 0.1], 1e-3)
+            .build()
+            .unwrap();
+        let mut simulation = Simulation::new(world.clone(), Settings::default()).unwrap();
+        let (id, group) = (simulation.snapshot().id, simulation.snapshot().group);
+        simulation.set_external_forces(&id, &[[1e-3, 0.0, 0.0]; 2], None).unwrap();
+        // The last group first.
+        let first = usize::from(group[1] > group[0]);
+        for k in [first, 1 - first] {
+            simulation.remove(&[id[k]]).unwrap();
+            let state = simulation.save().unwrap();
+            let twin = Simulation::restore(world.clone(), Settings::default(), &state).unwrap();
+            let [own, of_twin] = [&simulation, &twin].map(|one| &one.whole.populations.loads);
+            assert_eq!(own.groups(), of_twin.groups());
+            assert_eq!(own.act_on_single_grains(), of_twin.act_on_single_grains());
+        }
+    }
+}

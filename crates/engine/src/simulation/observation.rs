@@ -14,7 +14,7 @@ use crate::preview::{ColorScalar, PendingPreview};
 use crate::search::StaticTable;
 use crate::simulation::Simulation;
 use crate::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot};
-use crate::world::{Vec3, array, vector};
+use crate::world::{Vec3, WallMotion, array, vector};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::bodies::{FREE, LOAD};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
@@ -328,6 +328,11 @@ impl Simulation {
         self.assert_observed();
         let (origin, rotation) = self.whole.populations.walls.carried(wall);
         (origin, [rotation.w, rotation.x, rotation.y, rotation.z])
+    }
+
+    /// Whether exactly this motion, which does not turn the wall, moves it already, with the same current point of its axis.
+    pub fn goes_straight_by(&self, wall: usize, motion: &WallMotion) -> bool {
+        self.whole.populations.walls.goes_straight_by(wall, motion, self.time())
     }
 
     /// Current velocity of the axis of a wall \[m/s\], which is that of all its points unless it turns, and its angular velocity \[rad/s\]; a servo's

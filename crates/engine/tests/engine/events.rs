@@ -2,7 +2,7 @@
 //! bits do not depend on threads or interruptions. A GPU (software Vulkan suffices) gives the results of the CPU.
 
 use crate::beds;
-use seixo_engine::state::State;
+use seixo_engine::state::{GrainScalar, State};
 use seixo_engine::world::{
     DeviceChoice, Domain, ExpectedGrains, Grains, LeavingPolicy, Precision, Settings, Wall, WallMotion, WallShape, World,
 };
@@ -376,6 +376,51 @@ fn walls_bear_while_they_are_there_and_move_on_from_where_they_are() {
         assert!((ledger.wall_work / (mass * 10.0 * risen) - 1.0).abs() < 0.05, "{ledger:?}");
         assert!(ledger.residual.abs() < 1e-3 * ledger.wall_work, "{ledger:?}");
     }
+}
+
+/// One grain with this radius and mass, high above all others.
+fn one_of(radius: f64, mass: Option<f64>) -> Grains {
+    let mut grains = Grains::default();
+    grains.push(700, [1.2e-3, 1.2e-3, 0.05], [0.0; 3], [0.0; 3], radius, 0, 0);
+    grains.masses.extend(mass.map(|mass| (700, mass)));
+    grains
+}
+
+#[test]
+fn grains_of_all_radii_between_those_at_the_start_may_come_also_after_these_have_left() {
+    // Radii are 0.25 mm and 0.5 mm.
+    let world = beds::falling(20, TangentialLaw::Mindlin);
+    let mass = |radius: f64| 2500.0 * 4.0 / 3.0 * std::f64::consts::PI * f64::powi(radius, 3);
+    let mut simulation = Simulation::new(world.clone(), on_cpu(1)).unwrap();
+    simulation.advance(10).unwrap();
+    let all: Vec<u32> = simulation.snapshot().id;
+    simulation.remove(&all).unwrap();
+    let mut simulation = Simulation::restore(world, on_cpu(1), &simulation.save().unwrap()).unwrap();
+    for (radius, mass) in [(2.4e-4, None), (5.1e-4, None), (2.5e-4, Some(0.9 * mass(2.5e-4)))] {
+        let error = simulation.insert(&one_of(radius, mass)).unwrap_err();
+        assert!(matches!(error, WorldError::Unexpected { id: 700, .. }), "{error}");
+        let message = error.to_string();
+        assert!(message.contains("glass") && message.contains("prepared with"), "{message}");
+    }
+    for (radius, mass) in [(2.5e-4, None), (3.7e-4, None), (5e-4, None), (4e-4, Some(2.0 * mass(4e-4)))] {
+        simulation.insert(&one_of(radius, mass)).unwrap_or_else(|error| panic!("{error}"));
+        simulation.advance(10).unwrap();
+        assert_eq!(simulation.snapshot().radius, [radius]);
+        simulation.remove(&[700]).unwrap();
+    }
+}
+
+#[test]
+fn scalars_that_grains_do_not_carry_are_refused() {
+    let mut simulation = Simulation::new(beds::falling(5, TangentialLaw::Mindlin), on_cpu(1)).unwrap();
+    for scalar in GrainScalar::ALL {
+        let mut grains = one_of(5e-4, None);
+        grains.scalars[scalar].push(1.0);
+        let error = simulation.insert(&grains).unwrap_err().to_string();
+        assert!(error.contains(scalar.name()) && error.contains("left out"), "{error}");
+    }
+    simulation.insert(&one_of(5e-4, None)).unwrap();
+    simulation.advance(10).unwrap();
 }
 
 #[test]

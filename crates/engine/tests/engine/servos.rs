@@ -1,8 +1,8 @@
 //! What servos set: a force while the bed is withdrawn, a stress while the area changes, a torque.
 
 use crate::beds;
-use seixo_engine::Simulation;
-use seixo_engine::world::{Extent, Grains, Servo, ServoTarget, Settings, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{Domain, Extent, Grains, LeavingPolicy, Servo, ServoTarget, Settings, Vec3, Wall, WallMotion, WallShape, World};
+use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 use seixo_laws::contact::TangentialLaw;
 
 /// Radius of the ball \[m\].
@@ -79,6 +79,59 @@ fn no_force_is_missing_while_the_bed_is_withdrawn() {
     assert!((exact - 1.0).abs() < 1e-3, "{exact}");
     // Proportional control needs an error to move at all.
     assert!(lagging < 0.97, "{lagging}");
+}
+
+/// Another motion for the press.
+fn press_by(motion: WallMotion) -> [SurroundingsChange; 1] {
+    [SurroundingsChange::Motion {
+        wall: 1,
+        motion: Box::new(motion),
+    }]
+}
+
+#[test]
+fn a_motion_that_is_refused_changes_nothing() {
+    let mut world = withdrawn(ServoTarget::Force(0.05), None, [0.0; 3]);
+    world.domain = Some(Domain {
+        periodic: [true, true, false],
+        ..Domain::open([-0.02; 3], [0.02; 3], LeavingPolicy::Error)
+    });
+    let [mut refused, mut other] = [0, 1].map(|_| after(&world, 2e-3));
+    let fast = 0.11 * RADIUS / refused.time_step().value;
+    let tilted = press_by(WallMotion {
+        angular_velocity: [1.0, 0.0, 0.0],
+        ..WallMotion::default()
+    });
+    let fast = press_by(WallMotion {
+        velocity: [0.0, 0.0, fast],
+        ..WallMotion::default()
+    });
+    let error = refused.change(&tilted).unwrap_err();
+    assert!(matches!(&error, WorldError::Wall { name, .. } if name == "press"), "{error}");
+    let error = refused.change(&fast).unwrap_err();
+    assert!(matches!(&error, WorldError::TooFast { name, .. } if name == "press"), "{error}");
+    assert!(refused.save().unwrap() == other.save().unwrap());
+    for simulation in [&mut refused, &mut other] {
+        simulation.advance(100).unwrap();
+    }
+    assert!(refused.save().unwrap() == other.save().unwrap());
+    assert_eq!(refused.servo_target(1), Some(0.05));
+}
+
+#[test]
+fn a_wall_may_go_a_tenth_of_the_smallest_radius_in_a_step() {
+    let mut simulation = after(&withdrawn(ServoTarget::Force(0.05), None, [0.0; 3]), 0.0);
+    let most = 0.1 * RADIUS / simulation.time_step().value;
+    let up = |velocity: f64| {
+        press_by(WallMotion {
+            velocity: [0.0, 0.0, velocity],
+            ..WallMotion::default()
+        })
+    };
+    assert!(matches!(simulation.change(&up(1.01 * most)), Err(WorldError::TooFast { .. })));
+    simulation.change(&up(0.99 * most)).unwrap();
+    let [_, _, velocity] = simulation.velocities_of_wall(1)[0];
+    assert!((velocity / most - 0.99).abs() < 1e-12, "{velocity}");
 }
 
 #[test]

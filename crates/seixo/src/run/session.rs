@@ -219,11 +219,15 @@ impl Session {
         std::mem::take(&mut self.events)
     }
 
-    /// Makes a change, which acts from the next step on. It is an event, and a resume repeats it.
+    /// Makes a change, which acts from the next step on. It is an event, and a resume repeats it. Gravity, and velocities of walls that do not turn, are
+    /// not set again if they are exactly as they should be.
     ///
     /// # Errors
     /// If it names something that the scene does not have, a number is not finite, or the simulation refuses it.
     pub fn change(&mut self, change: UserChange) -> Result<(), RunError> {
+        if change.is_in_effect(&self.scene, &mut self.course)? {
+            return Ok(());
+        }
         let lasting = change.apply(&self.scene, &mut self.course)?;
         let steps = self.course.simulation.steps();
         for one in lasting {

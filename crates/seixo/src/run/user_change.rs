@@ -209,6 +209,36 @@ impl UserChange {
         Ok(lasting)
     }
 
+    /// Whether it is so already, exactly: this gravity, or walls that go straight at this velocity.
+    ///
+    /// # Errors
+    /// If it names a wall that the scene does not have.
+    pub(super) fn is_in_effect(&self, scene: &Scene, course: &mut Course) -> Result<bool, RunError> {
+        match self {
+            UserChange::Gravity { gravity } => Ok(course.simulation.gravity() == *gravity),
+            UserChange::WallMotion {
+                wall,
+                velocity,
+                angular_velocity,
+                about: None,
+            } if *angular_velocity == [0.0; 3] => {
+                course.simulation.observe().map_err(|stop| WorldError::Stopped(Box::new(stop)))?;
+                let course = &*course;
+                let is_so = |wall: usize| {
+                    let motion = WallMotion {
+                        velocity: *velocity,
+                        through: axis_now(scene, course, wall),
+                        surface: scene.world.walls[wall].motion.surface,
+                        ..WallMotion::default()
+                    };
+                    course.simulation.goes_straight_by(wall, &motion)
+                };
+                Ok(walls_of(scene, wall)?.all(is_so))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// All numbers of the change.
     fn numbers(&self) -> Vec<f64> {
         match self {

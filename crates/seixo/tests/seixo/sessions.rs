@@ -261,6 +261,58 @@ fn walls_that_a_program_moves_at_each_cycle_go_on_with_the_same_bits() {
 }
 
 #[test]
+fn what_is_so_already_is_not_set_again() {
+    let mut session = session(BOX);
+    let go = |wall: &str, x: f64| UserChange::WallMotion {
+        wall: wall.into(),
+        velocity: [x, 0.0, 0.0],
+        angular_velocity: [0.0; 3],
+        about: None,
+    };
+    session.change(go("tank", 1e-3)).unwrap();
+    steps(&mut session, 50);
+    session.events();
+    let (before, gravity) = (session.digest().unwrap(), session.simulation().gravity());
+    session.change(go("tank", 1e-3)).unwrap();
+    session.change(go("rod", 0.0)).unwrap();
+    session.change(UserChange::Gravity { gravity }).unwrap();
+    assert!(session.events().is_empty());
+    assert_eq!(session.digest().unwrap(), before);
+    // Another velocity, another axis, and the end of a servo are changes.
+    session.change(go("tank", 2e-3)).unwrap();
+    session.change(go("press", 0.0)).unwrap();
+    session
+        .change(UserChange::WallMotion {
+            wall: "rod".into(),
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            about: Some([0.0, 0.0, 0.03]),
+        })
+        .unwrap();
+    assert_eq!(session.events().len(), 3);
+}
+
+#[test]
+fn walls_that_are_too_fast_for_the_time_step_are_refused() {
+    let mut session = session(BOX);
+    let before = session.digest().unwrap();
+    let refused = session.change(UserChange::WallMotion {
+        wall: "rod".into(),
+        // A tenth of 3.5 mm in 20 us are 17.5 m/s.
+        velocity: [0.0, 0.0, 18.0],
+        angular_velocity: [0.0; 3],
+        about: None,
+    });
+    let message = refused.unwrap_err().to_string();
+    assert!(
+        message.contains("rod") && message.contains("0.1 of the smallest radius"),
+        "{message}"
+    );
+    assert_eq!(session.digest().unwrap(), before);
+    assert!(session.events().is_empty());
+}
+
+#[test]
 fn walls_vanish_and_appear_and_gravity_turns_after_a_resume_too() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("box.session");

@@ -351,6 +351,9 @@ class Simulation(Steps):
         `material` and `group` are names or indices; the only one of the scene if left out. Scalars, such as `temperature` [K], are for scenes
         whose grains carry them.
 
+        Of each material, radii may be from the smallest to the largest one of the grains at the start and of those that an inlet or a later group of the
+        scene announces: cells and time step are chosen for these. With a given `mass`, grains must not be lighter than those.
+
         Raises KeyError for an unknown name, ValueError for wrong shapes, and SceneError if grains touch something, or if
         their ids or radii are wrong.
         """

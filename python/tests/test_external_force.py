@@ -47,6 +47,15 @@ def test_a_constant_force_moves_its_grain_by_half_a_t_squared(sim: sx.Simulation
     np.testing.assert_allclose(sim.grains.force[1], [1e-5, 0, -2e-5])
 
 
+def test_forces_are_read_while_the_simulation_is_held(sim: sx.Simulation) -> None:
+    sim.external_force[:] = [1e-5, 0, 0]
+    with sim.hold():
+        np.testing.assert_array_equal(sim.external_force[:], [[1e-5, 0, 0]] * 3)
+        assert len(sim.external_force) == 3
+        with pytest.raises(BufferError, match="held"):
+            sim.external_force[:] = [2e-5, 0, 0]
+
+
 def test_keys_are_ids_masks_and_all_grains_and_reading_copies(sim: sx.Simulation) -> None:
     ids = sim.grains.id
     given = np.arange(9.0).reshape(3, 3) * 1e-6

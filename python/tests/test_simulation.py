@@ -352,6 +352,40 @@ def test_grains_come_and_go_with_their_energy(make: Make) -> None:
         sim.insert(position=[0, 0, 0], radius=RADIUS, material="glas")
 
 
+def test_grains_may_come_with_any_prepared_radius(make: Make) -> None:
+    large = f'[grains.large]\nmaterial = "glass"\nat = [[0.3, 0, 1]]\nradius = {2 * RADIUS}\n'
+    sim = make(FALL + large)
+    sim.insert(position=[0.5, 0, 3.0], radius=1.5 * RADIUS, material="glass", group="balls")
+    sim.step(10)
+    assert len(sim) == 4
+    for radius in (0.9 * RADIUS, 2.1 * RADIUS):
+        with pytest.raises(sx.SeixoError, match=r"grains of glass were prepared with radii from .* announce others by an inlet"):
+            sim.insert(position=[0.7, 0, 3.0], radius=radius, material="glass", group="balls")
+    with pytest.raises(sx.SeixoError, match=r"temperature .* left out"):
+        sim.insert(position=[0.7, 0, 3.0], radius=RADIUS, material="glass", group="balls", temperature=300.0)
+    sim.step(10)
+    assert len(sim) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_refuses_the_simulation_of_its_parent(make: Make) -> None:
+    sim = make(FALL)
+    sim.step(1)
+    child = os.fork()
+    if child == 0:
+        said = ""
+        try:
+            sim.step(1)
+        except RuntimeError as error:
+            said = str(error)
+        os._exit(0 if "made in another process" in said else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    sim.step(1)
+    assert sim.steps == 2
+
+
 def test_contacts_give_fabric_and_forces(make: Make) -> None:
     sim = make(CLUSTER)
     found = sim.contacts()
@@ -390,6 +424,14 @@ def test_stress_is_that_of_the_probe(make: Make) -> None:
         sim.stress("arond")
     with pytest.raises(ValueError, match="region"):
         sim.stress({"min": [0, 0, 0]})
+    wrong: list[dict[str, Any]] = [
+        {"center": [float("nan"), 0, 0], "radius": 0.1},
+        {"center": [0, 0, 0], "radius": -0.1},
+        {"from": [0, 0, 0], "to": [0, 0, 1], "radius": -0.1},
+    ]
+    for region in wrong:
+        with pytest.raises(ValueError, match="region"):
+            sim.stress(region)
     sim = make(CLUSTER)
     sim.step(1)
     first, stress = sim.probe["around"].last, sim.stress("around")

@@ -59,8 +59,8 @@ impl ExternalForce {
         }
     }
 
-    /// Looks at the simulation, or changes it, while other threads may use Python: none waits for Python while it has the simulation.
-    fn with_simulation<T: Send>(&self, py: Python<'_>, run: impl FnOnce(&mut Simulation) -> T + Send) -> PyResult<T> {
+    /// Changes the simulation while other threads may use Python: none waits for Python while it has the simulation.
+    fn change<T: Send>(&self, py: Python<'_>, run: impl FnOnce(&mut Simulation) -> T + Send) -> PyResult<T> {
         let shared = &self.shared;
         py.detach(move || -> PyResult<T> {
             let mut session = shared.lock_for_change()?;
@@ -70,8 +70,9 @@ impl ExternalForce {
 
     /// All external forces and torques now.
     fn all(&self, py: Python<'_>) -> PyResult<ExternalForces> {
-        self.with_simulation(py, Simulation::external_forces)?
-            .map_err(|error| errors::of_step(&error))
+        let shared = &self.shared;
+        let seen = py.detach(move || -> PyResult<_> { Ok(shared.lock()?.simulation_mut().external_forces()) });
+        seen?.map_err(|error| errors::of_step(&error))
     }
 }
 
@@ -136,7 +137,7 @@ impl ExternalForce {
             let zeros = vec![[0.0; 3]; all.id.len()];
             return self.give(py, &all.id, &zeros);
         }
-        self.with_simulation(py, Simulation::clear_external_forces)?
+        self.change(py, Simulation::clear_external_forces)?
             .map_err(|error| errors::of_world(&error))
     }
 
@@ -158,7 +159,7 @@ impl ExternalForce {
             Quantity::Force => (vectors.to_vec(), None),
             Quantity::Torque => (forces_on(&self.all(py)?, ids)?, Some(vectors)),
         };
-        self.with_simulation(py, |simulation| simulation.set_external_forces(ids, &forces, torques))?
+        self.change(py, |simulation| simulation.set_external_forces(ids, &forces, torques))?
             .map_err(|error| errors::of_world(&error))
     }
 }

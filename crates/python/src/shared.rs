@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 /// there are such readers, nothing changes it.
 pub(crate) struct Shared {
     pub(crate) session: Mutex<Session>,
+    /// Process in which it was made. A fork of it lacks the threads, and may have got the lock from one of them.
+    process: u32,
     /// Number of arrays of other libraries that read memory of the session.
     pub(crate) exports: AtomicUsize,
     /// Whether a block of `sim.hold()` is open.
@@ -25,6 +27,7 @@ impl Shared {
     pub(crate) fn new(session: Session) -> Arc<Shared> {
         Arc::new(Shared {
             session: Mutex::new(session),
+            process: std::process::id(),
             exports: AtomicUsize::new(0),
             held: AtomicBool::new(false),
             version: AtomicU64::new(0),
@@ -34,8 +37,13 @@ impl Shared {
     /// The session, for what leaves its particles as they are: reading, observing, saving. Waits without the GIL while another thread has it.
     ///
     /// # Errors
-    /// If an earlier call ended in the middle of a change.
+    /// If it was made in another process, or an earlier call ended in the middle of a change.
     pub(crate) fn lock(&self) -> PyResult<MutexGuard<'_, Session>> {
+        if std::process::id() != self.process {
+            return Err(PyRuntimeError::new_err(
+                "this simulation was made in another process; make a new one, or resume from a checkpoint",
+            ));
+        }
         let locked = match self.session.try_lock() {
             Ok(session) => return Ok(session),
             Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),

@@ -23,6 +23,7 @@ impl From<StepError> for Refusal {
 /// Mean stress of contacts and of motion \[Pa\], each by rows, in the region of a probe with this name, around all grains, or in a region of these
 /// numbers \[m\].
 pub fn stress_in_region(session: &mut Session, region: &str, name: &str, numbers: &[f64]) -> Result<Option<[[f64; 9]; 2]>, Refusal> {
+    check_numbers(region, numbers).map_err(Refusal::Misuse)?;
     let probe = session.scene().probes.iter().find(|probe| probe.name == name).cloned();
     let carrier = probe.as_ref().and_then(|probe| probe.carrier.clone()).filter(|_| region == "probe");
     let given = match (region, probe.as_ref().map(|probe| &probe.what), numbers) {
@@ -59,6 +60,19 @@ pub fn stress_in_region(session: &mut Session, region: &str, name: &str, numbers
     let found = stress_now(session.simulation_mut(), &given, carrier.as_ref())?;
     // Matrices have their columns in a row.
     Ok(found.map(|stress| [stress.contact, stress.kinetic].map(|part| part.transpose().to_cols_array())))
+}
+
+/// Rejects a region with numbers that no place or length has.
+fn check_numbers(region: &str, numbers: &[f64]) -> Result<(), String> {
+    if let Some(number) = numbers.iter().find(|number| !number.is_finite()) {
+        return Err(format!("a number of the region is {number}; give finite ones"));
+    }
+    match (region, numbers) {
+        ("sphere" | "cylinder", &[.., radius]) if radius <= 0.0 => {
+            Err(format!("the radius of the region is {radius} m; give a positive one"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The smallest box around all grains; along periodic axes the whole cell.

@@ -57,7 +57,7 @@ const TABLE: &[Row; 2] = &[
         default: f64::NAN,
         range: 0.0..=1e15,
         must: "zero or positive, in kelvins, as heat is conducted",
-        without: "left out, as no heat is conducted; or give the materials of the scene a thermal_conductivity and a specific_heat_capacity",
+        without: "left out, as no heat is conducted; or give the grains of the scene a temperature",
     },
     Row {
         scalar: GrainScalar::FilmThickness,
@@ -70,7 +70,7 @@ const TABLE: &[Row; 2] = &[
         default: 0.0,
         range: 0.0..=1e12,
         must: "zero or positive",
-        without: "left out, as grains have no films; or give an interaction of the scene a film_exchange",
+        without: "left out, as grains have no liquid films; or give those of the scene a film_thickness",
     },
 ];
 

@@ -96,6 +96,7 @@ CHAPTERS = (
             "_seixo.RunError",
             "_seixo.FileError",
             "_keys.UnknownKeyError",
+            "_names.UnknownNameError",
         ),
     ),
 )

@@ -3,6 +3,7 @@
 from ._arrays import Arrays, Grid
 from ._frames import Frame, Frames
 from ._keys import Section, UnknownKeyError
+from ._names import UnknownNameError
 from ._results import Checkpoint, Results, open
 from ._runs import Run, resume
 from ._scene import Check, Scene, templates
@@ -50,6 +51,7 @@ __all__ = [
     "SweepResults",
     "Table",
     "UnknownKeyError",
+    "UnknownNameError",
     "__version__",
     "open",
     "resume",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._seixo import FrameFile, grain_fields
+from ._names import UnknownNameError, suggestion
+from ._seixo import FileError, FrameFile, grain_fields, read_collection
 
 Array = NDArray[Any]
 
@@ -79,19 +79,6 @@ _AXES = ("x", "y", "z")
 _TENSOR = tuple(a + b for a in _AXES for b in _AXES)
 
 
-class MissingName(KeyError):
-    """A KeyError whose message is shown as it is, without the quotes of a key."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def suggestion(name: str, known: list[str]) -> str:
-    """A question for the name that was meant, or nothing."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f'; did you mean "{close[0]}"?' if close else ""
-
-
 def optional_module(name: str) -> ModuleType:
     """pandas or polars, which the package does not require."""
     try:
@@ -115,7 +102,7 @@ class Arrays:
     An array is read from its file when it is first used, and only that array; arrays of raw frames (`output.encoding`) are mapped from
     the file into memory instead. It has the type of the file, is read-only (`.copy()` can be changed), and its first axis counts grains,
     particles, bonds, contacts or polygons; `len()` is their number.
-    A part that the frame does not have is empty and false: `if frame.fluid: …`.
+    A part that the frame does not have is empty and false: `if frame.fluid: …`. Raises FileError if the file of a part is lost or broken.
     """
 
     def __init__(self, part: Part, path: Path, of_frame: str) -> None:
@@ -128,7 +115,10 @@ class Arrays:
         self._arrays: dict[str, Array] = {}
 
     def _file(self) -> FrameFile | None:
-        if self._opened is None and self._path.exists():
+        if self._opened is None:
+            if not self._path.exists():
+                self._refuse_if_lost()
+                return None
             opened = FrameFile(self._path)
             sources = {
                 name: (group, stored, components)
@@ -140,6 +130,12 @@ class Arrays:
             self._constants = {name: value for name, value in opened.numbers() if name != "TimeValue"}
             self._opened = opened
         return self._opened
+
+    def _refuse_if_lost(self) -> None:
+        """FileError if the run wrote the file: a part that is lost is not one that was never there."""
+        listed = self._path.with_name(f"{self._part.name}.pvd")
+        if listed.exists() and any(Path(file).name == self._path.name for _, file in read_collection(listed)):
+            raise FileError(f"{self._path}: the run wrote it, as {listed} says, but it is missing; put the file back, or run the scene again")
 
     def _name_of(self, group: str, stored: str) -> str | None:
         if group == "Points":
@@ -199,7 +195,7 @@ class Arrays:
                 return self._arrays.setdefault(name, self._read(name))
             if name in self._constants:
                 return self._constants[name]
-        raise MissingName(self._missing(name))
+        raise UnknownNameError(self._missing(name))
 
     def __getattr__(self, name: str) -> Any:
         # Python looks for such names on its own, also before there is a part, as when it copies.

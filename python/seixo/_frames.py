@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import PARTS, Arrays, Grid
+from ._measured import measured
 from ._seixo import read_collection
 
 
@@ -108,11 +109,14 @@ class Frames(Sequence[Frame]):
         """Times of the frames [s] (n)."""
         return np.array([time for _, time in self._numbered], dtype=np.float64)
 
-    def at(self, time: float) -> Frame:
-        """The frame that is nearest to a time [s]. IndexError if there are no frames."""
+    def at(self, time: float | str) -> Frame:
+        """The frame that is nearest to a time, a number in s or as in "0.3 s". IndexError if there are no frames."""
+        seconds = float(measured(time, "s"))
+        if np.isnan(seconds):
+            raise ValueError("a time that is not a number has no nearest frame")
         if not self._numbered:
             raise IndexError(f"{self._folder}: no frames; set every under [output] in the scene and run it")
-        return self[int(np.abs(self.times - time).argmin())]
+        return self[int(np.abs(self.times - seconds).argmin())]
 
     @overload
     def __getitem__(self, index: int) -> Frame: ...

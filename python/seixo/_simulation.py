@@ -14,10 +14,12 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._measured import measured, shown, vector
+from ._names import Strict, unknown
 from ._seixo import Condition, Multiples, Scene, quantity_in
 from ._seixo import Simulation as Steps
-from ._simulation_arrays import Bonds, Contacts, Floats, Fluid, Grains, Lines, Stress, Whole, sealed, unknown
-from ._simulation_parts import Bodies, Group, Named, Wall, vector
+from ._simulation_arrays import Bonds, Contacts, Floats, Fluid, Grains, Lines, Stress, Whole, sealed
+from ._simulation_parts import Bodies, Group, Named, Wall
 
 Overrides = Mapping[str, object]
 _Function = TypeVar("_Function", bound="Callable[[Simulation], object]")
@@ -25,6 +27,8 @@ _Result = TypeVar("_Result")
 _Shown = TypeVar("_Shown")
 
 _NO_END = 2**63
+# Units of the scalars that grains may carry.
+_SCALARS = {"temperature": "K", "film_thickness": "m"}
 _numbers = itertools.count()
 
 
@@ -37,7 +41,7 @@ class _Callback:
         self.next_step = at_or_after(step)
 
 
-class Simulation(Steps):
+class Simulation(Strict, Steps):
     """A scene that a program steps itself: `sim = sx.Simulation(scene)`, `sim.step(100)`, `sim.run(until="2 s")`.
 
     Stages, inlets, zones and probes act at the same steps as in a run. No file is written, except checkpoints. `device`, `precision`, `threads`,
@@ -48,6 +52,15 @@ class Simulation(Steps):
 
     Raises SceneError if the scene or a value in `set` is wrong, RunError if the device is not there.
     """
+
+    _what = "simulations"
+
+    groups: tuple[str, ...]
+    """Names of the groups of grains; `sim.grains.group` has their indices."""
+    materials: tuple[str, ...]
+    """Names of the materials; `sim.grains.material` has their indices."""
+    emergency_checkpoint: Path
+    """File that is written when a callback fails."""
 
     def __new__(
         cls,
@@ -88,10 +101,8 @@ class Simulation(Steps):
 
     def _prepare(self, checkpoint: str | os.PathLike[str] | None) -> None:
         names = self._names()
-        self.groups: tuple[str, ...] = tuple(names["groups"])
-        """Names of the groups of grains; `sim.grains.group` has their indices."""
-        self.materials: tuple[str, ...] = tuple(names["materials"])
-        """Names of the materials; `sim.grains.material` has their indices."""
+        self.groups = tuple(names["groups"])
+        self.materials = tuple(names["materials"])
         self._walls: tuple[str, ...] = tuple(names["walls"])
         self._fluids: tuple[str, ...] = tuple(names["fluids"])
         self._probes: list[str] = names["probes"]
@@ -99,11 +110,9 @@ class Simulation(Steps):
         self._callbacks: list[_Callback] = []
         self._is_stepping = False
         self._events: list[dict[str, Any]] = []
-        self._shown: dict[str, Any] = {}
-        self._shown_version = -1
+        self._shown: dict[str, tuple[int, Any]] = {}
         temporary = Path(tempfile.gettempdir()) / f"seixo-{os.getpid()}-{next(_numbers)}.checkpoint"
-        self.emergency_checkpoint: Path = temporary if checkpoint is None else Path(checkpoint)
-        """File that is written when a callback fails."""
+        self.emergency_checkpoint = temporary if checkpoint is None else Path(checkpoint)
 
     # Steps
 
@@ -236,13 +245,16 @@ class Simulation(Steps):
     # What is seen at this step
 
     def _seen(self, name: str, look: Callable[[], _Shown]) -> _Shown:
+        # Other threads may step meanwhile. The version is read first, so that a later look is never taken for one of this step.
         version = self._version
-        if version != self._shown_version:
-            self._shown.clear()
-            self._shown_version = version
-        if name not in self._shown:
-            self._shown[name] = look()
-        return self._shown[name]
+        entry = self._shown.get(name)
+        if entry is None or entry[0] != version:
+            for other, (old, _) in list(self._shown.items()):
+                if old != version:
+                    self._shown.pop(other, None)
+            entry = (version, look())
+            self._shown[name] = entry
+        return entry[1]
 
     @property
     def grains(self) -> Grains:
@@ -327,11 +339,11 @@ class Simulation(Steps):
     @property
     def gravity(self) -> Floats:
         """Gravitational acceleration [m/s^2] (3); setting it holds from now on."""
-        return np.array(self._gravity_now())
+        return shown(self._gravity_now())
 
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:
-        self._set_gravity(vector(value, "gravity"))
+        self._set_gravity(vector(value, "gravity", "m/s^2"))
 
     def insert(
         self,
@@ -345,7 +357,7 @@ class Simulation(Steps):
         mass: ArrayLike | None = None,
         **scalars: ArrayLike,
     ) -> Whole:
-        """Adds grains, which may touch nothing; returns their ids (n).
+        """Adds grains, which may touch nothing; returns their ids (n). Texts carry units, as in `radius="4 mm"`.
 
         `position` [m] is (n, 3) or (3); one value in place of n holds for all: `radius` [m], `velocity` [m/s], `angular_velocity` [rad/s], `mass` [kg].
         `material` and `group` are names or indices; the only one of the scene if left out. Scalars, such as `temperature` [K], are for scenes
@@ -357,20 +369,20 @@ class Simulation(Steps):
         Raises KeyError for an unknown name, ValueError for wrong shapes, and SceneError if grains touch something, or if
         their ids or radii are wrong.
         """
-        places = np.atleast_2d(np.asarray(position, dtype=np.float64))
+        places = np.atleast_2d(measured(position, "m"))
         if places.ndim != 2 or places.shape[1] != 3:
             raise ValueError(f"`position` has the shape {places.shape}, must be (n, 3)")
         count = len(places)
         ids = self._insert_grains(
             np.ascontiguousarray(places),
-            _column(radius, count, "radius"),
-            _rows(velocity, count, "velocity"),
-            _rows(angular_velocity, count, "angular_velocity"),
+            _column(radius, count, "radius", "m"),
+            _rows(velocity, count, "velocity", "m/s"),
+            _rows(angular_velocity, count, "angular_velocity", "rad/s"),
             _indices(material, count, "material", self.materials),
             _indices(group, count, "group", self.groups),
             None if id is None else _ids(id, count),
-            None if mass is None else _column(mass, count, "mass"),
-            {name: _column(values, count, name) for name, values in scalars.items()},
+            None if mass is None else _column(mass, count, "mass", "kg"),
+            {name: _column(values, count, name, _SCALARS.get(name, "")) for name, values in scalars.items()},
         )
         return np.array(ids, dtype=np.uint32)
 
@@ -491,18 +503,20 @@ def _sealed(arrays: dict[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _column(values: ArrayLike, count: int, what: str) -> Floats:
+def _column(values: ArrayLike, count: int, what: str, unit: str) -> Floats:
+    numbers = measured(values, unit)
     try:
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), (count,)))
+        return np.ascontiguousarray(np.broadcast_to(numbers, (count,)))
     except ValueError:
         raise ValueError(
             f"`{what}` has the shape {np.shape(values)}, must be ({count},): one value for each grain, or one for all"
         ) from None
 
 
-def _rows(values: ArrayLike, count: int, what: str) -> Floats:
+def _rows(values: ArrayLike, count: int, what: str, unit: str) -> Floats:
+    numbers = measured(values, unit)
     try:
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), (count, 3)))
+        return np.ascontiguousarray(np.broadcast_to(numbers, (count, 3)))
     except ValueError:
         raise ValueError(
             f"`{what}` has the shape {np.shape(values)}, must be ({count}, 3): one vector for each grain, or one for all"

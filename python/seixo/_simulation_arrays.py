@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._names import unknown
+
 Floats = NDArray[np.float64]
 Whole = NDArray[np.uint32]
 Ids = NDArray[np.int64]
 
 _UNIT = re.compile(r" \[([^\[\]]*)\]$")
-
-
-class UnknownName(KeyError):
-    """A name that the scene does not have; the message lists those that it has."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
-
-
-def unknown(what: str, name: object, known: Iterable[str]) -> UnknownName:
-    """The exception for a name, with the most similar of the known ones."""
-    names = list(known)
-    similar = difflib.get_close_matches(str(name), names, n=1)
-    meant = f"; did you mean {similar[0]!r}?" if similar else ""
-    there = f"there is {', '.join(names)}" if names else "the scene has none"
-    return UnknownName(f"no {what} is named {name!r}: {there}{meant}")
 
 
 def sealed(array: NDArray[Any]) -> NDArray[Any]:

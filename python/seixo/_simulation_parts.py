@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._simulation_arrays import Floats, Whole, unknown
+from ._measured import Floats, Vector, shown, vector
+from ._names import Strict, unknown
+from ._simulation_arrays import Whole
 
 if TYPE_CHECKING:
     from ._simulation import Simulation
 
-Vector = tuple[float, float, float]
 _Part = TypeVar("_Part", covariant=True)
 
 
-def vector(value: ArrayLike, what: str) -> Vector:
-    """Three finite numbers."""
-    numbers = np.asarray(value, dtype=np.float64)
-    if numbers.shape != (3,) or not np.isfinite(numbers).all():
-        raise ValueError(f"{what} must be three finite numbers, not {value!r}; write it as in [0, 0, -0.1]")
-    return (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+def _three(values: NDArray[np.float64]) -> Vector:
+    return (float(values[0]), float(values[1]), float(values[2]))
 
 
-class Wall:
+class Wall(Strict):
     """A wall of a running simulation. A box is one wall, and each of its faces is one, too: `sim.wall["tank"]`, `sim.wall["tank.bottom"]`.
 
-    Values that are no three finite numbers raise ValueError.
+    Vectors are set as a whole, of numbers or texts with units: `[0, 0, "-1 mm/s"]`. Others raise ValueError.
     """
+
+    __slots__ = ("_indices", "_simulation", "name")
+    _what = "walls"
 
     def __init__(self, simulation: Simulation, name: str, indices: list[int]) -> None:
         self._simulation = simulation
@@ -46,7 +46,7 @@ class Wall:
     @property
     def velocity(self) -> Floats:
         """Velocity [m/s] (3); of a wall that turns, that of its axis. Setting it prescribes it from now on, and ends a path or servo."""
-        return self._of("velocity")[0].copy()
+        return shown(self._of("velocity")[0])
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
@@ -55,7 +55,7 @@ class Wall:
     @property
     def angular_velocity(self) -> Floats:
         """Angular velocity [rad/s] (3). Setting it prescribes it from now on, about the axis that the wall has."""
-        return self._of("angular_velocity")[0].copy()
+        return shown(self._of("angular_velocity")[0])
 
     @angular_velocity.setter
     def angular_velocity(self, value: ArrayLike) -> None:
@@ -68,20 +68,27 @@ class Wall:
         about: ArrayLike | None = None,
     ) -> None:
         """Prescribes velocity [m/s] and angular velocity [rad/s] from now on, about a point of the axis [m]; what is left out stays as it is."""
-        self._simulation._move_wall(
-            self.name,
-            vector(self.velocity if velocity is None else velocity, f"the velocity of wall {self.name}"),
-            vector(
-                self.angular_velocity if angular_velocity is None else angular_velocity,
-                f"the angular velocity of wall {self.name}",
-            ),
-            None if about is None else vector(about, f"a point of the axis of wall {self.name}"),
-        )
+        given = None if velocity is None else vector(velocity, f"the velocity of wall {self.name}", "m/s")
+        turning = None if angular_velocity is None else vector(angular_velocity, f"the angular velocity of wall {self.name}", "rad/s")
+        point = None if about is None else vector(about, f"a point of the axis of wall {self.name}", "m")
+        if given is not None and turning is not None:
+            self._simulation._move_wall(self.name, given, turning, point)
+            return
+        # Faces of a box may differ in what is left out.
+        kept: dict[tuple[Vector, Vector], list[str]] = {}
+        for index, old, old_turning in zip(self._indices, self._of("velocity"), self._of("angular_velocity"), strict=True):
+            motion = (given or _three(old), turning or _three(old_turning))
+            kept.setdefault(motion, []).append(self._simulation._walls[index])
+        if len(kept) == 1:
+            kept = {motion: [self.name] for motion in kept}
+        for motion, names in kept.items():
+            for name in dict.fromkeys(names):
+                self._simulation._move_wall(name, *motion, point)
 
     @property
     def position(self) -> Floats:
         """Middle [m] (3), as the probe `wall_position` logs it; of a box, the mean of those of its faces."""
-        return np.asarray(self._of("position").mean(axis=0), dtype=np.float64)
+        return shown(self._of("position").mean(axis=0))
 
     @property
     def angle(self) -> float:
@@ -91,12 +98,12 @@ class Wall:
     @property
     def force(self) -> Floats:
         """Force of grains and fluids on the wall [N] (3)."""
-        return np.asarray(self._of("force").sum(axis=0), dtype=np.float64)
+        return shown(self._of("force").sum(axis=0))
 
     @property
     def torque(self) -> Floats:
         """Torque of grains and fluids on the wall about its axis, or about the origin for a wall without one [N m] (3)."""
-        return np.asarray(self._of("torque").sum(axis=0), dtype=np.float64)
+        return shown(self._of("torque").sum(axis=0))
 
     @property
     def power(self) -> float:
@@ -120,17 +127,22 @@ class Wall:
 
     @servo_target.setter
     def servo_target(self, value: float) -> None:
+        if isinstance(value, str):
+            raise ValueError(f"the target of wall {self.name} cannot be a text, {value!r}; give a number in N, Pa or N m, as servo_target reads")
         self._simulation._set_servo_target(self.name, float(value))
 
     def __repr__(self) -> str:
         return f"<wall {self.name}>"
 
 
-class Body:
+class Body(Strict):
     """A rigid body of a running simulation.
 
-    It raises LookupError once the body has left. Values that are no three finite numbers raise ValueError.
+    It raises LookupError once the body has left. Vectors are set as a whole, of numbers or texts with units: `[0, 0, "-1 mm/s"]`. Others raise ValueError.
     """
+
+    __slots__ = ("_simulation", "id")
+    _what = "bodies"
 
     def __init__(self, simulation: Simulation, id: int) -> None:
         self._simulation = simulation
@@ -147,12 +159,12 @@ class Body:
     @property
     def position(self) -> Floats:
         """Center of mass [m] (3)."""
-        return self._of("position").copy()
+        return shown(self._of("position"))
 
     @property
     def orientation(self) -> Floats:
         """Unit quaternion w x y z, which turns the frame of its principal axes into that of space (4)."""
-        return self._of("orientation").copy()
+        return shown(self._of("orientation"))
 
     @property
     def mass(self) -> float:
@@ -162,26 +174,26 @@ class Body:
     @property
     def inertia(self) -> Floats:
         """Principal moments of inertia [kg m^2] (3), about the axes of its frame, see `orientation`."""
-        return self._of("inertia").copy()
+        return shown(self._of("inertia"))
 
     @property
     def velocity(self) -> Floats:
         """Velocity of the center of mass [m/s] (3). Setting it gives a free body this velocity once; a body with prescribed motion keeps it from now
         on, and with it all of its group."""
-        return self._of("velocity").copy()
+        return shown(self._of("velocity"))
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
-        self._move(vector(value, f"the velocity of body {self.id}"), None)
+        self._move(vector(value, f"the velocity of body {self.id}", "m/s"), None)
 
     @property
     def angular_velocity(self) -> Floats:
         """Angular velocity [rad/s] (3). Setting it acts as setting the velocity."""
-        return self._of("angular_velocity").copy()
+        return shown(self._of("angular_velocity"))
 
     @angular_velocity.setter
     def angular_velocity(self, value: ArrayLike) -> None:
-        self._move(None, vector(value, f"the angular velocity of body {self.id}"))
+        self._move(None, vector(value, f"the angular velocity of body {self.id}", "rad/s"))
 
     def _move(self, velocity: Vector | None, angular_velocity: Vector | None) -> None:
         sim = self._simulation
@@ -189,9 +201,9 @@ class Body:
         if where is None:
             raise LookupError(f"body {self.id} is not there any more: it left the domain or was removed")
         group, is_bound = where
-        velocity = velocity or vector(self.velocity, "a velocity")
+        velocity = velocity or _three(self.velocity)
         if is_bound:
-            angular_velocity = angular_velocity or vector(self.angular_velocity, "an angular velocity")
+            angular_velocity = angular_velocity or _three(self.angular_velocity)
             sim._move_group(sim.groups[group], velocity, angular_velocity)
         else:
             sim._throw_body(self.id, velocity, angular_velocity)
@@ -199,24 +211,27 @@ class Body:
     @property
     def force(self) -> Floats:
         """Force of contacts, bonds, loads and fluids, without gravity [N] (3)."""
-        return self._of("force").copy()
+        return shown(self._of("force"))
 
     @property
     def torque(self) -> Floats:
         """Torque of the same about the center of mass [N m] (3)."""
-        return self._of("torque").copy()
+        return shown(self._of("torque"))
 
     @property
     def wrench(self) -> Floats:
         """Force [N], then torque about the center of mass [N m] (6)."""
-        return np.concatenate([self._of("force"), self._of("torque")])
+        return shown(np.concatenate([self._of("force"), self._of("torque")]))
 
     def __repr__(self) -> str:
         return f"<body {self.id}>"
 
 
-class Group:
-    """A group of grains of a running simulation. Values that are no three finite numbers raise ValueError."""
+class Group(Strict):
+    """A group of grains of a running simulation. Vectors are set as a whole, of numbers or texts with units: `[0, 0, "-1 mm/s"]`. Others raise ValueError."""
+
+    __slots__ = ("_index", "_simulation", "name")
+    _what = "groups"
 
     def __init__(self, simulation: Simulation, name: str, index: int) -> None:
         self._simulation = simulation
@@ -245,17 +260,17 @@ class Group:
     @property
     def center(self) -> Floats:
         """Center of mass [m] (3), as the probe `group_center` logs it; NaN without grains."""
-        return np.array(self._simulation._center_of_group(self._index))
+        return shown(self._simulation._center_of_group(self._index))
 
     @property
     def force(self) -> Floats:
         """Force of contacts, bonds, loads and fluids on its grains, without gravity [N] (3). Setting it loads the group: this total force is shared
         by its grains from now on, in place of an earlier load."""
-        return np.asarray(self._simulation.grains.force[self._mask()].sum(axis=0), dtype=np.float64)
+        return shown(self._simulation.grains.force[self._mask()].sum(axis=0))
 
     @force.setter
     def force(self, value: ArrayLike) -> None:
-        self._simulation._load_group(self.name, vector(value, f"the force on group {self.name}"))
+        self._simulation._load_group(self.name, vector(value, f"the force on group {self.name}", "N"))
 
     @property
     def velocity(self) -> Floats:
@@ -263,12 +278,12 @@ class Group:
         grains, mask = self._simulation.grains, self._mask()
         mass = grains.mass[mask]
         if not len(mass):
-            return np.full(3, np.nan)
-        return np.asarray(mass @ grains.velocity[mask] / mass.sum(), dtype=np.float64)
+            return shown(np.full(3, np.nan))
+        return shown(mass @ grains.velocity[mask] / mass.sum())
 
     @velocity.setter
     def velocity(self, value: ArrayLike) -> None:
-        self._simulation._throw_group(self.name, vector(value, f"the velocity of group {self.name}"))
+        self._simulation._throw_group(self.name, vector(value, f"the velocity of group {self.name}", "m/s"))
 
     def hold(
         self,
@@ -282,9 +297,9 @@ class Group:
         """
         self._simulation._move_group(
             self.name,
-            vector(velocity, f"the velocity of group {self.name}"),
-            vector(angular_velocity, f"the angular velocity of group {self.name}"),
-            None if about is None else vector(about, f"a point of the axis of group {self.name}"),
+            vector(velocity, f"the velocity of group {self.name}", "m/s"),
+            vector(angular_velocity, f"the angular velocity of group {self.name}", "rad/s"),
+            None if about is None else vector(about, f"a point of the axis of group {self.name}", "m"),
         )
 
     def free(self) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, Grid, MissingName, Part, data_frame, suggestion
+from ._arrays import Array, Grid, Part, data_frame
+from ._names import UnknownNameError, suggestion
 from ._seixo import FileError, read_table
 
 _UNIT = re.compile(r" \[([^\[\]]*)\]$")
@@ -52,9 +53,9 @@ class Table:
         if name in columns:
             return columns[name]
         if not columns:
-            raise MissingName(f"{self._path}: no such table, so no column {name!r}; {self._absent}")
+            raise UnknownNameError(f"{self._path}: no such table, so no column {name!r}; {self._absent}")
         known = list(columns)
-        raise MissingName(f"{self._path}: no column {name!r}; the columns are {', '.join(known)}{suggestion(name, known)}")
+        raise UnknownNameError(f"{self._path}: no column {name!r}; the columns are {', '.join(known)}{suggestion(name, known)}")
 
     def __getattr__(self, name: str) -> Array:
         # Python looks for such names on its own, also before there are columns, as when it copies.
@@ -177,7 +178,7 @@ class Probes(Mapping[str, Probe]):
             return self._probes[name]
         known = list(self._probes)
         there = f"the probes are {', '.join(known)}" if known else "add a section [probe.NAME] to the scene and run it"
-        raise MissingName(f"{self._folder}: no probe {name!r}; {there}{suggestion(name, known)}")
+        raise UnknownNameError(f"{self._folder}: no probe {name!r}; {there}{suggestion(name, known)}")
 
     def __getattr__(self, name: str) -> Probe:
         if name.startswith("_"):

@@ -45,11 +45,11 @@ def test_a_change_of_a_docstring_is_seen(
     assert "_simulation_parts.Wall.angle has no docstring" in capsys.readouterr().err
     source.write_text(text)
     initial = package / "__init__.py"
-    initial.write_text(initial.read_text().replace('"templates",', '"templates",\n    "UnknownName",').replace(
-        "from ._simulation import", "from ._simulation_arrays import UnknownName\nfrom ._simulation import"
+    initial.write_text(initial.read_text().replace('"templates",', '"templates",\n    "Part",').replace(
+        "from ._simulation import", "from ._arrays import Part\nfrom ._simulation import"
     ))
     assert reference.main(["--check"]) == 1
-    assert "seixo.UnknownName is on no chapter" in capsys.readouterr().err
+    assert "seixo.Part is on no chapter" in capsys.readouterr().err
 
 
 def test_the_stub_has_the_texts_of_the_compiled_module(reference: ModuleType) -> None:

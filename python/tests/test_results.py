@@ -166,6 +166,9 @@ def test_frames_are_a_sequence(bounce: Path) -> None:
     assert [frame.index for frame in frames[::10]] == [0, 10, 20, 30]
     assert [frame.index for frame in frames] == list(range(31))
     assert (frames.at(0.104).index, frames.at(-1.0).index, frames.at(9.0).index) == (10, 0, 30)
+    assert frames.at("104 ms").index == 10
+    with pytest.raises(ValueError, match="is length"):
+        frames.at("1 mm")
     with pytest.raises(IndexError, match="frame 31 does not exist; this run folder has frames 0 to 30"):
         frames[31]
 
@@ -260,6 +263,16 @@ def test_absent_parts_and_arrays_say_what_the_scene_lacks(bounce: Path, water: P
     assert "velocity" in frame.grains and "torque" not in frame.grains
     assert {"position", "force", "to_pandas"} <= set(dir(frame.grains))
     assert frame.grains.units["force"] == "N"
+
+
+def test_a_lost_file_of_a_frame_is_named(bounce: Path, tmp_path: Path) -> None:
+    run = copy(bounce, tmp_path)
+    (run / "fields" / "grains_000003.vtp").unlink()
+    frames = sx.open(run).frames
+    for use in (lambda: frames[3].grains.position, lambda: len(frames[3].grains), lambda: frames[3].grains.keys()):
+        with pytest.raises(sx.FileError, match=r"grains_000003\.vtp: the run wrote it, as .*grains\.pvd says, but it is missing"):
+            use()
+    assert len(frames[4].grains) == 3 and not frames[3].fluid
 
 
 def test_arrays_take_over_memory_and_are_read_only(bounce: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -73,6 +74,9 @@ _UNITS = {
     **dict(grain_fields()),
 }
 
+# Names of a running simulation, and those of the files that have the same.
+_OTHER_NAMES = {"fluid": {"kind": "fluid"}, "bonds": {"i": "first", "j": "second"}, "contacts": {"i": "a"}}
+
 # Files have whole numbers for these.
 _FLAGS = {"is_wall", "is_in_chain"}
 _AXES = ("x", "y", "z")
@@ -102,6 +106,7 @@ class Arrays:
     An array is read from its file when it is first used, and only that array; arrays of raw frames (`output.encoding`) are mapped from
     the file into memory instead. It has the type of the file, is read-only (`.copy()` can be changed), and its first axis counts grains,
     particles, bonds, contacts or polygons; `len()` is their number.
+    Contacts, bonds and fluid also have the names that they have in a running simulation: `i`, `j` and `kind`.
     A part that the frame does not have is empty and false: `if frame.fluid: …`. Raises FileError if the file of a part is lost or broken.
     """
 
@@ -145,6 +150,13 @@ class Arrays:
             names = {"offsets": "offsets"} if self._part.name == "walls" else {"connectivity": "triangles"}
             return names.get(stored)
         return None if group in ("Verts", "Lines") else stored
+
+    def _partner(self) -> Array:
+        """Partners of contacts as a running simulation numbers them: walls as -1 minus their index."""
+        index: NDArray[np.int64] = self["b"].astype(np.int64)
+        partner: Array = np.where(self["is_wall"], -1 - index, index)
+        partner.flags.writeable = False
+        return partner
 
     def _read(self, name: str) -> Array:
         file = self._file()
@@ -195,6 +207,11 @@ class Arrays:
                 return self._arrays.setdefault(name, self._read(name))
             if name in self._constants:
                 return self._constants[name]
+            if self._part.name == "contacts" and name == "j":
+                return self._arrays.setdefault(name, self._partner())
+            other = _OTHER_NAMES.get(self._part.name, {}).get(name)
+            if other is not None:
+                return self[other]
         raise UnknownNameError(self._missing(name))
 
     def __getattr__(self, name: str) -> Any:
@@ -271,8 +288,9 @@ def split(name: str, values: Array) -> dict[str, Array]:
         return {name: values}
     if name == "ends":
         return {f"{name}_{end}_{axis}": values[:, end, k] for end in (0, 1) for k, axis in enumerate(_AXES)}
-    flat = values.reshape(len(values), -1)
-    endings = _AXES if flat.shape[1] == 3 else _TENSOR
+    # The number of columns is known without rows, too.
+    flat = values.reshape(len(values), prod(values.shape[1:]))
+    endings = {3: _AXES, 4: ("w", *_AXES)}.get(flat.shape[1], _TENSOR)
     return {f"{name}_{ending}": flat[:, k] for k, ending in enumerate(endings)}
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._names import unknown
+from ._arrays import data_frame, split
+from ._names import UnknownNameError, no_attribute, unknown
+from ._tables import named
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.uint32]
@@ -26,8 +28,65 @@ def sealed(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+class Columns:
+    """Arrays with a row for each particle, bond or contact: `grains.position`, or `grains["position"]`."""
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(cast(Any, self))}
+        arrays: dict[str, NDArray[Any]] = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return {**arrays, **values.get("scalars", {})}
+
+    def _called(self) -> str:
+        return type(self).__name__.lower()
+
+    def keys(self) -> list[str]:
+        """Names of the arrays."""
+        return list(self._arrays())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def __getitem__(self, name: str) -> Any:
+        arrays = self._arrays()
+        if name in arrays:
+            return arrays[name]
+        raise UnknownNameError(str(no_attribute(f"the {self._called()}", str(name), arrays)))
+
+    # Type checkers would let every name pass.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Python looks for such names on its own.
+            if name.startswith("_"):
+                raise AttributeError(name)
+            arrays = self._arrays()
+            if name in arrays:
+                return arrays[name]
+            raise no_attribute(f"the {self._called()}", name, arrays)
+
+    def _table(self) -> dict[str, NDArray[Any]]:
+        columns: dict[str, NDArray[Any]] = {}
+        count = len(cast(Any, self))
+        for name, values in self._arrays().items():
+            # Orientations are left out where there are none.
+            if len(values) == count:
+                columns.update(split(name, values))
+        return columns
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each particle, bond or contact; vectors in columns `…_x`, `…_y`, `…_z`."""
+        return data_frame("pandas", self._table())
+
+    def to_polars(self) -> Any:
+        """A `polars.DataFrame` with the columns of `to_pandas()`."""
+        return data_frame("polars", self._table())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Grains:
+class Grains(Columns):
     """All grains at one step, in the order of their ids. Arrays are copies that cannot be written to; use `.copy()` for one that can."""
 
     id: Whole
@@ -67,7 +126,7 @@ class Grains:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fluid:
+class Fluid(Columns):
     """All fluid particles at one step, in the order of their ids; without fluids there are none."""
 
     id: Whole
@@ -93,7 +152,7 @@ class Fluid:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bonds:
+class Bonds(Columns):
     """All intact bonds at one step, in the order in which they were made."""
 
     kind: Whole
@@ -127,7 +186,7 @@ class Bonds:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contacts:
+class Contacts(Columns):
     """All contacts with force at one step, each once, in the order of ids."""
 
     i: Ids
@@ -175,7 +234,7 @@ class Stress:
 
 
 class Lines(Mapping[str, Floats]):
-    """Lines of a probe so far: `lines["mass_flow"]` is a column as an array, the time first."""
+    """Lines of a probe so far: `lines["mass_flow"]` or `lines.mass_flow` is a column as an array, the time first; of gauges `lines["p1"]`."""
 
     def __init__(self, name: str, columns: Mapping[str, Floats]) -> None:
         self._name = name
@@ -188,11 +247,22 @@ class Lines(Mapping[str, Floats]):
             self._headers[bare] = header
 
     def __getitem__(self, name: str) -> Floats:
-        if name not in self._columns:
-            name = next((bare for bare, header in self._headers.items() if header == name), name)
-        if name in self._columns:
-            return self._columns[name]
+        column = named(name, self._headers)
+        if column is not None:
+            return self._columns[column]
         raise unknown(f"column of probe {self._name}", name, self._columns)
+
+    def __getattr__(self, name: str) -> Floats:
+        # Python looks for such names on its own, also before there are columns, as when it copies.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __contains__(self, name: object) -> bool:
+        return named(name, self._headers) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)

@@ -311,7 +311,9 @@ class Group(Strict):
 
 
 class Named(Mapping[str, _Part], Generic[_Part]):
-    """Parts of a simulation by name: `sim.wall["lid"]`."""
+    """Parts of a simulation by name: `sim.wall["lid"]`, or `sim.wall.lid`."""
+
+    __slots__ = ("_make", "_names", "_what")
 
     def __init__(self, what: str, names: list[str], make: Callable[[str], _Part]) -> None:
         self._what = what
@@ -322,6 +324,15 @@ class Named(Mapping[str, _Part], Generic[_Part]):
         if name not in self._names:
             raise unknown(self._what, name, self._names)
         return self._make(name)
+
+    def __getattr__(self, name: str) -> _Part:
+        # Python looks for such names on its own, also before there are parts, as when it copies.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

@@ -16,11 +16,24 @@ from ._seixo import FileError, read_table
 
 _UNIT = re.compile(r" \[([^\[\]]*)\]$")
 _CODES = re.compile(r" \((\d+ .*)\)$")
+# Where a gauge is.
+_POINT = re.compile(r" \([^()]*\)$")
 _REMEDY = "put the file back as the run left it, or start the run again"
 
 
+def named(name: object, headers: Mapping[str, str]) -> str | None:
+    """The column of a name, of headers by column: `mass_flow`, `mass_flow [kg/s]`, or for `p1 (0.49 0.02 0.02)` just `p1`."""
+    if not isinstance(name, str) or name in headers:
+        return name if isinstance(name, str) else None
+    for column, header in headers.items():
+        if name in (header, _UNIT.sub("", header)):
+            return column
+    short = [column for column in headers if _POINT.sub("", column) == name]
+    return short[0] if len(short) == 1 else None
+
+
 class Table:
-    """Columns of a table: `table["mass_flow"]`, `table["mass_flow [kg/s]"]` or `table.mass_flow`, all NumPy.
+    """Columns of a table: `table["mass_flow"]`, `table["mass_flow [kg/s]"]` or `table.mass_flow`, all NumPy; of gauges `table["p1"]`.
 
     Columns of whole numbers are integers, unless some are missing (NaN). A last line that is still being written is left out.
     """
@@ -48,10 +61,9 @@ class Table:
 
     def __getitem__(self, name: str) -> Array:
         columns = self._read()
-        if name not in columns:
-            name = next((bare for bare, header in self._headers.items() if header == name), name)
-        if name in columns:
-            return columns[name]
+        column = named(name, self._headers)
+        if column is not None:
+            return columns[column]
         if not columns:
             raise UnknownNameError(f"{self._path}: no such table, so no column {name!r}; {self._absent}")
         known = list(columns)
@@ -70,7 +82,8 @@ class Table:
         return next((len(values) for values in self._read().values()), 0)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._read() or name in self._headers.values()
+        self._read()
+        return named(name, self._headers) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

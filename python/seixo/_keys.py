@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ._names import suggestion
 from ._seixo import Place, SeixoError, place_at
 from ._seixo import Scene as SceneText
 
@@ -57,12 +58,42 @@ def parts(key: str | int) -> Path:
     return tuple(str(key).split("."))
 
 
+def _as_written(scene: SceneText, path: Path) -> Path:
+    """The path with the name that the scene has: `interaction.steel-corn` may stand there as `interaction.corn-steel`."""
+    if len(path) < 2 or path[0] != "interaction" or scene.kind_at(list(path[:2])):
+        return path
+    words = path[1].split("-")
+    turned = ("-".join([*words[cut:], *words[:cut]]) for cut in range(1, len(words)))
+    return next((("interaction", name, *path[2:]) for name in turned if scene.kind_at(["interaction", name])), path)
+
+
+def _removals(scene: SceneText, path: Path) -> int:
+    """How often items were taken out of the lists that a path goes through; what follows them has other numbers then."""
+    counts: dict[Path, int] = getattr(scene, "_removals", {})
+    return sum(counts.get(path[:depth], 0) for depth in range(1, len(path)) if path[depth].isdigit())
+
+
+def _count_removal(scene: SceneText, of: Path) -> None:
+    counts: dict[Path, int] = getattr(scene, "_removals", {})
+    object.__setattr__(scene, "_removals", {**counts, of: counts.get(of, 0) + 1})
+
+
+def _note_change(scene: SceneText, path: Path, is_removal: bool) -> None:
+    """Sections of a list that is replaced, or that has lost an item, are not those of before."""
+    if language(path).is_list_of_tables:
+        _count_removal(scene, path)
+    elif is_removal and len(path) > 1 and language(path[:-1]).is_list_of_tables:
+        _count_removal(scene, path[:-1])
+
+
 def read(scene: SceneText, path: Path) -> Any:
     """What stands at a path: a value, a section, or the default of a key that the scene leaves out."""
     place = language(path)
+    path = _as_written(scene, path)
     for depth in range(1, len(path)):
         if language(path[:depth]).has_names and not scene.kind_at(list(path[: depth + 1])):
-            known = ", ".join(scene.keys_at(list(path[:depth]))) or "none"
+            names = scene.keys_at(list(path[:depth]))
+            known = f"{', '.join(names) or 'none'}{suggestion(path[depth], names)}"
             raise UnknownKeyError(f"{'.'.join(path[: depth + 1])}: the scene has no such name; it has: {known}")
     kind = scene.kind_at(list(path))
     if place.is_list_of_tables and kind in ("", "list"):
@@ -75,33 +106,46 @@ def read(scene: SceneText, path: Path) -> Any:
 def write(scene: SceneText, path: Path, value: object) -> None:
     """Sets the value at a path; None removes it."""
     language(path)
+    path = _as_written(scene, path)
     if value is None:
         scene.remove_at(list(path))
     else:
         scene.set_at(list(path), plain(value))
+    _note_change(scene, path, is_removal=value is None)
 
 
 def remove(scene: SceneText, path: Path) -> None:
     """Removes what stands at a path."""
     language(path)
+    path = _as_written(scene, path)
     if not scene.remove_at(list(path)):
         raise UnknownKeyError(f"{'.'.join(path)}: the scene does not have it, so it cannot be deleted")
+    _note_change(scene, path, is_removal=True)
 
 
 class Section:
     """A table of a scene. Keys are attributes and items: `section.until`, `section["until"]`, `section["motion.velocity"]`.
 
     A key that the scene leaves out reads as its default, or as None. Numbers are SI; texts carry their units. Lists are copies:
-    set the key to change one.
+    set the key to change one. Raises LookupError for a section of a list, such as a stage, once the list has lost an item.
     """
 
-    __slots__ = ("_path", "_scene")
+    __slots__ = ("_place", "_removals", "_scene")
     _scene: SceneText
-    _path: Path
+    _place: Path
+    _removals: int
 
     def __init__(self, scene: SceneText, path: Path) -> None:
         object.__setattr__(self, "_scene", scene)
-        object.__setattr__(self, "_path", path)
+        object.__setattr__(self, "_place", path)
+        object.__setattr__(self, "_removals", _removals(scene, path))
+
+    @property
+    def _path(self) -> Path:
+        if _removals(self._scene, self._place) != self._removals:
+            taken = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in self._place).lstrip(".")
+            raise LookupError(f"scene.{taken} was taken before an item of its list was deleted, and may be another one now; take it again")
+        return self._place
 
     def _below(self, key: str | int) -> Path:
         return (*self._path, *parts(key))
@@ -127,7 +171,7 @@ class Section:
         remove(self._scene, self._below(key))
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and bool(self._scene.kind_at(list(self._below(key))))
+        return isinstance(key, str) and bool(self._scene.kind_at(list(_as_written(self._scene, self._below(key)))))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -214,7 +258,7 @@ class Sections:
         write(self._scene, (*self._path, str(self._index(key))), value)
 
     def __delitem__(self, key: int | str) -> None:
-        self._scene.remove_at([*self._path, str(self._index(key))])
+        remove(self._scene, (*self._path, str(self._index(key))))
 
     def __iter__(self) -> Iterator[Section]:
         return (self[index] for index in range(len(self)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ._keys import plain
 from ._progress import Reporter
-from ._seixo import folder_of_scene, resume_folder
+from ._seixo import RunError, folder_of_scene, resume_folder
 from ._seixo import run_scene as run_into
 
 if TYPE_CHECKING:
@@ -115,12 +115,31 @@ def run_scene(scene: Scene, out: StrPath | None, changes: Changes, overwrite: bo
     reporter = Reporter(progress)
     try:
         run_into(prepared, str(folder), changes.overrides(), overwrite, reporter)
-    except BaseException:
+    except BaseException as error:
         _drop_unused(made, folder / "scene.toml")
+        if isinstance(error, RunError):
+            error.args = (_in_words_of_python(str(error), folder),)
         raise
     finally:
         reporter.close()
     return Run(folder)
+
+
+# Remedies of the command line that have another name here.
+_REMEDIES = {
+    "name another folder with --out": "give another folder as `out`",
+    "name a folder on another disk with --out": "give a folder on another disk as `out`",
+    "name another one with --out": "give another one as `out`",
+    "remove it and start again with --force": "remove it and start again with `overwrite=True`",
+    "start again in this folder with --force": "start again in this folder with `overwrite=True`",
+}
+
+
+def _in_words_of_python(text: str, folder: Path) -> str:
+    text = text.replace(f"`seixo resume {folder}`", f"`seixo.resume({str(folder)!r})`")
+    for words, ours in _REMEDIES.items():
+        text = text.replace(words, ours)
+    return text
 
 
 def _drop_unused(made: list[Path], scene: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import operator
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +45,8 @@ class _Callback:
 class Simulation(Strict, Steps):
     """A scene that a program steps itself: `sim = sx.Simulation(scene)`, `sim.step(100)`, `sim.run(until="2 s")`.
 
-    Stages, inlets, zones and probes act at the same steps as in a run. No file is written, except checkpoints. `device`, `precision`, `threads`,
+    Stages, inlets, zones and probes act at the same steps as in a run. No file is written, except checkpoints. `scene` may be the path of a scene
+    file. `device`, `precision`, `threads`,
     `domains` and `gpus` are those of the command line; `set` has other values for keys of the scene, as in `set={"run.seed": 7}`. `checkpoint` is
     the file that is written when a callback fails.
 
@@ -64,7 +66,7 @@ class Simulation(Strict, Steps):
 
     def __new__(
         cls,
-        scene: Scene,
+        scene: Scene | str | os.PathLike[str],
         device: str | None = None,
         precision: str | None = None,
         threads: int | None = None,
@@ -73,6 +75,10 @@ class Simulation(Strict, Steps):
         set: Overrides | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Simulation:
+        if isinstance(scene, (str, os.PathLike)):
+            from ._scene import Scene as SceneOfFile
+
+            scene = SceneOfFile.load(scene)
         self = super().__new__(cls, scene, _overrides(set, device, precision, threads, domains, gpus))
         self._prepare(checkpoint)
         return self
@@ -122,15 +128,17 @@ class Simulation(Strict, Steps):
         Ctrl-C raises KeyboardInterrupt between two steps; the simulation can go on. Raises RunError if a step cannot be taken, such as with an
         overlap above `run.overlap_limit`, BufferError while arrays of `hold()` are in use, and what a callback raises.
         """
-        if n < 0:
-            raise ValueError(f"{n} steps cannot be taken; give a number from 0 on")
-        return self._take(n, None)
+        steps = _whole(n, "the number of steps")
+        if steps < 0:
+            raise ValueError(f"{steps} steps cannot be taken; give a number from 0 on")
+        return self._take(steps, None)
 
     def run(self, until: float | str | None = None) -> None:
         """Steps to the end of the scene, to a time, a number in s or as in "2 s", or until a condition holds.
 
         A condition has the words of a stage's `until`: "time > 2 s or probe.core.strain_zz > 0.15". It may hold after the end of the scene.
-        Raises SceneError if it cannot be read, ValueError for a text that is no time, and what `step` raises.
+        Raises SceneError if it cannot be read, ValueError for a text that is no time and for a time that has passed or has no end, and what `step`
+        raises.
         """
         if until is None:
             self._take(max(self.steps_at_end - self.steps, 0), None)
@@ -138,7 +146,12 @@ class Simulation(Strict, Steps):
             self._take(_NO_END, self._condition(until))
         else:
             end = _seconds(until, "the end of a run")
-            self._take(max(_nearest(end / self.time_step) - self.steps, 0), None)
+            if not end / self.time_step < _NO_END:
+                raise ValueError(f"a run until {end} s has no end; give a time, or a condition as in until=\"time > 2 s\"")
+            steps = _nearest(end / self.time_step) - self.steps if np.isfinite(end) else -1
+            if steps < 0:
+                raise ValueError(f"a run until {end:.6g} s would go back: it is {self.time:.6g} s now; give a later time")
+            self._take(steps, None)
 
     def _take(self, steps: int, until: Condition | None) -> int:
         if self._is_stepping:
@@ -209,15 +222,17 @@ class Simulation(Strict, Steps):
         As a decorator, `@sim.every("0.1 ms")`, or as a call, `sim.every("0.1 ms", function)`. It is called before the step, first at time zero. It may
         read and change the simulation, but not step it. If it raises an exception, stepping ends: the state is written to
         `sim.emergency_checkpoint`, and the exception goes on with a note that names it. Returns the function. Raises ValueError if the interval is
-        not positive.
+        not positive, TypeError if the steps are no whole number or the function cannot be called.
         """
         if (interval is None) == (steps is None):
             raise ValueError('give either a time, as in sim.every("0.1 ms"), or a number of steps, as in sim.every(steps=20)')
+        if function is not None and not callable(function):
+            raise TypeError(f"{function!r} cannot be called; give a function, as in sim.every(\"0.1 ms\", function)")
         at_or_after: Callable[[int], int]
         if steps is not None:
-            if steps < 1:
-                raise ValueError(f"a function cannot be called every {steps} steps; give a number from 1 on")
-            between = int(steps)
+            between = _whole(steps, "the number of steps between two calls")
+            if between < 1:
+                raise ValueError(f"a function cannot be called every {between} steps; give a number from 1 on")
 
             def multiple(step: int) -> int:
                 return -(-step // between) * between
@@ -456,6 +471,13 @@ def _toml_item(value: Any) -> str:
         items = cast(Mapping[str, Any], value).items()
         return f"{{ {', '.join(f'{key} = {_toml_item(item)}' for key, item in items)} }}"
     return repr(value)
+
+
+def _whole(value: Any, what: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a whole number, not {value!r}") from None
 
 
 def _nearest(steps: float) -> int:

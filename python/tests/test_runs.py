@@ -145,3 +145,19 @@ def test_a_refused_run_leaves_no_table(tmp_path: Path) -> None:
     with pytest.raises(sx.RunError, match="not a run folder"):
         scene.run(tmp_path / "out", progress=False)
     assert not list(tmp_path.glob("out.pair-*.csv"))
+
+
+def test_a_used_folder_is_refused_in_words_of_python(tmp_path: Path) -> None:
+    scene = made(tmp_path)
+    out = tmp_path / "out"
+    scene.run(out, progress=False)
+    with pytest.raises(sx.RunError) as used:
+        scene.run(out, progress=False)
+    text = str(used.value)
+    assert f"`seixo.resume({str(out)!r})`" in text and "`overwrite=True`" in text and "another folder as `out`" in text
+    assert "--" not in text
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "letter.txt").write_text("mine")
+    with pytest.raises(sx.RunError, match="give another folder as `out`"):
+        scene.run(other, progress=False)

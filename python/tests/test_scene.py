@@ -203,3 +203,35 @@ def test_wrong_arrays_are_refused(scene: sx.Scene, arrays: dict[str, object], co
     with pytest.raises(ValueError, match=complaint):
         scene.grains.add("bed", **arrays)  # type: ignore[arg-type]
     assert "bed" not in scene.grains
+
+
+def test_a_pair_of_materials_is_found_in_both_orders() -> None:
+    scene = sx.Scene.from_text("[interaction.corn-steel]\nfriction = 0.3\n[interaction.a-b-c]\nfriction = 0.1\n")
+    assert scene.interaction["steel-corn"].friction == 0.3 and scene.interaction["c-a-b"].friction == 0.1
+    scene.interaction["steel-corn"].friction = 0.4
+    scene["interaction.steel-corn.restitution"] = 0.5
+    assert "steel-corn" in scene.interaction
+    assert scene.to_dict()["interaction"]["corn-steel"] == {"friction": 0.4, "restitution": 0.5}
+    assert list(scene.to_dict()["interaction"]) == ["corn-steel", "a-b-c"]
+    with pytest.raises(sx.UnknownKeyError, match='did you mean "corn-steel"'):
+        scene.interaction["corn-stel"].friction = 0.2
+    del scene.interaction["steel-corn"]
+    assert scene.interaction.keys() == ["a-b-c"]
+
+
+def test_a_section_of_a_list_does_not_become_another() -> None:
+    text = "".join(f"[[stage]]\nname = \"{name}\"\nuntil = \"time > 1 s\"\n" for name in ("fill", "wait", "pull"))
+    scene = sx.Scene.from_text(text)
+    wait, run = scene.stage[1], scene.run
+    wait.until = "time > 2 s"
+    del scene.stage[0]
+    with pytest.raises(LookupError, match=r"scene\.stage\[1\] was taken before"):
+        wait.until = "time > 3 s"
+    run.until = "5 s"
+    assert [stage.until for stage in scene.stage] == ["time > 2 s", "time > 1 s"]
+    wait = scene.stage["wait"]
+    scene.stage.append({"name": "more", "until": "time > 9 s"})
+    assert wait.name == "wait"
+    del scene["stage.0"]
+    with pytest.raises(LookupError):
+        wait.name

@@ -165,12 +165,37 @@ def test_runs_end_at_times_conditions_and_the_end_of_the_scene(make: Make) -> No
     assert 50 <= sim.steps <= 52
     sim.run()
     assert sim.steps == 1000
-    sim.run(until=0.001)
-    assert sim.steps == 1000, "a time that has passed takes no step"
+    sim.run(until=0.1)
+    for passed in (0.001, "-1 s"):
+        with pytest.raises(ValueError, match=r"would go back: it is 0\.1 s now"):
+            sim.run(until=passed)
+    with pytest.raises(ValueError, match="has no end"):
+        sim.run(until=float("inf"))
+    assert sim.steps == 1000
     with pytest.raises(ValueError, match="time"):
         sim.run(until="2 mm")
     with pytest.raises(sx.SceneError):
         sim.run(until="nonsense > 2 s")
+
+
+def test_wrong_arguments_of_steps_and_callbacks_are_refused(make: Make) -> None:
+    sim = make(FALL)
+    wrong: Any
+    for wrong in ("3", 1.5):
+        with pytest.raises(TypeError, match=f"the number of steps must be a whole number, not {wrong!r}"):
+            sim.step(wrong)
+        with pytest.raises(TypeError, match="between two calls must be a whole number"):
+            sim.every(steps=wrong)
+    wrong = 5
+    with pytest.raises(TypeError, match="5 cannot be called; give a function"):
+        sim.every("1 ms", wrong)
+    assert sim.step(np.int64(2)) == 2  # type: ignore[arg-type]
+
+
+def test_a_path_is_a_scene(tmp_path: Path) -> None:
+    path = tmp_path / "fall.toml"
+    path.write_text(FALL)
+    assert sx.Simulation(path).title == sx.Simulation(str(path)).title == "Fall"
 
 
 def test_callbacks_come_at_the_steps_nearest_to_their_times(make: Make) -> None:

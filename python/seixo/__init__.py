@@ -1,5 +1,6 @@
 """Seixo, a particle engine: scene file in, checked numbers and pictures out."""
 
+from . import _pickled as _pickled
 from ._arrays import Arrays, Grid
 from ._frames import Frame, Frames
 from ._keys import Section, UnknownKeyError

@@ -231,6 +231,13 @@ class Scene(SceneText):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        tables = {group: path.read_bytes() for group, path in self._tables.items() if self._reads(group, path)}
+        return _received, (type(self), self.to_toml(), self.path, tables)
+
+    def _reads(self, group: str, path: Path) -> bool:
+        return bool(self.value_at(["grains", group, "file"]) == str(path))
+
     def check(self) -> Check:
         """Checks units, geometry, overlaps, time step and stages, as `seixo check`; takes half a second of trial steps.
 
@@ -284,11 +291,17 @@ class Scene(SceneText):
     def with_tables(self, stem: Path, *, is_relative: bool = False) -> tuple[Scene, list[Path]]:
         """A copy whose temporary files lie beside `stem`, named after the table of their key and their content; and the files that this made."""
         scene, made = self.copy(), list[Path]()
+<<<<<<< HEAD
         folder = Path(self.path).parent
         for key, path in self._tables.items():
             # The key may have another value by now, or the path of the scene another folder.
             named = self.value_at(list(key)) if self.kind_at(list(key)) else None
             if not isinstance(named, str) or folder / named != path:
+=======
+        for group, path in self._tables.items():
+            key = ("grains", group, "file")
+            if not self._reads(group, path):
+>>>>>>> bcbee69b (python: pickle scenes and their errors)
                 continue
             digest = blake2b(path.read_bytes(), digest_size=4).hexdigest()
             target = stem.with_name(f"{stem.name}.{key[-2]}-{digest}{path.suffix}")
@@ -298,6 +311,17 @@ class Scene(SceneText):
                 made.append(target)
             write(scene, key, target.name if is_relative else str(target.absolute()))
         return scene, made
+
+
+def _received(kind: type[Scene], text: str, path: Path, tables: Mapping[str, bytes]) -> Scene:
+    """A scene that was pickled, with tables of its own."""
+    scene = kind(text, path)
+    for group, content in tables.items():
+        table = scene.new_table(group)
+        table.write_bytes(content)
+        write(scene, ("grains", group, "file"), str(table))
+        scene.keep_table(group, table)
+    return scene
 
 
 def templates() -> dict[str, str]:

@@ -123,6 +123,9 @@ def test_texts_have_units(sim: sx.Simulation) -> None:
     np.testing.assert_allclose(sim.grains.velocity[new], [[0.01, 0, 0]])
     with pytest.raises(ValueError, match='the velocity of wall tank: "1 mm" is length'):
         sim.wall["tank"].velocity = [0, 0, "1 mm"]
+    target: Any = "200 kPa"
+    with pytest.raises(ValueError, match="give a number in N, Pa or N m"):
+        sim.wall["tank"].servo_target = target
     with pytest.raises(ValueError, match='"4 kg" is mass'):
         sim.insert([0.3, 0, 0], radius="4 kg", material="glass", group="balls")
 

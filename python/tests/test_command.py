@@ -93,8 +93,6 @@ def test_python_has_its_signals_again_after_a_run(tmp_path: Path) -> None:
     (tmp_path / "short.toml").write_text(LONG)
     program = """
 import os, signal, sys, time
-# A shell may have started the tests with the signal ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 from seixo import _seixo
 code = _seixo.main(["seixo", "run", "short.toml", "--until", "1 ms", "--out", "out", "--quiet"])
 assert code == 0, code

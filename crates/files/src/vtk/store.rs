@@ -128,7 +128,7 @@ fn in_parallel<T: Send>(jobs: usize, threads: usize, job: impl Fn(usize) -> T + 
     let mut done = thread::scope(|scope| {
         // If the system has no more threads, those that there are do the work.
         let others: Vec<_> = (1..threads.min(jobs))
-            .map_while(|_| Builder::new().spawn_scoped(scope, &work).ok())
+            .map_while(|_| Builder::new().spawn_scoped(scope, work).ok())
             .collect();
         let mut done = work();
         for other in others {

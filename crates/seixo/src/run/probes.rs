@@ -56,7 +56,7 @@ pub(super) struct ProbeLog {
 /// Where the lines of a probe go.
 enum Lines {
     /// Into a table in the run folder.
-    Table(Table),
+    Table(Box<Table>),
     /// Into memory: the time \[s\] and the values of each line.
     Kept(Vec<Vec<f64>>),
 }
@@ -78,7 +78,13 @@ impl ProbeLog {
             let inside = folder.join(RESULTS);
             layer.create_dir_all(&inside).map_err(disk(&inside, "create it"))?;
         }
-        Ok(ProbeLog::with_lines(probe, world, time_step, (place, folder), Lines::Table(table)))
+        Ok(ProbeLog::with_lines(
+            probe,
+            world,
+            time_step,
+            (place, folder),
+            Lines::Table(Box::new(table)),
+        ))
     }
 
     /// Opens a probe that keeps its lines in memory.

@@ -529,7 +529,7 @@ material = "clay"
 plane = { point = [0, 0, 0], normal = [0, 0, 1] }
 "#;
     let scene = seixo::scene::load_text(text, &tables.path().join("scene.toml"), &[]).unwrap();
-    assert_eq!(scene.files, [table.clone()]);
+    assert_eq!(scene.files, std::slice::from_ref(&table));
     let mut whole = Session::new(scene).unwrap_or_else(|error| panic!("{error}"));
     steps(&mut whole, 300);
     let [first, second] = ["first.session", "second.session"].map(|name| folder.path().join(name));

@@ -239,7 +239,7 @@ pub fn write<E: From<FilesError>>(
 /// still there. `save` puts the sections.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_file<E: From<FilesError>>(
     layer: &dyn FileLayer,
     path: &Path,

@@ -18,17 +18,22 @@ class UnknownNameError(SeixoError, KeyError):
         return str(self.args[0])
 
 
+def similar(name: str, known: Iterable[str]) -> str | None:
+    """The most similar of the known names, if one is similar."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A question for the name that was meant, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f'; did you mean "{close[0]}"?' if close else ""
+    close = similar(name, known)
+    return "" if close is None else f'; did you mean "{close}"?'
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
     """The exception for a name, with the most similar of the known ones."""
     names = list(known)
-    similar = difflib.get_close_matches(str(name), names, n=1)
-    meant = f"; did you mean {similar[0]!r}?" if similar else ""
+    close = similar(str(name), names)
+    meant = "" if close is None else f"; did you mean {close!r}?"
     there = f"there is {', '.join(names)}" if names else "the scene has none"
     return UnknownNameError(f"no {what} is named {name!r}: {there}{meant}")
 
@@ -36,8 +41,8 @@ def unknown(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
 def no_attribute(what: str, name: str, known: Iterable[str]) -> AttributeError:
     """The exception for an attribute, with the most similar of the known ones."""
     names = [one for one in known if not one.startswith("_")]
-    close = difflib.get_close_matches(name, names, n=1)
-    meant = f"did you mean {close[0]}? They" if close else "they"
+    close = similar(name, names)
+    meant = "they" if close is None else f"did you mean {close}? They"
     return AttributeError(f"{what} have no {name}; {meant} have: {', '.join(names)}")
 
 

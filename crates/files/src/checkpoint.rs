@@ -30,6 +30,7 @@
 //! ```
 
 use crate::FilesError;
+use crate::error::Refused;
 use crate::layer::{FileLayer, LayerFile, beside, folder_of, temporary_of, write_temporary};
 use seixo_engine::state::{Column, Sections, State};
 use serde::de::DeserializeOwned;
@@ -331,28 +332,8 @@ pub fn read(layer: &dyn FileLayer, path: &Path) -> Result<(Header, State), Files
         seal: blake3::Hasher::new(),
         left: size,
     };
-    decode(&mut input).map_err(|error| match error {
-        Refused::Disk(source) if source.kind() != io::ErrorKind::UnexpectedEof => disk(source),
-        Refused::Disk(_) => FilesError::content(path, "the checkpoint ends too early", USE_ANOTHER),
-        Refused::Content(problem) => FilesError::content(path, problem, USE_ANOTHER),
-    })
-}
-
-enum Refused {
-    Disk(io::Error),
-    Content(String),
-}
-
-impl From<io::Error> for Refused {
-    fn from(error: io::Error) -> Refused {
-        Refused::Disk(error)
-    }
-}
-
-impl From<std::collections::TryReserveError> for Refused {
-    fn from(_: std::collections::TryReserveError) -> Refused {
-        Refused::Disk(io::ErrorKind::OutOfMemory.into())
-    }
+    let refused = |refused: Refused| refused.at((path, "read the checkpoint"), "the checkpoint ends too early", USE_ANOTHER);
+    decode(&mut input).map_err(refused)
 }
 
 fn refused<T>(problem: impl Into<String>) -> Result<T, Refused> {

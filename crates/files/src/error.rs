@@ -1,5 +1,6 @@
 //! What can go wrong with a file, said so that the reader can repair it.
 
+use std::collections::TryReserveError;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -103,6 +104,41 @@ fn remedy(source: &io::Error) -> &'static str {
         ErrorKind::AlreadyExists => "remove it, or use another folder",
         ErrorKind::OutOfMemory => "close other programs, or use a machine with more memory",
         _ => "check the disk, or use another folder",
+    }
+}
+
+/// Why a file is refused while it is read, before its path is known.
+pub(crate) enum Refused {
+    Disk(io::Error),
+    Content(String),
+}
+
+impl Refused {
+    /// The error for the file at this path, with what was done to it; `short` says that it ends too early.
+    pub(crate) fn at(self, (path, action): (&Path, &'static str), short: &str, remedy: &'static str) -> FilesError {
+        match self {
+            Refused::Disk(error) if error.kind() != ErrorKind::UnexpectedEof => FilesError::disk(path, action)(error),
+            Refused::Disk(_) => FilesError::content(path, short, remedy),
+            Refused::Content(problem) => FilesError::content(path, problem, remedy),
+        }
+    }
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Refused {
+        Refused::Disk(error)
+    }
+}
+
+impl From<TryReserveError> for Refused {
+    fn from(_: TryReserveError) -> Refused {
+        Refused::Disk(ErrorKind::OutOfMemory.into())
+    }
+}
+
+impl From<String> for Refused {
+    fn from(problem: String) -> Refused {
+        Refused::Content(problem)
     }
 }
 

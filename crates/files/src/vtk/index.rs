@@ -7,7 +7,7 @@ use super::BLOCK;
 use super::read::{LONGEST_FILE, attribute, count_of, names_of, unpack};
 use crate::FilesError;
 use crate::columns::{number, open_input};
-use crate::error::quoted;
+use crate::error::{Refused, quoted};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fs::File;
@@ -158,23 +158,6 @@ pub struct VtkIndex {
     pub grid: Option<VtkGrid>,
 }
 
-enum Refused {
-    Disk(io::Error),
-    Content(String),
-}
-
-impl From<io::Error> for Refused {
-    fn from(error: io::Error) -> Refused {
-        Refused::Disk(error)
-    }
-}
-
-impl From<String> for Refused {
-    fn from(problem: String) -> Refused {
-        Refused::Content(problem)
-    }
-}
-
 impl VtkIndex {
     /// Finds the arrays of a file.
     ///
@@ -191,11 +174,8 @@ impl VtkIndex {
             at: 0,
             size,
         };
-        index.search(&mut scan).map_err(|refused| match refused {
-            Refused::Disk(error) if error.kind() != ErrorKind::UnexpectedEof => FilesError::disk(path, "read it")(error),
-            Refused::Disk(_) => FilesError::content(path, "it is cut off, or no VTK file", REMEDY),
-            Refused::Content(problem) => FilesError::content(path, problem, REMEDY),
-        })?;
+        let refused = |refused: Refused| refused.at((path, "read it"), "it is cut off, or no VTK file", REMEDY);
+        index.search(&mut scan).map_err(refused)?;
         Ok(index)
     }
 

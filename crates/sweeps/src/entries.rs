@@ -88,7 +88,8 @@ pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
 }
 
 /// Copies the history of the row of grain i from the old list. `old_of` gives the old index of each grain; grains with an old index from `known` on
-/// had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids.
+/// had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids. A row has each pair once, and
+/// none of its entries is flagged yet.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -118,25 +119,22 @@ pub fn carry_history_of<R: Real>(
         old_i = 0usize;
     }
     let old_first = first_entry(old_i, old_tile_first);
-    for s in 0..count {
-        let entry = first + s as usize * TILE;
-        let j = list[entry];
-        let mut sought = 0u32;
-        if by_id {
-            sought = id[j as usize];
-        } else {
-            sought = old_of[j as usize] | 0x8000_0000u32;
-        }
-        for t in 0..old_entries {
-            let old_entry = old_first + t as usize * TILE;
-            let word = old_list[old_entry];
+    // Only pairs that were in contact have a history. Both rows have nearly the same order, so each search starts after the pair found last.
+    let mut t = 0u32;
+    let mut s = 0u32;
+    let mut tried = 0u32;
+    while t < old_entries {
+        let old_entry = old_first + t as usize * TILE;
+        let word = old_list[old_entry];
+        let mut is_done = word >> IN_CONTACT_BIT == 0u32 || tried == count;
+        if !is_done {
+            let entry = first + s as usize * TILE;
+            let j = list[entry] & PLACE;
             let mut is_same = false;
             if by_id {
-                if word >> IN_CONTACT_BIT == 1u32 {
-                    is_same = old_id[(word & PLACE) as usize] == sought;
-                }
+                is_same = old_id[(word & PLACE) as usize] == id[j as usize];
             } else {
-                is_same = word == sought;
+                is_same = old_of[j as usize] == word & PLACE;
             }
             if is_same {
                 list[entry] = j | 0x8000_0000u32;
@@ -144,7 +142,17 @@ pub fn carry_history_of<R: Real>(
                 for c in 0..numbers {
                     history[history_at(entry, c, numbers)] = old_history[history_at(old_entry, c, numbers)];
                 }
+                is_done = true;
             }
+            tried += 1u32;
+            s += 1u32;
+            if s == count {
+                s = 0u32;
+            }
+        }
+        if is_done {
+            t += 1u32;
+            tried = 0u32;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the loops over particles.
 
+mod carried_histories;
 mod gpu_equals_native;
 mod mindlin_cycles;
 mod pairs;

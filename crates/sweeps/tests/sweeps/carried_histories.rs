@@ -1,0 +1,63 @@
+//! Contact histories that are carried from the old rows of a GPU to new ones.
+
+use proptest::prelude::*;
+use seixo_sweeps::entries::{IN_CONTACT, TILE, carry_history_of, history_at};
+
+/// The row of the first grain of a tile.
+fn row(entries: &[u32]) -> Vec<u32> {
+    let mut list = vec![0; entries.len() * TILE];
+    for (s, &entry) in entries.iter().enumerate() {
+        list[s * TILE] = entry;
+    }
+    list
+}
+
+/// Number c of the history of a pair with the grain that had this old index.
+fn number(old: u32, c: usize) -> f64 {
+    f64::from(old) + 0.25 * c as f64
+}
+
+/// Some of the grains 1 to 11, in any order.
+fn partners() -> impl Strategy<Value = Vec<u32>> {
+    prop::sample::subsequence((1..12).collect::<Vec<u32>>(), 0..12).prop_shuffle()
+}
+
+proptest! {
+    #[test]
+    fn histories_follow_their_pairs_in_any_order_of_rows(
+        order in Just((1..12).collect::<Vec<u32>>()).prop_shuffle(),
+        new in partners(),
+        old in partners(),
+        touched in prop::collection::vec(any::<bool>(), 12),
+        by_id in any::<bool>(),
+    ) {
+        let old_of: Vec<u32> = std::iter::once(0).chain(order).collect();
+        let id: Vec<u32> = old_of.iter().map(|&old| 10 * old).collect();
+        let old_id: Vec<u32> = (0..12).map(|old| 10 * old).collect();
+        let flagged = |&j: &u32| if touched[j as usize] { j | IN_CONTACT } else { j };
+        let old_list = row(&old.iter().map(flagged).collect::<Vec<u32>>());
+        let mut old_history = vec![0.0; 3 * old_list.len()];
+        for (s, &j) in old.iter().enumerate() {
+            for c in 0..3 {
+                old_history[history_at(s * TILE, c, 3)] = number(j, c);
+            }
+        }
+        let mut list = row(&new);
+        let mut history = vec![0.0; 3 * list.len()];
+        let (count, old_count) = (new.len() as u32, [old.len() as u32]);
+        carry_history_of::<f64>(
+            0, count, &[0], &mut list, &mut history, &old_of, &old_count, &[0], &old_list, &old_history, &id, &old_id, 12, 3, by_id,
+        );
+        for (s, &j) in new.iter().enumerate() {
+            let before = old_of[j as usize];
+            if old.contains(&before) && touched[before as usize] {
+                prop_assert_eq!(list[s * TILE], j | IN_CONTACT);
+                for c in 0..3 {
+                    prop_assert_eq!(history[history_at(s * TILE, c, 3)], number(before, c));
+                }
+            } else {
+                prop_assert_eq!(list[s * TILE], j);
+            }
+        }
+    }
+}

@@ -25,6 +25,7 @@ pub mod gear;
 pub mod measure;
 pub mod muller;
 pub mod neighbor_lists;
+pub mod neighbor_marks;
 pub mod shifting;
 pub mod step;
 pub mod suspension;

@@ -70,13 +70,20 @@ pub struct NeighborQuery<R: Real> {
     pub part_end: usize,
 }
 
+/// Whether two spheres are near: their surfaces, with this vector between the centers, are nearer than `skin`.
+#[cube]
+#[inline(always)]
+pub fn are_near<R: Real>(apart: &Vector3<R>, radius: R, radius_of_other: R, skin: R) -> bool {
+    let limit = radius + radius_of_other + skin;
+    apart.dot(apart) < limit * limit
+}
+
 /// Whether grain j is listed in the row of this grain.
 #[cube]
 #[inline(always)]
 pub fn is_listed<R: Real>(seeker: &NeighborQuery<R>, position: &[R], j: usize, #[comptime] plan: RowPlan) -> bool {
-    let d = seeker.position.minus(&load::<R>(position, j * 4usize));
-    let limit = seeker.radius + position[j * 4usize + 3usize] + seeker.skin;
-    let mut wanted = d.dot(&d) < limit * limit && j != seeker.place;
+    let apart = seeker.position.minus(&load::<R>(position, j * 4usize));
+    let mut wanted = are_near::<R>(&apart, seeker.radius, position[j * 4usize + 3usize], seeker.skin) && j != seeker.place;
     if plan.once {
         wanted = wanted && (j > seeker.place || j < seeker.part_first || j >= seeker.part_end);
     }

@@ -63,6 +63,17 @@ impl<T> Buffer<T> {
         unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len / 4) }
     }
 
+    /// Number of words of 32 bits.
+    pub fn words(&self) -> usize {
+        self.len * size_of::<T>() / size_of::<u32>()
+    }
+
+    /// Argument for kernels that take `&[u32]` or `&mut [u32]` and use the memory as words, while no other kernel needs the items.
+    pub fn as_words(&self) -> BufferArg {
+        // SAFETY: the memory has room for this many words.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.words()) }
+    }
+
     /// The memory of all items.
     pub(super) fn whole(&self) -> Handle {
         self.handle.clone()

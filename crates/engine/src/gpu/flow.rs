@@ -13,7 +13,7 @@ mod suspension;
 mod xsph;
 
 use super::neighbor_lists::{Keys, UNBOUNDED};
-use super::tables::{Index, Tables};
+use super::tables::{Index, RowSearch, Tables};
 use super::{Cells, FinishedSteps, Number, Rows, SharedWithFluids, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
 use crate::exchange::HaltReason;
@@ -311,7 +311,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let are_marked = self.border.as_ref().is_some_and(is_of_subdomain) || self.mark_dry_boundaries(host)?;
         let rowless = are_marked.then_some(&self.key);
         let index = Index::of(&host.cells, &self.cells, self.tables.as_ref(), &self.nothing);
-        self.rows.fill(gpu, &index, &self.reference, (n, n), &self.cells.lengths, rowless)?;
+        let search = RowSearch {
+            index,
+            position: &self.reference,
+            n,
+            all: n,
+            lengths: &self.cells.lengths,
+            member: rowless,
+            // The next step overwrites it.
+            room: &self.position[self.now ^ 1],
+        };
+        self.rows.count(gpu, &search)?;
+        let entries = self.rows.entries(gpu, n)?;
+        self.rows.fill(gpu, &search, entries)?;
         if host.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
         }

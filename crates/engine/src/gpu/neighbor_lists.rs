@@ -2,7 +2,7 @@
 
 use super::bonds::GpuBonds;
 use super::step::is_skin_used_up;
-use super::tables::Index;
+use super::tables::{Index, RowSearch};
 use super::{Cells, DomainBackend, GpuGrains, Number, Rows, WallRows, done_by_sides, numbers, stepping};
 use crate::broad_phase::{GRAINS, WALLS};
 use crate::populations::Populations;
@@ -233,7 +233,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         } else {
             decomposed.map(|border| &border.member)
         };
-        let entries = self.rows.fill(gpu, &index, position, (n, n), &self.cells.lengths, member)?;
+        let search = RowSearch {
+            index,
+            position,
+            n,
+            all: n,
+            lengths: &self.cells.lengths,
+            member,
+            // The next step overwrites it.
+            room: &self.position[self.now ^ 1],
+        };
+        self.rows.count(gpu, &search)?;
+        let entries = self.rows.entries(gpu, n)?;
+        self.rows.fill(gpu, &search, entries)?;
         self.drop_inside_bodies();
         if host.context.settings.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);

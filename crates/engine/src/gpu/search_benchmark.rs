@@ -1,6 +1,6 @@
 //! Benchmark of hash tables on a GPU.
 
-use super::tables::Tables;
+use super::tables::{RowSearch, Tables};
 use super::{Number, Rows, numbers};
 use crate::search::{FiledParticles, TableBackend};
 use seixo_device::gpu::{Buffer, Gpu, GpuError};
@@ -20,6 +20,8 @@ struct There<C> {
     moving: usize,
     groups: Vec<Group<C>>,
     lengths: Buffer<u32>,
+    /// A search with tables marks no candidates.
+    room: Buffer<C>,
 }
 
 /// Uploads particles to a GPU: position records, the number of moving particles, and the groups that share tables.
@@ -52,6 +54,7 @@ impl<C: Number> There<C> {
             moving,
             groups,
             lengths: gpu.buffer(moving, "lengths of rows")?,
+            room: gpu.buffer(RECORD, "lengths of rows")?,
             gpu,
         })
     }
@@ -66,9 +69,18 @@ impl<C: Number> TableBackend for There<C> {
     fn list(&mut self, group: usize) -> Result<(), GpuError> {
         let Group { filed, tables, rows } = &mut self.groups[group];
         let index = tables.index(&filed.tables, 0.0);
-        let all = self.position.len() / RECORD;
-        rows.fill(&self.gpu, &index, &self.position, (self.moving, all), &self.lengths, None)?;
-        Ok(())
+        let search = RowSearch {
+            index,
+            position: &self.position,
+            n: self.moving,
+            all: self.position.len() / RECORD,
+            lengths: &self.lengths,
+            member: None,
+            room: &self.room,
+        };
+        rows.count(&self.gpu, &search)?;
+        let entries = rows.entries(&self.gpu, self.moving)?;
+        rows.fill(&self.gpu, &search, entries)
     }
 
     fn wait(&self) -> Result<(), GpuError> {

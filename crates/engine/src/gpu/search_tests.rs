@@ -1,7 +1,9 @@
 //! A GPU lists the same pairs as the CPU, with any search. Software Vulkan suffices; without any adapter these tests fail.
 
-use super::GpuGrains;
+use super::tables::{Index, RowSearch};
+use super::{GpuGrains, Number, Rows};
 use crate::assemble::fields_of;
+use crate::populations::Populations;
 use crate::search::Pairs;
 use crate::search::tests::{Sphere, arrangement, check_sharing};
 use crate::simulation::Simulation;
@@ -10,6 +12,7 @@ use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use seixo_sweeps::entries::{PLACE, TILE};
+use seixo_sweeps::layout::RECORD;
 
 /// Spheres at rest.
 pub(crate) fn world(spheres: &[Sphere]) -> World {
@@ -56,8 +59,8 @@ fn half_fixed(spheres: &[Sphere]) -> World {
     world
 }
 
-/// The rows of all grains on CPU and GPU, with neighbors by their ids, in a run that is decomposition-invariant or not.
-fn rows(gpu: &Gpu, world: &World, search: Search, skin: f64, decomposition_invariant: bool) -> [Vec<Vec<u32>>; 2] {
+/// State of a world whose grains are sorted for lists.
+fn sorted(world: &World, search: Search, skin: f64, decomposition_invariant: bool) -> Populations {
     let settings = Settings {
         search,
         skin: Some(skin),
@@ -74,6 +77,22 @@ fn rows(gpu: &Gpu, world: &World, search: Search, skin: f64, decomposition_invar
         host.init_bodies(&world.grains);
     }
     host.rebuild_neighbor_lists();
+    host
+}
+
+/// The rows of n grains on a GPU, as indices.
+fn listed<R: Number>(gpu: &Gpu, rows: &Rows<R>, n: usize) -> Vec<Vec<u32>> {
+    let [count, first, list] = [&rows.count, &rows.tile_first, &rows.list].map(|buffer| gpu.download(buffer).unwrap());
+    let row = |i: usize| {
+        let start = first[i / TILE] as usize + i % TILE;
+        (0..count[i] as usize).map(|s| list[start + s * TILE] & PLACE).collect()
+    };
+    (0..n).map(row).collect()
+}
+
+/// The rows of all grains on CPU and GPU, with neighbors by their ids, in a run that is decomposition-invariant or not.
+fn rows(gpu: &Gpu, world: &World, search: Search, skin: f64, decomposition_invariant: bool) -> [Vec<Vec<u32>>; 2] {
+    let mut host = sorted(world, search, skin, decomposition_invariant);
     let mut pairs = Pairs::default();
     let n = host.grains.fields.len();
     pairs.fill_rows::<false>(&host.context.device, &host.grains.cells.index(), &host.grains.fields.position, n);
@@ -86,14 +105,8 @@ fn rows(gpu: &Gpu, world: &World, search: Search, skin: f64, decomposition_invar
     let id = host.grains.fields.id.clone();
     let here = (0..n).map(|i| pairs.of(i).iter().map(|&j| id[j as usize]).collect()).collect();
     let remote = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
-    let [count, first, list] = [&remote.rows.count, &remote.rows.tile_first, &remote.rows.list].map(|buffer| gpu.download(buffer).unwrap());
-    let row = |i: usize| {
-        let start = first[i / TILE] as usize + i % TILE;
-        (0..count[i] as usize)
-            .map(|s| id[(list[start + s * TILE] & PLACE) as usize])
-            .collect()
-    };
-    [here, (0..n).map(row).collect()]
+    let by_id = |row: Vec<u32>| row.into_iter().map(|j| id[j as usize]).collect();
+    [here, listed(gpu, &remote.rows, n).into_iter().map(by_id).collect()]
 }
 
 proptest! {
@@ -148,5 +161,35 @@ fn a_gpu_lists_degenerate_arrangements_too() {
             assert!(here == there, "{search:?}");
             assert!(spheres.len() == 1 || here.iter().any(|row| !row.is_empty()), "{search:?}");
         }
+    }
+}
+
+#[test]
+fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
+    let gpu = Gpu::open(None).unwrap();
+    let spheres: Vec<Sphere> = (0..1000u32)
+        .map(|k| ([k % 10, k / 10 % 10, k / 100].map(|c| f64::from(c) * 0.7), 0.5))
+        .collect();
+    let mut host = sorted(&world(&spheres), Search::Grid, 0.3, false);
+    let remote = GpuGrains::<f64, f32>::import_host_state(gpu.clone(), &mut host).unwrap();
+    let n = remote.n;
+    let expected = listed(&gpu, &remote.rows, n);
+    assert!(expected.iter().any(|row| row.len() > 25));
+    for words in [0, 1, 3, 8] {
+        let room = gpu.buffer::<f64>((words * n / 2).max(RECORD), "marks").unwrap();
+        let search = RowSearch {
+            index: Index::of(&host.grains.cells, &remote.cells, None, &remote.no_rows),
+            position: &remote.position[remote.now],
+            n,
+            all: n,
+            lengths: &remote.cells.lengths,
+            member: None,
+            room: &room,
+        };
+        let mut rows = Rows::<f32>::new(&gpu, n).unwrap();
+        rows.count(&gpu, &search).unwrap();
+        let entries = rows.entries(&gpu, n).unwrap();
+        rows.fill(&gpu, &search, entries).unwrap();
+        assert!(listed(&gpu, &rows, n) == expected, "{words} words a grain");
     }
 }

@@ -9,7 +9,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::neighbor_lists;
+use seixo_sweeps::kernels::{neighbor_lists, neighbor_marks};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -368,36 +368,73 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 }
 
+/// Search for the neighbors of the first n of `all` particles.
+pub(super) struct RowSearch<'a, C> {
+    /// Structure in which neighbors are looked up.
+    pub index: Index<'a, C>,
+    /// Records of positions.
+    pub position: &'a Buffer<C>,
+    /// Number of particles with rows.
+    pub n: usize,
+    /// Number of particles among which neighbors are searched.
+    pub all: usize,
+    /// Room for one word per tile, whose contents are lost.
+    pub lengths: &'a Buffer<u32>,
+    /// Marks of ghosts, which have no rows, if there may be some.
+    pub member: Option<&'a Buffer<u32>>,
+    /// Room for marks of candidates, whose contents are lost. With more room, the second pass compares fewer positions.
+    pub room: &'a Buffer<C>,
+}
+
+impl<C: Number> RowSearch<'_, C> {
+    /// Whether the first pass marks candidates for the second.
+    fn marks_candidates(&self) -> bool {
+        matches!(self.index.lookup, SearchStructure::Grids) && self.index.kind == OPEN
+    }
+
+    /// Words of marks per particle.
+    fn words(&self) -> usize {
+        self.room.words() / self.n.max(1)
+    }
+}
+
 impl<R: Number> Rows<R> {
-    /// Fills the rows of the first n of `all` grains: counts neighbors, sums the counts of tiles, writes the neighbors. Returns the number of
-    /// entries. `lengths` has room for one word per tile. `member` marks ghosts, which have no rows, if there may be some.
-    pub(super) fn fill<C: Number>(
-        &mut self,
-        gpu: &Gpu,
-        index: &Index<'_, C>,
-        position: &Buffer<C>,
-        (n, all): (usize, usize),
-        lengths: &Buffer<u32>,
-        member: Option<&Buffer<u32>>,
-    ) -> Result<usize, GpuError> {
-        let among = (n, all, member.unwrap_or(lengths), member.is_some());
-        self.launch(gpu, index, position, among, false);
-        let tiles = n.div_ceil(TILE);
+    /// Counts the neighbors of every particle, and sums the counts by tile. Waits for nothing.
+    pub(super) fn count<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) -> Result<(), GpuError> {
+        let (n, tiles) = (search.n, search.n.div_ceil(TILE));
+        if search.marks_candidates() {
+            self.mark(gpu, search);
+        } else {
+            self.launch(gpu, search, false);
+        }
         let (count, dim) = units(tiles);
         neighbor_lists::tile_sizes::launch(
             gpu.client(),
             count,
             dim,
             self.count.argument(),
-            lengths.argument(),
+            search.lengths.argument(),
             n as u32,
             tiles as u32,
         );
-        gpu.exclusive_scan(lengths, tiles, &self.tile_first)?;
-        let entries = gpu.download_part(&self.tile_first, tiles..tiles + 1).wait()?[0] as usize;
+        gpu.exclusive_scan(search.lengths, tiles, &self.tile_first)
+    }
+
+    /// Number of entries of the rows that were counted for n particles, with gaps. Waits for the count.
+    pub(super) fn entries(&self, gpu: &Gpu, n: usize) -> Result<usize, GpuError> {
+        let tiles = n.div_ceil(TILE);
+        Ok(gpu.download_part(&self.tile_first, tiles..tiles + 1).wait()?[0] as usize)
+    }
+
+    /// Writes the neighbors that [`Rows::count`] found with the same search to rows with this number of entries.
+    pub(super) fn fill<C: Number>(&mut self, gpu: &Gpu, search: &RowSearch<'_, C>, entries: usize) -> Result<(), GpuError> {
         make_room(gpu, &mut self.list, entries + 2 * TILE, "neighbors")?;
-        self.launch(gpu, index, position, among, true);
-        Ok(entries)
+        if search.marks_candidates() {
+            self.write_marked(gpu, search);
+        } else {
+            self.launch(gpu, search, true);
+        }
+        Ok(())
     }
 
     /// Sorts the rows of the first n grains by these ids of the neighbors. No entry may be marked yet.
@@ -415,31 +452,72 @@ impl<R: Number> Rows<R> {
         );
     }
 
-    fn launch<C: Number>(
-        &self,
-        gpu: &Gpu,
-        index: &Index<'_, C>,
-        position: &Buffer<C>,
-        (n, all, member, copies): (usize, usize, &Buffer<u32>, bool),
-        fill: bool,
-    ) {
+    /// Counts the neighbors in grids, and marks them among their candidates.
+    fn mark<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) {
+        let (index, n) = (&search.index, search.n);
+        let (count, dim) = units(n);
+        neighbor_marks::mark_neighbors::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            search.position.records(),
+            index.grids.argument(),
+            index.shapes.argument(),
+            index.first.argument(),
+            search.member.unwrap_or(search.lengths).argument(),
+            search.room.as_words(),
+            self.count.argument(),
+            C::of(index.skin),
+            index.number as u32,
+            search.words() as u32,
+            n as u32,
+            search.member.is_some(),
+        );
+    }
+
+    /// Writes the marked neighbors.
+    fn write_marked<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) {
+        let (index, n) = (&search.index, search.n);
+        let (count, dim) = units(n);
+        neighbor_marks::marked_rows::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            search.position.records(),
+            index.grids.argument(),
+            index.shapes.argument(),
+            index.first.argument(),
+            self.tile_first.argument(),
+            self.count.argument(),
+            search.room.as_words(),
+            self.list.argument(),
+            C::of(index.skin),
+            index.number as u32,
+            search.words() as u32,
+            n as u32,
+        );
+    }
+
+    /// Counts neighbors with any search, or writes them.
+    fn launch<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>, fill: bool) {
+        let (index, n) = (&search.index, search.n);
         let (count, dim) = units(n);
         neighbor_lists::neighbor_rows::launch::<C>(
             gpu.client(),
             count,
             dim,
-            position.argument(),
+            search.position.argument(),
             index.grids.argument(),
             index.shapes.argument(),
             index.first.argument(),
             index.items.argument(),
             self.tile_first.argument(),
-            member.argument(),
+            search.member.unwrap_or(search.lengths).argument(),
             if fill { &self.list } else { &self.count }.argument(),
             super::sides::<C, C>(&index.sides),
             C::of(index.skin),
             index.number as u32,
-            all as u32,
+            search.all as u32,
             n as u32,
             RowPlan {
                 lookup: index.lookup,
@@ -448,7 +526,7 @@ impl<R: Number> Rows<R> {
                 fill,
                 sides: index.kind,
             },
-            copies,
+            search.member.is_some(),
         );
     }
 

@@ -1,0 +1,172 @@
+//! Neighbor rows from grids in two passes, of which only the first compares positions.
+//!
+//! The candidates of a grain are the grains in the cells near it, in the order of grids, cells and indices. The first pass counts the neighbors among
+//! them, and keeps one bit per candidate. The second walks through the same cells and writes the candidates whose bits are set. A grain may have more
+//! candidates than bits; the second pass compares the positions of these again. So rows have the order of [`crate::neighbors::neighbors_of()`].
+//!
+//! Both passes find the same cells: these follow from sums and a product of a sum, which no compiler fuses. Word w of the bits of grain i of n is
+//! number w n + i, so adjacent threads use adjacent words.
+
+use crate::bodies::is_ghost;
+use crate::cells::{next_run, walk_around};
+use crate::entries::{TILE, first_entry};
+use crate::layout::{Record, last, xyz};
+use crate::neighbors::are_near;
+use cubecl::prelude::*;
+use seixo_laws::{Real, Vector3};
+
+/// Bits per word.
+const BITS: u32 = 32;
+
+/// Whether grain j is a neighbor of grain i, which has this center and radius.
+#[cube]
+#[inline(always)]
+fn is_neighbor<C: Real>(i: usize, j: usize, center: &Vector3<C>, radius: C, position: &[Record<C>], skin: C) -> bool {
+    let other = position[j];
+    let apart = center.minus(&xyz::<C>(other));
+    are_near::<C>(&apart, radius, last::<C>(other), skin) && j != i
+}
+
+/// Counts the neighbors of each of n grains, and marks them among its candidates, of which the first 32 `words` have bits. With `copies`, ghost
+/// particles, which `member` marks, get no neighbors.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn mark_neighbors<C: Real>(
+    position: &[Record<C>],
+    grids: &[C],
+    shapes: &[u32],
+    first: &[u32],
+    member: &[u32],
+    marks: &mut [u32],
+    count: &mut [u32],
+    skin: C,
+    number_of_grids: u32,
+    words: u32,
+    n: u32,
+    #[comptime] copies: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut has_row = true;
+        if copies {
+            has_row = !is_ghost(member[i]);
+        }
+        let mut listed = 0u32;
+        if has_row {
+            listed = mark_candidates::<C>(
+                i,
+                position,
+                grids,
+                shapes,
+                number_of_grids as usize,
+                first,
+                marks,
+                skin,
+                words,
+                n as usize,
+            );
+        }
+        count[i] = listed;
+    }
+}
+
+/// Counts and marks the neighbors of grain i, see [`mark_neighbors()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+fn mark_candidates<C: Real>(
+    i: usize,
+    position: &[Record<C>],
+    grids: &[C],
+    shapes: &[u32],
+    number_of_grids: usize,
+    first: &[u32],
+    marks: &mut [u32],
+    skin: C,
+    words: u32,
+    n: usize,
+) -> u32 {
+    let own = position[i];
+    let center = xyz::<C>(own);
+    let radius = last::<C>(own);
+    let mut listed = 0u32;
+    let mut candidate = 0u32;
+    let mut word = 0u32;
+    for g in 0..number_of_grids {
+        let reach = radius + grids[g * 8usize + 4usize] + skin;
+        let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
+        while walk.goes_on() {
+            let run = next_run(&mut walk, first, false);
+            for j in run.first..run.end {
+                if is_neighbor::<C>(i, j, &center, radius, position, skin) {
+                    word |= 1u32 << (candidate % BITS);
+                    listed += 1u32;
+                }
+                candidate += 1u32;
+                if candidate % BITS == 0u32 {
+                    if candidate / BITS <= words {
+                        marks[(candidate / BITS - 1u32) as usize * n + i] = word;
+                    }
+                    word = 0u32;
+                }
+            }
+        }
+    }
+    if candidate / BITS < words {
+        marks[(candidate / BITS) as usize * n + i] = word;
+    }
+    listed
+}
+
+/// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and marked.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn marked_rows<C: Real>(
+    position: &[Record<C>],
+    grids: &[C],
+    shapes: &[u32],
+    first: &[u32],
+    tile_first: &[u32],
+    count: &[u32],
+    marks: &[u32],
+    list: &mut [u32],
+    skin: C,
+    number_of_grids: u32,
+    words: u32,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let own = position[i];
+        let center = xyz::<C>(own);
+        let radius = last::<C>(own);
+        let listed = count[i];
+        let at = first_entry(i, tile_first);
+        let mut entered = 0u32;
+        let mut candidate = 0u32;
+        let mut word = 0u32;
+        for g in 0..number_of_grids as usize {
+            let reach = radius + grids[g * 8usize + 4usize] + skin;
+            let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
+            while entered < listed && walk.goes_on() {
+                let run = next_run(&mut walk, first, false);
+                for j in run.first..run.end {
+                    let mut is_listed = false;
+                    if candidate / BITS < words {
+                        if candidate % BITS == 0u32 {
+                            word = marks[(candidate / BITS) as usize * n as usize + i];
+                        }
+                        is_listed = (word >> (candidate % BITS)) & 1u32 == 1u32;
+                    } else {
+                        is_listed = is_neighbor::<C>(i, j, &center, radius, position, skin);
+                    }
+                    if is_listed {
+                        list[at + entered as usize * TILE] = j as u32;
+                        entered += 1u32;
+                    }
+                    candidate += 1u32;
+                }
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 use super::fetch::Fetch;
 use super::queue::Queue;
+use super::recording::outside_recordings;
 use super::runtime::Runtime;
 use super::{Api, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
@@ -299,7 +300,10 @@ impl Gpu {
         } else {
             let mut arrival: Arrival = Box::pin(async move { client.read_async(handles).await });
             // The first poll queues the copy; a test launches after it and checks that.
-            let first = catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
+            let first = {
+                let _calls = outside_recordings();
+                catch_unwind(AssertUnwindSafe(|| arrival.as_mut().poll(&mut Context::from_waker(Waker::noop()))))
+            };
             match first {
                 Ok(Poll::Pending) => State::PendingCopies(arrival),
                 Ok(Poll::Ready(bytes)) => State::Here(self.runtime.guard(|| bytes)),

@@ -23,6 +23,7 @@ pub use apart::Interop;
 #[allow(unsafe_code, reason = "libraries of CUDA are loaded by name")]
 mod present {
     use super::super::Api;
+    use super::super::recording::outside_recordings;
     use super::super::runtime::configure;
     use super::{Description, KeptMemory, Runtime};
     use cubecl::client::Client;
@@ -90,6 +91,7 @@ mod present {
 
     /// Free memory \[bytes\].
     pub fn free(description: &Description) -> Option<u64> {
+        let _calls = outside_recordings();
         let context = CudaContext::new(description.index).ok()?;
         context.mem_get_info().ok().map(|(free, _)| free as u64)
     }
@@ -104,6 +106,7 @@ mod present {
 
     /// Waits for all work in the primary context of this device.
     pub fn synchronize(device: usize) -> Result<(), String> {
+        let _calls = outside_recordings();
         let context = CudaContext::new(device).map_err(|error| error.to_string())?;
         context.synchronize().map_err(|error| error.to_string())
     }

@@ -1,6 +1,7 @@
 //! A GPU under CubeCL, and its failures as errors.
 
 use super::cuda::Interop;
+use super::recording::outside_recordings;
 use super::{Client, Description, GpuError};
 use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
 use cubecl::future::block_on;
@@ -65,6 +66,7 @@ impl Runtime {
 
     /// Graphics device on this CUDA card, started on the first call.
     pub fn interop(&self) -> Option<&Interop> {
+        let _calls = outside_recordings();
         let open = || caught(|| Interop::open(&self.description)).and_then(|answer| answer).ok().flatten();
         self.interop.get_or_init(open).as_ref()
     }
@@ -74,8 +76,9 @@ impl Runtime {
         self.guard(|| block_on(self.client.sync()))
     }
 
-    /// Converts errors and panics of CubeCL to errors of this crate.
+    /// Converts errors and panics of CubeCL to errors of this crate. Not for use in what is recorded: it waits until a recording is over.
     pub fn guard<T>(&self, body: impl FnOnce() -> Result<T, ServerError>) -> Result<T, GpuError> {
+        let _calls = outside_recordings();
         let answer = caught(body).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
         answer.map_err(|cause| self.lost(cause))
     }
@@ -102,7 +105,7 @@ pub fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// Root cause of a failure. CubeCL's messages begin with the calls that failed and contain backtraces of its own threads.
-fn root(message: &str) -> String {
+pub fn root(message: &str) -> String {
     let mut is_trace = false;
     let (_, root) = message.rsplit_once("Caused by:").unwrap_or(("", message));
     let kept = root.lines().filter(|line| {

@@ -5,6 +5,7 @@
 mod compact;
 mod memory;
 mod peers;
+mod recording;
 mod reduce;
 mod scan;
 mod sort;

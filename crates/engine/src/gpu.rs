@@ -105,6 +105,9 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn open(&mut self, host: &Populations, batch: u64);
     /// Queues some work of the step that is `ahead` steps after the host's clock.
     fn launch(&mut self, launch: GrainLaunch, host: &Populations, ahead: u32) -> Result<(), GpuError>;
+    /// What the launches of the next steps refer to, if each of these steps makes the same ones with the same arguments, parity excepted. `None` if they
+    /// depend on time, or if forces are known already.
+    fn launch_state(&self, host: &Populations) -> Option<LaunchState>;
     /// The host did other work while queued steps ran: their time in the profile starts now.
     fn restart_clock(&mut self);
     /// Waits for the queued steps. If the halo is sent `by_messages`, these are part of the result.
@@ -143,6 +146,15 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn gpu(&self) -> &Gpu;
     /// Number of grains.
     fn grains(&self) -> usize;
+}
+
+/// What launches refer to, and what a batch of steps may change. Two steps that begin with the same state make the same launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaunchState {
+    /// Index of the buffers with the current positions.
+    now: usize,
+    /// Number of rebuilds of the neighbor lists, which exchange buffers.
+    rebuilds: u64,
 }
 
 /// Result of queued steps that have finished.

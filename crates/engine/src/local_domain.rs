@@ -20,6 +20,7 @@ mod fluids;
 mod heterogeneous;
 mod one_gpu;
 mod queued_steps;
+mod repeated_steps;
 mod split;
 
 use one_gpu::OneGpu;

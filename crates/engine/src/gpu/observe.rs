@@ -1,6 +1,6 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
-use super::{FinishedSteps, GpuBackend, GpuGrains, Number, PairHistory, SharedWithFluids, raised, stepping};
+use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PairHistory, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
@@ -239,6 +239,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
                 Ok(())
             }
         }
+    }
+
+    fn launch_state(&self, host: &Populations) -> Option<LaunchState> {
+        self.state_of_launches(host)
     }
 
     fn restart_clock(&mut self) {

@@ -1,7 +1,7 @@
 //! A time step of grains on the GPU: the launches of [`super::GrainLaunch`], in batches.
 
 use super::servos::servos_run_on_host;
-use super::{FinishedSteps, GpuGrains, Number, doubles, numbers, raised, stepping};
+use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
 use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
@@ -87,6 +87,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.forces_known = false;
         self.now ^= 1;
         self.bin();
+    }
+
+    /// As [`super::GpuBackend::launch_state`]. Sides that slide, scalars, bodies, bonds, loads and Gear's method pass values that depend on time, or do
+    /// more than launch.
+    pub(super) fn state_of_launches(&self, host: &Populations) -> Option<LaunchState> {
+        let depends_on_time = self.forces_known
+            || self.kind.sides == SHEARED
+            || !self.diffusions.is_empty()
+            || self.carriers.is_some()
+            || self.border.is_some()
+            || self.geared.is_some()
+            || self.holding.is_some()
+            || self.binned.is_some()
+            || self.contacts.is_some();
+        (!depends_on_time).then_some(LaunchState {
+            now: self.now,
+            rebuilds: host.grains.rebuilds,
+        })
     }
 
     /// Whether these flags require an action of the host.

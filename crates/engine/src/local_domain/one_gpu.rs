@@ -148,6 +148,10 @@ impl GpuExecutor for OneGpu<'_> {
     fn stop(&self, error: StepError) -> StepError {
         error
     }
+
+    fn is_alone(&self) -> bool {
+        true
+    }
 }
 
 /// After the motion of incompressible fluid: downloads what it raised, and rebuilds the neighbor lists if these are out of date and the step goes on.

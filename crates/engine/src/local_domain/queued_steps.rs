@@ -3,6 +3,7 @@
 use crate::flow::Constraint;
 use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
+use crate::local_domain::repeated_steps::{RepeatedSteps, repeatable_batch};
 use crate::program::{Exchange, FluidLaunch, GrainLaunch, Moment, QueuedLists, QueuedWork, Work};
 use crate::world::Solver;
 use std::ops::ControlFlow;
@@ -42,11 +43,17 @@ pub(crate) trait GpuExecutor {
 
     /// The reason to stop for an error of this domain.
     fn stop(&self, error: StepError) -> Self::Halt;
+
+    /// Whether exchanges queue nothing within a step of grains, so that steps can be recorded.
+    fn is_alone(&self) -> bool {
+        false
+    }
 }
 
 /// Takes steps on a GPU, in batches that need nothing from the host.
 pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Result<(), E::Halt> {
     let end = executor.local().populations.context.steps + steps;
+    let mut repeated = executor.is_alone().then(RepeatedSteps::default);
     loop {
         let local = executor.local();
         let left = end - local.populations.context.steps;
@@ -61,7 +68,7 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
         if std::mem::take(&mut local.backend.is_batch_queued) {
             local.restart_clocks();
         } else {
-            queue_batch(executor, left)?;
+            queue(executor, left, repeated.as_mut())?;
         }
         let QueuedLists {
             end_of_grains,
@@ -75,12 +82,28 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
 
 /// Queues at most `most` steps.
 pub(crate) fn queue_batch<E: GpuExecutor>(executor: &mut E, most: u64) -> Result<(), E::Halt> {
-    let wished = executor.local().wished_batch(most);
+    queue(executor, most, None)
+}
+
+/// Queues at most `most` steps, as many from a recording as possible.
+fn queue<E: GpuExecutor>(executor: &mut E, most: u64, repeated: Option<&mut RepeatedSteps>) -> Result<(), E::Halt> {
+    let local = executor.local();
+    let wished = local.wished_batch(most);
+    let wished = if repeated.is_some() {
+        repeatable_batch(local, wished)
+    } else {
+        wished
+    };
     let batch = executor.batch(wished)?;
     let opened = executor.local().open(batch);
     opened.map_err(|error| executor.stop(error))?;
     let QueuedLists { fluids, grains, .. } = executor.local().queued_lists();
-    for ahead in 0..batch as u32 {
+    let queued = match repeated {
+        Some(repeated) => repeated.queue(executor.local(), batch, most),
+        None => Ok(0),
+    };
+    let queued = queued.map_err(|error| executor.stop(error))?;
+    for ahead in queued as u32..batch as u32 {
         run(executor, fluids.iter().chain(grains), Moment::Step(ahead))?;
         executor.local().set_off(ahead);
     }

@@ -107,6 +107,7 @@ mod on_a_gpu;
 mod open_boundaries;
 mod periodic;
 mod prescribed_motion;
+mod repeated_steps;
 mod same_bits;
 mod saved;
 mod servos;

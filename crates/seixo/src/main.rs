@@ -7,5 +7,6 @@ use std::process::ExitCode;
 static MEMORY: seixo::device::Aligned = seixo::device::Aligned;
 
 fn main() -> ExitCode {
+    seixo::device::gpu::claim_cuda();
     run_command(std::env::args_os(), &Host::default()).into()
 }

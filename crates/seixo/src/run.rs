@@ -15,6 +15,7 @@
 mod bodies;
 mod bond_breaks;
 mod changes;
+mod checkpoint_job;
 mod course;
 mod dead_zone;
 mod driver;
@@ -24,7 +25,6 @@ mod fluids;
 pub mod folder;
 mod fragments;
 mod frame_files;
-mod frame_queue;
 mod frames;
 mod full_frame;
 mod log;
@@ -54,6 +54,8 @@ mod user_record;
 mod viewers;
 mod volume;
 mod warnings;
+mod write_queue;
+mod write_times;
 
 pub use changes::Change;
 pub use error::RunError;
@@ -69,6 +71,7 @@ pub use stress::stress_now;
 pub use until::Until;
 pub use user_change::UserChange;
 pub use volume::{entering_later, expected_output};
+pub use write_times::{CheckpointsRecord, FramesRecord};
 
 use seixo_engine::Ranks;
 use seixo_files::layer::{Disk, FileLayer, Unwritten};

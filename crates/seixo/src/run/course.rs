@@ -59,11 +59,12 @@ impl Course {
         } else {
             Vec::new()
         };
+        let fetched = clock.elapsed().as_secs_f64();
         let (outputs, stage_runner) = (&mut self.outputs, &mut self.stage_runner);
         let mut seconds = 0.0;
         let (written, advanced) = self.simulation.advance_while(count, |simulation| {
             meanwhile();
-            let written = outputs.write_due(simulation, contacts, |probe, line| {
+            let written = outputs.write_due(simulation, (contacts, fetched), |probe, line| {
                 stage_runner.take_line(probe, line);
                 hear(probe, line);
             });

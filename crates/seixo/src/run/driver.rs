@@ -1,9 +1,10 @@
 //! The run loop: steps up to the next event, outputs, checkpoints, requests from outside.
 
 use super::bond_breaks::BondBreakTable;
+use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
 use super::course::{Course, Halt};
 use super::exchange::Exchange;
-use super::folder::{CHECKPOINTS, disk};
+use super::folder::CHECKPOINTS;
 use super::fragments;
 use super::frames::Corners;
 use super::full_frame::FrameContents;
@@ -12,7 +13,9 @@ use super::rank_agreement::RunRequests;
 use super::record::{self, Outcome, Record};
 use super::viewers::Viewers;
 use super::warnings::Warnings;
+use super::write_times::CheckpointsRecord;
 use super::{Event, Options, Progress, RunEnd, RunError};
+use seixo_engine::state::State;
 use seixo_engine::{Ranks, StepError, WorldError};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -52,7 +55,11 @@ pub(super) struct Driver<'a> {
     particle_steps: f64,
     step_time: (f64, u64),
     output_time: (f64, u64),
-    last_checkpoint: (Instant, f64),
+    /// Wall time \[s\] for which states were copied for checkpoints.
+    copy_time: f64,
+    last_checkpoint: Instant,
+    /// Simulated time at this start or resume \[s\].
+    began_at: f64,
     warnings: Warnings,
     viewers: Option<Viewers>,
     /// Source text of the scene, for the positions of errors.
@@ -83,7 +90,9 @@ impl<'a> Driver<'a> {
             checkpoint_every: scene.checkpoint.every_wall,
             keeps_previous: scene.checkpoint.keep > 1,
             before: (tables.record.wall_time, tables.record.particle_steps),
-            last_checkpoint: (Instant::now(), course.simulation.time()),
+            copy_time: 0.0,
+            last_checkpoint: Instant::now(),
+            began_at: course.simulation.time(),
             warnings: Warnings::default(),
             viewers,
             source: scene.source.clone(),
@@ -97,7 +106,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs to the end, and records the result. Meanwhile a thread writes the frames.
+    /// Runs to the end, and records the result. Meanwhile a thread writes frames and checkpoints.
     pub fn drive(self, opening: &Event) -> Result<RunEnd, RunError> {
         let (layer, owned) = (self.options.layer, self.tables.owned.clone());
         thread::scope(|scope| {
@@ -130,6 +139,7 @@ impl<'a> Driver<'a> {
                         let _ = breaks.write(&mut self.course.simulation);
                     }
                     let _ = self.course.outputs.list_frames(self.options.layer);
+                    let _ = self.report_stored();
                 }
                 let reason = error.to_string();
                 let _ = self.report(&Event::Failed {
@@ -191,11 +201,12 @@ impl<'a> Driver<'a> {
         loop {
             self.run_due_events()?;
             self.attend()?;
-            self.course.outputs.check_frames()?;
+            self.course.outputs.check_written()?;
+            self.report_stored()?;
             let steps = self.course.simulation.steps();
             self.report_progress(speed);
             let control = &self.options.control;
-            let is_due = self.last_checkpoint.0.elapsed().as_secs_f64() >= self.checkpoint_every;
+            let is_due = self.last_checkpoint.elapsed().as_secs_f64() >= self.checkpoint_every;
             if let Some(viewers) = &self.viewers {
                 pace.every = viewers.answer_every();
             }
@@ -206,9 +217,13 @@ impl<'a> Driver<'a> {
             };
             let asked = asked.by_all(self.options.ranks.as_ref())?;
             let looks = self.course.outputs.is_due(steps);
-            if steps >= self.steps_at_end || asked.stop || asked.checkpoint {
+            let is_last = steps >= self.steps_at_end || asked.stop;
+            if is_last || asked.checkpoint {
                 self.advance(0)?;
                 self.write_checkpoint()?;
+            }
+            if is_last {
+                self.wait_for_checkpoints()?;
             }
             let (seen, wall_time) = (
                 (&self.course.simulation, &self.course.outputs),
@@ -314,7 +329,7 @@ impl<'a> Driver<'a> {
                 place: self.source.place_of(&refusal),
                 refusal: Box::new(refusal),
                 time: self.course.simulation.time(),
-                checkpoint_time: self.last_checkpoint.1,
+                checkpoint_time: self.checkpoint_time(),
                 folder: self.folder.join(CHECKPOINTS),
             },
         }
@@ -323,7 +338,7 @@ impl<'a> Driver<'a> {
     fn stopped(&self, stop: StepError) -> RunError {
         RunError::Stopped {
             stop: Box::new(stop),
-            checkpoint_time: self.last_checkpoint.1,
+            checkpoint_time: self.checkpoint_time(),
             folder: self.folder.join(CHECKPOINTS),
         }
     }
@@ -335,7 +350,32 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// Returns the simulated time of the newest checkpoint \[s\], once none is left to be written.
+    fn checkpoint_time(&self) -> f64 {
+        self.course.outputs.newest_checkpoint().unwrap_or(self.began_at)
+    }
+
+    /// Waits until all checkpoints are stored, and reports them.
+    fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+        let clock = Instant::now();
+        let stored = self.course.outputs.wait_for_checkpoints();
+        self.output_time.0 += clock.elapsed().as_secs_f64();
+        self.report_stored()?;
+        stored
+    }
+
+    /// Reports the checkpoints that were stored since the last call.
+    fn report_stored(&mut self) -> Result<(), FilesError> {
+        for StoredCheckpoint { path, time, steps } in self.course.outputs.take_stored() {
+            self.report(&Event::Checkpoint { path, time, steps })?;
+        }
+        Ok(())
+    }
+
+    /// Copies the state, which is written as a checkpoint beside the run. The checkpoint before must be stored first: a second copy would need too much
+    /// memory.
     fn write_checkpoint(&mut self) -> Result<(), RunError> {
+        self.wait_for_checkpoints()?;
         let clock = Instant::now();
         // Before anything is created again in a folder that was removed.
         self.check_folder()?;
@@ -355,27 +395,24 @@ impl<'a> Driver<'a> {
             steps: self.course.simulation.steps(),
             outputs: serde_json::to_value(marks).unwrap_or_default(),
         };
-        let layer = self.options.layer;
-        let path = checkpoint::write(layer, &self.folder.join(CHECKPOINTS), &header, |to| {
-            self.course.save_to(to).map_err(|stop| self.stopped(stop))
-        })?;
-        if !self.keeps_previous {
-            let previous = path.with_extension("checkpoint.prev");
-            if layer.exists(&previous).map_err(disk(&previous, "look at it"))? {
-                layer.remove(&previous).map_err(disk(&previous, "remove it"))?;
-            }
-        }
+        let mut state = State::default();
+        self.course.save_to(&mut state).map_err(|stop| self.stopped(stop))?;
+        self.course.outputs.put_checkpoint(CheckpointJob {
+            folder: self.folder.join(CHECKPOINTS),
+            header,
+            state,
+            keeps_previous: self.keeps_previous,
+        });
+        let seconds = clock.elapsed().as_secs_f64();
+        self.copy_time += seconds;
         if self.tables.breaks.is_some() {
-            fragments::write(layer, &self.folder, &self.course.simulation)?;
+            // They are those of the newest checkpoint, not of one that may still fail.
+            self.wait_for_checkpoints()?;
+            fragments::write(self.options.layer, &self.folder, &self.course.simulation)?;
         }
-        self.last_checkpoint = (Instant::now(), header.time);
-        self.output_time.0 += clock.elapsed().as_secs_f64();
+        self.last_checkpoint = Instant::now();
+        self.output_time.0 += seconds;
         self.output_time.1 += 1;
-        self.report(&Event::Checkpoint {
-            path,
-            time: header.time,
-            steps: header.steps,
-        })?;
         self.close(Outcome::Running).map_err(RunError::from)
     }
 
@@ -387,7 +424,11 @@ impl<'a> Driver<'a> {
     /// Updates `run.json`, `profile.csv` and `trace.csv`.
     fn close(&mut self, outcome: Outcome) -> Result<(), FilesError> {
         self.check_folder()?;
+        let (frames, checkpoints) = self.course.outputs.write_times();
+        let copying = self.copy_time;
         let record = &mut self.tables.record;
+        record.frames = Some(frames);
+        record.checkpoints = Some(CheckpointsRecord { copying, ..checkpoints });
         record.result = outcome;
         record.wall_time = self.before.0 + self.started.elapsed().as_secs_f64();
         record.particle_steps = self.before.1 + self.particle_steps;

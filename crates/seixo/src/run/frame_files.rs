@@ -40,6 +40,8 @@ struct Series {
     kind: &'static str,
     ending: &'static str,
     unlisted: Vec<PathBuf>,
+    /// Bytes of the files so far.
+    bytes: u64,
 }
 
 impl Series {
@@ -49,6 +51,7 @@ impl Series {
             kind,
             ending,
             unlisted: Vec::new(),
+            bytes: 0,
         }
     }
 
@@ -77,6 +80,7 @@ impl Series {
         }
         moved.map_err(disk(&path, "write it"))?;
         self.unlisted.push(path);
+        self.bytes += bytes.len() as u64;
         Ok(())
     }
 
@@ -234,19 +238,27 @@ impl FrameFiles {
     pub fn list(&mut self, layer: &dyn FileLayer) -> Result<(), FilesError> {
         let step_of = |event: u64| self.schedule.step_of(event) as f64;
         let times: Vec<f64> = (0..self.next).map(|event| step_of(event) * self.time_step).collect();
+        for series in self.series() {
+            series.list(layer, &times)?;
+        }
+        self.listed_at = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Returns the bytes of all files so far.
+    pub fn bytes(&mut self) -> u64 {
+        self.series().map(|series| series.bytes).sum()
+    }
+
+    fn series(&mut self) -> impl Iterator<Item = &mut Series> {
         let bodies = self.bodies.as_mut().map(|(series, _)| series);
         let fluid = self.fluid.as_mut().map(|(series, ..)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
         let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
         let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);
-        for series in [grains, bodies, fluid, surface, walls, bonds, contacts, coarse]
+        [grains, bodies, fluid, surface, walls, bonds, contacts, coarse]
             .into_iter()
             .flatten()
-        {
-            series.list(layer, &times)?;
-        }
-        self.listed_at = Some(Instant::now());
-        Ok(())
     }
 }
 

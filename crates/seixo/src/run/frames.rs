@@ -1,10 +1,12 @@
-//! Frames of a run: what they show is copied, and written by a thread beside the run.
+//! Frames of a run: what they show is copied, and written by a thread beside the run. The same thread writes the checkpoints.
 
+use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
 use super::frame_files::{FrameData, FrameFiles};
-use super::frame_queue::FrameQueue;
 use super::outputs::Sample;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
+use super::write_queue::WriteQueue;
+use super::write_times::{CheckpointsRecord, FramesRecord};
 use seixo_engine::state::{GrainSnapshot, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
@@ -15,6 +17,7 @@ use seixo_scene::{Inlet, Scene};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::Scope;
+use std::time::Instant;
 
 /// Lower and upper corner \[m\].
 pub type Corners = [[f64; 3]; 2];
@@ -38,7 +41,9 @@ pub(super) struct Frames {
     /// Whether something is computed from grains before they are written.
     are_analyzed: bool,
     surfaces: Option<Arc<Surfaces>>,
-    queue: FrameQueue,
+    queue: WriteQueue,
+    /// Wall time for which the run stood still to copy what frames show \[s\].
+    copied: f64,
 }
 
 /// Whether a world has grains, or will have some.
@@ -76,7 +81,8 @@ impl Frames {
                 contacts: has_records || has(Field::Pressure),
             },
             surfaces: files.surfaces(),
-            queue: FrameQueue::new(files),
+            queue: WriteQueue::new(files),
+            copied: 0.0,
         })
     }
 
@@ -100,13 +106,15 @@ impl Frames {
         self.parts.contacts
     }
 
-    /// Takes the next frame from a sample and lets it be written; waits first if earlier ones are not written yet.
+    /// Takes the next frame from a sample and lets it be written; waits first if earlier ones are not written yet. `fetched` is the wall time that its
+    /// data took until now \[s\].
     ///
     /// # Errors
     /// If an earlier frame could not be written.
-    pub fn write(&mut self, sample: &mut Sample) -> Result<(), FilesError> {
+    pub fn write(&mut self, sample: &mut Sample, fetched: f64) -> Result<(), FilesError> {
         // Before the copies are made: those of two frames need memory enough.
         self.queue.wait_for_room()?;
+        let clock = Instant::now();
         let parts = self.parts;
         let mut frame = FrameData {
             index: self.schedule.next(),
@@ -134,12 +142,13 @@ impl Frames {
         if parts.contacts {
             frame.contacts = sample.take_contacts();
         }
-        self.queue.put(frame);
+        self.queue.put_frame(frame);
+        self.copied += fetched + clock.elapsed().as_secs_f64();
         self.schedule.pass(sample.steps());
         Ok(())
     }
 
-    /// Fails if a frame could not be written; the error is returned once.
+    /// Fails if a frame or a checkpoint could not be written; the error is returned once.
     pub fn check(&self) -> Result<(), FilesError> {
         self.queue.check()
     }
@@ -151,7 +160,37 @@ impl Frames {
 
     /// Returns the wall time for which the run waited until earlier frames were written \[s\].
     pub fn waited(&self) -> f64 {
-        self.queue.waited()
+        self.queue.waited_for_room()
+    }
+
+    /// Adds a checkpoint, which is written after the frames before it.
+    pub fn put_checkpoint(&self, checkpoint: CheckpointJob) {
+        self.queue.put_checkpoint(checkpoint);
+    }
+
+    /// Returns once no checkpoint is left to be written.
+    ///
+    /// # Errors
+    /// If something could not be written.
+    pub fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+        self.queue.wait_for_checkpoints()
+    }
+
+    /// Returns the checkpoints that were stored since the last call.
+    pub fn take_stored(&self) -> Vec<StoredCheckpoint> {
+        self.queue.take_stored()
+    }
+
+    /// Waits until no checkpoint is left to be written, and returns the simulated time of the newest one \[s\]; `None` if there is none.
+    pub fn newest_checkpoint(&self) -> Option<f64> {
+        self.queue.newest_checkpoint()
+    }
+
+    /// Returns what frames and checkpoints cost so far; the copies of checkpoints are not part of it.
+    pub fn times(&self) -> (FramesRecord, CheckpointsRecord) {
+        let (frames, checkpoints) = self.queue.times();
+        let copying = self.copied;
+        (FramesRecord { copying, ..frames }, checkpoints)
     }
 
     /// Waits until all frames are written and the disk has them, then lists them.

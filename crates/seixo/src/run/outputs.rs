@@ -1,11 +1,13 @@
 //! All outputs at given simulated times.
 
+use super::checkpoint_job::{CheckpointJob, StoredCheckpoint};
 use super::folder::ENERGIES;
 use super::fragments::of_bonded;
 use super::frames::{Corners, Frames};
 use super::probes::ProbeLog;
 use super::schedule::Schedule;
 use super::surfaces::Surfaces;
+use super::write_times::{CheckpointsRecord, FramesRecord};
 use seixo_analysis::{Fragments, RigidMotion};
 use seixo_engine::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
 use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, Simulation};
@@ -201,7 +203,8 @@ impl Outputs {
         })
     }
 
-    /// Starts the thread that writes the frames; it ends when these outputs are dropped. Of a folder that another process has taken it writes nothing.
+    /// Starts the thread that writes frames and checkpoints; it ends when these outputs are dropped. Of a folder that another process has taken it
+    /// writes nothing.
     pub fn start_frames<'scope, 'env>(
         &self,
         scope: &'scope Scope<'scope, 'env>,
@@ -263,8 +266,8 @@ impl Outputs {
         self.files.as_ref().map_or(0.0, |files| files.frames.waited())
     }
 
-    /// Fails if a frame could not be written since the last call.
-    pub fn check_frames(&self) -> Result<(), FilesError> {
+    /// Fails if a frame or a checkpoint could not be written since the last call.
+    pub fn check_written(&self) -> Result<(), FilesError> {
         self.files.as_ref().map_or(Ok(()), |files| files.frames.check())
     }
 
@@ -278,9 +281,38 @@ impl Outputs {
         self.files.as_mut().map_or(Ok(()), |files| files.frames.list(layer))
     }
 
-    /// Returns the length of each table. Tables and frames up to here survive a power cut, so that a checkpoint can rely on them.
+    /// Lets a checkpoint be written beside the run, after the frames before it.
+    pub fn put_checkpoint(&self, checkpoint: CheckpointJob) {
+        if let Some(files) = &self.files {
+            files.frames.put_checkpoint(checkpoint);
+        }
+    }
+
+    /// Returns once no checkpoint is left to be written.
+    ///
+    /// # Errors
+    /// If a frame or a checkpoint could not be written.
+    pub fn wait_for_checkpoints(&mut self) -> Result<(), FilesError> {
+        self.files.as_mut().map_or(Ok(()), |files| files.frames.wait_for_checkpoints())
+    }
+
+    /// Returns the checkpoints that were stored since the last call.
+    pub fn take_stored(&self) -> Vec<StoredCheckpoint> {
+        self.files.as_ref().map(|files| files.frames.take_stored()).unwrap_or_default()
+    }
+
+    /// Waits until no checkpoint is left to be written, and returns the simulated time of the newest one \[s\]; `None` if there is none.
+    pub fn newest_checkpoint(&self) -> Option<f64> {
+        self.files.as_ref()?.frames.newest_checkpoint()
+    }
+
+    /// Returns what frames and checkpoints cost so far; the copies of checkpoints are not part of it.
+    pub fn write_times(&self) -> (FramesRecord, CheckpointsRecord) {
+        self.files.as_ref().map(|files| files.frames.times()).unwrap_or_default()
+    }
+
+    /// Returns the length of each table. Tables up to here survive a power cut, so that a checkpoint can rely on them.
     pub fn marks(&mut self, layer: &dyn FileLayer) -> Result<Marks, FilesError> {
-        self.list_frames(layer)?;
         let mut marks = Marks::new();
         if let Some(files) = &mut self.files {
             marks.insert(ENERGIES.to_owned(), files.energies.mark()?);
@@ -315,11 +347,12 @@ impl Outputs {
             || probes.any(|probe| probe.needs_contacts() && probe.is_measured(step))
     }
 
-    /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe.
+    /// Writes the outputs that are due now, frames beside the run; `hear` gets the index and the line of each probe. The contacts come with the wall
+    /// time that they, and the download from a GPU, took \[s\].
     pub fn write_due(
         &mut self,
         simulation: &Simulation,
-        contacts: Vec<ContactRecord>,
+        (contacts, fetched): (Vec<ContactRecord>, f64),
         mut hear: impl FnMut(usize, &[f64]),
     ) -> Result<(), FilesError> {
         let steps = simulation.steps();
@@ -341,7 +374,7 @@ impl Outputs {
                 self.kinetic = ledger.kinetic;
             }
             if files.frames.schedule().is_due(steps) {
-                files.frames.write(&mut sample)?;
+                files.frames.write(&mut sample, fetched)?;
             }
         }
         self.schedules().for_each(|schedule| schedule.pass(steps));

@@ -4,6 +4,7 @@ use super::changes::Change;
 use super::folder::{PROFILE, RECORD, TRACE, disk};
 use super::log::Event;
 use super::stage_runner::StageRunner;
+use super::write_times::{CheckpointsRecord, FramesRecord};
 use seixo_engine::state::Span;
 use seixo_engine::world::{Bonded, Grains, WallShape, World};
 use seixo_engine::{BroadPhase, Communication, Decomposition, Simulation, StaticTable};
@@ -222,6 +223,12 @@ pub struct Record {
     pub real_time_ratio: Option<f64>,
     /// Bytes of the arrays of the simulation over the number of grains and fluid particles.
     pub bytes_per_particle: f64,
+    /// Frames since the run was started or resumed, and the time that they took; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FramesRecord>,
+    /// Checkpoints, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<CheckpointsRecord>,
 }
 
 impl Record {
@@ -268,6 +275,8 @@ impl Record {
             particle_steps_per_second: 0.0,
             real_time_ratio: None,
             bytes_per_particle: 0.0,
+            frames: None,
+            checkpoints: None,
         };
         record.measure(simulation);
         record

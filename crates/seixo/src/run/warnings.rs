@@ -36,8 +36,8 @@ impl Warnings {
 fn slow_frames(waited: f64, wall_time: f64) -> Option<String> {
     (waited >= LONG_WAIT.0 && waited >= LONG_WAIT.1 * wall_time).then(|| {
         format!(
-            "the run waited {waited:.1} s of {wall_time:.1} s until earlier frames were written; write them less often (output.every), with fewer \
-             arrays (output.fields), or without compression (output.encoding = \"raw\")"
+            "the run waited {waited:.1} s of {wall_time:.1} s until earlier frames and checkpoints were written; write frames less often \
+             (output.every), with fewer arrays (output.fields), or without compression (output.encoding = \"raw\")"
         )
     })
 }

@@ -1,24 +1,27 @@
-//! Frames, which a thread writes beside the run: none is lost, and raw ones have what compressed ones have.
+//! Frames and checkpoints, which a thread writes beside the run: none is lost, and raw frames have what compressed ones have.
 
 use crate::command_line::faults::{FOLDER, results};
 use crate::command_line::stage::{HEAP, Stage};
 use seixo::files::layer::{FaultyDisk, FileLayer, LayerFile};
 use seixo::files::vtk::{VtkIndex, read_contacts, read_grains, read_walls};
-use seixo::run::{Event, Observer, Options, start};
+use seixo::run::{Event, Observer, Options, Progress, Record, start};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// A disk on which each file of grains takes its time.
+/// A disk on which each file of grains and each checkpoint takes its time.
 struct SlowDisk(FaultyDisk);
 
-/// Time that a file of grains takes.
+/// Time that such a file takes.
 const PAUSE: Duration = Duration::from_millis(250);
 
 impl FileLayer for SlowDisk {
     fn create(&self, path: &Path) -> io::Result<Box<dyn LayerFile>> {
-        if path.to_string_lossy().contains("grains_") {
+        if ["grains_", "state.checkpoint"]
+            .iter()
+            .any(|name| path.to_string_lossy().contains(name))
+        {
             sleep(PAUSE);
         }
         self.0.create(path)
@@ -64,20 +67,33 @@ impl FileLayer for SlowDisk {
     }
 }
 
-/// Notices of a run.
+/// What a run reports.
 #[derive(Default)]
-struct Notices(Vec<String>);
+struct Reports {
+    notices: Vec<String>,
+    /// Steps of the checkpoints.
+    stored: Vec<u64>,
+    /// Largest number of steps before the first of them was stored.
+    steps_before: u64,
+}
 
-impl Observer for Notices {
+impl Observer for Reports {
+    fn progress(&mut self, progress: &Progress) {
+        if self.stored.is_empty() {
+            self.steps_before = progress.steps;
+        }
+    }
     fn event(&mut self, event: &Event) {
-        if let Event::Notice { text, .. } = event {
-            self.0.push(text.clone());
+        match event {
+            Event::Notice { text, .. } => self.notices.push(text.clone()),
+            Event::Checkpoint { steps, .. } => self.stored.push(*steps),
+            _ => {}
         }
     }
 }
 
-/// Runs a small heap with twelve frames, and returns its notices.
-fn run_on(layer: &dyn FileLayer) -> Vec<String> {
+/// Runs a small heap with twelve frames, and returns what it reports, and its record.
+fn run_on(layer: &dyn FileLayer) -> (Reports, Record) {
     let few = [
         ("grains.heap.fill.count", "20"),
         ("run.until", "1.1 ms"),
@@ -86,20 +102,20 @@ fn run_on(layer: &dyn FileLayer) -> Vec<String> {
     ];
     let overrides = few.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let scene = seixo::scene::load_text(HEAP, Path::new("heap.toml"), &overrides).unwrap();
-    let mut notices = Notices::default();
+    let mut reports = Reports::default();
     let options = Options {
         layer,
-        ..Options::new(&mut notices)
+        ..Options::new(&mut reports)
     };
-    start(scene, Path::new(FOLDER), options).unwrap();
-    notices.0
+    let record = start(scene, Path::new(FOLDER), options).unwrap().record;
+    (reports, record)
 }
 
 #[test]
 fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
     let (fast, slow) = (FaultyDisk::new(), SlowDisk(FaultyDisk::new()));
-    assert_eq!(run_on(&fast), [""; 0]);
-    let notices = run_on(&slow);
+    assert_eq!(run_on(&fast).0.notices, [""; 0]);
+    let notices = run_on(&slow).0.notices;
     // Once in the course of the run, and with all of the time at its end.
     assert!((1..=2).contains(&notices.len()), "{notices:?}");
     for notice in &notices {
@@ -111,6 +127,27 @@ fn a_run_waits_for_a_slow_disk_says_so_and_loses_no_frame() {
     let outputs = profile.lines().find_map(|line| line.strip_prefix("outputs,")).unwrap();
     let seconds: f64 = outputs.split(',').next().unwrap().parse().unwrap();
     assert!(seconds > 1.0, "{profile}");
+}
+
+#[test]
+fn steps_go_on_while_a_checkpoint_is_written_and_the_record_has_what_writing_took() {
+    let slow = SlowDisk(FaultyDisk::new());
+    let (reports, record) = run_on(&slow);
+    assert!(reports.steps_before > 0, "the run waited for its first checkpoint");
+    assert_eq!(reports.stored, [0, record.steps]);
+
+    let (frames, checkpoints) = (record.frames.unwrap(), record.checkpoints.unwrap());
+    assert_eq!((frames.count, checkpoints.count), (12, 2));
+    let pause = PAUSE.as_secs_f64();
+    assert!(frames.writing >= 12.0 * pause && checkpoints.writing >= 2.0 * pause);
+    // The last checkpoint is waited for; so are frames, of which two are in work.
+    assert!(checkpoints.waiting >= pause && frames.waiting > 0.0 && frames.copying > 0.0 && checkpoints.copying > 0.0);
+    let size = |folder: &str| -> u64 {
+        let paths = slow.list(&Path::new(FOLDER).join(folder)).unwrap_or_default();
+        let files = paths.iter().filter(|path| path.extension().is_some_and(|ending| ending != "pvd"));
+        files.map(|path| slow.size(path).unwrap()).sum()
+    };
+    assert_eq!(frames.bytes, ["fields", "contacts", "coarse"].map(size).iter().sum::<u64>());
 }
 
 #[test]

@@ -1,0 +1,31 @@
+//! What frames and checkpoints cost a run, and the thread that writes them.
+
+use serde::{Deserialize, Serialize};
+
+/// Frames that were written since the run was started or resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FramesRecord {
+    /// Number of frames.
+    pub count: u64,
+    /// Bytes of their files.
+    pub bytes: u64,
+    /// Wall time for which the run stood still to copy what frames show, with the download from a GPU \[s\].
+    pub copying: f64,
+    /// Wall time for which the run waited until earlier frames were written \[s\].
+    pub waiting: f64,
+    /// Wall time of writing, beside the run \[s\].
+    pub writing: f64,
+}
+
+/// Checkpoints that were written since the run was started or resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointsRecord {
+    /// Number of checkpoints.
+    pub count: u64,
+    /// Wall time for which the run stood still to copy its state and to store its tables \[s\].
+    pub copying: f64,
+    /// Wall time for which the run waited until a checkpoint was stored: before the next one, and at its end \[s\].
+    pub waiting: f64,
+    /// Wall time of writing, beside the run; that of the frames is not part of it \[s\].
+    pub writing: f64,
+}

@@ -4,6 +4,7 @@ mod bandwidth;
 mod bed;
 mod case;
 mod fluid;
+mod frames;
 mod lattice;
 mod rigid_fluid;
 mod scaling;
@@ -43,6 +44,7 @@ Examples:
   seixo bench rigid-fluid                          fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench rigid-fluid --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
+  seixo bench frames --particles 1000000           what the frames of a run cost it; see seixo bench frames --help
   seixo bench view --device gpu                    pictures a second, and what looking costs a run; see seixo bench view --help
 
 Settling takes most of the time of the beds: 20 000 steps, once for each case and size. What is printed is the median of the repeats.
@@ -100,6 +102,7 @@ enum Part {
     RigidFluid(rigid_fluid::RigidFluidArguments),
     Scaling(scaling::ScalingArguments),
     View(view::ViewArguments),
+    Frames(frames::FramesArguments),
 }
 
 /// Parses the name of a [`ForceAssembly`].
@@ -161,6 +164,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
             return rigid_fluid::rigid_fluid(arguments).map_err(|failure| failure.with_json(arguments.json));
         }
         Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.with_json(arguments.prints_json())),
+        Some(Part::Frames(arguments)) => return frames::frames(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.with_json(arguments.json)),
         None => {}
     }

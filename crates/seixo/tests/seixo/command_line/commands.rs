@@ -621,6 +621,24 @@ fn a_quick_bench_measures_every_case() {
 }
 
 #[test]
+fn a_quick_bench_measures_frames_of_each_encoding() {
+    let stage = Stage::new();
+    let line = "bench frames --particles 64 --repeat 3 --every 2 --encoding compressed,raw --threads 1 --json";
+    let text = stage.succeed(line).out;
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    for (line, encoding) in lines.iter().zip(["compressed", "raw"]) {
+        assert_eq!(line["encoding"], encoding);
+        assert_eq!((line["particles"].as_u64(), line["frames"].as_u64()), (Some(64), Some(4)), "{line}");
+        assert_eq!(line["checkpoints"]["count"], 2);
+        assert!(
+            line["bytes"].as_f64() > Some(1000.0) && line["copying"].as_f64() > Some(0.0),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn the_tables_of_the_reference_are_run_beside_what_it_prints() {
     let stage = Stage::new();
     let lines_of = |line: &str| -> Vec<Value> {

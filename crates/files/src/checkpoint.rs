@@ -5,7 +5,7 @@
 //! format version    u32
 //! preface           the header
 //! preface, bytes    of each section: name, kind, encoding, count, stored bytes, BLAKE3 of the stored bytes; and these,
-//!                   little-endian values, zstd level 1
+//!                   little-endian values, zstd level 1, in frames of 4 MiB
 //! 0                 u32
 //! seal              BLAKE3 of all bytes before
 //! ```
@@ -32,6 +32,7 @@
 use crate::FilesError;
 use crate::error::Refused;
 use crate::layer::{FileLayer, LayerFile, beside, folder_of, temporary_of, write_temporary};
+use crate::parallel::in_parallel;
 use seixo_engine::state::{Column, Sections, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -161,10 +162,26 @@ fn most_plain_bytes(stored: u64) -> u64 {
 /// Bytes of a section that may shrink as far as it likes: of so few, all sections together stay below [`FREE_EXPANSION`].
 const SMALL_SECTION: usize = (FREE_EXPANSION / MAX_SECTIONS) as usize;
 
+/// Bytes that are packed together. A constant, as files must not depend on the number of threads.
+const BLOCK: usize = 4 << 20;
+
+/// Packs numbers in blocks, each into a frame of its own; a reader takes frames that follow each other for one.
+fn packed(plain: &[u8], threads: usize) -> io::Result<Vec<u8>> {
+    // Without numbers there is one frame, which is empty.
+    let count = plain.len().div_ceil(BLOCK).max(1);
+    let blocks = in_parallel(count, threads, |index| {
+        let start = index * BLOCK;
+        zstd::bulk::compress(&plain[start..plain.len().min(start + BLOCK)], 1)
+    });
+    let blocks: Vec<Vec<u8>> = blocks.into_iter().collect::<io::Result<_>>()?;
+    Ok(blocks.concat())
+}
+
 /// A checkpoint on its way to the disk: takes the sections as they are made. Errors are returned at the end.
 struct Writing<'a> {
     file: &'a mut dyn LayerFile,
     seal: blake3::Hasher,
+    threads: usize,
     sections: u64,
     failed: io::Result<()>,
 }
@@ -193,7 +210,7 @@ impl Writing<'_> {
         let plain = plain_bytes(&column);
         let (kind, count) = (Kind::of(&column), count(&column));
         drop(column);
-        let packed = zstd::bulk::compress(&plain, 1)?;
+        let packed = packed(&plain, self.threads)?;
         let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MAX_EXPANSION;
         let (encoding, stored) = if is_believed {
             (Encoding::Zstd, packed)
@@ -231,8 +248,22 @@ pub fn write<E: From<FilesError>>(
     header: &Header,
     save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
 ) -> Result<PathBuf, E> {
+    write_on_threads(layer, folder, 1, header, save)
+}
+
+/// As [`write()`]; this number of threads packs the sections. The file does not depend on it.
+///
+/// # Errors
+/// As [`write()`].
+pub fn write_on_threads<E: From<FilesError>>(
+    layer: &dyn FileLayer,
+    folder: &Path,
+    threads: usize,
+    header: &Header,
+    save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
+) -> Result<PathBuf, E> {
     let path = folder.join(FILE_NAME);
-    write_keeping(layer, &path, Some(previous_of(&path)), header, save)?;
+    write_keeping((layer, path.as_path()), Some(previous_of(&path)), threads, header, save)?;
     Ok(path)
 }
 
@@ -247,18 +278,18 @@ pub fn write_file<E: From<FilesError>>(
     header: &Header,
     save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
 ) -> Result<(), E> {
-    write_keeping(layer, path, None, header, save)
+    write_keeping((layer, path), None, 1, header, save)
 }
 
 fn write_keeping<E: From<FilesError>>(
-    layer: &dyn FileLayer,
-    path: &Path,
+    (layer, path): (&dyn FileLayer, &Path),
     previous: Option<PathBuf>,
+    threads: usize,
     header: &Header,
     save: impl FnOnce(&mut dyn Sections) -> Result<(), E>,
 ) -> Result<(), E> {
     let (mut save, mut not_saved) = (Some(save), None);
-    let written = write_sections(layer, path, previous, header, &mut |to| {
+    let written = write_sections((layer, path), previous, threads, header, &mut |to| {
         // Called once.
         not_saved = save.take().and_then(|save| save(to).err());
         if not_saved.is_some() {
@@ -277,9 +308,9 @@ fn write_keeping<E: From<FilesError>>(
 }
 
 fn write_sections(
-    layer: &dyn FileLayer,
-    path: &Path,
+    (layer, path): (&dyn FileLayer, &Path),
     previous: Option<PathBuf>,
+    threads: usize,
     header: &Header,
     save: &mut dyn FnMut(&mut dyn Sections) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -289,6 +320,7 @@ fn write_sections(
         let mut writing = Writing {
             file,
             seal: blake3::Hasher::new(),
+            threads,
             sections: 0,
             failed: Ok(()),
         };

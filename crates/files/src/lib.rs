@@ -25,6 +25,7 @@ pub mod mesh_in;
 pub mod mesh_out;
 pub mod owner;
 pub mod pairs_in;
+mod parallel;
 pub mod path_in;
 pub mod scene_names;
 pub mod sieve_in;

@@ -45,6 +45,25 @@ fn write(layer: &dyn FileLayer, folder: &Path, header: &Header, state: State) ->
     })
 }
 
+#[test]
+fn the_file_does_not_depend_on_the_threads_that_pack_it() {
+    // More than two blocks, the last one not full.
+    let position: Vec<f64> = (0..1_200_000u32).map(|k| f64::from(k).sqrt()).collect();
+    let state = State {
+        sections: vec![("position".into(), Column::F64(position)), ("bonds".into(), Column::F64(vec![]))],
+    };
+    let [one, three] = [1, 3].map(|threads| {
+        let disk = FaultyDisk::new();
+        let written = checkpoint::write_on_threads(&disk, Path::new(FOLDER), threads, &header(3), |to| {
+            state.clone().put_to(to);
+            Ok::<(), FilesError>(())
+        });
+        disk.read(&written.unwrap()).unwrap()
+    });
+    assert!(one == three);
+    assert!(read_bytes(&one).unwrap() == (header(3), state));
+}
+
 fn put(layer: &dyn FileLayer, path: &Path, bytes: &[u8]) {
     let mut file = layer.create(path).unwrap();
     file.write_all(bytes).unwrap();

@@ -15,6 +15,8 @@ pub(super) struct CheckpointJob {
     pub state: State,
     /// Whether the checkpoint before is kept.
     pub keeps_previous: bool,
+    /// Number of threads that pack it.
+    pub threads: usize,
 }
 
 /// A checkpoint that survives a power cut.
@@ -34,8 +36,9 @@ impl CheckpointJob {
             header,
             state,
             keeps_previous,
+            threads,
         } = self;
-        let path = checkpoint::write(layer, &folder, &header, |to| {
+        let path = checkpoint::write_on_threads(layer, &folder, threads, &header, |to| {
             state.put_to(to);
             Ok::<(), FilesError>(())
         })?;

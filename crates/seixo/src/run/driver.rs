@@ -402,6 +402,7 @@ impl<'a> Driver<'a> {
             header,
             state,
             keeps_previous: self.keeps_previous,
+            threads: self.tables.record.threads,
         });
         let seconds = clock.elapsed().as_secs_f64();
         self.copy_time += seconds;

@@ -64,7 +64,7 @@ struct State {
     /// frames.
     has_failed: bool,
     warning: Option<String>,
-    /// Checkpoints that the run has not heard of.
+    /// Checkpoints that the run has not reported yet.
     stored: Vec<StoredCheckpoint>,
     /// Simulated time of the newest checkpoint \[s\].
     newest: Option<f64>,

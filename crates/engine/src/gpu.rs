@@ -22,6 +22,7 @@ mod preview;
 mod search_benchmark;
 mod servos;
 mod step;
+mod strides;
 mod tables;
 mod transfer;
 mod voxels;
@@ -54,6 +55,7 @@ use seixo_sweeps::tiles::ContactKernelConfig;
 use std::any::Any;
 use std::sync::Arc;
 use step::PendingSteps;
+use strides::LongStrides;
 use tables::{StaticTables, Tables};
 
 pub(crate) use bodies::CoupledBodies;
@@ -295,6 +297,8 @@ pub(crate) struct GpuGrains<C, R> {
     /// Steps between the last two rebuilds of the lists.
     interval: u64,
     since_rebuild: u64,
+    /// How far grains moved in single steps since then.
+    strides: LongStrides,
 }
 
 /// Upper limit for the blocks of a launch with n threads: grids of several rows have a few more blocks than needed.

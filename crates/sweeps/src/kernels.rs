@@ -4,11 +4,11 @@
 //! error occurred. Then it does nothing. So the state stays as it was until the host, which reads the flags later, handles them.
 //!
 //! ```
-//! use seixo_sweeps::kernels::{DONE, FLAGS, HALTED, KINDS};
+//! use seixo_sweeps::kernels::{DONE, FLAGS, HALTED, KINDS, LONG_STRIDES};
 //! use seixo_sweeps::motion::TOO_COMPRESSED;
 //! // Every flag of the motion has a word in the flag buffer. The words that control steps come after these.
 //! assert!(TOO_COMPRESSED < 1u32 << KINDS);
-//! assert_eq!([HALTED, DONE, FLAGS], [KINDS, KINDS + 2, KINDS + 4]);
+//! assert_eq!([HALTED, DONE, LONG_STRIDES, FLAGS], [KINDS, KINDS + 2, KINDS + 4, KINDS + 8]);
 //! ```
 
 pub mod assembly;
@@ -49,11 +49,19 @@ pub const HALTED: usize = KINDS;
 /// Index of the word that counts the completed steps.
 pub const DONE: usize = HALTED + 2;
 
-/// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, and whether bonds broke.
+/// Number of levels of strides, see [`LONG_STRIDES`].
+pub const STRIDE_LEVELS: usize = 4;
+
+/// Index of the first of [`STRIDE_LEVELS`] words, which say whether a grain moved farther in a step than the stride of a level. From level to level
+/// the square of this stride halves.
+pub const LONG_STRIDES: usize = KINDS + 4;
+
+/// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, whether bonds broke, and the levels
+/// of strides.
 ///
 /// Parities alternate. So a flag that a step raises halts the next step, and not those of its own threads that have yet to begin. The step number is
 /// not an argument, so all launches are alike, which is faster in graphics APIs.
-pub const FLAGS: usize = KINDS + 4;
+pub const FLAGS: usize = LONG_STRIDES + STRIDE_LEVELS;
 
 /// Whether a step before this one, of parity `parity`, raised a halt.
 #[cube]

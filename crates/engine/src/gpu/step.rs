@@ -145,6 +145,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.send_loads(host, batch as usize);
         self.send_poses_of_bodies(host, batch);
         self.gpu.clear(&self.flags);
+        if self.since_rebuild == 0 {
+            self.strides.forget();
+        }
         self.queued = Some(PendingSteps {
             now: self.now,
             forces_known: self.forces_known,
@@ -202,6 +205,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host.context.steps += done;
         host.place_sides();
         self.since_rebuild += done;
+        self.strides.take_over(flags);
         host.profile.add_on_gpu(STEPS, queued.start, done);
         Ok(raised(flags))
     }
@@ -351,6 +355,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             sides: host.sides_ahead(ahead),
             ..host.context.stepping
         };
+        let strides = self.stride_bounds(host, ahead);
         let no_walls = &self.no_rows;
         let nothing = (&self.cells.lengths, &self.cells.kept, &self.old_rows.history, &self.wall_power);
         let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
@@ -393,6 +398,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.power.records(),
                 stepping::<C, R>(&now),
                 R::of(host.context.settings.overlap_limit),
+                R::of(strides.widest_square),
+                R::of(strides.square),
+                strides.level,
                 self.n as u32,
                 host.context.materials.count,
                 parity,

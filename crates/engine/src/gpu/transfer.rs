@@ -8,6 +8,7 @@ use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
 use super::gear::GpuGear;
 use super::step::BATCH;
+use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
 use super::{Cells, GpuGrains, Number, PairHistory, Rows, WallRows, doubles, numbers, room_for_cubes};
 use crate::populations::Populations;
@@ -191,6 +192,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             queued: None,
             interval: 64,
             since_rebuild: 64,
+            strides: LongStrides::default(),
             gpu,
         };
         let (rebuilds, steps) = (host.grains.rebuilds, host.context.steps);
@@ -222,7 +224,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let position = order
             .iter()
             .flat_map(|&i| host.grains.fields.position[i as usize * RECORD..][..RECORD].to_vec());
-        gpu.write_part(&self.position[self.now], 0, &numbers::<C>(position));
+        let position = numbers::<C>(position);
+        gpu.write_part(&self.position[self.now], 0, &position);
+        let listed = gpu.download_part(&self.reference, 0..RECORD * self.n).wait()?;
+        if position.iter().zip(&listed).any(|(now, listed)| now.double() != listed.double()) {
+            self.strides.begin_displaced(host.grains.rebuilds);
+        }
         let mut place = vec![0u32; self.n];
         for (new, &old) in order.iter().enumerate() {
             place[old as usize] = new as u32;

@@ -325,6 +325,32 @@ fn in_mixed_precision_too_things_fall_with_gravity() {
 }
 
 #[test]
+fn grains_that_slow_down_before_they_use_up_their_skin_get_new_lists_as_on_the_cpu() {
+    // Thrown upward, they cross 1/1.05 of the height of the throw in step 24 of 30, when they move 0.2 times as fast as at the start.
+    let mut world = far_away(10.0, 0.0);
+    let dt = 0.5 * Simulation::new(world.clone(), on_cpu()).unwrap().time_step().value;
+    let (duration, skin) = (30.0 * dt, 1e-4);
+    let height = 1.05 * 0.5 * skin;
+    let gravity = 2.0 * height / (duration * duration);
+    world.gravity = [0.0, 0.0, -gravity];
+    world.grains.position[1][0] += 1e-3;
+    world.grains.velocity = vec![[0.0, 0.0, gravity * duration]; 3];
+    let rebuilds = |settings: Settings, steps: u64| {
+        let settings = Settings {
+            time_step: Some(dt),
+            skin: Some(skin),
+            ..settings
+        };
+        after(&world, settings, steps).rebuilds()
+    };
+    let expected = [20, 30].map(|steps| rebuilds(on_cpu(), steps));
+    assert_eq!(expected[1], expected[0] + 1);
+    for precision in [Precision::F64, Precision::Mixed] {
+        assert_eq!([20, 30].map(|steps| rebuilds(on_gpu(precision), steps)), expected, "{precision:?}");
+    }
+}
+
+#[test]
 fn a_world_that_empties_goes_on_empty() {
     let mut world = beds::falling(300, TangentialLaw::Mindlin);
     world.walls.truncate(4);

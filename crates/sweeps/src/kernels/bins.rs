@@ -90,6 +90,7 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
                 new_velocity,
                 new_spin,
                 stepping,
+                R::new(-1.0),
                 false,
             );
             raised |= gone.flags;

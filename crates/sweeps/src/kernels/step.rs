@@ -1,7 +1,7 @@
 //! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::{add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
+use super::{LONG_STRIDES, add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
 use crate::bodies::FREE;
 use crate::layout::{Record, last, record, xyz};
 use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
@@ -43,6 +43,10 @@ pub struct StepKernelConfig {
 /// `half_velocity`, `half_spin` and `spin` sum the powers of normal damping, of tangential forces and of their damping.
 /// [`crate::kernels::measure::collect()`] adds these sums to the ledger. So the ledger costs a step neither memory traffic nor a wait between
 /// threads.
+///
+/// A grain is compared with its position at the last rebuild of the lists only if it could have moved too far: if it moves by more than
+/// `stride_square` \[m²\] in this step, or if a grain did so in a step before. `widest_square` is the squared stride of the first level, and `level`
+/// that of this step, see [`LONG_STRIDES`]. If `stride_square` is negative, all grains are compared.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -74,6 +78,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     power: &mut [Record<C>],
     stepping: &StepParameters<C, R>,
     overlap_limit: R,
+    widest_square: R,
+    stride_square: R,
+    level: u32,
     n: u32,
     materials: u32,
     parity: u32,
@@ -98,6 +105,10 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     if plan.bonded {
         from = rows_of_bonds[own * 2usize] as usize;
         to = rows_of_bonds[own * 2usize + 1usize] as usize;
+    }
+    let mut sure_square = R::new(-1.0);
+    if plan.advance {
+        sure_square = sure_stride_square::<R>(flags, level, stride_square);
     }
     let goes = begins(flags, parity, plan.advance);
     if goes && i < n as usize {
@@ -166,9 +177,11 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         new_velocity,
                         new_spin,
                         stepping,
+                        sure_square,
                         plan.kind.frictional,
                     );
                     raised |= gone.flags;
+                    record_long_stride::<R>(flags, gone.moved_square, widest_square);
                     took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
                     if plan.rotates {
                         rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
@@ -202,9 +215,11 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     new_velocity,
                     new_spin,
                     stepping,
+                    sure_square,
                     plan.kind.frictional,
                 );
                 raised |= gone.flags;
+                record_long_stride::<R>(flags, gone.moved_square, widest_square);
                 if plan.rotates {
                     rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
                 }
@@ -230,6 +245,29 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         add_sum::<C, R>(power, took);
     } else {
         store_sum::<C, R>(power, took);
+    }
+}
+
+/// Squared stride up to which a grain surely has not used up its skin after this step \[m²\]. Negative if a grain strode farther in an earlier step.
+#[cube]
+fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_square: R) -> R {
+    let strode = flags[level as usize + LONG_STRIDES];
+    select(strode == 0u32, stride_square, R::new(-1.0))
+}
+
+/// Sets the words of all levels whose stride is shorter than that of a grain. Threads that write at the same time write the same value.
+#[cube]
+fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {
+    let mut square = widest_square;
+    #[unroll]
+    for level in 0..4usize {
+        if moved_square > square {
+            // Reads of one word by many threads are faster than writes.
+            if flags[level + LONG_STRIDES] == 0u32 {
+                flags[level + LONG_STRIDES] = 1u32;
+            }
+        }
+        square *= R::new(0.5);
     }
 }
 
@@ -273,9 +311,12 @@ pub(super) struct AdvanceResult<C: Real, R: Real> {
     pub flags: u32,
     /// Energy dissipated by local damping \[J\].
     pub damping_work: R,
+    /// Squared displacement in this step \[m²\].
+    pub moved_square: R,
 }
 
-/// Moves grain i by one step under its load. `turning` is its record of `spin`.
+/// Moves grain i by one step under its load. `turning` is its record of `spin`. Its position at the last rebuild of the lists is only read if it moves
+/// by more than `sure_square` \[m²\].
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
@@ -290,6 +331,7 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
     stepping: &StepParameters<C, R>,
+    sure_square: R,
     #[comptime] frictional: bool,
 ) -> AdvanceResult<C, R> {
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
@@ -298,8 +340,17 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     let mut damping_work = onward.damping_work;
     let position = drift::<C>(&grain.position, &onward.moving, C::wide(stepping.dt));
     let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
-    let moved = between::<C, R>(&xyz::<C>(reference[i]), &position);
-    let flags = flags_of::<C, R>(&position, stride.dot(&stride), moved.dot(&moved), stepping);
+    // The difference of the stored positions, so that their rounding counts.
+    let moved = between::<C, R>(&grain.position, &position);
+    let moved_square = moved.dot(&moved);
+    let mut far_square = moved_square;
+    // A comparison with NaN is false, so what is not finite is found in the same step.
+    let is_near = moved_square <= sure_square;
+    if !is_near {
+        let far = between::<C, R>(&xyz::<C>(reference[i]), &position);
+        far_square = far.dot(&far);
+    }
+    let flags = flags_of::<C, R>(&position, stride.dot(&stride), far_square, stepping);
     half_velocity[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.normal_power));
     new_velocity[i] = record::<R>(&onward.whole, grain.mass);
     new_position[i] = record::<C>(&position, grain.reach);
@@ -315,6 +366,7 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
         position,
         flags,
         damping_work,
+        moved_square,
     }
 }
 

@@ -30,6 +30,8 @@ pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
     fn whole(x: Self) -> u32;
     /// An integer as a number; exact below 2²⁴.
     fn counted(n: u32) -> Self;
+    /// An integer of either sign as a number; exact below 2²⁴.
+    fn signed(n: i32) -> Self;
 }
 
 #[cube]
@@ -53,6 +55,9 @@ impl Real for f32 {
     fn counted(n: u32) -> f32 {
         n as f32
     }
+    fn signed(n: i32) -> f32 {
+        n as f32
+    }
 }
 
 #[cube]
@@ -73,6 +78,9 @@ impl Real for f64 {
         f64::max(x, 0.0) as u32
     }
     fn counted(n: u32) -> f64 {
+        n as f64
+    }
+    fn signed(n: i32) -> f64 {
         n as f64
     }
 }

@@ -23,6 +23,7 @@ pub mod bonds;
 pub mod bounding_boxes;
 pub mod buckets;
 pub mod cells;
+pub mod compact_position;
 pub mod contact;
 pub mod dfsph;
 pub mod diffusion;

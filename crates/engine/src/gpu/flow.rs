@@ -4,6 +4,7 @@ mod arrays;
 mod backend;
 mod body_boundary;
 mod boundary;
+mod compact_positions;
 mod dfsph;
 mod domain;
 mod muller;
@@ -26,6 +27,7 @@ use crate::surroundings::Surroundings;
 use crate::world::Vec3;
 use body_boundary::GpuBodyBoundaries;
 use boundary::WallParticleMotion;
+use compact_positions::CompactPositions;
 use dfsph::GpuPressureSolver;
 use domain::FlowDomainState;
 pub(crate) use domain::{FluidColumn, FluidDomainBackend, FluidNeighbors, NoNeighbors};
@@ -109,6 +111,7 @@ pub(crate) struct GpuFluid<C, R> {
     position: [Buffer<C>; 2],
     flowing: [Buffer<R>; 2],
     now: usize,
+    compact: CompactPositions,
     /// Velocities of walls, if they move or their surfaces do.
     motion: Buffer<R>,
     /// Velocities and pressures of wall particles and of small grains, as the fluid sees them.
@@ -230,6 +233,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 gpu.buffer(RECORD * n, "velocities")?,
             ],
             now: 0,
+            compact: CompactPositions::new::<C, R>(&gpu, host, n)?,
             motion: if host.compiled_for.moving {
                 as_r(&fields.particle_velocity, "velocities of walls")?
             } else {
@@ -282,6 +286,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     /// Sorts the particles by cell, and removes those that are marked as removed.
     fn sort(&mut self, host: &mut Flow) -> Result<(), GpuError> {
         let n = self.n;
+        self.compact.are_current = false;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let keys = Keys {
             key: &self.key,
@@ -474,11 +479,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     fn forces(&mut self, host: &Flow, parity: u32, advance: bool) {
+        self.update_compact_positions();
         // Small blocks use the registers better. Without `advance` powers are stored, which requires the block size of the ledger.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and threads beyond n do nothing. Rows are interleaved in tiles, and the list has room for their sizes, which
         // the scan sums up. Lists refer to indices below n. All fields have n records. Kinds of fluids are rows of the table; kinds of walls are not
-        // looked up. `owned` has n words if it is read. Flags have all their words, and powers two records for every block.
+        // looked up. `owned` has n words if it is read, and compact positions have n records. Flags have all their words, and powers two records for
+        // every block.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -491,6 +498,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
                 self.media.argument(),
                 self.position[self.now].records(),
+                self.compact.records[self.now].records(),
                 self.flowing[self.now].records(),
                 self.motion.records(),
                 self.seen.records(),
@@ -499,15 +507,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.rate.records(),
                 self.reference.records(),
                 self.position[self.now ^ 1].records(),
+                self.compact.records[self.now ^ 1].records(),
                 self.flowing[self.now ^ 1].records(),
                 self.flags.argument(),
                 self.power.records(),
                 self.smoother(host),
+                self.compact.scale::<C, R>(),
                 stepping::<C, R>(&host.stepping),
                 self.n as u32,
                 parity,
                 self.body_boundaries.as_ref().map_or(u32::MAX, GpuBodyBoundaries::first_kind),
                 self.plan,
+                self.compact.are_used,
                 advance,
                 self.border.is_some(),
             );

@@ -52,6 +52,7 @@ mod bonds_on_a_gpu;
 mod broad_phase;
 mod broad_phase_on_a_gpu;
 mod cells;
+mod compact_positions;
 mod contact_list;
 mod contact_records;
 mod courant;

@@ -2,6 +2,7 @@
 
 use super::{begins, put_sum, raise, store_sum};
 use crate::bodies::FREE;
+use crate::compact_position::{CompactPosition, CompactScale, compact_apart, compact_position};
 use crate::entries::{TILE, first_entry};
 use crate::fluid::{
     FluidKernelConfig, WALL_BIT, advected, drifted_position, is_passing, is_suspended, mass_at, medium_at, medium_of, parcel,
@@ -13,7 +14,7 @@ use cubecl::prelude::*;
 use seixo_laws::fluid::shifting::taken_up;
 use seixo_laws::fluid::{Separation, Smoother, exchange, surface_energy};
 use seixo_laws::motion::gravity_energy;
-use seixo_laws::{Coordinate, Real, Vector3, widened};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
 /// Adds the powers of particle i to its sums: those taken by viscosity and by diffusion, and the power that it gained.
 #[cube]
@@ -29,7 +30,7 @@ pub(super) fn add_up<R: Real, C: Coordinate<R>>(i: usize, took: Record<R>, half_
     );
 }
 
-/// Advances fluid particle i under its force by one step, and adds up its powers as [`add_up()`].
+/// Advances fluid particle i under its force by one step, and adds up its powers as [`add_up()`]. Returns its new position and volume.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
@@ -48,7 +49,7 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
     flags: &mut [u32],
     stepping: &StepParameters<C, R>,
     parity: u32,
-) {
+) -> Record<C> {
     let half = half_velocity[i];
     let heat = thermal[i];
     let now = advected::<C, R>(
@@ -70,9 +71,47 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
         heat.extract(2usize) + C::wide(took.extract(0usize)),
         last::<C>(heat) + C::wide(took.extract(1usize)),
     );
-    new_position[i] = record::<C>(&now.position, now.volume);
+    let onward = record::<C>(&now.position, now.volume);
+    new_position[i] = onward;
     new_flow[i] = record::<R>(&now.velocity, now.pressure);
     raise(flags, parity, now.flags);
+    onward
+}
+
+/// The compact position in a record.
+#[cube]
+fn compact_of(record: Record<u32>) -> CompactPosition {
+    CompactPosition {
+        x: record.extract(0usize),
+        y: record.extract(1usize),
+        z: record.extract(2usize),
+    }
+}
+
+/// A record of the compact position and the volume in a record of both.
+#[cube]
+fn compacted<R: Real, C: Coordinate<R>>(place: Record<C>, scale: &CompactScale<C, R>) -> Record<u32> {
+    let position = compact_position::<C, R>(&xyz::<C>(place), scale);
+    let mut record = Record::<u32>::empty();
+    record.insert(0usize, position.x);
+    record.insert(1usize, position.y);
+    record.insert(2usize, position.z);
+    record.insert(3usize, u32::reinterpret(C::near(last::<C>(place))));
+    record
+}
+
+/// Computes the records of compact positions and volumes of all particles, see [`crate::compact_position`].
+#[cube(launch)]
+pub fn compact_positions<R: Real, C: Coordinate<R>>(
+    position: &[Record<C>],
+    compact: &mut [Record<u32>],
+    scale: &CompactScale<C, R>,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        compact[i] = compacted::<R, C>(position[i], scale);
+    }
 }
 
 /// Computes forces and density rates, and advances fluid particles by one step. Without `advance`, `rate` gets the forces and rates. With it, `rate`
@@ -87,6 +126,9 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 /// Positions and flows are read from one set of buffers, which no thread writes, and written to another. The last number of `half_velocity` sums the
 /// powers that a particle gains, including the energy stored by surface tension. `thermal` holds its density error, the density rate of the step
 /// before, and sums of the powers taken by viscosity and diffusion, half of each pair's.
+///
+/// If it `uses_compact` positions, it reads those of neighbors from the records of [`compact_positions()`] in `compact`. Those of the particles that it
+/// writes to `new_position` are written to `new_compact`.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
@@ -97,6 +139,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     owned: &[u32],
     media: &[R],
     position: &[Record<C>],
+    compact: &[Record<u32>],
     flowing: &[Record<R>],
     motion: &[Record<R>],
     seen: &[Record<R>],
@@ -105,15 +148,18 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     rate: &mut [Record<R>],
     reference: &[Record<C>],
     new_position: &mut [Record<C>],
+    new_compact: &mut [Record<u32>],
     new_flow: &mut [Record<R>],
     flags: &mut [u32],
     power: &mut [Record<C>],
     smoother: &Smoother<R>,
+    compact_scale: &CompactScale<C, R>,
     stepping: &StepParameters<C, R>,
     n: u32,
     parity: u32,
     first_laden: u32,
     #[comptime] plan: FluidKernelConfig,
+    #[comptime] uses_compact: bool,
     #[comptime] advance: bool,
     #[comptime] decomposition_invariant: bool,
 ) {
@@ -143,6 +189,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 }
                 new_position[i] = place;
                 new_flow[i] = moving;
+                if comptime!(uses_compact) {
+                    new_compact[i] = compacted::<R, C>(place, compact_scale);
+                }
             }
         }
         let mut is_found = is_fluid;
@@ -198,19 +247,45 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             if entries > 1u32 {
                 next = list[first + TILE] as usize;
             }
-            let mut coming_place = position[j];
+            let mut own_compact = Record::<u32>::new(0u32);
+            let mut coming_compact = own_compact;
+            let mut coming_place = here;
+            if comptime!(uses_compact) {
+                own_compact = compact[own];
+                coming_compact = compact[j];
+            } else {
+                coming_place = position[j];
+            }
             let mut coming_flow = flowing[j];
             for s in 0..entries {
                 let there = coming_place;
+                let compact_there = coming_compact;
                 let mut far = coming_flow;
                 let at = j;
                 j = next;
                 if s + 2u32 < entries {
                     next = list[first + (s as usize + 2usize) * TILE] as usize;
                 }
-                coming_place = position[j];
+                if comptime!(uses_compact) {
+                    coming_compact = compact[j];
+                } else {
+                    coming_place = position[j];
+                }
                 coming_flow = flowing[j];
-                let other_volume = C::near(last::<C>(there));
+                let mut other_volume = zero;
+                let mut apart = Vector3::<R>::zero();
+                if comptime!(uses_compact) {
+                    other_volume = R::reinterpret(compact_there.extract(3usize));
+                    apart = compact_apart::<C, R>(&compact_of(own_compact), &compact_of(compact_there), compact_scale);
+                } else {
+                    other_volume = C::near(last::<C>(there));
+                    let between = place.minus(&xyz::<C>(there));
+                    if comptime!(plan.sides > 0) {
+                        apart = near_image::<C, R>(&between, &stepping.sides, plan.sides);
+                    } else {
+                        apart = near_vector::<C, R>(&between);
+                    }
+                }
                 let mut is_wall = !is_fluid;
                 let mut other_velocity = xyz::<R>(far);
                 if comptime!(plan.has_drift()) {
@@ -232,7 +307,6 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         share = R::new(1.0);
                     }
                 }
-                let apart = near_image::<C, R>(&place.minus(&xyz::<C>(there)), &stepping.sides, plan.sides);
                 let other_drag = xyz::<R>(far);
                 let other = parcel::<R>(other_volume, &other_velocity, other_runs, &other_drag, last::<R>(far));
                 let mut other_kind = own_kind;
@@ -297,7 +371,7 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let of_pairs = four_numbers::<R>(viscous, diffusive, gained, surface);
             if comptime!(advance && !plan.carrying) {
                 if is_fluid {
-                    fly_on::<R, C>(
+                    let onward = fly_on::<R, C>(
                         i,
                         &place,
                         &force,
@@ -314,6 +388,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         stepping,
                         parity,
                     );
+                    if comptime!(uses_compact) {
+                        new_compact[i] = compacted::<R, C>(onward, compact_scale);
+                    }
                 } else {
                     rate[i] = record::<R>(&force, density_rate);
                 }

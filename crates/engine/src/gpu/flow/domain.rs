@@ -292,6 +292,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         if self.plan.moving {
             gpu.lengthen(&mut self.motion, RECORD * room, what)?;
         }
+        self.compact.make_room(gpu, room)?;
         if self.is_incompressible() {
             self.projecting.make_room(gpu, room)?;
         }

@@ -6,6 +6,7 @@ mod case;
 mod fluid;
 mod frames;
 mod lattice;
+mod published;
 mod rigid_fluid;
 mod scaling;
 mod search;
@@ -41,6 +42,7 @@ Examples:
   seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench falling-spheres --device gpu         a million spheres for 10 000 steps: the seconds it takes
   seixo bench muller --device gpu                  the fluid solver of [Müller 2003]
+  seixo bench published --short                    whole runs beside published wall times of other programs; see seixo bench published --help
   seixo bench rigid-fluid                          fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench rigid-fluid --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
@@ -97,6 +99,7 @@ pub struct BenchArguments {
 /// Benchmarks of parts of the program.
 #[derive(Subcommand)]
 enum Part {
+    Published(published::PublishedArguments),
     Search(search::SearchArguments),
     #[command(alias = "s4")]
     RigidFluid(rigid_fluid::RigidFluidArguments),
@@ -159,6 +162,7 @@ struct Floor {
 /// Runs the cases.
 pub fn bench(arguments: &BenchArguments) -> Done {
     match &arguments.part {
+        Some(Part::Published(arguments)) => return published::published(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::Search(arguments)) => return search::search(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::RigidFluid(arguments)) => {
             return rigid_fluid::rigid_fluid(arguments).map_err(|failure| failure.with_json(arguments.json));

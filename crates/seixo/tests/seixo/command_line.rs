@@ -17,6 +17,7 @@ mod output;
 mod owner;
 mod periodic;
 mod probes;
+mod published;
 mod random;
 mod refusals;
 mod scaling;

@@ -8,7 +8,7 @@
 //! use seixo_sweeps::motion::TOO_COMPRESSED;
 //! // Every flag of the motion has a word in the flag buffer. The words that control steps come after these.
 //! assert!(TOO_COMPRESSED < 1u32 << KINDS);
-//! assert_eq!([HALTED, DONE, LONG_STRIDES, FLAGS], [KINDS, KINDS + 2, KINDS + 4, KINDS + 8]);
+//! assert_eq!([HALTED, DONE, LONG_STRIDES, FLAGS], [KINDS, KINDS + 2, KINDS + 4, KINDS + 20]);
 //! ```
 
 pub mod assembly;
@@ -50,11 +50,14 @@ pub const HALTED: usize = KINDS;
 pub const DONE: usize = HALTED + 2;
 
 /// Number of levels of strides, see [`LONG_STRIDES`].
-pub const STRIDE_LEVELS: usize = 4;
+pub const STRIDE_LEVELS: usize = 16;
 
 /// Index of the first of [`STRIDE_LEVELS`] words, which say whether a grain moved farther in a step than the stride of a level. From level to level
-/// the square of this stride halves.
+/// the square of this stride is multiplied by [`STRIDE_RATIO`].
 pub const LONG_STRIDES: usize = KINDS + 4;
+
+/// See [`LONG_STRIDES`].
+pub const STRIDE_RATIO: f32 = 0.4;
 
 /// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, whether bonds broke, and the levels
 /// of strides.

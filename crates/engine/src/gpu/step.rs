@@ -19,6 +19,9 @@ use std::time::Instant;
 /// Maximum number of steps that are queued before the host reads the flags.
 pub(super) const BATCH: usize = 128;
 
+/// Most grains whose launches are worth repeating. The host launches the steps of more grains in less time than they run.
+const MOST_REPEATED: usize = 200_000;
+
 /// Passes of the GPU that the profile distinguishes. The host waits for many steps at once, so it cannot time the parts of a step. For fluids there
 /// are steps, lists, and the exchange through inlets and outlets.
 pub(crate) const PASSES: [&str; 5] = [
@@ -92,7 +95,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// As [`super::GpuBackend::launch_state`]. Sides that slide, scalars, bodies, bonds, loads and Gear's method pass values that depend on time, or do
     /// more than launch.
     pub(super) fn state_of_launches(&self, host: &Populations) -> Option<LaunchState> {
-        let depends_on_time = self.forces_known
+        let depends_on_time = !self.is_repeated()
+            || self.forces_known
             || self.kind.sides == SHEARED
             || !self.diffusions.is_empty()
             || self.carriers.is_some()
@@ -105,6 +109,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             now: self.now,
             rebuilds: host.grains.rebuilds,
         })
+    }
+
+    /// Whether the grains are so few, and the GPU such, that repeated launches pay.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.n <= MOST_REPEATED && self.gpu.can_record()
     }
 
     /// Whether these flags require an action of the host.

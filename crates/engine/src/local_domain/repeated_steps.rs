@@ -8,8 +8,6 @@ use seixo_device::gpu::Recording;
 
 /// Steps in a recording. An even number, as steps alternate between two parities.
 const RECORDED: u32 = 8;
-/// Most grains that are worth a recording. The host launches the steps of more grains in less time than they run.
-const MOST_GRAINS: usize = 200_000;
 /// Fewest steps in a batch that is worth a recording, which costs as much as launching dozens of steps. Lists are expected to last two batches.
 const LEAST_BATCH: u64 = 64;
 /// Fewest steps to be taken, this batch included, that are worth a recording: it is dropped after them.
@@ -59,8 +57,7 @@ pub(super) fn repeatable_batch(local: &LocalDomain, most: u64) -> u64 {
 /// What the launches of all steps from now on refer to; `None` if these differ, or repetition does not pay.
 fn launch_state(local: &LocalDomain) -> Option<LaunchState> {
     let remote = local.backend.grains.as_ref().filter(|_| !local.populations.fluids_on_gpu())?;
-    let pays = remote.grains() <= MOST_GRAINS && remote.gpu().can_record();
-    if pays { remote.launch_state(&local.populations) } else { None }
+    remote.launch_state(&local.populations)
 }
 
 /// Queues the first steps of a batch, and records them.

@@ -1,7 +1,7 @@
 //! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::{LONG_STRIDES, add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
+use super::{LONG_STRIDES, STRIDE_RATIO, add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
 use crate::bodies::FREE;
 use crate::layout::{Record, last, record, xyz};
 use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
@@ -260,14 +260,14 @@ fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_square: R) 
 fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {
     let mut square = widest_square;
     #[unroll]
-    for level in 0..4usize {
+    for level in 0..16usize {
         if moved_square > square {
             // Reads of one word by many threads are faster than writes.
             if flags[level + LONG_STRIDES] == 0u32 {
                 flags[level + LONG_STRIDES] = 1u32;
             }
         }
-        square *= R::new(0.5);
+        square *= R::new(STRIDE_RATIO);
     }
 }
 

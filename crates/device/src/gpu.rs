@@ -31,6 +31,7 @@ mod runtime;
 mod scan;
 mod shared_buffer;
 mod sort;
+mod workspace;
 
 pub use address::CudaMemory;
 pub use bins::Bins;
@@ -41,6 +42,7 @@ pub use recording::{Recording, claim_cuda};
 pub use reduce::Fold;
 pub use shared_buffer::SharedBuffer;
 pub use sort::Order;
+pub use workspace::Workspace;
 
 use buffer::Account;
 use cubecl::ir::{ElemType, IntKind};

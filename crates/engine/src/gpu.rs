@@ -26,6 +26,7 @@ mod strides;
 mod tables;
 mod transfer;
 mod voxels;
+mod wall_lists;
 mod wear;
 
 #[cfg(test)]
@@ -44,9 +45,10 @@ use bonds::GpuBonds;
 use diffusion::GpuDiffusion;
 use domain::DomainState;
 use gear::GpuGear;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Word};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::{KINDS, THREADS};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
 use seixo_sweeps::motion::{StepParameters, StepParametersLaunch};
@@ -190,6 +192,7 @@ struct Rows<R> {
     tile_first: Buffer<u32>,
     list: Buffer<u32>,
     history: Buffer<R>,
+    workspace: Workspace,
 }
 
 /// The walls, and the grains near them.
@@ -232,6 +235,7 @@ struct Cells<C> {
     corners: Buffer<C>,
     lengths: Buffer<u32>,
     kept: Buffer<u32>,
+    workspace: Workspace,
     /// Number of ghosts among each of the candidates, and that before it.
     counts: Buffer<u32>,
     starts: Buffer<u32>,
@@ -294,6 +298,8 @@ pub(crate) struct GpuGrains<C, R> {
     forces_known: bool,
     /// Queued steps whose result the host has not collected yet.
     queued: Option<PendingSteps>,
+    /// Box around the centers of all grains after the last steps, if the lists are to be rebuilt there \[m\].
+    box_after_steps: Option<Bounds>,
     /// Steps between the last two rebuilds of the lists.
     interval: u64,
     since_rebuild: u64,

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
+use super::scan::ScanRoom;
 use super::{Buffer, Gpu, GpuError, Word, units};
 use cubecl::prelude::*;
 
@@ -50,9 +51,22 @@ impl Gpu {
     /// # Panics
     /// If a buffer is shorter than required.
     pub fn compact(&self, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
-        assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
         let sums = self.scratch::<u32>(n + 1)?;
-        self.exclusive_scan(keep, n, &sums)?;
+        self.compact_in((&sums, &self.scan_room(n)?), keep, n, places, kept);
+        Ok(())
+    }
+
+    /// As [`Gpu::compact`], in memory for at least n + 1 sums, and to scan n counts.
+    pub(super) fn compact_in(
+        &self,
+        (sums, scan): (&Buffer<u32>, &ScanRoom),
+        keep: &Buffer<u32>,
+        n: usize,
+        places: &Buffer<u32>,
+        kept: &Buffer<u32>,
+    ) {
+        assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
+        self.scan_in(scan, keep, n, sums);
         let (count, dim) = units(n + 1);
         // SAFETY: items are read up to n; the sum of a kept item is at most its index.
         unsafe {
@@ -67,7 +81,6 @@ impl Gpu {
                 n as u32,
             );
         }
-        Ok(())
     }
 
     /// Reorders n items of `width` words each: item k of `to` becomes item `order[k]` of `from`.

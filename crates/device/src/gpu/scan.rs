@@ -88,14 +88,77 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     }
 }
 
+/// Adds to every item the sum of all earlier blocks, from the sums of each of these `blocks`.
+#[cube(launch_unchecked)]
+fn add_earlier_blocks(sums: &mut [u32], totals: &[u32], blocks: u32, n: u32) {
+    let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
+    let unit = UNIT_POS as usize;
+    let mut end = CUBE_POS;
+    if end > blocks as usize {
+        end = blocks as usize;
+    }
+    let mut own = 0u32;
+    let mut block = UNIT_POS as usize;
+    while block < end {
+        own += totals[block];
+        block += THREADS_PER_BLOCK as usize;
+    }
+    shared[unit] = own;
+    sync_cube();
+    let mut reach = 128usize;
+    while reach > 0usize {
+        if unit < reach {
+            let other = shared[unit + reach];
+            shared[unit] += other;
+        }
+        sync_cube();
+        reach /= 2usize;
+    }
+    let base = shared[0];
+    let start = CUBE_POS * BLOCK + unit;
+    #[unroll]
+    for k in 0..ITEMS {
+        let place = start + k * THREADS_PER_BLOCK as usize;
+        if place < n as usize {
+            sums[place] += base;
+        }
+    }
+}
+
+/// Most blocks whose sums every block adds up by itself. With more, their sums are scanned.
+const FEW_BLOCKS: usize = BLOCK;
+
 /// Memory for the sums of blocks, of blocks of blocks, and so on.
+#[derive(Default)]
 pub(super) struct ScanRoom {
     totals: Vec<Buffer<u32>>,
     bases: Vec<Buffer<u32>>,
 }
 
+impl ScanRoom {
+    /// Memory to scan n counts, allocated by `allocate`.
+    pub(super) fn new(n: usize, allocate: impl Fn(usize) -> Result<Buffer<u32>, GpuError>) -> Result<ScanRoom, GpuError> {
+        let (mut totals, mut bases) = (Vec::new(), Vec::new());
+        let mut blocks = (n + 1).div_ceil(BLOCK);
+        loop {
+            totals.push(allocate(blocks)?);
+            if blocks <= FEW_BLOCKS {
+                return Ok(ScanRoom { totals, bases });
+            }
+            bases.push(allocate(blocks)?);
+            blocks = blocks.div_ceil(BLOCK);
+        }
+    }
+
+    /// Whether it has no memory yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.totals.is_empty()
+    }
+}
+
 impl Gpu {
-    /// Sets `sums[k]` to the sum of the first k counts, and `sums[n]` to the sum of all n. Sums beyond 2³² wrap.
+    /// Sets `sums[k]` to the sum of the first k counts, and `sums[n]` to the sum of all n. Sums beyond 2³² wrap. A [`super::Workspace`] does the same
+    /// without an allocation.
     ///
     /// # Errors
     /// If there is no memory for the sums of blocks, 4 bytes for every 2048 items.
@@ -107,18 +170,9 @@ impl Gpu {
         Ok(())
     }
 
-    /// Allocates memory to scan n counts.
+    /// Allocates temporary memory to scan n counts.
     pub(super) fn scan_room(&self, n: usize) -> Result<ScanRoom, GpuError> {
-        let (mut totals, mut bases) = (Vec::new(), Vec::new());
-        let mut blocks = (n + 1).div_ceil(BLOCK);
-        loop {
-            totals.push(self.scratch(blocks)?);
-            if blocks == 1 {
-                return Ok(ScanRoom { totals, bases });
-            }
-            bases.push(self.scratch(blocks)?);
-            blocks = blocks.div_ceil(BLOCK);
-        }
+        ScanRoom::new(n, |blocks| self.scratch(blocks))
     }
 
     /// As [`Gpu::exclusive_scan`], in memory for at least as many counts.
@@ -146,12 +200,25 @@ impl Gpu {
                 n as u32,
             );
         }
-        if blocks > 1 {
+        if blocks > FEW_BLOCKS {
             let bases = &room.bases[level];
             self.scan_level(room, level + 1, totals, blocks, bases, blocks);
             // SAFETY: sums are written below n; bases are read below their number.
             unsafe {
                 add_to_blocks::launch_unchecked(self.client(), cubes(blocks), dim, sums.argument(), bases.argument(), n as u32);
+            }
+        } else if blocks > 1 {
+            // SAFETY: sums are written below n; totals are read below the number of blocks, for which they have room.
+            unsafe {
+                add_earlier_blocks::launch_unchecked(
+                    self.client(),
+                    cubes(blocks),
+                    dim,
+                    sums.argument(),
+                    totals.argument(),
+                    blocks as u32,
+                    n as u32,
+                );
             }
         }
     }

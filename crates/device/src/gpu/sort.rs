@@ -71,24 +71,36 @@ impl Gpu {
     ///
     /// # Panics
     /// If a buffer is shorter than required.
-    pub fn order_by_key(
+    pub fn order_by_key(&self, key: &Buffer<u32>, id: &Buffer<u32>, n: usize, keys: usize, into: Order) -> Result<(), GpuError> {
+        let counts = self.scratch::<u32>(keys)?;
+        self.order_in((&counts, &self.scan_room(keys)?), key, id, n, keys, into);
+        Ok(())
+    }
+
+    /// As [`Gpu::order_by_key`], in memory for at least as many counts of keys, and to scan them.
+    pub(super) fn order_in(
         &self,
+        (counts, scan): (&Buffer<u32>, &ScanRoom),
         key: &Buffer<u32>,
         id: &Buffer<u32>,
         n: usize,
         keys: usize,
         Order { order, first, room }: Order,
-    ) -> Result<(), GpuError> {
+    ) {
         assert!(key.len() >= n && id.len() >= n && order.len() >= n, "{n} items");
         assert!(room.len() >= n, "room for {n} items");
-        assert!(first.len() > keys, "{keys} keys, {} firsts", first.len());
-        let counts = self.scratch::<u32>(keys)?;
-        self.clear(&counts);
+        assert!(
+            first.len() > keys && counts.len() >= keys,
+            "{keys} keys, {} firsts, {} counts",
+            first.len(),
+            counts.len()
+        );
+        self.clear(counts);
         let grouping = Grouping {
-            counts: &counts,
+            counts,
             // `order` is written last; until then it holds the offsets.
             rank: order,
-            scan: &self.scan_room(keys)?,
+            scan,
         };
         self.group_by_key(key, n, keys, grouping, room, first);
         let (count, dim) = units(n);
@@ -106,7 +118,6 @@ impl Gpu {
                 n as u32,
             );
         }
-        Ok(())
     }
 
     /// Groups n items by key, in any order within a key: `items[first[k]..first[k + 1]]` become those of key k. `counts` must be zero before;

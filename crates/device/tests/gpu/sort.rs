@@ -1,5 +1,5 @@
 use crate::{MANY, SIZES, gpu, random, shuffled};
-use seixo_device::gpu::{Bins, Order};
+use seixo_device::gpu::{Bins, Order, Workspace};
 
 /// `order` and `first`, computed twice.
 fn sorted(key: &[u32], id: &[u32], keys: usize) -> (Vec<u32>, Vec<u32>) {
@@ -69,6 +69,39 @@ fn many_items_come_in_the_order_of_key_and_id() {
     let key: Vec<u32> = (0..MANY).map(|_| random() % keys as u32).collect();
     let id = shuffled(MANY, 6);
     assert!(sorted(&key, &id, keys) == expected(&key, &id, keys));
+}
+
+#[test]
+fn a_workspace_sorts_and_compacts_as_calls_without_one() {
+    let gpu = gpu();
+    let mut workspace = Workspace::new(&gpu).unwrap();
+    for n in [3_000, 40, 5_000] {
+        let mut random = random(n as u64);
+        let keys = n / 2;
+        let key: Vec<u32> = (0..n).map(|_| random() % keys as u32).collect();
+        let id = shuffled(n, 5);
+        let [order, room, places] = ["order", "room", "places"].map(|what| gpu.buffer(n, what).unwrap());
+        let (first, kept) = (gpu.buffer(keys + 1, "firsts").unwrap(), gpu.buffer(1, "number kept").unwrap());
+        let into = Order {
+            order: &order,
+            first: &first,
+            room: &room,
+        };
+        let (key_there, id_there) = (gpu.upload(&key, "keys").unwrap(), gpu.upload(&id, "ids").unwrap());
+        workspace.order_by_key(&gpu, &key_there, &id_there, n, keys, into).unwrap();
+        assert_eq!(
+            (gpu.download(&order).unwrap(), gpu.download(&first).unwrap()),
+            expected(&key, &id, keys),
+            "{n} items"
+        );
+        let keep: Vec<u32> = key.iter().map(|key| key % 2).collect();
+        workspace
+            .compact(&gpu, &gpu.upload(&keep, "flags").unwrap(), n, &places, &kept)
+            .unwrap();
+        let number = gpu.download(&kept).unwrap()[0] as usize;
+        let expected: Vec<u32> = (0..n as u32).filter(|&item| keep[item as usize] == 1).collect();
+        assert_eq!(gpu.download_part(&places, 0..number).wait().unwrap(), expected, "{n} items");
+    }
 }
 
 #[test]

@@ -380,11 +380,10 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             side.make_room(&gpu, &widths)?;
         }
         let leaving = self.border().leaving;
-        self.sort(host, leaving, true)?;
+        self.sort(host, (leaving, true), None)?;
         self.record_new_indices();
         self.rename_shared();
-        self.list_pairs(host)?;
-        self.list_walls(host)?;
+        self.list_neighbors(host)?;
         self.make_room_for_wall_flows()?;
         self.list_bonds_by_grain(host)?;
         for arrived in std::mem::take(&mut self.border().arrived) {

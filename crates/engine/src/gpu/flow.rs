@@ -13,7 +13,7 @@ mod shifting;
 mod suspension;
 mod xsph;
 
-use super::neighbor_lists::{Keys, UNBOUNDED};
+use super::neighbor_lists::{Extent, Keys, UNBOUNDED};
 use super::tables::{Index, RowSearch, Tables};
 use super::{Cells, FinishedSteps, Number, Rows, SharedWithFluids, done_by_sides, doubles, numbers, room_for_cubes, stepping};
 use crate::bodies::Bodies;
@@ -297,7 +297,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let everywhere = UNBOUNDED.concat();
         let cells = self
             .cells
-            .order(&self.gpu, &mut host.cells, &everywhere, &self.reference, keys, n)?;
+            .order(&self.gpu, &mut host.cells, Extent::Domain(&everywhere), &self.reference, keys, n)?;
         if decomposed.is_some() {
             self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
         }

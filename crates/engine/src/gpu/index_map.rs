@@ -85,7 +85,7 @@ impl<C: Number> Cells<C> {
         make_room(gpu, &mut self.counts, candidates, "domains")?;
         make_room(gpu, &mut self.starts, candidates + 1, "domains")?;
         self.test(gpu, among, block, &tested, None);
-        gpu.exclusive_scan(&self.counts, candidates, &self.starts)?;
+        self.workspace.exclusive_scan(gpu, &self.counts, candidates, &self.starts)?;
         self.test(gpu, among, block, &tested, Some(found));
         Ok(gpu.download_part(&self.starts, candidates..candidates + 1).wait()?[0] as usize)
     }

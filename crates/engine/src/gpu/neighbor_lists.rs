@@ -1,25 +1,24 @@
 //! Rebuild of cells and neighbor lists on the GPU: the same cells, order and rows as on the host.
 
 use super::bonds::GpuBonds;
+use super::domain::DomainState;
 use super::step::is_skin_used_up;
 use super::tables::{Index, RowSearch};
-use super::{Cells, DomainBackend, GpuGrains, Number, Rows, WallRows, done_by_sides, numbers, stepping};
-use crate::broad_phase::{GRAINS, WALLS};
+use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, stepping};
+use crate::broad_phase::GRAINS;
 use crate::populations::Populations;
 use crate::search::{self, ListCounts};
 use crate::world::LeavingPolicy;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, Word, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Word, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::domain::{REMOVED_KEYS, key_removed_last};
 use seixo_sweeps::kernels::{THREADS, neighbor_lists};
-use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
+use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::OPEN;
-use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
-use std::sync::Arc;
 
 /// Corners of an infinite box.
 pub(super) const UNBOUNDED: [[f64; 3]; 2] = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
@@ -32,6 +31,15 @@ pub(super) struct Keys<'a> {
     pub member: Option<&'a Buffer<u32>>,
 }
 
+/// What cells are laid out around.
+#[derive(Clone, Copy)]
+pub(super) enum Extent<'a> {
+    /// The particles that are inside the domain with these corners \[m\], whose box is yet to be found.
+    Domain(&'a [f64]),
+    /// All particles, whose centers have this box.
+    Known(Bounds),
+}
+
 /// Makes sure that a buffer has room, with a quarter more if it must grow; then its contents are lost.
 pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
     if buffer.len() < len {
@@ -41,9 +49,20 @@ pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, 
     Ok(())
 }
 
+/// Marks of the grains that get no row of neighbors: the candidates if they are marked, or those of a subdomain. `None` if all get one.
+fn rowless<'a, C, R>(is_marked: bool, candidates: &'a Buffer<u32>, border: Option<&'a DomainState<C, R>>) -> Option<&'a Buffer<u32>> {
+    let decomposed = border.filter(|border| border.is_decomposed);
+    if is_marked {
+        Some(candidates)
+    } else {
+        decomposed.map(|border| &border.member)
+    }
+}
+
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Sorts the grains into cells and rebuilds the lists of pairs and walls. With `leaving`, grains outside the domain are removed.
-    pub(super) fn rebuild_neighbor_lists(&mut self, host: &mut Populations, leaving: bool) -> Result<(), GpuError> {
+    /// Sorts the grains into cells and rebuilds the lists of pairs and walls. With `leaving`, grains outside the domain are removed. Otherwise the box
+    /// of their centers may be `known` \[m\].
+    pub(super) fn rebuild_neighbor_lists(&mut self, host: &mut Populations, leaving: bool, known: Option<Bounds>) -> Result<(), GpuError> {
         self.count_rebuild(host);
         if self.kind.sides != OPEN {
             self.wrap_grains(host)?;
@@ -55,13 +74,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.add_bond_work(host)?;
             self.remove_leaving_scalars(host)?;
         }
-        let cells = self.sort(host, leaving, false)?;
-        if self.binned.is_some() {
-            self.bin_grains(host, cells)?;
-        } else {
-            self.list_pairs(host)?;
-        }
-        self.list_walls(host)?;
+        let cells = self.sort(host, (leaving, false), known)?;
+        self.bin_grains(host, cells)?;
+        self.list_neighbors(host)?;
         self.make_room_for_wall_flows()
     }
 
@@ -122,10 +137,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Sorts the grains by cell, and returns the number of cells. With `moving`, some grains are marked as removed.
-    pub(super) fn sort(&mut self, host: &mut Populations, leaving: bool, moving: bool) -> Result<usize, GpuError> {
+    /// Sorts the grains by cell, and returns the number of cells. With `moving`, some grains are marked as removed. If no grain is removed, the box of
+    /// their centers may be `known` \[m\].
+    pub(super) fn sort(
+        &mut self,
+        host: &mut Populations,
+        (leaving, moving): (bool, bool),
+        known: Option<Bounds>,
+    ) -> Result<usize, GpuError> {
         let n = self.n;
         let domain = Self::domain_of(host, leaving);
+        let extent = known.map_or(Extent::Domain(&domain), Extent::Known);
         let keys = Keys {
             key: &self.key,
             id: &self.id,
@@ -133,7 +155,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             member: self.border.as_ref().filter(|_| moving).map(|border| &border.member),
         };
         let position = &self.position[self.now];
-        let cells = self.cells.order(&self.gpu, &mut host.grains.cells, &domain, position, keys, n)?;
+        let cells = self.cells.order(&self.gpu, &mut host.grains.cells, extent, position, keys, n)?;
         if leaving || moving {
             self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
         }
@@ -152,8 +174,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     fn reorder(&mut self) {
         let (n, now) = (self.n, self.now);
         let (gpu, order) = (&self.gpu, &self.order);
-        gpu.gather(&self.id, order, n, 1, &self.key);
+        let [of_old, of_new] = [now, now ^ 1];
+        let (count, dim) = units(n);
+        // The buffer of list positions is free: it is written last.
+        neighbor_lists::reorder_motion::launch::<R, C>(
+            gpu.client(),
+            count.clone(),
+            dim,
+            order.argument(),
+            self.id.argument(),
+            self.material.argument(),
+            self.position[of_old].records(),
+            self.velocity[of_old].records(),
+            self.spin[of_old].records(),
+            self.half_velocity.records(),
+            self.key.argument(),
+            self.cells.lengths.argument(),
+            self.position[of_new].records(),
+            self.velocity[of_new].records(),
+            self.spin[of_new].records(),
+            self.reference.records(),
+            n as u32,
+            self.kind.frictional,
+        );
         swap(&mut self.id, &mut self.key);
+        swap(&mut self.material, &mut self.cells.lengths);
+        swap(&mut self.half_velocity, &mut self.reference);
         let members = match (&mut self.carriers, &mut self.border) {
             (_, Some(border)) => {
                 // Ids of the grains in the old rows.
@@ -164,18 +210,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             (None, None) => None,
         };
         let seats = self.holding.as_mut().and_then(GpuBonds::seats);
-        let words = [&mut self.material, &mut self.group];
-        for words in words.into_iter().chain(members).chain(seats) {
+        for words in members.into_iter().chain(seats) {
             gpu.gather(words, order, n, 1, &self.key);
             swap(words, &mut self.key);
         }
-        let [of_old, of_new] = [now, now ^ 1];
-        gpu.gather(&self.position[of_old], order, n, RECORD, &self.position[of_new]);
-        gpu.gather(&self.velocity[of_old], order, n, RECORD, &self.velocity[of_new]);
         self.reorder_scalars(of_old, of_new);
-        // The buffer of list positions is free: it is written below.
-        gpu.gather(&self.half_velocity, order, n, RECORD, &self.reference);
-        swap(&mut self.half_velocity, &mut self.reference);
         if let Some(orientations) = self.holding.as_mut().and_then(GpuBonds::orientations_to_sort) {
             gpu.gather(orientations, order, n, RECORD, &self.reference);
             swap(orientations, &mut self.reference);
@@ -195,57 +234,94 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(&self.force, order, n, RECORD, &self.velocity[of_old]);
             swap(&mut self.force, &mut self.velocity[of_old]);
         }
-        if self.kind.frictional {
-            gpu.gather(&self.spin[of_old], order, n, RECORD, &self.spin[of_new]);
-            gpu.gather(&self.half_spin, order, n, RECORD, &self.reference);
-            swap(&mut self.half_spin, &mut self.reference);
-            if self.forces_known {
-                gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
-                swap(&mut self.torque, &mut self.spin[of_old]);
-            }
+        if self.kind.frictional && self.forces_known {
+            gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
+            swap(&mut self.torque, &mut self.spin[of_old]);
         }
-        self.now = of_new;
-        let (count, dim) = units(n);
-        neighbor_lists::record_list_positions::launch::<C>(
-            self.gpu.client(),
+        neighbor_lists::reorder_rest::launch::<C>(
+            gpu.client(),
             count,
             dim,
-            self.position[self.now].records(),
+            order.argument(),
+            self.group.argument(),
+            self.half_spin.records(),
+            self.position[of_new].records(),
+            self.key.argument(),
             self.reference.records(),
+            self.position[of_old].records(),
             n as u32,
+            self.kind.frictional,
         );
+        swap(&mut self.group, &mut self.key);
+        if self.kind.frictional {
+            swap(&mut self.half_spin, &mut self.reference);
+        }
+        // The list positions were written to the free buffer of positions.
+        swap(&mut self.reference, &mut self.position[of_old]);
+        self.now = of_new;
         self.find_members();
         self.find_seats();
     }
 
-    pub(super) fn list_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+    /// Lists the pairs, unless cells are rebuilt at every step, and the grains near walls. Waits once, for the numbers of entries of both.
+    pub(super) fn list_neighbors(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+        let lists_pairs = self.binned.is_none();
+        if lists_pairs {
+            self.count_pairs(host)?;
+        }
+        let walls = self.count_near_walls(host)?;
+        let mut copies = self.gpu.copies();
+        let entries = lists_pairs.then(|| self.rows.request_entries(&mut copies, self.n));
+        let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
+        let arrived = copies.wait()?;
+        if let Some(entries) = entries {
+            self.fill_pairs(host, arrived.take(entries)[0] as usize)?;
+        }
+        match near {
+            Some((counts, near)) => self.fill_near_walls(host, near, counts.map(|count| arrived.take(count)[0] as usize)),
+            None => Ok(()),
+        }
+    }
+
+    /// Queues the count of the pairs of sorted grains.
+    fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         // Smooth grains have no contact history to carry over from the old rows.
         if self.kind.frictional {
             swap(&mut self.rows, &mut self.old_rows);
         }
         self.fill_tables(host)?;
-        let (n, gpu) = (self.n, &self.gpu);
-        let position = &self.position[self.now];
-        let index = Index::of(&host.grains.cells, &self.cells, self.tables.as_ref(), &self.no_rows);
-        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
-        let member = if self.mark_candidates(host, GRAINS) {
-            Some(&self.key)
-        } else {
-            decomposed.map(|border| &border.member)
-        };
+        let is_marked = self.mark_candidates(host, GRAINS);
         let search = RowSearch {
-            index,
-            position,
-            n,
-            all: n,
+            index: Index::of(&host.grains.cells, &self.cells, self.tables.as_ref(), &self.no_rows),
+            position: &self.position[self.now],
+            n: self.n,
+            all: self.n,
             lengths: &self.cells.lengths,
-            member,
+            member: rowless(is_marked, &self.key, self.border.as_ref()),
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
         };
-        self.rows.count(gpu, &search)?;
-        let entries = self.rows.entries(gpu, n)?;
+        self.rows.count(&self.gpu, &search)
+    }
+
+    /// Queues the writing of the pairs, which have this many entries, and of their contact histories.
+    fn fill_pairs(&mut self, host: &Populations, entries: usize) -> Result<(), GpuError> {
+        let (n, gpu) = (self.n, &self.gpu);
+        // Once more, as the count of grains near walls overwrote the marks.
+        let is_marked = self.mark_candidates(host, GRAINS);
+        // The search of the count.
+        let search = RowSearch {
+            index: Index::of(&host.grains.cells, &self.cells, self.tables.as_ref(), &self.no_rows),
+            position: &self.position[self.now],
+            n,
+            all: n,
+            lengths: &self.cells.lengths,
+            member: rowless(is_marked, &self.key, self.border.as_ref()),
+            // The next step overwrites it.
+            room: &self.position[self.now ^ 1],
+        };
         self.rows.fill(gpu, &search, entries)?;
+        let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         self.drop_inside_bodies();
         if host.context.settings.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
@@ -281,164 +357,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         Ok(())
     }
-
-    /// Lists the grains near walls, for the poses of the walls at this step.
-    pub(super) fn list_walls(&mut self, host: &mut Populations) -> Result<(), GpuError> {
-        let Some(mut near) = self.walls.take() else {
-            return Ok(());
-        };
-        let (n, gpu) = (self.n, &self.gpu);
-        near.add_wear(gpu, host)?;
-        // The grid of walls at rest changes with the skin only.
-        if host.walls.has_moving() || host.walls.cell_first.is_empty() {
-            host.walls.place(host.context.time(), false);
-            near.send(gpu, host)?;
-        }
-        // Smooth grains have no contact history to carry over from the old rows.
-        if self.kind.frictional {
-            swap(&mut near.row, &mut near.old_row);
-            swap(&mut near.list, &mut near.old_list);
-            swap(&mut near.history, &mut near.old_history);
-        }
-        let member = if self.mark_candidates(host, WALLS) {
-            &self.key
-        } else {
-            self.member()
-        };
-        self.wall_rows(&near, host, (member, &self.cells.lengths), false);
-        gpu.exclusive_scan(&self.cells.lengths, n, &near.row)?;
-        self.compact_near(&mut near)?;
-        near.entries = gpu.download_part(&near.row, n..n + 1).wait()?[0] as usize;
-        make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
-        make_room(
-            gpu,
-            &mut near.history,
-            near.entries * host.walls.contact_histories,
-            "histories of walls",
-        )?;
-        make_room(gpu, &mut near.wall_contacts, near.entries * WALL_CONTACT, "touches of walls")?;
-        gpu.clear(&near.wall_contacts);
-        if let Some(work) = &mut near.work {
-            make_room(gpu, work, near.entries, "wear of walls")?;
-            gpu.clear(work);
-        }
-        self.wall_rows(&near, host, (member, &near.list), true);
-        if self.kind.frictional {
-            let (count, dim) = units(n);
-            neighbor_lists::carry_wall_histories::launch::<R, C>(
-                gpu.client(),
-                count,
-                dim,
-                near.row.argument(),
-                near.list.argument(),
-                near.elements.argument(),
-                near.history.argument(),
-                self.order.argument(),
-                near.old_row.argument(),
-                near.old_list.argument(),
-                near.old_history.argument(),
-                self.rows_at_last_rebuild(),
-                n as u32,
-                host.walls.contact_histories,
-            );
-        } else {
-            gpu.clear(&near.history);
-        }
-        self.walls = Some(near);
-        Ok(())
-    }
-
-    /// Lists the grains that have a row of wall elements.
-    fn compact_near(&self, near: &mut WallRows<C, R>) -> Result<(), GpuError> {
-        let (gpu, n) = (&self.gpu, self.n);
-        let (count, dim) = units(n);
-        neighbor_lists::have_rows::launch(gpu.client(), count, dim, self.cells.lengths.argument(), n as u32);
-        gpu.compact(&self.cells.lengths, n, &near.grains, &self.cells.kept)?;
-        near.near = gpu.download(&self.cells.kept)?[0] as usize;
-        Ok(())
-    }
-
-    /// Counts the elements near every grain into `out`, or fills the rows with them. `member` has the marks of grains as [`GpuGrains::member`].
-    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, (member, out): (&Buffer<u32>, &Buffer<u32>), fill: bool) {
-        let (touching, is_held) = self.prescribed_members([&self.id, &self.order]);
-        let (count, dim) = units(self.n);
-        neighbor_lists::wall_rows::launch::<C>(
-            self.gpu.client(),
-            count,
-            dim,
-            self.position[self.now].argument(),
-            near.elements.argument(),
-            near.planes.argument(),
-            near.grid.argument(),
-            near.shape.argument(),
-            near.cell_first.argument(),
-            near.cell_list.argument(),
-            near.row.argument(),
-            member.argument(),
-            touching.argument(),
-            is_held.argument(),
-            out.argument(),
-            C::of(host.walls.skin),
-            near.planes.len() as u32,
-            self.n as u32,
-            fill,
-            self.has_members(),
-        );
-    }
 }
 
-impl<C: Number, R: Number> WallRows<C, R> {
-    /// Walls of the host, without rows yet.
-    pub(super) fn new(gpu: &Gpu, host: &mut Populations, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
-        let frictional = host.context.materials.has_friction;
-        let walls = &host.walls;
-        let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
-        let mut near = WallRows {
-            elements: gpu.buffer(walls.start.len(), "walls")?,
-            start: upload(&walls.start)?,
-            at_rest: upload(&walls.at_rest)?,
-            records: gpu.buffer(walls.given.len() * WALL, "walls")?,
-            servos: Arc::new(gpu.buffer(walls.servos.len(), "walls")?),
-            poses: gpu.buffer(
-                if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
-                "poses of walls",
-            )?,
-            planes: gpu.buffer(0, "walls")?,
-            grid: gpu.buffer(0, "walls")?,
-            shape: gpu.buffer(0, "walls")?,
-            cell_first: gpu.buffer(0, "walls")?,
-            cell_list: gpu.buffer(0, "walls")?,
-            row: gpu.zeros(n + 1, "rows of walls")?,
-            old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
-            list: gpu.buffer(0, "grains near walls")?,
-            old_list: gpu.buffer(0, "grains near walls")?,
-            history: gpu.buffer(0, "histories of walls")?,
-            old_history: gpu.buffer(0, "histories of walls")?,
-            wall_contacts: gpu.buffer(0, "touches of walls")?,
-            work: walls.wears().then(|| gpu.buffer(0, "wear of walls")).transpose()?,
-            grains: gpu.buffer(n, "grains near walls")?,
-            near: 0,
-            entries: 0,
-        };
-        near.send(gpu, host)?;
-        Ok(near)
+/// The box around the boxes that [`neighbor_lists::bounds()`] found \[m\], and their number of particles.
+pub(super) fn box_around<C: Number>(corners: &[C]) -> (Bounds, usize) {
+    let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
+    for pair in corners.chunks_exact(2 * RECORD) {
+        kept += pair[RECORD - 1].double();
+        for axis in 0..3 {
+            low[axis] = low[axis].min(pair[axis].double());
+            high[axis] = high[axis].max(pair[RECORD + axis].double());
+        }
     }
-
-    /// Sends the elements in their current pose, and the grid with which they are found.
-    pub(super) fn send(&mut self, gpu: &Gpu, host: &mut Populations) -> Result<(), GpuError> {
-        host.walls.sort(host.grains.cells.largest_radius());
-        let walls = &host.walls;
-        debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
-        gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
-        gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
-        gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
-        self.planes = gpu.upload(&walls.planes, "walls")?;
-        self.grid = gpu.upload(&numbers::<C>(walls.grid.iter().copied()), "walls")?;
-        self.shape = gpu.upload(&walls.shape, "walls")?;
-        self.cell_first = gpu.upload(&walls.cell_first, "walls")?;
-        self.cell_list = gpu.upload(&walls.cell_list, "walls")?;
-        Ok(())
-    }
+    (Bounds { low, high }, kept as usize)
 }
 
 impl<C: Number> Cells<C> {
@@ -469,7 +400,7 @@ impl<C: Number> Cells<C> {
         position: &Buffer<C>,
         member: Option<&Buffer<u32>>,
         n: usize,
-    ) -> Result<([f64; 3], [f64; 3], usize), GpuError> {
+    ) -> Result<(Bounds, usize), GpuError> {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
         neighbor_lists::bounds::launch::<C>(
             gpu.client(),
@@ -482,38 +413,61 @@ impl<C: Number> Cells<C> {
             n as u32,
             member.is_some(),
         );
-        let corners = gpu.download(&self.corners)?;
-        let (mut low, mut high, mut kept) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0);
-        for pair in corners.chunks_exact(2 * RECORD) {
-            kept += pair[RECORD - 1].double();
-            for axis in 0..3 {
-                low[axis] = low[axis].min(pair[axis].double());
-                high[axis] = high[axis].max(pair[RECORD + axis].double());
-            }
-        }
-        Ok((low, high, kept as usize))
+        Ok(box_around(&gpu.download(&self.corners)?))
+    }
+
+    /// Queues the search for the box around n grains after queued steps, and the request for its corners, see
+    /// [`neighbor_lists::bounds_after_steps()`].
+    pub(super) fn request_bounds(
+        &self,
+        gpu: &Gpu,
+        [even, odd]: [&Buffer<C>; 2],
+        flags: &Buffer<u32>,
+        (n, is_last): (usize, bool),
+        copies: &mut Copies,
+    ) -> Ticket<C> {
+        let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
+        neighbor_lists::bounds_after_steps::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            even.records(),
+            odd.records(),
+            flags.argument(),
+            self.corners.records(),
+            n as u32,
+            u32::from(is_last),
+        );
+        copies.add(&self.corners, 0..self.corners.len())
     }
 
     /// Box around the centers of the free ones of n particles with these member numbers \[m\]; empty if there are none.
     pub(super) fn box_of_free(&self, gpu: &Gpu, position: &Buffer<C>, member: &Buffer<u32>, n: usize) -> Result<Bounds, GpuError> {
         gpu.write(&self.domain, &numbers::<C>(UNBOUNDED.concat()));
-        let (low, high, kept) = self.bounds(gpu, position, Some(member), n)?;
-        Ok(if kept > 0 { Bounds { low, high } } else { Bounds::NOTHING })
+        let (bounds, kept) = self.bounds(gpu, position, Some(member), n)?;
+        Ok(if kept > 0 { bounds } else { Bounds::NOTHING })
     }
 
-    /// Lays out cells around those of n particles that are inside the domain with these corners, and computes the order of the particles by cell.
-    /// Returns the number of cells.
+    /// Lays out cells around n particles, or those inside a domain, and computes the order of the particles by cell. Returns the number of cells.
     pub(super) fn order(
         &mut self,
         gpu: &Gpu,
         host: &mut search::Cells,
-        domain: &[f64],
+        extent: Extent,
         position: &Buffer<C>,
         keys: Keys,
         n: usize,
     ) -> Result<usize, GpuError> {
+        let unbounded = UNBOUNDED.concat();
+        let domain = match extent {
+            Extent::Domain(corners) => corners,
+            Extent::Known(_) => &unbounded[..],
+        };
         gpu.write(&self.domain, &numbers::<C>(domain.iter().copied()));
-        let (low, high, kept) = self.bounds(gpu, position, None, n)?;
+        let (Bounds { low, high }, kept) = match extent {
+            Extent::Domain(_) => self.bounds(gpu, position, None, n)?,
+            Extent::Known(bounds) => (bounds, n),
+        };
         let cells = host.lay_out(low, high, kept);
         let spread = if keys.member.is_some() { REMOVED_KEYS } else { 0 };
         make_room(gpu, &mut self.first, cells + 2 + spread, "cells")?;
@@ -538,7 +492,7 @@ impl<C: Number> Cells<C> {
             first: &self.first,
             room: &self.lengths,
         };
-        gpu.order_by_key(keys.key, keys.id, n, cells + 1 + spread, into)?;
+        self.workspace.order_by_key(gpu, keys.key, keys.id, n, cells + 1 + spread, into)?;
         Ok(cells)
     }
 
@@ -553,6 +507,7 @@ impl<C: Number> Cells<C> {
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
             lengths: gpu.buffer(n, "lengths of rows")?,
             kept: gpu.buffer(1, "lengths of rows")?,
+            workspace: Workspace::new(gpu)?,
             counts: gpu.buffer(RECORD, "domains")?,
             starts: gpu.buffer(RECORD, "domains")?,
         })
@@ -567,6 +522,7 @@ impl<R: Number> Rows<R> {
             tile_first: gpu.zeros(n.div_ceil(TILE) + 1, "rows of neighbors")?,
             list: gpu.buffer(RECORD, "neighbors")?,
             history: gpu.buffer(RECORD, "histories of contacts")?,
+            workspace: Workspace::new(gpu)?,
         })
     }
 }

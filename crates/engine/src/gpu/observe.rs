@@ -357,7 +357,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         // Marks of the broad phase hold for the positions of the lists before.
         host.grains.bounding_volumes.forget();
-        self.rebuild_neighbor_lists(host, false)?;
+        self.rebuild_neighbor_lists(host, false, None)?;
         self.gpu.wait()
     }
 

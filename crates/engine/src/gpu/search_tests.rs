@@ -1,7 +1,8 @@
 //! A GPU lists the same pairs as the CPU, with any search. Software Vulkan suffices; without any adapter these tests fail.
 
+use super::neighbor_lists::{UNBOUNDED, box_around};
 use super::tables::{Index, RowSearch};
-use super::{GpuGrains, Number, Rows};
+use super::{Cells, GpuGrains, Number, Rows};
 use crate::assemble::fields_of;
 use crate::populations::Populations;
 use crate::search::Pairs;
@@ -12,7 +13,9 @@ use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use seixo_sweeps::entries::{PLACE, TILE};
+use seixo_sweeps::kernels::{DONE, FLAGS};
 use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::motion::SKIN_EXCEEDED;
 
 /// Spheres at rest.
 pub(crate) fn world(spheres: &[Sphere]) -> World {
@@ -162,6 +165,54 @@ fn a_gpu_lists_degenerate_arrangements_too() {
             assert!(spheres.len() == 1 || here.iter().any(|row| !row.is_empty()), "{search:?}");
         }
     }
+}
+
+#[test]
+fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
+    let gpu = Gpu::open(None).unwrap();
+    let cells = Cells::<f64>::new(&gpu, 1, 1).unwrap();
+    gpu.write(&cells.domain, &UNBOUNDED.concat());
+    // More grains than threads.
+    let n = 70_000u32;
+    let record = |k: u32| [f64::from(k * 7 % 1000), -f64::from(k * 13 % 777), f64::from(k) * 1e-3, 0.5];
+    let even: Vec<f64> = (0..n).flat_map(record).collect();
+    let odd: Vec<f64> = even.iter().map(|x| 2.0 * x + 1.0).collect();
+    let [even, odd] = [&even, &odd].map(|positions| gpu.upload(positions, "positions").unwrap());
+    let n = n as usize;
+    for (done, raised, is_last) in [(0, 1, false), (7, 1, true), (8, 0, true), (5, 0, true), (5, 0, false)] {
+        let mut flags = vec![0u32; FLAGS];
+        flags[DONE] = done;
+        flags[SKIN_EXCEEDED.trailing_zeros() as usize] = raised;
+        let flags = gpu.upload(&flags, "flags").unwrap();
+        let mut copies = gpu.copies();
+        let corners = cells.request_bounds(&gpu, [&even, &odd], &flags, (n, is_last), &mut copies);
+        let found = copies.wait().unwrap().make(corners, box_around);
+        let ended = if done % 2 == 0 { &even } else { &odd };
+        if raised == 1 || is_last {
+            assert_eq!(found, cells.bounds(&gpu, ended, None, n).unwrap(), "{done} steps");
+        } else {
+            assert_eq!(found.1, 0, "lists that stay in use need no box");
+        }
+    }
+}
+
+#[test]
+fn a_rebuild_like_the_one_before_allocates_nothing() {
+    let gpu = Gpu::open(None).unwrap();
+    let spheres: Vec<Sphere> = (0..3000u32)
+        .map(|k| ([k % 15, k / 15 % 15, k / 225].map(|c| f64::from(c) * 0.95), 0.5))
+        .collect();
+    let mut host = sorted(&world(&spheres), Search::Grid, 0.1, false);
+    let mut remote = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
+    // Old and new rows take turns.
+    for _ in 0..2 {
+        remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
+    }
+    gpu.fail_allocation(1);
+    let rebuilt = remote.rebuild_neighbor_lists(&mut host, false, None);
+    gpu.fail_allocation(0);
+    assert_eq!(rebuilt, Ok(()));
+    assert!(remote.rows.ends(&gpu, spheres.len()).unwrap() > 3000);
 }
 
 #[test]

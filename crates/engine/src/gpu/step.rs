@@ -1,10 +1,11 @@
 //! A time step of grains on the GPU: the launches of [`super::GrainLaunch`], in batches.
 
+use super::neighbor_lists::box_around;
 use super::servos::servos_run_on_host;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
-use seixo_device::gpu::{GpuError, units, units_in_cubes_of};
+use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains, walls};
@@ -12,7 +13,7 @@ use seixo_sweeps::kernels::walls::{control, place};
 use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
 use seixo_sweeps::layout::ELEMENT;
 use seixo_sweeps::motion::{LEFT_DOMAIN, NOT_FINITE, SKIN_EXCEEDED, StepParameters, TOO_CONDUCTIVE, TOO_DEEP, TOO_FAST};
-use seixo_sweeps::periodic::SHEARED;
+use seixo_sweeps::periodic::{OPEN, SHEARED};
 use seixo_sweeps::wall_pose::SERVO;
 use std::time::Instant;
 
@@ -41,14 +42,17 @@ pub(crate) const OPEN_BOUNDARIES: usize = 4;
 pub(super) struct PendingSteps {
     now: usize,
     forces_known: bool,
+    /// Number of steps, if none halts.
+    batch: u64,
     start: Instant,
 }
 
-/// Number of steps, at most a batch, until a wall has moved half the skin of the lists, or the sides have slid that far.
-fn until_walls_exceed_skin(host: &Populations) -> u64 {
+/// Number of steps, at most `most`, until a wall has moved half the skin of the lists, or the sides have slid that far. It takes as long as there are
+/// steps to look at.
+fn until_walls_exceed_skin(host: &Populations, most: u64) -> u64 {
     let walls = host
         .walls
-        .steps_until_moved(host.context.steps, host.context.stepping.dt, host.walls.slack(), BATCH as u64);
+        .steps_until_moved(host.context.steps, host.context.stepping.dt, host.walls.slack(), most);
     walls.min(host.steps_until_slid())
 }
 
@@ -59,7 +63,7 @@ pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
 
 /// Whether, by these flags, a grain moved as far as the skin allows, or a wall or a side did.
 pub(super) fn is_skin_used_up(host: &Populations, raised: u32) -> bool {
-    raised & SKIN_EXCEEDED != 0 || until_walls_exceed_skin(host) == 0
+    raised & SKIN_EXCEEDED != 0 || until_walls_exceed_skin(host, 1) == 0
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
@@ -130,7 +134,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let lists = self.counts_of_lists(host, raised)?;
             host.tune_skin(&lists);
             self.wrap_bodies(host)?;
-            self.rebuild_neighbor_lists(host, raised & LEFT_DOMAIN != 0)?;
+            let leaving = raised & LEFT_DOMAIN != 0;
+            let known = self.box_after_steps.take().filter(|_| !leaving);
+            self.rebuild_neighbor_lists(host, leaving, known)?;
             host.profile.add_on_gpu(LISTS, start, 1);
         }
         Ok(())
@@ -145,7 +151,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // vain.
         let lasting = self.interval.max(self.since_rebuild);
         let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
-        batch.min(until_walls_exceed_skin(host)).max(1)
+        batch.min(until_walls_exceed_skin(host, batch)).max(1)
     }
 
     /// Prepares a batch of steps.
@@ -157,9 +163,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if self.since_rebuild == 0 {
             self.strides.forget();
         }
+        self.box_after_steps = None;
         self.queued = Some(PendingSteps {
             now: self.now,
             forces_known: self.forces_known,
+            batch,
             start: Instant::now(),
         });
     }
@@ -182,11 +190,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let halo = self.request_halo(&mut copies, by_messages);
         let wall_contacts = self.request_wall_contacts(host, &mut copies);
         let servos = self.request_servos(host, &mut copies);
+        let corners = self.request_box(host, &mut copies);
         let arrived = copies.wait()?;
         let flags = arrived.take(flags);
         let before = host.context.steps;
         let raised = self.count_queued(host, &flags)?;
         let taken = host.context.steps - before;
+        self.box_after_steps = corners
+            .filter(|(_, is_last)| *is_last || raised & SKIN_EXCEEDED != 0)
+            .map(|(corners, _)| arrived.make(corners, |corners| box_around(corners).0));
         if taken > 0 {
             Self::receive_wall_contacts(host, &arrived, wall_contacts);
         }
@@ -199,6 +211,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             needs_host: self.needs_host(host, raised),
             messages: Self::halo_messages(&arrived, halo),
         })
+    }
+
+    /// Queues the search for the box around all grains after the queued steps, which a rebuild of the lists there needs, and requests its corners.
+    /// Also returns whether walls will have moved too far for the lists then; otherwise the box is found only if a grain has. Not where grains are
+    /// moved or removed before they are sorted, or where others are sorted with them.
+    fn request_box(&self, host: &Populations, copies: &mut Copies) -> Option<(Ticket<C>, bool)> {
+        let stays = self.kind.sides == OPEN && !self.has_members() && self.binned.is_none();
+        let queued = self.queued.as_ref().filter(|_| stays)?;
+        let positions = [&self.position[queued.now], &self.position[queued.now ^ 1]];
+        let is_last = until_walls_exceed_skin(host, queued.batch + 1) <= queued.batch;
+        let corners = self
+            .cells
+            .request_bounds(&self.gpu, positions, &self.flags, (self.n, is_last), copies);
+        Some((corners, is_last))
     }
 
     /// Counts the steps that were taken, once their flags are here, and fetches the bonds that broke in them. Returns the flags that the steps

@@ -5,7 +5,7 @@ use super::neighbor_lists::make_room;
 use super::{Cells, GpuGrains, Number, Rows, numbers};
 use crate::populations::Populations;
 use crate::search;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Order, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
@@ -73,6 +73,7 @@ pub(super) struct Tables<C> {
     /// Number of cells of every grain, and its first entry.
     count: Buffer<u32>,
     row: Buffer<u32>,
+    workspace: Workspace,
     /// Whether tables of grains that never move follow.
     is_divided: bool,
 }
@@ -159,6 +160,7 @@ impl<C: Number> Tables<C> {
             order: words()?,
             count: words()?,
             row: words()?,
+            workspace: Workspace::new(gpu)?,
             is_divided: false,
         })
     }
@@ -248,7 +250,7 @@ impl<C: Number> Tables<C> {
             first: &self.first,
             room: &self.items,
         };
-        gpu.order_by_key(&self.key, &self.owner, entries, keys, into)?;
+        self.workspace.order_by_key(gpu, &self.key, &self.owner, entries, keys, into)?;
         gpu.gather(&self.owner, &self.order, entries, 1, &self.items);
         Ok(())
     }
@@ -284,7 +286,7 @@ impl<C: Number> Tables<C> {
         make_room(gpu, &mut self.count, n, "tables of cells")?;
         make_room(gpu, &mut self.row, n + 1, "tables of cells")?;
         self.launch_boxes(gpu, position, &self.count, n, skin, false);
-        gpu.exclusive_scan(&self.count, n, &self.row)?;
+        self.workspace.exclusive_scan(gpu, &self.count, n, &self.row)?;
         let entries = gpu.download_part(&self.row, n..n + 1).wait()?[0] as usize;
         self.make_entries(gpu, entries)?;
         self.launch_boxes(gpu, position, &self.key, n, skin, true);
@@ -359,7 +361,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             n as u32,
         );
         make_room(gpu, &mut tables.owner, n, "tables of cells")?;
-        gpu.compact(marks, n, &tables.owner, &self.cells.kept)?;
+        tables.workspace.compact(gpu, marks, n, &tables.owner, &self.cells.kept)?;
         tables.fill_divided(gpu, laid_out, position, moving, (&*fixed, of_host))?;
         if is_new {
             laid_out.count_static_fill();
@@ -400,7 +402,7 @@ impl<C: Number> RowSearch<'_, C> {
 
 impl<R: Number> Rows<R> {
     /// Counts the neighbors of every particle, and sums the counts by tile. Waits for nothing.
-    pub(super) fn count<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) -> Result<(), GpuError> {
+    pub(super) fn count<C: Number>(&mut self, gpu: &Gpu, search: &RowSearch<'_, C>) -> Result<(), GpuError> {
         let (n, tiles) = (search.n, search.n.div_ceil(TILE));
         if search.marks_candidates() {
             self.mark(gpu, search);
@@ -417,13 +419,20 @@ impl<R: Number> Rows<R> {
             n as u32,
             tiles as u32,
         );
-        gpu.exclusive_scan(search.lengths, tiles, &self.tile_first)
+        self.workspace.exclusive_scan(gpu, search.lengths, tiles, &self.tile_first)
     }
 
-    /// Number of entries of the rows that were counted for n particles, with gaps. Waits for the count.
-    pub(super) fn entries(&self, gpu: &Gpu, n: usize) -> Result<usize, GpuError> {
+    /// Requests the download of the number of entries of the rows that were counted for n particles, with gaps.
+    pub(super) fn request_entries(&self, copies: &mut Copies, n: usize) -> Ticket<u32> {
         let tiles = n.div_ceil(TILE);
-        Ok(gpu.download_part(&self.tile_first, tiles..tiles + 1).wait()?[0] as usize)
+        copies.add(&self.tile_first, tiles..tiles + 1)
+    }
+
+    /// The number of [`Rows::request_entries`]. Waits for the count.
+    pub(super) fn entries(&self, gpu: &Gpu, n: usize) -> Result<usize, GpuError> {
+        let mut copies = gpu.copies();
+        let entries = self.request_entries(&mut copies, n);
+        Ok(copies.wait()?.take(entries)[0] as usize)
     }
 
     /// Writes the neighbors that [`Rows::count`] found with the same search to rows with this number of entries.

@@ -190,6 +190,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             wall_energy: gpu.zeros(RECORD * cubes, "the ledger")?,
             forces_known: true,
             queued: None,
+            box_after_steps: None,
             interval: 64,
             since_rebuild: 64,
             strides: LongStrides::default(),
@@ -198,7 +199,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (rebuilds, steps) = (host.grains.rebuilds, host.context.steps);
         let listed_at = host.walls.listed_at;
         host.context.steps = (listed_at / host.context.stepping.dt).round() as u64;
-        remote.rebuild_neighbor_lists(host, false)?;
+        remote.rebuild_neighbor_lists(host, false, None)?;
         remote.list_bonds_by_grain(host)?;
         (host.grains.rebuilds, host.context.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;

@@ -1,13 +1,13 @@
 //! Rebuild of cells and neighbor lists.
 
 use super::bodies::FREELY;
-use super::{THREADS, put_sum};
+use super::{DONE, THREADS, put_sum};
 use crate::bodies::{FREE, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, carry_history_of, first_entry, sort_by_id};
 use crate::layout::{Record, last, load, record, xyz};
-use crate::motion::StepParameters;
+use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
 use crate::periodic::{PeriodicBoundaries, wrap};
 use crate::wall::elements_near;
@@ -21,6 +21,9 @@ pub const BOUNDS: usize = 256;
 /// A coordinate larger than all others.
 const FAR: f32 = 1.0e37;
 
+/// Index of the flag that a grain exceeded the skin.
+const SKIN: usize = SKIN_EXCEEDED.trailing_zeros() as usize;
+
 /// Bounding box of the grains of each of [`BOUNDS`] blocks: lower corner and number of grains, and upper corner. Grains outside of the domain, whose
 /// corners are in `domain`, do not count; with `free_only`, neither do those that `member` does not mark as free.
 #[cube(launch)]
@@ -32,9 +35,6 @@ pub fn bounds<C: Real>(
     n: u32,
     #[comptime] free_only: bool,
 ) {
-    let unit = UNIT_POS as usize;
-    let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
-    let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
     let far = C::new(FAR);
     let mut low = Vector3::<C> { x: far, y: far, z: far };
     let mut high = low.times(C::new(-1.0));
@@ -53,8 +53,44 @@ pub fn bounds<C: Real>(
         }
         i += 65536usize;
     }
-    lows[unit] = record::<C>(&low, kept);
-    highs[unit] = record::<C>(&high, C::new(0.0));
+    put_corners::<C>(&low, &high, kept, corners);
+}
+
+/// As [`bounds()`], for all n grains after queued steps. `even` holds their positions if an even number of steps was taken, which `flags` counts, and
+/// `odd` if an odd one. The box is that of no grains, unless the steps ended because a grain exceeded the skin, or `is_last` is 1.
+#[cube(launch)]
+pub fn bounds_after_steps<C: Real>(even: &[Record<C>], odd: &[Record<C>], flags: &[u32], corners: &mut [Record<C>], n: u32, is_last: u32) {
+    let far = C::new(FAR);
+    let mut low = Vector3::<C> { x: far, y: far, z: far };
+    let mut high = low.times(C::new(-1.0));
+    let mut kept = C::new(0.0);
+    let mut end = 0u32;
+    if flags[SKIN] != 0u32 || is_last == 1u32 {
+        end = n;
+    }
+    let is_odd = flags[DONE] % 2u32 == 1u32;
+    let mut i = ABSOLUTE_POS;
+    while i < end as usize {
+        let mut p = xyz::<C>(even[i]);
+        if is_odd {
+            p = xyz::<C>(odd[i]);
+        }
+        low = lower::<C>(&low, &p);
+        high = upper::<C>(&high, &p);
+        kept += C::new(1.0);
+        i += 65536usize;
+    }
+    put_corners::<C>(&low, &high, kept, corners);
+}
+
+/// Writes the box around the boxes of all threads of a block, and the sum of their numbers of grains.
+#[cube]
+fn put_corners<C: Real>(low: &Vector3<C>, high: &Vector3<C>, kept: C, corners: &mut [Record<C>]) {
+    let unit = UNIT_POS as usize;
+    let mut lows = Shared::<[Record<C>]>::new_slice(THREADS);
+    let mut highs = Shared::<[Record<C>]>::new_slice(THREADS);
+    lows[unit] = record::<C>(low, kept);
+    highs[unit] = record::<C>(high, C::new(0.0));
     sync_cube();
     let mut reach = 128usize;
     while reach > 0usize {
@@ -124,12 +160,63 @@ pub fn keys<C: Real>(
     }
 }
 
-/// Stores the positions of grains at the list rebuild.
+/// Puts ids, materials, positions and velocities into a new order: item i of each becomes item `order[i]`. With `frictional`, angular velocities too.
 #[cube(launch)]
-pub fn record_list_positions<C: Real>(position: &[Record<C>], reference: &mut [Record<C>], n: u32) {
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn reorder_motion<R: Real, C: Real>(
+    order: &[u32],
+    id: &[u32],
+    material: &[u32],
+    position: &[Record<C>],
+    velocity: &[Record<R>],
+    spin: &[Record<R>],
+    half_velocity: &[Record<C>],
+    sorted_id: &mut [u32],
+    sorted_material: &mut [u32],
+    sorted_position: &mut [Record<C>],
+    sorted_velocity: &mut [Record<R>],
+    sorted_spin: &mut [Record<R>],
+    sorted_half_velocity: &mut [Record<C>],
+    n: u32,
+    #[comptime] frictional: bool,
+) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
+        let old = order[i] as usize;
+        sorted_id[i] = id[old];
+        sorted_material[i] = material[old];
+        sorted_position[i] = position[old];
+        sorted_velocity[i] = velocity[old];
+        sorted_half_velocity[i] = half_velocity[old];
+        if frictional {
+            sorted_spin[i] = spin[old];
+        }
+    }
+}
+
+/// Puts groups and, with `frictional`, angular velocities between steps into a new order, and stores the positions, which are in it already, as those
+/// of the list rebuild.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn reorder_rest<C: Real>(
+    order: &[u32],
+    group: &[u32],
+    half_spin: &[Record<C>],
+    position: &[Record<C>],
+    sorted_group: &mut [u32],
+    sorted_half_spin: &mut [Record<C>],
+    reference: &mut [Record<C>],
+    n: u32,
+    #[comptime] frictional: bool,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let old = order[i] as usize;
+        sorted_group[i] = group[old];
         reference[i] = position[i];
+        if frictional {
+            sorted_half_spin[i] = half_spin[old];
+        }
     }
 }
 

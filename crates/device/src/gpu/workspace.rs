@@ -1,0 +1,102 @@
+//! Working memory of scans, sorts and compactions that is kept between calls.
+
+use super::scan::ScanRoom;
+use super::{Buffer, Gpu, GpuError, Order};
+
+/// Working memory of scans, sorts and compactions, which it keeps from call to call. A call allocates only if it has more items than all before it.
+///
+/// An allocation waits until all earlier launches have been submitted. So many small tasks in a row are faster with a workspace than with the
+/// functions of the same names of [`Gpu`], which allocate at every call.
+pub struct Workspace {
+    /// Counts of keys, or sums.
+    words: Buffer<u32>,
+    scan: ScanRoom,
+    /// Counts that can be scanned.
+    scanned: usize,
+}
+
+impl Workspace {
+    /// A workspace without memory yet.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn new(gpu: &Gpu) -> Result<Workspace, GpuError> {
+        Ok(Workspace {
+            words: gpu.buffer(0, "intermediate results")?,
+            scan: ScanRoom::default(),
+            scanned: 0,
+        })
+    }
+
+    /// As [`Gpu::exclusive_scan`].
+    ///
+    /// # Errors
+    /// If there is no memory for more items than before.
+    ///
+    /// # Panics
+    /// As [`Gpu::exclusive_scan`].
+    pub fn exclusive_scan(&mut self, gpu: &Gpu, counts: &Buffer<u32>, n: usize, sums: &Buffer<u32>) -> Result<(), GpuError> {
+        self.make_room_to_scan(gpu, n)?;
+        gpu.scan_in(&self.scan, counts, n, sums);
+        Ok(())
+    }
+
+    /// As [`Gpu::compact`].
+    ///
+    /// # Errors
+    /// If there is no memory for more items than before.
+    ///
+    /// # Panics
+    /// As [`Gpu::compact`].
+    pub fn compact(&mut self, gpu: &Gpu, keep: &Buffer<u32>, n: usize, places: &Buffer<u32>, kept: &Buffer<u32>) -> Result<(), GpuError> {
+        self.make_room_to_scan(gpu, n)?;
+        self.make_room_for_words(gpu, n + 1)?;
+        gpu.compact_in((&self.words, &self.scan), keep, n, places, kept);
+        Ok(())
+    }
+
+    /// As [`Gpu::order_by_key`].
+    ///
+    /// # Errors
+    /// If there is no memory for more keys than before.
+    ///
+    /// # Panics
+    /// As [`Gpu::order_by_key`].
+    pub fn order_by_key(
+        &mut self,
+        gpu: &Gpu,
+        key: &Buffer<u32>,
+        id: &Buffer<u32>,
+        n: usize,
+        keys: usize,
+        into: Order,
+    ) -> Result<(), GpuError> {
+        self.make_room_to_scan(gpu, keys)?;
+        self.make_room_for_words(gpu, keys)?;
+        gpu.order_in((&self.words, &self.scan), key, id, n, keys, into);
+        Ok(())
+    }
+
+    fn make_room_to_scan(&mut self, gpu: &Gpu, n: usize) -> Result<(), GpuError> {
+        if self.scan.is_empty() || self.scanned < n {
+            let room = with_reserve(n);
+            self.scan = ScanRoom::new(room, |blocks| gpu.buffer(blocks, "intermediate results"))?;
+            self.scanned = room;
+        }
+        Ok(())
+    }
+
+    fn make_room_for_words(&mut self, gpu: &Gpu, len: usize) -> Result<(), GpuError> {
+        if self.words.len() < len {
+            // The old memory is free before the new is allocated.
+            self.words = gpu.buffer(0, "intermediate results")?;
+            self.words = gpu.buffer(with_reserve(len), "intermediate results")?;
+        }
+        Ok(())
+    }
+}
+
+/// Room for this many items and an eighth more, as cells and particles become a few more from call to call.
+fn with_reserve(len: usize) -> usize {
+    len + len / 8
+}

@@ -1,0 +1,200 @@
+//! Rows of wall elements near grains on the GPU: the same rows as on the host.
+
+use super::neighbor_lists::make_room;
+use super::{GpuGrains, Number, WallRows, numbers};
+use crate::broad_phase::WALLS;
+use crate::populations::Populations;
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::neighbor_lists;
+use seixo_sweeps::layout::{ELEMENT, WALL, WALL_CONTACT};
+use seixo_sweeps::wall_pose::POSE;
+use std::mem::swap;
+use std::sync::Arc;
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Queues the count of wall elements near every grain, for the poses of the walls at this step. The rows of walls are returned, and belong to
+    /// the grains again after [`GpuGrains::fill_near_walls`].
+    pub(super) fn count_near_walls(&mut self, host: &mut Populations) -> Result<Option<WallRows<C, R>>, GpuError> {
+        let Some(mut near) = self.walls.take() else {
+            return Ok(None);
+        };
+        let n = self.n;
+        near.add_wear(&self.gpu, host)?;
+        // The grid of walls at rest changes with the skin only.
+        if host.walls.has_moving() || host.walls.cell_first.is_empty() {
+            host.walls.place(host.context.time(), false);
+            near.send(&self.gpu, host)?;
+        }
+        // Smooth grains have no contact history to carry over from the old rows.
+        if self.kind.frictional {
+            swap(&mut near.row, &mut near.old_row);
+            swap(&mut near.list, &mut near.old_list);
+            swap(&mut near.history, &mut near.old_history);
+        }
+        let member = self.marks_near_walls(host);
+        self.wall_rows(&near, host, (member, &self.cells.lengths), false);
+        let (gpu, cells) = (&self.gpu, &mut self.cells);
+        cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
+        // The grains that have a row.
+        let (count, dim) = units(n);
+        neighbor_lists::have_rows::launch(gpu.client(), count, dim, cells.lengths.argument(), n as u32);
+        cells.workspace.compact(gpu, &cells.lengths, n, &near.grains, &cells.kept)?;
+        Ok(Some(near))
+    }
+
+    /// Requests the download of what was counted: the number of entries, and that of grains that have some.
+    pub(super) fn request_counts_near(&self, near: &WallRows<C, R>, copies: &mut Copies) -> [Ticket<u32>; 2] {
+        [copies.add(&near.row, self.n..self.n + 1), copies.add(&self.cells.kept, 0..1)]
+    }
+
+    /// Queues the writing of the counted rows of walls, and of their contact histories, for these numbers of entries and of grains near walls.
+    pub(super) fn fill_near_walls(
+        &mut self,
+        host: &Populations,
+        mut near: WallRows<C, R>,
+        [entries, grains]: [usize; 2],
+    ) -> Result<(), GpuError> {
+        let (n, gpu) = (self.n, &self.gpu);
+        (near.entries, near.near) = (entries, grains);
+        make_room(gpu, &mut near.list, near.entries, "grains near walls")?;
+        make_room(
+            gpu,
+            &mut near.history,
+            near.entries * host.walls.contact_histories,
+            "histories of walls",
+        )?;
+        make_room(gpu, &mut near.wall_contacts, near.entries * WALL_CONTACT, "touches of walls")?;
+        gpu.clear(&near.wall_contacts);
+        if let Some(work) = &mut near.work {
+            make_room(gpu, work, near.entries, "wear of walls")?;
+            gpu.clear(work);
+        }
+        // Once more, as the rows of neighbors needed other marks.
+        let member = self.marks_near_walls(host);
+        self.wall_rows(&near, host, (member, &near.list), true);
+        if self.kind.frictional {
+            let (count, dim) = units(n);
+            neighbor_lists::carry_wall_histories::launch::<R, C>(
+                gpu.client(),
+                count,
+                dim,
+                near.row.argument(),
+                near.list.argument(),
+                near.elements.argument(),
+                near.history.argument(),
+                self.order.argument(),
+                near.old_row.argument(),
+                near.old_list.argument(),
+                near.old_history.argument(),
+                self.rows_at_last_rebuild(),
+                n as u32,
+                host.walls.contact_histories,
+            );
+        } else {
+            gpu.clear(&near.history);
+        }
+        self.walls = Some(near);
+        Ok(())
+    }
+
+    /// Marks of the grains that walls may be near, as [`GpuGrains::member`].
+    fn marks_near_walls(&self, host: &Populations) -> &Buffer<u32> {
+        if self.mark_candidates(host, WALLS) {
+            &self.key
+        } else {
+            self.member()
+        }
+    }
+
+    /// Counts the elements near every grain into `out`, or fills the rows with them. `member` has the marks of grains as [`GpuGrains::member`].
+    fn wall_rows(&self, near: &WallRows<C, R>, host: &Populations, (member, out): (&Buffer<u32>, &Buffer<u32>), fill: bool) {
+        let (touching, is_held) = self.prescribed_members([&self.id, &self.order]);
+        let (count, dim) = units(self.n);
+        neighbor_lists::wall_rows::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            self.position[self.now].argument(),
+            near.elements.argument(),
+            near.planes.argument(),
+            near.grid.argument(),
+            near.shape.argument(),
+            near.cell_first.argument(),
+            near.cell_list.argument(),
+            near.row.argument(),
+            member.argument(),
+            touching.argument(),
+            is_held.argument(),
+            out.argument(),
+            C::of(host.walls.skin),
+            near.planes.len() as u32,
+            self.n as u32,
+            fill,
+            self.has_members(),
+        );
+    }
+}
+
+impl<C: Number, R: Number> WallRows<C, R> {
+    /// Walls of the host, without rows yet.
+    pub(super) fn new(gpu: &Gpu, host: &mut Populations, n: usize, batch: usize) -> Result<WallRows<C, R>, GpuError> {
+        let frictional = host.context.materials.has_friction;
+        let walls = &host.walls;
+        let upload = |values: &[f64]| gpu.upload(&numbers::<C>(values.iter().copied()), "walls");
+        let mut near = WallRows {
+            elements: gpu.buffer(walls.start.len(), "walls")?,
+            start: upload(&walls.start)?,
+            at_rest: upload(&walls.at_rest)?,
+            records: gpu.buffer(walls.given.len() * WALL, "walls")?,
+            servos: Arc::new(gpu.buffer(walls.servos.len(), "walls")?),
+            poses: gpu.buffer(
+                if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
+                "poses of walls",
+            )?,
+            planes: gpu.buffer(0, "walls")?,
+            grid: gpu.buffer(0, "walls")?,
+            shape: gpu.buffer(0, "walls")?,
+            cell_first: gpu.buffer(0, "walls")?,
+            cell_list: gpu.buffer(0, "walls")?,
+            row: gpu.zeros(n + 1, "rows of walls")?,
+            old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
+            list: gpu.buffer(0, "grains near walls")?,
+            old_list: gpu.buffer(0, "grains near walls")?,
+            history: gpu.buffer(0, "histories of walls")?,
+            old_history: gpu.buffer(0, "histories of walls")?,
+            wall_contacts: gpu.buffer(0, "touches of walls")?,
+            work: walls.wears().then(|| gpu.buffer(0, "wear of walls")).transpose()?,
+            grains: gpu.buffer(n, "grains near walls")?,
+            near: 0,
+            entries: 0,
+        };
+        near.send(gpu, host)?;
+        Ok(near)
+    }
+
+    /// Sends the elements in their current pose, and the grid with which they are found.
+    pub(super) fn send(&mut self, gpu: &Gpu, host: &mut Populations) -> Result<(), GpuError> {
+        host.walls.sort(host.grains.cells.largest_radius());
+        let walls = &host.walls;
+        debug_assert_eq!(walls.elements.len() % ELEMENT, 0);
+        gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
+        gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
+        gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
+        if self.planes.len() != walls.planes.len() {
+            self.planes = gpu.buffer(walls.planes.len(), "walls")?;
+        }
+        gpu.write(&self.planes, &walls.planes);
+        rewrite(gpu, &mut self.grid, &numbers::<C>(walls.grid.iter().copied()))?;
+        rewrite(gpu, &mut self.shape, &walls.shape)?;
+        rewrite(gpu, &mut self.cell_first, &walls.cell_first)?;
+        rewrite(gpu, &mut self.cell_list, &walls.cell_list)
+    }
+}
+
+/// Writes items to the start of a buffer, which grows if it is too short.
+fn rewrite<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, items: &[T]) -> Result<(), GpuError> {
+    make_room(gpu, buffer, items.len(), "walls")?;
+    gpu.write_part(buffer, 0, items);
+    Ok(())
+}

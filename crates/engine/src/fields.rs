@@ -62,7 +62,12 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
     if field.is_empty() {
         return;
     }
-    spare.resize(numbers * order.len(), T::default());
+    let needed = numbers * order.len();
+    // A larger room would stay with the field.
+    if spare.capacity() != needed {
+        *spare = vec![T::default(); needed];
+    }
+    spare.resize(needed, T::default());
     let from: &[T] = field;
     device.run(
         parts(order.len()),
@@ -129,6 +134,8 @@ macro_rules! fields {
                 $(for (_, column) in self.$nested.columns_mut() {
                     gather(device, column, &mut self.spare_f64, 1, order);
                 })?
+                // Room to sort is needed only here.
+                (self.spare_f64, self.spare_u32) = (Vec::new(), Vec::new());
             }
             fn pick(&self, places: &[u32]) -> $table {
                 let mut picked = $table::default();

@@ -514,6 +514,8 @@ impl Walls {
             }
         }
         self.carry_through_sides(&cells.old_of);
+        // The old list is needed only here.
+        (self.old_row, self.old_list, self.old_history) = (Vec::new(), Vec::new(), Vec::new());
     }
 
     /// Counts the elements near grain i; with `FILL`, also writes them to `list`.

@@ -86,7 +86,6 @@ pub struct Cells {
     lookup: SearchStructure,
     /// The size classes in use, from large to small.
     classes: Vec<SizeClass>,
-    key: Vec<u32>,
 }
 
 impl Cells {
@@ -183,8 +182,7 @@ impl Cells {
             }
         }
         let cells = self.lay_out(low, high, kept);
-        let mut key = std::mem::take(&mut self.key);
-        key.resize(n, 0);
+        let mut key = vec![0; n];
         let position = fields.places();
         device.run(
             parts(n),
@@ -206,7 +204,6 @@ impl Cells {
             },
         );
         stable_order_by_key(&key, cells + 1, &mut self.old_of, &mut self.first);
-        self.key = key;
         self.first.truncate(cells + 1);
         self.old_of.truncate(self.first[cells] as usize);
         for cell in self.first.windows(2) {
@@ -257,6 +254,6 @@ impl Cells {
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let tables = self.tables.as_ref().map_or(0, Tables::bytes);
-        (self.first.capacity() * 4 + self.old_of.capacity() * 4 + self.key.capacity() * 4) as u64 + tables
+        (self.first.capacity() * 4 + self.old_of.capacity() * 4) as u64 + tables
     }
 }

@@ -26,7 +26,6 @@ pub(crate) struct GrainState {
     /// Present unless the skin of the lists is given.
     pub skin_tuning: Option<SkinTuning>,
     pub pairs: Pairs,
-    pub old_pairs: Pairs,
     /// Bodies that each body may contact until the next rebuild.
     pub bounding_volumes: BoundingVolumes,
     /// Number of rebuilds of the neighbor lists.
@@ -63,7 +62,6 @@ impl GrainState {
             cells,
             skin_tuning: None,
             pairs: Pairs::default(),
-            old_pairs: Pairs::default(),
             bounding_volumes: BoundingVolumes::default(),
             rebuilds: 0,
             of_second: Vec::new(),

@@ -71,11 +71,7 @@ impl LocalDomain {
         self.backend.grains = Some(remote);
         self.populations.grains.are_on_gpu = true;
         self.backend.is_current = false;
-        (
-            self.populations.grains.pairs,
-            self.populations.grains.old_pairs,
-            self.populations.grains.fields,
-        ) = (Pairs::default(), Pairs::default(), Fields::default());
+        (self.populations.grains.pairs, self.populations.grains.fields) = (Pairs::default(), Fields::default());
         self.populations.grains.of_second = Vec::new();
         if let Some(network) = &mut self.populations.bonds {
             network.forget_rows();
@@ -351,7 +347,6 @@ impl LocalDomain {
             + self.populations.grains.bounding_volumes.bytes()
             + self.populations.grains.cells.bytes()
             + self.populations.grains.pairs.bytes()
-            + self.populations.grains.old_pairs.bytes()
             + self.populations.grains.contact_list.bytes()
             + self.populations.walls.bytes()
             + self.populations.flow.as_ref().map_or(0, |flow| flow.bytes())

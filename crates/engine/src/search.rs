@@ -8,6 +8,7 @@ mod cells;
 mod layers;
 mod overlap;
 mod pairs;
+mod shortlists;
 mod skin;
 mod table_backend;
 mod tables;
@@ -20,6 +21,7 @@ pub use pairs::Pairs;
 pub(crate) use pairs::of_partner;
 use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
+pub use shortlists::{PartShortlist, Shortlists};
 pub use skin::{ListCost, ListCounts, SkinTuning};
 pub(crate) use table_backend::{FiledParticles, TableBackend};
 pub use tables::{StaticTables, Tables};
@@ -37,10 +39,10 @@ pub struct StaticTable {
     pub fills: u64,
 }
 
-/// Resizes; if that needs memory, it reserves a quarter more, so that lists of changing length do not allocate each time.
+/// Resizes; if that needs memory, it reserves a sixteenth more, so that lists of changing length do not allocate each time.
 pub fn resize_with_room<T: Clone + Default>(items: &mut Vec<T>, len: usize) {
     if items.capacity() < len {
-        items.reserve_exact(len + len / 4 - items.len());
+        items.reserve_exact(len + len / 16 - items.len());
     }
     items.resize(len, T::default());
 }

@@ -12,9 +12,9 @@
 //! let (sides, table): (_, &[f64; 20]) = (&PeriodicBoundaries::open(), &std::array::from_fn(|k| if k == 0 { 1e3 } else { 0.0 }));
 //! let grains = GrainsView { position, velocity, spin, material: &[0, 0], materials: 1, table, is_uniform: true, sides };
 //! let rows = PartRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
-//! let (mut force, shortlist) = ([0.0; 8], Shortlist { entry: &mut [0], grain: &mut [0], count: &mut [0, 0] });
+//! let (mut force, shortlist) = ([0.0; 8], Shortlist { entry: &[0], grain: &[0], inside: 1 });
 //! let out = PartOut { history: &mut [0.0; 4], force: &mut force, torque: &mut [0.0; 8] };
-//! contacts_of_part::<f64, OPEN>(&grains, &rows, shortlist, Some(0.1), Limits { dt: 1e-3, overlap: 0.5 }, out);
+//! contacts_of_part::<f64, OPEN>(&grains, &rows, shortlist, Limits { dt: 1e-3, overlap: 0.5 }, out);
 //! assert!(force[0] < 0.0 && force[4] == -force[0]);
 //! ```
 
@@ -28,7 +28,7 @@ use crate::layout::{RECORD, coefficients};
 use crate::pair::{ContactForces, Pair, depth_of, frictional_pair_contact};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
 use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
-use crate::shortlist::{Shortlist, pick};
+use crate::shortlist::Shortlist;
 use crate::simd::prefetch;
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory};
 use seixo_laws::{Real, Vector3, larger, smaller};
@@ -38,9 +38,6 @@ const LANES: usize = 32;
 
 /// Number of pairs by which the records of a pair are prefetched.
 const AHEAD: usize = 16;
-
-/// Number of list entries by which a history is prefetched. Histories are read almost in sequence, and come from farther away.
-const HISTORY_AHEAD: usize = 64;
 
 /// One number per lane.
 type Lane<R> = [R; LANES];
@@ -96,6 +93,8 @@ struct Batch<'a> {
     entries: &'a [u32],
     /// Their grains, counted from the part's first.
     grains: &'a [u16],
+    /// Place of the first of them in the shortlist, in which the histories are.
+    first: usize,
 }
 
 /// Only vector units that the compiler may assume.
@@ -161,14 +160,12 @@ impl<R: Real> Lanes<R> {
             for numbers in [grains.position, grains.velocity, grains.spin] {
                 prefetch(numbers, partner);
             }
-            let entry = entry as usize;
-            prefetch(history.as_flattened(), entry + HISTORY_AHEAD);
-            let (i, j) = (batch.rows.first + place as usize, batch.neighbors[entry] as usize);
+            let (i, j) = (batch.rows.first + place as usize, batch.neighbors[entry as usize] as usize);
             self.apart[lane] = less(&x[i], &x[j]);
             self.velocity[lane] = less(&v[i], &v[j]);
             self.spin_i[lane] = w[i];
             self.spin_j[lane] = w[j];
-            self.contact_history[lane] = history[entry];
+            self.contact_history[lane] = history[batch.first + at + lane];
             self.radius[0][lane] = x[i][3];
             self.radius[1][lane] = x[j][3];
             self.mass[0][lane] = v[i][3];
@@ -332,7 +329,7 @@ impl<R: Real> Lanes<R> {
         for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
             let (entry, i) = (entry as usize, place as usize);
             let push = self.force[lane];
-            history[entry] = self.contact_history[lane];
+            history[batch.first + at + lane] = self.contact_history[lane];
             self.total = more(&self.total, &self.power[lane]);
             if SIDES == STRETCHED {
                 self.across = more(&self.across, &products(&push, &self.crossed[lane]));
@@ -368,12 +365,11 @@ impl<R: Real> Lanes<R> {
 /// part is computed once if it is in one row. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an
 /// addition.
 ///
-/// Only the pairs of the shortlist are evaluated. With a `margin`, the shortlist is first rebuilt from the pairs whose surfaces are nearer than it.
+/// Only the pairs of the shortlist are evaluated. The history records of `out` are those of its pairs, in their order.
 pub fn contacts_of_part<R: Real, const SIDES: u32>(
     grains: &GrainsView<R>,
     rows: &PartRows,
     shortlist: Shortlist,
-    margin: Option<R>,
     limits: Limits<R>,
     out: PartOut<R>,
 ) -> PowerSums<R> {
@@ -384,57 +380,52 @@ pub fn contacts_of_part<R: Real, const SIDES: u32>(
             grains: &GrainsView<R>,
             rows: &PartRows,
             shortlist: Shortlist,
-            margin: Option<R>,
             limits: Limits<R>,
             out: PartOut<R>,
         ) -> PowerSums<R> {
-            contacts_with::<R, SIDES, WIDEST>(grains, rows, shortlist, margin, limits, out)
+            contacts_with::<R, SIDES, WIDEST>(grains, rows, shortlist, limits, out)
         }
         #[target_feature(enable = "avx2")]
         fn wide<R: Real, const SIDES: u32>(
             grains: &GrainsView<R>,
             rows: &PartRows,
             shortlist: Shortlist,
-            margin: Option<R>,
             limits: Limits<R>,
             out: PartOut<R>,
         ) -> PowerSums<R> {
-            contacts_with::<R, SIDES, WIDE>(grains, rows, shortlist, margin, limits, out)
+            contacts_with::<R, SIDES, WIDE>(grains, rows, shortlist, limits, out)
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
             // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { widest::<R, SIDES>(grains, rows, shortlist, margin, limits, out) };
+            return unsafe { widest::<R, SIDES>(grains, rows, shortlist, limits, out) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the feature that the function is compiled for.
-            return unsafe { wide::<R, SIDES>(grains, rows, shortlist, margin, limits, out) };
+            return unsafe { wide::<R, SIDES>(grains, rows, shortlist, limits, out) };
         }
     }
-    contacts_with::<R, SIDES, NARROW>(grains, rows, shortlist, margin, limits, out)
+    contacts_with::<R, SIDES, NARROW>(grains, rows, shortlist, limits, out)
 }
 
 #[inline(always)]
 fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
     grains: &GrainsView<R>,
     rows: &PartRows,
-    mut shortlist: Shortlist,
-    margin: Option<R>,
+    shortlist: Shortlist,
     limits: Limits<R>,
     mut out: PartOut<R>,
 ) -> PowerSums<R> {
-    if let Some(margin) = margin {
-        pick::<R, SIDES>(grains, rows, margin, &mut shortlist);
-    }
     let first_material = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize);
     let one_for_all = coefficients::<R>(grains.table, first_material);
     let uniform = grains.is_uniform.then_some(&one_for_all);
-    let batch = |(entries, places)| Batch {
+    let batch = |(entries, places), first| Batch {
         rows,
         neighbors: &rows.neighbors[rows.row[rows.first] as usize..],
         entries,
         grains: places,
+        first,
     };
-    let (inside, across) = (batch(shortlist.inside()), batch(shortlist.across()));
+    let (inside, across) = (batch(shortlist.inside(), 0), batch(shortlist.across(), shortlist.inside));
     let mut lanes = Lanes::new();
     for at in (0..inside.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &inside, at, out.history);

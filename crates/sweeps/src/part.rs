@@ -59,7 +59,7 @@ impl PartRows<'_> {
 
 /// Output of a part. Slot 0 belongs to its first grain or entry.
 pub struct PartOut<'a, R> {
-    /// History records of the part's entries; all zero for a pair without contact.
+    /// History records of the pairs of the part's shortlist, or of the part's entries if there is none; all zero for a pair without contact.
     pub history: &'a mut [R],
     /// Forces and numbers of contacts.
     pub force: &'a mut [R],

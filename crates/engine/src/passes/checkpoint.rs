@@ -174,7 +174,7 @@ impl Populations {
 
     /// Clears contact histories and their lists.
     pub(crate) fn forget_contacts(&mut self) {
-        (self.grains.pairs, self.grains.old_pairs) = (Pairs::default(), Pairs::default());
+        self.grains.pairs = Pairs::default();
         self.grains.of_second.clear();
         self.walls.forget();
     }
@@ -197,6 +197,13 @@ impl Populations {
         let pair = words(state, "contacts/pair")?;
         let kept = history_stride(self.context.materials.are_extended);
         let history = numbers(state, "contacts/history", Some(pair.len() / 2 * kept))?;
+        // Smooth grains may have rows, too, but no contact history.
+        let has_histories = self.context.materials.has_friction;
+        let mut histories = if has_histories {
+            self.grains.pairs.histories(kept)
+        } else {
+            Vec::new()
+        };
         let of_second = match state.get("contacts/of_second") {
             Some(Column::F64(of_second)) => &of_second[..],
             _ => &[],
@@ -215,7 +222,7 @@ impl Populations {
             let mut is_listed = false;
             for (first, second, record) in [(i, j, of_i), (j, i, in_second)] {
                 if let Some(k) = entry_of(&self.grains.pairs.row, &self.grains.pairs.neighbors, first, second as u32) {
-                    self.grains.pairs.history[k * kept..][..kept].copy_from_slice(&record[..kept]);
+                    histories[k * kept..][..kept].copy_from_slice(&record[..kept]);
                     is_listed = true;
                 }
             }
@@ -229,6 +236,9 @@ impl Populations {
             }
         }
         self.grains.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        if has_histories {
+            self.grains.pairs.set_histories(histories, kept);
+        }
         let touching = words(state, "walls/touching")?;
         let history = numbers(state, "walls/history", Some(touching.len() / 2 * kept))?;
         let wall_contacts = numbers(state, "walls/touches", Some(touching.len() * 4))?;

@@ -1,6 +1,7 @@
 //! Contacts of the neighbor lists of the host.
 
 use crate::checkpoint::padded;
+use crate::fields::{part_range, parts};
 use crate::populations::Populations;
 use crate::search::of_partner;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, extended_history_at, history_stride, load};
@@ -17,25 +18,33 @@ impl Populations {
         } else {
             0
         };
-        for i in 0..rows.saturating_sub(1) {
-            for k in self.grains.pairs.row[i] as usize..self.grains.pairs.row[i + 1] as usize {
-                let j = self.grains.pairs.neighbors[k];
-                // A pair across parts is in two rows with opposite forces; the row of the earlier grain is used for both.
-                if j <= i as u32 && !self.is_ghost(j as usize) {
-                    continue;
-                }
-                let record = &self.grains.pairs.history[k * numbers..][..numbers];
-                let holds = if self.context.materials.are_extended {
-                    extended_history_at(record, 0).holds > 0.0
-                } else {
-                    // A record of zeros may belong to two grains whose head-on contact just began.
-                    record.iter().any(|&number| number != 0.0) || self.are_in_contact(i, j as usize)
-                };
-                if holds {
-                    let of_i = padded(record);
-                    let known = self.grains.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
-                    let of_j = known.map_or_else(|_| of_partner(&of_i), |found| self.grains.of_second[found].2);
-                    visit(i as u32, j, &of_i, &of_j);
+        let n = rows.saturating_sub(1);
+        for part in 0..parts(n) {
+            let (first, end) = part_range(part, n);
+            let (histories, base) = (
+                self.grains.pairs.histories_of_part(part, numbers),
+                self.grains.pairs.row[first] as usize,
+            );
+            for i in first..end {
+                for k in self.grains.pairs.row[i] as usize..self.grains.pairs.row[i + 1] as usize {
+                    let j = self.grains.pairs.neighbors[k];
+                    // A pair across parts is in two rows with opposite forces; the row of the earlier grain is used for both.
+                    if j <= i as u32 && !self.is_ghost(j as usize) {
+                        continue;
+                    }
+                    let record = &histories[(k - base) * numbers..][..numbers];
+                    let holds = if self.context.materials.are_extended {
+                        extended_history_at(record, 0).holds > 0.0
+                    } else {
+                        // A record of zeros may belong to two grains whose head-on contact just began.
+                        record.iter().any(|&number| number != 0.0) || self.are_in_contact(i, j as usize)
+                    };
+                    if holds {
+                        let of_i = padded(record);
+                        let known = self.grains.of_second.binary_search_by_key(&(i as u32, j), |&(i, j, _)| (i, j));
+                        let of_j = known.map_or_else(|_| of_partner(&of_i), |found| self.grains.of_second[found].2);
+                        visit(i as u32, j, &of_i, &of_j);
+                    }
                 }
             }
         }

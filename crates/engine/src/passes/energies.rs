@@ -11,7 +11,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, velocity_ahead};
 use seixo_sweeps::contact::{PowerSums, Stored, stored_in_contacts_of};
-use seixo_sweeps::layout::{RECORD, load};
+use seixo_sweeps::layout::{RECORD, history_stride, load};
 use seixo_sweeps::motion::{acceleration, angular_acceleration};
 use seixo_sweeps::wall::stored_in_walls_of;
 
@@ -105,6 +105,9 @@ impl Populations {
         let fields = &self.grains.fields;
         let n = fields.len();
         let (part_first, part_end) = part_range(part, n);
+        let stride = history_stride(self.context.materials.are_extended);
+        let has_histories = self.context.materials.has_friction && !self.grains_on_gpu();
+        let histories = has_histories.then(|| self.grains.pairs.histories_of_part(part, stride));
         // A pair in both rows is counted by halves.
         let (inside_first, inside_end) = if self.lists_once() { (part_first, part_end) } else { (0, 0) };
         for i in part_first..part_end {
@@ -122,13 +125,13 @@ impl Populations {
                 continue;
             }
             let stored = if self.context.materials.has_friction {
-                let (first, end) = (self.grains.pairs.row[i] as usize, self.grains.pairs.row[i + 1] as usize);
+                let [base, first, end] = [part_first, i, i + 1].map(|at| self.grains.pairs.row[at] as usize);
                 stored_in_contacts_of::<f64, f64>(
                     i,
-                    first,
-                    end,
-                    &self.grains.pairs.neighbors,
-                    &self.grains.pairs.history,
+                    first - base,
+                    end - base,
+                    &self.grains.pairs.neighbors[base..],
+                    histories.as_deref().unwrap_or_default(),
                     &fields.position,
                     &fields.material,
                     self.context.materials.count,

@@ -45,7 +45,7 @@ impl Populations {
     pub(crate) fn find_overlaps(&mut self, meets: OverlapCheck) -> Result<(), WorldError> {
         let (force, torque) = (self.grains.fields.force.clone(), self.grains.fields.torque.clone());
         let (of_pairs, history, wall_contacts) = (
-            self.grains.pairs.history.clone(),
+            (self.grains.pairs.history.clone(), self.grains.pairs.shortlist.clone()),
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
@@ -62,7 +62,7 @@ impl Populations {
                 OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
             });
         }
-        self.grains.pairs.history = of_pairs;
+        (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self
             .walls
             .wall_contacts

@@ -104,7 +104,7 @@ impl Populations {
 
     /// Computes the forces at the current positions as at time zero, without contact histories.
     fn initial_forces(&mut self) {
-        self.grains.pairs.history.fill(0.0);
+        self.grains.pairs.clear_histories();
         self.walls.history.fill(0.0);
         self.contact_forces();
         self.wall_contacts();

@@ -1,9 +1,10 @@
 //! Motion of grains and walls, and their contacts: each pass runs a sweep over all parts.
 
 use crate::border::PartSelection;
-use crate::fields::{Fields, PART, part_range, parts};
+use crate::fields::{Fields, PART, one_each, part_range, parts};
 use crate::measure::{NO_CONTACT, sum};
 use crate::populations::Populations;
+use crate::search::PartShortlist;
 use crate::walls::Walls;
 use crate::world::ForceAssembly;
 use seixo_device::{Ranges, Strided};
@@ -17,12 +18,38 @@ use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
-use seixo_sweeps::shortlist::Shortlist;
 use seixo_sweeps::simd::prefetch;
 use seixo_sweeps::wall::walls_of;
 
 /// Prefetch distance for grains near walls, in grains.
 const WALLS_AHEAD: usize = 48;
+
+/// Frictional contacts of the pairs in the shortlist of a part, which is first rebuilt if there is a `margin` \[m\]. `out` has forces and torques; the
+/// histories are those of the shortlist.
+fn shortlisted_contacts<const SIDES: u32>(
+    grains: &GrainsView<f64>,
+    rows: &PartRows,
+    shortlist: &mut PartShortlist,
+    margin: Option<f64>,
+    limits: Limits<f64>,
+    out: PartOut<f64>,
+) -> PowerSums<f64> {
+    if let Some(margin) = margin {
+        shortlist.rebuild::<SIDES>(grains, rows, margin);
+    }
+    let (pairs, history) = shortlist.pairs();
+    contacts_of_part::<f64, SIDES>(
+        grains,
+        rows,
+        pairs,
+        limits,
+        PartOut {
+            history,
+            force: out.force,
+            torque: out.torque,
+        },
+    )
+}
 
 impl Populations {
     /// Advances the time of a simulation without grains.
@@ -226,20 +253,7 @@ impl Populations {
                 bounds: &self.grains.pairs.part_row,
                 stride: history_stride(is_extended),
             },
-            Ranges {
-                items: &mut self.grains.pairs.shortlist.entry[..],
-                bounds: &self.grains.pairs.part_row,
-                stride: usize::from(!is_extended),
-            },
-            Ranges {
-                items: &mut self.grains.pairs.shortlist.grain[..],
-                bounds: &self.grains.pairs.part_row,
-                stride: usize::from(!is_extended),
-            },
-            Strided {
-                items: &mut self.grains.pairs.shortlist.count[..],
-                per_part: usize::from(!is_extended),
-            },
+            one_each(&mut self.grains.pairs.shortlist.parts),
             Strided {
                 items: &mut force[..],
                 per_part: PART * RECORD,
@@ -255,17 +269,14 @@ impl Populations {
         );
         type Data<'a> = (
             Ranges<'a, f64>,
-            Ranges<'a, u32>,
-            Ranges<'a, u16>,
-            Strided<'a, [u32; 2]>,
+            Strided<'a, PartShortlist>,
             Strided<'a, f64>,
             Strided<'a, f64>,
             Strided<'a, PowerSums<f64>>,
         );
-        self.context.device.run(
-            parts(n),
-            data,
-            |part, (history, entry, grain, count, force, torque, power_sums): Data| {
+        self.context
+            .device
+            .run(parts(n), data, |part, (history, shortlist, force, torque, power_sums): Data| {
                 if !which.means(border, part) {
                     return;
                 }
@@ -292,20 +303,14 @@ impl Populations {
                     power_sums.items[0] = contacts(&grains, &rows, limits, out);
                     return;
                 }
-                let shortlist = Shortlist {
-                    entry: entry.items,
-                    grain: grain.items,
-                    count: &mut count.items[0],
-                };
                 let contacts = match kind {
-                    OPEN => contacts_of_part::<f64, OPEN>,
-                    PERIODIC => contacts_of_part::<f64, PERIODIC>,
-                    STRETCHED => contacts_of_part::<f64, STRETCHED>,
-                    _ => contacts_of_part::<f64, SHEARED>,
+                    OPEN => shortlisted_contacts::<OPEN>,
+                    PERIODIC => shortlisted_contacts::<PERIODIC>,
+                    STRETCHED => shortlisted_contacts::<STRETCHED>,
+                    _ => shortlisted_contacts::<SHEARED>,
                 };
-                power_sums.items[0] = contacts(&grains, &rows, shortlist, margin, limits, out);
-            },
-        );
+                power_sums.items[0] = contacts(&grains, &rows, &mut shortlist.items[0], margin, limits, out);
+            });
     }
 
     fn normal_contacts(&mut self, which: PartSelection) {

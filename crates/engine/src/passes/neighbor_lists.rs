@@ -3,6 +3,7 @@
 use crate::fields::{Fields, parts};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
+use crate::search::Shortlists;
 use crate::world::{ForceAssembly, LeavingPolicy, Search, Vec3};
 use seixo_sweeps::layout::{RECORD, history_stride};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, SKIN_EXCEEDED};
@@ -69,16 +70,13 @@ impl Populations {
                 // Without earlier contacts; some of these grains may just have been removed.
                 self.grains.pairs.row.resize(count_before + 1, 0);
             }
-            self.grains
-                .old_pairs
-                .keep(&self.context.device, &self.grains.pairs, contact_histories);
+            let old = self.grains.pairs.with_histories(&self.context.device, contact_histories);
+            self.grains.pairs.shortlist = Shortlists::default();
             self.list_pairs();
-            self.grains.pairs.take_over(
-                &self.context.device,
-                &self.grains.cells.old_of,
-                &self.grains.old_pairs,
-                contact_histories,
-            );
+            self.grains.pairs.has_shortlists = self.uses_shortlists();
+            self.grains
+                .pairs
+                .take_over(&self.context.device, &self.grains.cells.old_of, &old, contact_histories);
         } else if self.lists_pairs() {
             // Smooth grains have no contact history.
             self.list_pairs();
@@ -124,6 +122,11 @@ impl Populations {
     pub(crate) fn lists_once(&self) -> bool {
         let settings = &self.context.settings;
         self.context.materials.has_friction && !settings.decomposition_invariant && settings.assembly == ForceAssembly::Fused
+    }
+
+    /// Whether contacts are computed from shortlists, which hold the contact histories.
+    fn uses_shortlists(&self) -> bool {
+        !self.context.materials.are_extended && self.context.settings.assembly == ForceAssembly::Fused
     }
 
     /// Whether there are rows of neighbors, which contacts or diffusion need.

@@ -1,7 +1,8 @@
 //! The neighbor list (Verlet list) with contact histories.
 
 use super::resize_with_room;
-use crate::fields::{PART, part_range, parts};
+use super::shortlists::{PartShortlist, Shortlists};
+use crate::fields::{PART, one_each, part_range, parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::GRID;
@@ -9,6 +10,7 @@ use seixo_sweeps::contact::carry_history_of;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, sign_of_second};
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure, neighbors_of};
 use seixo_sweeps::periodic::PeriodicBoundaries;
+use std::borrow::Cow;
 
 /// Structure for the lookup of rows.
 #[derive(Clone, Copy)]
@@ -76,44 +78,14 @@ pub struct Pairs {
     pub row: Vec<u32>,
     /// Indices of the neighbors.
     pub neighbors: Vec<u32>,
-    /// Contact histories, see [`seixo_sweeps::views`]; all zero for pairs without contact.
+    /// Contact histories of all entries, see [`seixo_sweeps::layout`]; all zero for pairs without contact. Empty if the shortlists hold them.
     pub history: Vec<f64>,
-    /// Pairs that may be in contact soon.
+    /// Pairs that may be in contact soon, with their contact histories.
     pub shortlist: Shortlists,
+    /// Whether contact histories are stored with the shortlists only.
+    pub has_shortlists: bool,
     /// Index of the first entry of each part, and the total number.
     pub part_row: Vec<u32>,
-}
-
-/// Number of steps that a shortlist should last.
-const PICKED_FOR: f64 = 8.0;
-
-/// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
-#[derive(Default)]
-pub struct Shortlists {
-    /// Entries, with room for the whole list.
-    pub entry: Vec<u32>,
-    /// Their grains.
-    pub grain: Vec<u16>,
-    /// Number of entries inside and across the border of each part.
-    pub count: Vec<[u32; 2]>,
-    /// Distance by which surfaces may still approach each other before another pair can be in contact \[m\].
-    room: f64,
-}
-
-impl Shortlists {
-    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no grain moved farther than `stride` \[m\].
-    ///
-    /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
-    /// history.
-    pub fn margin_after(&mut self, stride: f64, skin: f64) -> Option<f64> {
-        self.room -= 2.0 * stride;
-        if self.room > 0.0 {
-            return None;
-        }
-        let lasting = (PICKED_FOR * 2.0 * stride).clamp(skin / 64.0, skin / 4.0);
-        self.room = lasting.max(4.0 * stride);
-        Some(self.room)
-    }
 }
 
 impl Pairs {
@@ -122,68 +94,105 @@ impl Pairs {
         &self.neighbors[self.row[i] as usize..self.row[i + 1] as usize]
     }
 
-    /// Copies only the pairs with a contact history, of `stride` numbers each, from another list, which is not needed for more.
-    pub fn keep(&mut self, device: &Cpu, list: &Pairs, stride: usize) {
-        let n = list.row.len() - 1;
-        let entries_of = |i: usize| {
-            let entries = list.row[i] as usize..list.row[i + 1] as usize;
-            entries.filter(|k| list.history[k * stride..][..stride].iter().any(|&number| number != 0.0))
+    /// Contact histories of the entries of a part, `stride` numbers each; all zero for pairs without contact.
+    pub fn histories_of_part(&self, part: usize, stride: usize) -> Cow<'_, [f64]> {
+        let (first, end) = part_range(part, self.row.len() - 1);
+        let [from, to] = [first, end].map(|i| self.row[i] as usize);
+        if !self.has_shortlists {
+            return Cow::Borrowed(&self.history[from * stride..to * stride]);
+        }
+        let of_part = self.shortlist.parts.get(part);
+        Cow::Owned(of_part.map_or_else(|| vec![0.0; (to - from) * stride], |shortlist| shortlist.histories(to - from)))
+    }
+
+    /// Contact histories of all entries, `stride` numbers each.
+    pub fn histories(&self, stride: usize) -> Vec<f64> {
+        let mut all = Vec::with_capacity(self.neighbors.len() * stride);
+        for part in 0..parts(self.row.len().saturating_sub(1)) {
+            all.extend_from_slice(&self.histories_of_part(part, stride));
+        }
+        all
+    }
+
+    /// Replaces the contact histories of all entries, `stride` numbers each.
+    pub fn set_histories(&mut self, histories: Vec<f64>, stride: usize) {
+        if !self.has_shortlists {
+            self.history = histories;
+            return;
+        }
+        let n = self.row.len() - 1;
+        let of_part = |part: usize| {
+            let (first, end) = part_range(part, n);
+            let [from, to] = [first, end].map(|i| self.row[i] as usize * stride);
+            PartShortlist::with_histories(&histories[from..to])
         };
-        self.row.resize(n + 1, 0);
-        self.row[n] = 0;
+        self.shortlist = Shortlists::of_parts((0..parts(n)).map(of_part).collect());
+    }
+
+    /// Removes all contact histories.
+    pub fn clear_histories(&mut self) {
+        self.history.fill(0.0);
+        self.shortlist.parts.iter_mut().for_each(PartShortlist::clear_histories);
+    }
+
+    /// Entries of grain i with a contact history; `histories` are those of its part, which begins with grain `first`.
+    fn entries_with_history(&self, i: usize, first: usize, histories: &[f64], stride: usize) -> impl Iterator<Item = usize> {
+        let base = self.row[first] as usize;
+        let entries = self.row[i] as usize..self.row[i + 1] as usize;
+        entries.filter(move |k| histories[(k - base) * stride..][..stride].iter().any(|&number| number != 0.0))
+    }
+
+    /// Only the pairs with a contact history, of `stride` numbers each.
+    pub fn with_histories(&self, device: &Cpu, stride: usize) -> Pairs {
+        let n = self.row.len() - 1;
+        let mut kept = Pairs::default();
+        kept.row.resize(n + 1, 0);
         let count = (Strided {
-            items: &mut self.row[..n],
+            items: &mut kept.row[..n],
             per_part: PART,
         },);
         device.run(parts(n), count, |part, (count,): (Strided<u32>,)| {
             let (first, end) = part_range(part, n);
+            let of_part = self.histories_of_part(part, stride);
             for i in first..end {
-                count.items[i - first] = entries_of(i).count() as u32;
+                count.items[i - first] = self.entries_with_history(i, first, &of_part, stride).count() as u32;
             }
         });
-        let entries = exclusive_scan(&mut self.row) as usize;
-        self.split_rows();
-        resize_with_room(&mut self.neighbors, entries);
-        resize_with_room(&mut self.history, entries * stride);
+        let entries = exclusive_scan(&mut kept.row) as usize;
+        kept.split_rows();
+        kept.neighbors.resize(entries, 0);
+        kept.history.resize(entries * stride, 0.0);
         let data = (
             Ranges {
-                items: &mut self.neighbors[..],
-                bounds: &self.part_row,
+                items: &mut kept.neighbors[..],
+                bounds: &kept.part_row,
                 stride: 1,
             },
             Ranges {
-                items: &mut self.history[..],
-                bounds: &self.part_row,
+                items: &mut kept.history[..],
+                bounds: &kept.part_row,
                 stride,
             },
         );
         device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
             let (first, end) = part_range(part, n);
-            let kept = neighbors.items.iter_mut().zip(history.items.chunks_exact_mut(stride));
-            for ((neighbor, record), k) in kept.zip((first..end).flat_map(entries_of)) {
-                *neighbor = list.neighbors[k];
-                record.copy_from_slice(&list.history[k * stride..][..stride]);
+            let of_part = self.histories_of_part(part, stride);
+            let (histories, base) = (&of_part[..], self.row[first] as usize);
+            let places = neighbors.items.iter_mut().zip(history.items.chunks_exact_mut(stride));
+            let entries = (first..end).flat_map(|i| self.entries_with_history(i, first, histories, stride));
+            for ((neighbor, record), k) in places.zip(entries) {
+                *neighbor = self.neighbors[k];
+                record.copy_from_slice(&histories[(k - base) * stride..][..stride]);
             }
         });
+        kept
     }
 
     /// Takes over contact histories of pairs in the `old` list, `stride` numbers each; `old_of` contains the indices of the grains in its order.
     pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, stride: usize) {
         let n = self.row.len() - 1;
-        resize_with_room(&mut self.history, self.neighbors.len() * stride);
-        if stride == RECORD {
-            resize_with_room(&mut self.shortlist.entry, self.neighbors.len());
-            resize_with_room(&mut self.shortlist.grain, self.neighbors.len());
-            self.shortlist.count.resize(parts(n), [0; 2]);
-        }
-        self.shortlist.room = 0.0;
         let (row, neighbors) = (&self.row[..], &self.neighbors[..]);
-        let data = (Ranges {
-            items: &mut self.history[..],
-            bounds: &self.part_row,
-            stride,
-        },);
-        device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| {
+        let carry = |part: usize, history: &mut [f64]| {
             let (first, end) = part_range(part, n);
             let base = row[first] as usize;
             for i in first..end {
@@ -192,7 +201,7 @@ impl Pairs {
                     row[i] as usize - base,
                     row[i + 1] as usize - base,
                     &neighbors[base..],
-                    history.items,
+                    history,
                     old_of,
                     &old.row,
                     &old.neighbors,
@@ -200,7 +209,29 @@ impl Pairs {
                     stride,
                 );
             }
-        });
+        };
+        if !self.has_shortlists {
+            resize_with_room(&mut self.history, neighbors.len() * stride);
+            let data = (Ranges {
+                items: &mut self.history[..],
+                bounds: &self.part_row,
+                stride,
+            },);
+            device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| carry(part, history.items));
+            return;
+        }
+        let mut shortlists = vec![PartShortlist::default(); parts(n)];
+        device.run(
+            parts(n),
+            (one_each(&mut shortlists),),
+            |part, (shortlist,): (Strided<PartShortlist>,)| {
+                let (first, end) = part_range(part, n);
+                let mut history = vec![0.0; (row[end] - row[first]) as usize * stride];
+                carry(part, &mut history);
+                shortlist.items[0] = PartShortlist::with_histories(&history);
+            },
+        );
+        self.shortlist = Shortlists::of_parts(shortlists);
     }
 
     /// Removes pairs of grains of the same body: they have no contact.
@@ -345,9 +376,8 @@ impl Pairs {
 
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
-        let Shortlists { entry, grain, count, .. } = &self.shortlist;
-        let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity() + entry.capacity() + 2 * count.capacity();
-        (words * 4 + grain.capacity() * 2 + self.history.capacity() * 8) as u64
+        let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity();
+        (words * 4 + self.history.capacity() * 8) as u64 + self.shortlist.bytes()
     }
 }
 

@@ -286,11 +286,7 @@ impl Simulation {
             return Ok(());
         };
         // The arrays of the subdomains are not needed here as well.
-        (
-            self.whole.populations.grains.pairs,
-            self.whole.populations.grains.old_pairs,
-            self.whole.populations.grains.fields,
-        ) = (Pairs::default(), Pairs::default(), Fields::default());
+        (self.whole.populations.grains.pairs, self.whole.populations.grains.fields) = (Pairs::default(), Fields::default());
         if let Some(flow) = &mut self.whole.populations.flow {
             flow.pairs = Pairs::default();
         }

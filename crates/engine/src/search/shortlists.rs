@@ -1,0 +1,192 @@
+//! The pairs of a list that may be in contact soon, and the contact histories of these pairs.
+//!
+//! Most pairs of a list do not touch before it is rebuilt. So only pairs of the shortlists have room for a history, in the order in which the contact
+//! sweep reads them. All others have none.
+
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::part::{GrainsView, PartRows};
+use seixo_sweeps::shortlist::{Shortlist, pick_of_part};
+
+/// Number of steps that a shortlist should last.
+const PICKED_FOR: f64 = 8.0;
+
+/// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
+#[derive(Clone, Default)]
+pub struct Shortlists {
+    /// One for each part; empty if the histories of all entries are stored.
+    pub parts: Vec<PartShortlist>,
+    /// Distance by which surfaces may still approach each other before another pair can be in contact \[m\].
+    room: f64,
+}
+
+impl Shortlists {
+    /// Shortlists of pairs with histories, which are rebuilt before they are used.
+    pub fn of_parts(parts: Vec<PartShortlist>) -> Shortlists {
+        Shortlists { parts, room: 0.0 }
+    }
+
+    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no grain moved farther than `stride` \[m\].
+    ///
+    /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
+    /// history.
+    pub fn margin_after(&mut self, stride: f64, skin: f64) -> Option<f64> {
+        self.room -= 2.0 * stride;
+        if self.room > 0.0 {
+            return None;
+        }
+        let lasting = (PICKED_FOR * 2.0 * stride).clamp(skin / 64.0, skin / 4.0);
+        self.room = lasting.max(4.0 * stride);
+        Some(self.room)
+    }
+
+    /// Memory \[bytes\].
+    pub fn bytes(&self) -> u64 {
+        let own = self.parts.capacity() * size_of::<PartShortlist>();
+        own as u64 + self.parts.iter().map(PartShortlist::bytes).sum::<u64>()
+    }
+}
+
+/// The shortlist of a part, with the contact histories of its pairs.
+#[derive(Clone, Default)]
+pub struct PartShortlist {
+    /// Entries of the list, counted from the part's first: of pairs inside the part, then of pairs across its border.
+    entry: Vec<u32>,
+    /// The grain that owns the row of each entry, counted from the part's first.
+    grain: Vec<u16>,
+    /// Number of pairs inside.
+    inside: usize,
+    /// Contact histories, all zero for pairs without contact.
+    history: Vec<f64>,
+}
+
+impl PartShortlist {
+    /// The pairs that have a history, from the histories of all entries of the part. They are in no order yet that a sweep reads.
+    pub fn with_histories(of_entries: &[f64]) -> PartShortlist {
+        let (records, _) = of_entries.as_chunks::<RECORD>();
+        // A negative zero is kept, too, so that a run goes on from a checkpoint with the same bits.
+        let holds = |record: &[f64; RECORD]| record.iter().any(|number| number.to_bits() != 0);
+        let entry: Vec<u32> = (0..).zip(records).filter(|(_, record)| holds(record)).map(|(k, _)| k).collect();
+        let mut history = Vec::with_capacity(entry.len() * RECORD);
+        for &k in &entry {
+            history.extend(records[k as usize]);
+        }
+        PartShortlist {
+            grain: vec![0; entry.len()],
+            entry,
+            inside: 0,
+            history,
+        }
+    }
+
+    /// The histories of all entries of the part.
+    pub fn histories(&self, entries: usize) -> Vec<f64> {
+        let mut of_entries = vec![0.0; entries * RECORD];
+        let ((to, _), (from, _)) = (of_entries.as_chunks_mut::<RECORD>(), self.history.as_chunks::<RECORD>());
+        for (&k, record) in self.entry.iter().zip(from) {
+            to[k as usize] = *record;
+        }
+        of_entries
+    }
+
+    /// Selects the pairs whose surfaces are nearer than `margin` \[m\]. Pairs that were selected before keep their histories.
+    pub fn rebuild<const SIDES: u32>(&mut self, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {
+        let entries = (rows.row[rows.end] - rows.row[rows.first]) as usize;
+        let (mut entry, mut grain) = (vec![0; entries], vec![0; entries]);
+        let [inside, across] = pick_of_part::<f64, SIDES>(grains, rows, margin, &mut entry, &mut grain);
+        // One more than the former place of each entry that was selected; zero for others.
+        let mut former = vec![0_u32; entries];
+        for (place, &k) in (1..).zip(&self.entry) {
+            former[k as usize] = place;
+        }
+        let entry = [&entry[..inside], &entry[entries - across..]].concat();
+        let mut history = vec![0.0; entry.len() * RECORD];
+        let ((to, _), (from, _)) = (history.as_chunks_mut::<RECORD>(), self.history.as_chunks::<RECORD>());
+        for (record, &k) in to.iter_mut().zip(&entry) {
+            if let Some(place) = former[k as usize].checked_sub(1) {
+                *record = from[place as usize];
+            }
+        }
+        *self = PartShortlist {
+            entry,
+            grain: [&grain[..inside], &grain[entries - across..]].concat(),
+            inside,
+            history,
+        };
+    }
+
+    /// The pairs, and their histories in the same order.
+    pub fn pairs(&mut self) -> (Shortlist<'_>, &mut [f64]) {
+        let shortlist = Shortlist {
+            entry: &self.entry,
+            grain: &self.grain,
+            inside: self.inside,
+        };
+        (shortlist, &mut self.history)
+    }
+
+    /// Removes all histories.
+    pub fn clear_histories(&mut self) {
+        self.history.fill(0.0);
+    }
+
+    /// Memory \[bytes\].
+    fn bytes(&self) -> u64 {
+        (self.entry.capacity() * 4 + self.grain.capacity() * 2 + self.history.capacity() * 8) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+
+    #[test]
+    fn histories_follow_their_pairs_from_one_shortlist_to_the_next() {
+        // Four grains in a part that ends after the third. The first has all others in its row.
+        let place = |x: f64| [x, 0.0, 0.0, 1.0];
+        let position = [place(0.0), place(1.9), place(2.1), place(-1.9)].concat();
+        let sides = PeriodicBoundaries::open();
+        let grains = GrainsView {
+            position: &position,
+            velocity: &[],
+            spin: &[],
+            material: &[0; 4],
+            materials: 1,
+            table: &[],
+            is_uniform: true,
+            sides: &sides,
+        };
+        let rows = PartRows {
+            first: 0,
+            end: 3,
+            row: &[0, 3, 3, 3],
+            neighbors: &[1, 2, 3],
+            is_once: true,
+        };
+        let record = |number: f64| [number, 0.0, 0.0, 0.5];
+        let before = [record(7.0), [0.0; RECORD], record(9.0)].concat();
+        let mut shortlist = PartShortlist::with_histories(&before);
+        assert_eq!(shortlist.history.len(), 2 * RECORD);
+        for (margin, inside) in [(0.01, 1), (0.5, 2), (0.01, 1)] {
+            shortlist.rebuild::<OPEN>(&grains, &rows, margin);
+            let (pairs, history) = shortlist.pairs();
+            assert_eq!(
+                (pairs.inside, pairs.entry.len(), history.len()),
+                (inside, inside + 1, (inside + 1) * RECORD)
+            );
+            assert_eq!(pairs.across().0, [2]);
+            assert_eq!(shortlist.histories(3), before);
+        }
+        shortlist.clear_histories();
+        assert_eq!(shortlist.histories(3), [0.0; 3 * RECORD]);
+    }
+
+    #[test]
+    fn a_shortlist_is_due_before_another_pair_can_touch() {
+        let mut shortlists = Shortlists::default();
+        let margin = shortlists.margin_after(1e-6, 1e-3).unwrap();
+        assert!((margin - 16e-6).abs() < 1e-12);
+        let steps = (0..100).take_while(|_| shortlists.margin_after(1e-6, 1e-3).is_none()).count();
+        assert!(steps as f64 * 2e-6 < margin + 1e-12, "{steps}");
+    }
+}

@@ -167,7 +167,8 @@ pub(crate) struct RunSection {
     /// Method of the pair search; all methods find the same pairs. "auto": "grid" while the largest radius is below twice the smallest, else
     /// "hierarchical_grid", a grid for each size. For comparison: "grid_multi_cell", with each grain in all cells that it overlaps; "spatial_hash",
     /// which saves memory in wide, thinly filled spaces; "spatial_hash_static", the same with a table of its own for spheres that are fixed
-    /// [Silva 2010]; "brute_force", every pair.
+    /// [Silva 2010]; "brute_force", every pair. Without friction, a CPU keeps a neighbor list with "auto", but searches at every step with "grid" and
+    /// "hierarchical_grid".
     #[serde(default)]
     pub search: Word<Search>,
     /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step. With "auto", that of grains follows their motion.

@@ -104,6 +104,7 @@ mod melting;
 mod mesh_vessels;
 mod muller;
 mod muller_on_a_gpu;
+mod neighbor_lists;
 mod on_a_gpu;
 mod open_boundaries;
 mod periodic;

@@ -166,6 +166,12 @@ impl Simulation {
         borne.collect()
     }
 
+    /// Whether contacts of grains are computed from neighbor lists. Otherwise they are searched at every step.
+    pub fn has_neighbor_lists(&self) -> bool {
+        let populations = &self.whole.populations;
+        populations.grains_on_gpu() || populations.lists_pairs()
+    }
+
     /// Number of entries in the neighbor lists of grains: one or two for each pair.
     ///
     /// # Errors

@@ -158,6 +158,13 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
     let mut notices = [&scene.notices, simulation.notices()].concat();
     notices.extend(scene.run.too_short(step.value));
     notices.extend(scene.doubts());
+    if !world.grains.is_empty() && simulation.skin() > 0.0 && !simulation.has_neighbor_lists() {
+        notices.push(
+            "run.search names a grid, so contacts without friction are searched at every step. With \"auto\" they have a neighbor list, which \
+             is usually faster"
+                .to_owned(),
+        );
+    }
     let steps = scene.run.steps(step.value);
     let passes = if with_passes { passes(&simulation) } else { Vec::new() };
     // All positions are known before the first step, so the actions at the start can be tried.

@@ -262,6 +262,33 @@ fn check_reports_size_and_cost_and_writes_nothing() {
 }
 
 #[test]
+fn check_says_where_smooth_grains_have_no_neighbor_list() {
+    let scene = r#"
+        [run]
+        until = "1 ms"
+        [world]
+        gravity = [0, 0, "-9.81 m/s^2"]
+        [material.rock]
+        density = "2600 kg/m^3"
+        youngs_modulus = "50 MPa"
+        poisson_ratio = 0.2
+        [interaction.rock-rock]
+        normal = "linear"
+        stiffness = "2e3 N/m"
+        tangential = "none"
+        restitution = 0.8
+        [grains.a]
+        material = "rock"
+        fill = { region = { box = { min = [0, 0, 0], max = ["3 cm", "3 cm", "3 cm"] } }, count = 20, radius = "1 mm", method = "random" }
+    "#;
+    let stage = Stage::new();
+    stage.write("smooth.toml", scene);
+    let notice = "searched at every step";
+    assert!(!stage.succeed("check smooth.toml").out.contains(notice));
+    assert!(stage.succeed("check smooth.toml --set run.search=grid").out.contains(notice));
+}
+
+#[test]
 fn a_run_that_cannot_go_on_names_grain_time_and_last_good_state() {
     let stage = Stage::new();
     let scene = stage.read("heap.toml");

@@ -18,6 +18,7 @@ mod halo_exchange;
 mod index_map;
 mod neighbor_lists;
 mod observe;
+mod old_contacts;
 mod preview;
 mod search_benchmark;
 mod servos;
@@ -45,6 +46,7 @@ use bonds::GpuBonds;
 use diffusion::GpuDiffusion;
 use domain::DomainState;
 use gear::GpuGear;
+use old_contacts::OldContacts;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -189,6 +191,8 @@ pub(crate) type PairHistory = (u32, u32, [f64; EXTENDED_HISTORY_STRIDE], [f64; E
 /// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
 struct Rows<R> {
     count: Buffer<u32>,
+    /// Number of particles whose neighbors were counted.
+    counted: usize,
     tile_first: Buffer<u32>,
     list: Buffer<u32>,
     history: Buffer<R>,
@@ -262,7 +266,8 @@ pub(crate) struct GpuGrains<C, R> {
     reference: Buffer<C>,
     table: Buffer<R>,
     rows: Rows<R>,
-    old_rows: Rows<R>,
+    /// Contacts before the last rebuild of the rows.
+    old_contacts: OldContacts<R>,
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,

@@ -87,9 +87,57 @@ pub fn sort_by_id(first: usize, count: u32, list: &mut [u32], id: &[u32]) {
     }
 }
 
-/// Copies the history of the row of grain i from the old list. `old_of` gives the old index of each grain; grains with an old index from `known` on
-/// had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids. A row has each pair once, and
-/// none of its entries is flagged yet.
+/// Number of entries in the row of grain i whose pair was in contact at the last step.
+#[cube]
+#[inline(always)]
+pub fn contacts_in_row(i: usize, count: u32, tile_first: &[u32], list: &[u32]) -> u32 {
+    let first = first_entry(i, tile_first);
+    let mut contacts = 0u32;
+    for s in 0..count {
+        contacts += list[first + s as usize * TILE] >> IN_CONTACT_BIT;
+    }
+    contacts
+}
+
+/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to `packed`. They are numbered from `start[i]`
+/// on and end before `start[i + 1]`, see [`contacts_in_row()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn pack_contacts_of<R: Real>(
+    i: usize,
+    tile_first: &[u32],
+    list: &[u32],
+    history: &[R],
+    start: &[u32],
+    partner: &mut [u32],
+    packed: &mut [R],
+    #[comptime] numbers: usize,
+) {
+    let mut entry = first_entry(i, tile_first);
+    let tile_end = tile_first[i / TILE + 1usize] as usize;
+    let end = start[i + 1usize] as usize;
+    let mut at = start[i] as usize;
+    // Entries after the row have no meaning; the last contact is before them.
+    let mut goes_on = at < end && entry < tile_end;
+    while goes_on {
+        let word = list[entry];
+        if word >> IN_CONTACT_BIT == 1u32 {
+            partner[at] = word & PLACE;
+            #[unroll]
+            for c in 0..numbers {
+                packed[at * numbers + c] = history[history_at(entry, c, numbers)];
+            }
+            at += 1usize;
+        }
+        entry += TILE;
+        goes_on = at < end && entry < tile_end;
+    }
+}
+
+/// Copies the histories of grain i from the packed contacts of its old row, see [`pack_contacts_of()`], to its new row. `old_of` gives the old index of
+/// each grain; grains with an old index from `known` on had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs
+/// are matched by ids. A row has each pair once, and none of its entries is flagged yet.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -100,10 +148,9 @@ pub fn carry_history_of<R: Real>(
     list: &mut [u32],
     history: &mut [R],
     old_of: &[u32],
-    old_count: &[u32],
-    old_tile_first: &[u32],
-    old_list: &[u32],
-    old_history: &[R],
+    start: &[u32],
+    partner: &[u32],
+    packed: &[R],
     id: &[u32],
     old_id: &[u32],
     known: u32,
@@ -111,36 +158,32 @@ pub fn carry_history_of<R: Real>(
     #[comptime] by_id: bool,
 ) {
     let first = first_entry(i, tile_first);
-    let mut old_i = old_of[i] as usize;
-    let mut old_entries = 0u32;
+    let mut at = 0usize;
+    let mut end = 0usize;
     if old_of[i] < known {
-        old_entries = old_count[old_i];
-    } else {
-        old_i = 0usize;
+        at = start[old_of[i] as usize] as usize;
+        end = start[old_of[i] as usize + 1usize] as usize;
     }
-    let old_first = first_entry(old_i, old_tile_first);
-    // Only pairs that were in contact have a history. Both rows have nearly the same order, so each search starts after the pair found last.
-    let mut t = 0u32;
+    // Both rows have nearly the same order, so each search starts after the pair found last.
     let mut s = 0u32;
     let mut tried = 0u32;
-    while t < old_entries {
-        let old_entry = old_first + t as usize * TILE;
-        let word = old_list[old_entry];
-        let mut is_done = word >> IN_CONTACT_BIT == 0u32 || tried == count;
+    while at < end {
+        let mut is_done = tried == count;
         if !is_done {
+            let old_j = partner[at];
             let entry = first + s as usize * TILE;
             let j = list[entry] & PLACE;
             let mut is_same = false;
             if by_id {
-                is_same = old_id[(word & PLACE) as usize] == id[j as usize];
+                is_same = old_id[old_j as usize] == id[j as usize];
             } else {
-                is_same = old_of[j as usize] == word & PLACE;
+                is_same = old_of[j as usize] == old_j;
             }
             if is_same {
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]
                 for c in 0..numbers {
-                    history[history_at(entry, c, numbers)] = old_history[history_at(old_entry, c, numbers)];
+                    history[history_at(entry, c, numbers)] = packed[at * numbers + c];
                 }
                 is_done = true;
             }
@@ -151,7 +194,7 @@ pub fn carry_history_of<R: Real>(
             }
         }
         if is_done {
-            t += 1u32;
+            at += 1usize;
             tried = 0u32;
         }
     }

@@ -26,6 +26,7 @@ pub mod measure;
 pub mod muller;
 pub mod neighbor_lists;
 pub mod neighbor_marks;
+pub mod old_contacts;
 pub mod shifting;
 pub mod step;
 pub mod suspension;

@@ -263,7 +263,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.find_seats();
     }
 
-    /// Lists the pairs, unless cells are rebuilt at every step, and the grains near walls. Waits once, for the numbers of entries of both.
+    /// Lists the pairs, unless cells are rebuilt at every step, and the grains near walls. Waits once, for the numbers of entries of both, and of the
+    /// contacts whose histories the new lists get.
     pub(super) fn list_neighbors(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         let lists_pairs = self.binned.is_none();
         if lists_pairs {
@@ -272,10 +273,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let walls = self.count_near_walls(host)?;
         let mut copies = self.gpu.copies();
         let entries = lists_pairs.then(|| self.rows.request_entries(&mut copies, self.n));
+        let contacts = (lists_pairs && self.kind.frictional).then(|| self.old_contacts.request_number(&mut copies));
         let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
         let arrived = copies.wait()?;
         if let Some(entries) = entries {
-            self.fill_pairs(host, arrived.take(entries)[0] as usize)?;
+            let contacts = contacts.map_or(0, |contacts| arrived.take(contacts)[0]);
+            self.fill_pairs(host, arrived.take(entries)[0] as usize, contacts as usize)?;
         }
         match near {
             Some((counts, near)) => self.fill_near_walls(host, near, counts.map(|count| arrived.take(count)[0] as usize)),
@@ -287,7 +290,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         // Smooth grains have no contact history to carry over from the old rows.
         if self.kind.frictional {
-            swap(&mut self.rows, &mut self.old_rows);
+            let room = (&mut self.cells.workspace, &self.cells.lengths);
+            self.old_contacts.count(&self.gpu, &mut self.rows, room)?;
         }
         self.fill_tables(host)?;
         let is_marked = self.mark_candidates(host, GRAINS);
@@ -304,9 +308,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.rows.count(&self.gpu, &search)
     }
 
-    /// Queues the writing of the pairs, which have this many entries, and of their contact histories.
-    fn fill_pairs(&mut self, host: &Populations, entries: usize) -> Result<(), GpuError> {
-        let (n, gpu) = (self.n, &self.gpu);
+    /// Queues the writing of the pairs, which have this many entries, and of the histories of this many contacts of the old rows.
+    fn fill_pairs(&mut self, host: &Populations, entries: usize, contacts: usize) -> Result<(), GpuError> {
+        let (n, gpu, numbers) = (self.n, &self.gpu, self.kind.numbers);
+        if contacts > 0 {
+            self.old_contacts.pack(gpu, &self.rows, contacts, numbers)?;
+        }
         // Once more, as the count of grains near walls overwrote the marks.
         let is_marked = self.mark_candidates(host, GRAINS);
         // The search of the count.
@@ -327,33 +334,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.rows.sort(gpu, &self.id, n);
         }
         if self.kind.frictional {
-            make_room(gpu, &mut self.rows.history, entries * self.kind.numbers, "histories of contacts")?;
+            make_room(gpu, &mut self.rows.history, entries * numbers, "histories of contacts")?;
         }
-        if let Some(contacts) = &mut self.contacts {
-            contacts.make_room_for(gpu, n, entries, self.kind.frictional)?;
+        if let Some(list) = &mut self.contacts {
+            list.make_room_for(gpu, n, entries, self.kind.frictional)?;
         }
-        if self.kind.frictional {
-            let (count, dim) = units(n);
-            neighbor_lists::carry_histories::launch::<R>(
-                gpu.client(),
-                count,
-                dim,
-                self.rows.count.argument(),
-                self.rows.tile_first.argument(),
-                self.rows.list.argument(),
-                self.rows.history.argument(),
-                self.order.argument(),
-                self.old_rows.count.argument(),
-                self.old_rows.tile_first.argument(),
-                self.old_rows.list.argument(),
-                self.old_rows.history.argument(),
-                self.id.argument(),
-                decomposed.map_or(&self.material, |border| &border.old_id).argument(),
-                self.rows_at_last_rebuild(),
-                n as u32,
-                self.kind.numbers,
-                decomposed.is_some(),
-            );
+        if contacts > 0 {
+            let by_id = decomposed.map(|border| &border.old_id);
+            let known = self.rows_at_last_rebuild();
+            self.old_contacts
+                .carry(gpu, &self.rows, [&self.order, &self.id], by_id, (known, n), numbers);
         }
         Ok(())
     }
@@ -519,6 +509,7 @@ impl<R: Number> Rows<R> {
     pub(super) fn new(gpu: &Gpu, n: usize) -> Result<Rows<R>, GpuError> {
         Ok(Rows {
             count: gpu.zeros(n, "rows of neighbors")?,
+            counted: 0,
             tile_first: gpu.zeros(n.div_ceil(TILE) + 1, "rows of neighbors")?,
             list: gpu.buffer(RECORD, "neighbors")?,
             history: gpu.buffer(RECORD, "histories of contacts")?,

@@ -392,7 +392,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let strides = self.stride_bounds(host, ahead);
         let no_walls = &self.no_rows;
-        let nothing = (&self.cells.lengths, &self.cells.kept, &self.old_rows.history, &self.wall_power);
+        let nothing = (
+            &self.cells.lengths,
+            &self.cells.kept,
+            self.old_contacts.placeholder(),
+            &self.wall_power,
+        );
         let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
         // Measured on an H200: small blocks use the registers better, by 5 to 10 %.
         let ledger = plan.damped || !advance;

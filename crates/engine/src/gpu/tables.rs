@@ -404,6 +404,7 @@ impl<R: Number> Rows<R> {
     /// Counts the neighbors of every particle, and sums the counts by tile. Waits for nothing.
     pub(super) fn count<C: Number>(&mut self, gpu: &Gpu, search: &RowSearch<'_, C>) -> Result<(), GpuError> {
         let (n, tiles) = (search.n, search.n.div_ceil(TILE));
+        self.counted = n;
         if search.marks_candidates() {
             self.mark(gpu, search);
         } else {

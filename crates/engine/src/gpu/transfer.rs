@@ -7,6 +7,7 @@ use super::bonds::GpuBonds;
 use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
 use super::gear::GpuGear;
+use super::old_contacts::OldContacts;
 use super::step::BATCH;
 use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
@@ -168,7 +169,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 "the interaction table",
             )?,
             rows: Rows::new(&gpu, room)?,
-            old_rows: Rows::new(&gpu, if kind.frictional { room } else { 0 })?,
+            old_contacts: OldContacts::new(&gpu, if kind.frictional { room } else { 0 })?,
             key: gpu.buffer(room, "cells")?,
             order: gpu.buffer(room, "the order of cells")?,
             cells: Cells::new(&gpu, host.grains.cells.grids(), room)?,

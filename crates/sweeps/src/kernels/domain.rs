@@ -9,7 +9,7 @@ use super::neighbor_lists::{entry_of_origin, is_outside};
 use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
-use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, contacts_in_row, first_entry, history_at};
 use crate::fluid::WALL_BIT;
 use crate::layout::{Record, record, xyz};
 use cubecl::prelude::*;
@@ -352,12 +352,7 @@ pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: 
     let k = ABSOLUTE_POS;
     if k < m as usize {
         let i = place[k] as usize;
-        let first = first_entry(i, tile_first);
-        let mut touched = 0u32;
-        for s in 0..count[i] {
-            touched += list[first + s as usize * TILE] >> IN_CONTACT_BIT;
-        }
-        out[k] = touched;
+        out[k] = contacts_in_row(i, count[i], tile_first, list);
     }
 }
 

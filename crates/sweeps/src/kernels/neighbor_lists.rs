@@ -5,7 +5,7 @@ use super::{DONE, THREADS, put_sum};
 use crate::bodies::{FREE, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
-use crate::entries::{TILE, carry_history_of, first_entry, sort_by_id};
+use crate::entries::{TILE, first_entry, sort_by_id};
 use crate::layout::{Record, last, load, record, xyz};
 use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
@@ -458,48 +458,6 @@ pub fn sort_rows(tile_first: &[u32], count: &[u32], list: &mut [u32], id: &[u32]
     let i = ABSOLUTE_POS;
     if i < n as usize {
         sort_by_id(first_entry(i, tile_first), count[i], list, id);
-    }
-}
-
-/// Copies the contact histories of pairs from the old list to the new.
-#[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn carry_histories<R: Real>(
-    count: &[u32],
-    tile_first: &[u32],
-    list: &mut [u32],
-    history: &mut [R],
-    old_of: &[u32],
-    old_count: &[u32],
-    old_tile_first: &[u32],
-    old_list: &[u32],
-    old_history: &[R],
-    id: &[u32],
-    old_id: &[u32],
-    known: u32,
-    n: u32,
-    #[comptime] numbers: usize,
-    #[comptime] by_id: bool,
-) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
-        carry_history_of::<R>(
-            i,
-            count[i],
-            tile_first,
-            list,
-            history,
-            old_of,
-            old_count,
-            old_tile_first,
-            old_list,
-            old_history,
-            id,
-            old_id,
-            known,
-            numbers,
-            by_id,
-        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! Contact histories that are carried from the old rows of a GPU to new ones.
 
 use proptest::prelude::*;
-use seixo_sweeps::entries::{IN_CONTACT, TILE, carry_history_of, history_at};
+use seixo_sweeps::entries::{IN_CONTACT, TILE, carry_history_of, contacts_in_row, history_at, pack_contacts_of};
 
 /// The row of the first grain of a tile.
 fn row(entries: &[u32]) -> Vec<u32> {
@@ -44,9 +44,13 @@ proptest! {
         }
         let mut list = row(&new);
         let mut history = vec![0.0; 3 * list.len()];
-        let (count, old_count) = (new.len() as u32, [old.len() as u32]);
+        let contacts = contacts_in_row(0, old.len() as u32, &[0], &old_list);
+        let (mut partner, mut packed) = (vec![0; contacts as usize], vec![0.0; 3 * contacts as usize]);
+        let (start, tile_first) = ([0, contacts], [0, old_list.len() as u32]);
+        pack_contacts_of::<f64>(0, &tile_first, &old_list, &old_history, &start, &mut partner, &mut packed, 3);
+        let count = new.len() as u32;
         carry_history_of::<f64>(
-            0, count, &[0], &mut list, &mut history, &old_of, &old_count, &[0], &old_list, &old_history, &id, &old_id, 12, 3, by_id,
+            0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, &packed, &id, &old_id, 1, 3, by_id,
         );
         for (s, &j) in new.iter().enumerate() {
             let before = old_of[j as usize];

@@ -156,9 +156,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.lengthen(column, turning, "grains")?;
         }
         gpu.lengthen(&mut self.half_spin, turning, "grains")?;
-        for rows in [&mut self.rows, &mut self.old_rows] {
-            gpu.lengthen(&mut rows.count, room, "rows of neighbors")?;
-            gpu.lengthen(&mut rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
+        gpu.lengthen(&mut self.rows.count, room, "rows of neighbors")?;
+        gpu.lengthen(&mut self.rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
+        if self.kind.frictional {
+            self.old_contacts.make_room_for(gpu, room)?;
         }
         if let Some(near) = &mut self.walls {
             for row in [&mut near.row, &mut near.old_row] {

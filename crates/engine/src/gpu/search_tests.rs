@@ -12,7 +12,7 @@ use crate::world::{Body, DeviceChoice, Grains, Interaction, Material, Search, Se
 use proptest::prelude::*;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
-use seixo_sweeps::entries::{PLACE, TILE};
+use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
 use seixo_sweeps::kernels::{DONE, FLAGS};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::SKIN_EXCEEDED;
@@ -204,7 +204,7 @@ fn a_rebuild_like_the_one_before_allocates_nothing() {
         .collect();
     let mut host = sorted(&world(&spheres), Search::Grid, 0.1, false);
     let mut remote = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
-    // Old and new rows take turns.
+    // The first one still makes room for contacts of the rows before.
     for _ in 0..2 {
         remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
     }
@@ -213,6 +213,47 @@ fn a_rebuild_like_the_one_before_allocates_nothing() {
     gpu.fail_allocation(0);
     assert_eq!(rebuilt, Ok(()));
     assert!(remote.rows.ends(&gpu, spheres.len()).unwrap() > 3000);
+}
+
+#[test]
+fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
+    let gpu = Gpu::open(None).unwrap();
+    // Inside the lattice, every grain overlaps six others, and another twelve are near.
+    let spheres: Vec<Sphere> = (0..3375u32)
+        .map(|k| ([k % 15, k / 15 % 15, k / 225].map(|c| f64::from(c) * 0.95), 0.5))
+        .collect();
+    let n = spheres.len();
+    let mut host = sorted(&world(&spheres), Search::Grid, 0.5, false);
+    let mut remote = GpuGrains::<f64, f32>::import_host_state(gpu.clone(), &mut host).unwrap();
+    // All pairs that overlap are in contact, each with other numbers.
+    let position = gpu.download(&remote.position[remote.now]).unwrap();
+    let [count, first, mut list] =
+        [&remote.rows.count, &remote.rows.tile_first, &remote.rows.list].map(|buffer| gpu.download(buffer).unwrap());
+    for i in 0..n {
+        for s in 0..count[i] as usize {
+            let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+            let j = list[entry] as usize;
+            let squares = (0..3).map(|axis| (position[i * RECORD + axis] - position[j * RECORD + axis]).powi(2));
+            if squares.sum::<f64>() < 1.0 {
+                list[entry] |= IN_CONTACT;
+            }
+        }
+    }
+    gpu.write(&remote.rows.list, &list);
+    let histories: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
+    gpu.write(&remote.rows.history, &histories);
+    let before = remote.touching().unwrap();
+    assert!(before.len() * 10 > 27 * n, "{} contacts", before.len());
+    for _ in 0..2 {
+        remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
+        assert!(remote.touching().unwrap() == before, "each contact keeps its history");
+    }
+    // In mixed precision an entry has four bytes for the neighbor, and four for each number of its history. So has a contact that outlasts the rows.
+    // Buffers have up to a quarter of spare room. All other columns take some 300 bytes a grain.
+    let record = 4 * (1 + remote.kind.numbers);
+    let entries = gpu.download(&remote.rows.tile_first).unwrap()[n.div_ceil(TILE)] as usize;
+    let most = (entries + 2 * before.len()) * record * 5 / 4 + 400 * n;
+    assert!(gpu.peak() < most as u64, "{} bytes, {most} expected at most", gpu.peak());
 }
 
 #[test]

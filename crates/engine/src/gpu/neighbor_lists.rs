@@ -40,11 +40,21 @@ pub(super) enum Extent<'a> {
     Known(Bounds),
 }
 
-/// Makes sure that a buffer has room, with a quarter more if it must grow; then its contents are lost.
+/// Bytes of a large buffer. A GPU may hold hardly more than a few of them.
+const LARGE: usize = 16 << 20;
+
+/// Length of a new buffer that needs room for `len` items. Spare room saves allocations when a few more items come: a quarter, but less in large
+/// buffers, where it takes much memory.
+fn with_spare_room<T>(len: usize) -> usize {
+    let share = if len.saturating_mul(size_of::<T>()) > LARGE { 16 } else { 4 };
+    (len + len / share).next_multiple_of(RECORD)
+}
+
+/// Makes sure that a buffer has room, with some more if it must grow; then its contents are lost.
 pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
     if buffer.len() < len {
         *buffer = gpu.buffer(RECORD, what)?;
-        *buffer = gpu.buffer((len + len / 4).next_multiple_of(RECORD), what)?;
+        *buffer = gpu.buffer(with_spare_room::<T>(len), what)?;
     }
     Ok(())
 }
@@ -515,5 +525,17 @@ impl<R: Number> Rows<R> {
             history: gpu.buffer(RECORD, "histories of contacts")?,
             workspace: Workspace::new(gpu)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_buffers_have_a_quarter_of_spare_room_and_large_ones_a_sixteenth() {
+        assert_eq!(with_spare_room::<u32>(1000), 1252);
+        assert_eq!(with_spare_room::<u32>(16_000_000), 17_000_000);
+        assert_eq!(with_spare_room::<u32>(0), 0);
     }
 }

@@ -20,6 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 
+/// Most bytes of a buffer: kernels number its words with 32 bits.
+const MOST_BYTES: u64 = size_of::<u32>() as u64 * u32::MAX as u64;
+
 /// Memory accounting, shared by all clones of a [`Gpu`].
 #[derive(Default)]
 pub struct Account {
@@ -118,7 +121,7 @@ impl Gpu {
     /// Allocates memory for `len` items with undefined contents. `what` names it in errors.
     ///
     /// # Errors
-    /// If there is not enough memory, or the device is lost.
+    /// If there is not enough memory, if indices of 32 bits cannot number the words, or if the device is lost.
     pub fn buffer<T: Pod>(&self, len: usize, what: &'static str) -> Result<Buffer<T>, GpuError> {
         // A dedicated allocation, released when freed: CubeCL's pools round sizes up and keep memory.
         self.allocate(len, what, |bytes| {
@@ -151,8 +154,9 @@ impl Gpu {
         if account.until_failure.fetch_update(Relaxed, Relaxed, countdown) == Ok(1) {
             return Err(refusal(None));
         }
-        if runtime.largest.is_some_and(|largest| bytes as u64 > largest) {
-            return Err(refusal(runtime.largest));
+        let largest = runtime.largest.map_or(MOST_BYTES, |largest| largest.min(MOST_BYTES));
+        if bytes as u64 > largest {
+            return Err(refusal(Some(largest)));
         }
         let attempt = || {
             runtime.guard(|| {

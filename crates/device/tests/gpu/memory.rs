@@ -280,6 +280,19 @@ fn more_memory_than_there_is_is_an_error_and_the_device_goes_on() {
     assert_eq!(gpu.download(&before).unwrap(), [6; 100]);
 }
 
+#[test]
+fn a_buffer_whose_words_have_no_number_of_32_bits_is_refused() {
+    let gpu = gpu();
+    let most = 4 * u64::from(u32::MAX);
+    let Err(GpuError::OutOfMemory {
+        needed, free: Some(free), ..
+    }) = gpu.buffer::<u32>(1 << 32, "positions")
+    else {
+        panic!("it was given, or the largest buffer is not named");
+    };
+    assert!(needed == most + 4 && free <= most, "{needed} {free}");
+}
+
 /// Set when a test runs itself in its own process.
 const AGAIN: &str = "SEIXO_TEST_RUNS_AGAIN";
 

@@ -237,35 +237,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             place[old as usize] = new as u32;
         }
         if self.kind.frictional {
-            let mut by_place: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
-            host.visit_listed(|i, j, of_i, of_j| {
-                let (i, j) = (place[i as usize], place[j as usize]);
-                by_place.extend([(i, j, *of_i), (j, i, *of_j)]);
-            });
-            by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
-            let rows = &self.rows;
-            let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
-            let mut list = gpu.download(&rows.list)?;
-            let mut history = vec![R::of(0.0); rows.history.len()];
-            let mut next = 0;
-            for i in 0..self.n {
-                let from = next;
-                while next < by_place.len() && by_place[next].0 as usize == i {
-                    next += 1;
-                }
-                for s in 0..count[i] as usize {
-                    let entry = first[i / TILE] as usize + s * TILE + i % TILE;
-                    let known = by_place[from..next].binary_search_by_key(&list[entry], |&(_, j, _)| j);
-                    if let Ok(found) = known {
-                        list[entry] |= IN_CONTACT;
-                        for (c, &value) in by_place[from + found].2[..self.kind.numbers].iter().enumerate() {
-                            history[(entry / TILE * self.kind.numbers + c) * TILE + entry % TILE] = R::of(value);
-                        }
-                    }
-                }
-            }
-            gpu.write(&self.rows.list, &list);
-            gpu.write(&self.rows.history, &history);
+            self.restore_histories_of_pairs(host, &place)?;
         }
         if let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) {
             let (row, list) = (gpu.download(&near.row)?, gpu.download(&near.list)?);
@@ -287,6 +259,55 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.write(&near.wall_contacts, &wall_contacts);
         }
         Ok(())
+    }
+
+    /// Writes the histories of the host's pairs to the lists, in which `place` is the index of each grain of the host.
+    fn restore_histories_of_pairs(&self, host: &Populations, place: &[u32]) -> Result<(), GpuError> {
+        let mut by_place: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
+        host.visit_listed(|i, j, of_i, of_j| {
+            let (i, j) = (place[i as usize], place[j as usize]);
+            by_place.extend([(i, j, *of_i), (j, i, *of_j)]);
+        });
+        if by_place.is_empty() {
+            // The lists of many grains take gigabytes of the host's memory.
+            return Ok(());
+        }
+        by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let (count, first, mut list) = self.download_rows()?;
+        let mut history = vec![R::of(0.0); list.len() * numbers];
+        let mut next = 0;
+        for i in 0..self.n {
+            let from = next;
+            while next < by_place.len() && by_place[next].0 as usize == i {
+                next += 1;
+            }
+            for s in 0..count[i] as usize {
+                let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                let known = by_place[from..next].binary_search_by_key(&list[entry], |&(_, j, _)| j);
+                if let Ok(found) = known {
+                    list[entry] |= IN_CONTACT;
+                    for (c, &value) in by_place[from + found].2[..numbers].iter().enumerate() {
+                        history[(entry / TILE * numbers + c) * TILE + entry % TILE] = R::of(value);
+                    }
+                }
+            }
+        }
+        gpu.write_part(&rows.list, 0, &list);
+        gpu.write_part(&rows.history, 0, &history);
+        Ok(())
+    }
+
+    /// Length of the row of each grain, first entry of each tile, and the entries of all tiles without the spare room behind them.
+    fn download_rows(&self) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>), GpuError> {
+        let (gpu, rows) = (&self.gpu, &self.rows);
+        let mut copies = gpu.copies();
+        let count = copies.add(&rows.count, 0..self.n);
+        let first = copies.add(&rows.tile_first, 0..self.n.div_ceil(TILE) + 1);
+        let arrived = copies.wait()?;
+        let (count, first) = (arrived.take(count), arrived.take(first));
+        let list = gpu.download_part(&rows.list, 0..first[first.len() - 1] as usize).wait()?;
+        Ok((count, first, list))
     }
 
     /// Requests the download of all that the host needs of grains and walls.
@@ -381,9 +402,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if !self.kind.frictional {
             return Ok(Vec::new());
         }
-        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
-        let (count, first) = (gpu.download(&rows.count)?, gpu.download(&rows.tile_first)?);
-        let (list, history) = (gpu.download(&rows.list)?, gpu.download(&rows.history)?);
+        let numbers = self.kind.numbers;
+        let (count, first, list) = self.download_rows()?;
+        let history = self.gpu.download_part(&self.rows.history, 0..list.len() * numbers).wait()?;
         let mut ends: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
         for i in 0..self.n {
             for s in 0..count[i] as usize {

@@ -99,8 +99,79 @@ pub fn contacts_in_row(i: usize, count: u32, tile_first: &[u32], list: &[u32]) -
     contacts
 }
 
-/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to `packed`. They are numbered from `start[i]`
-/// on and end before `start[i + 1]`, see [`contacts_in_row()`].
+/// Reads a number of packed contact histories, `numbers` for each contact. The first 4 `each` contacts are in the four buffers a to d, `each` of them
+/// in one. All others are in `rest`. `in_spare` is 4 `each`, or 0 if all contacts are in `rest`.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn packed_number<R: Real>(
+    contact: usize,
+    number: usize,
+    a: &[R],
+    b: &[R],
+    c: &[R],
+    d: &[R],
+    rest: &[R],
+    each: u32,
+    in_spare: u32,
+    #[comptime] numbers: usize,
+) -> R {
+    let mut value = R::new(0.0);
+    if contact >= in_spare as usize {
+        value = rest[(contact - in_spare as usize) * numbers + number];
+    } else {
+        let buffer = contact / each as usize;
+        let place = (contact - buffer * each as usize) * numbers + number;
+        if buffer == 0usize {
+            value = a[place];
+        } else if buffer == 1usize {
+            value = b[place];
+        } else if buffer == 2usize {
+            value = c[place];
+        } else {
+            value = d[place];
+        }
+    }
+    value
+}
+
+/// Writes a number of packed contact histories, see [`packed_number()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn put_packed_number<R: Real>(
+    value: R,
+    contact: usize,
+    number: usize,
+    a: &mut [R],
+    b: &mut [R],
+    c: &mut [R],
+    d: &mut [R],
+    rest: &mut [R],
+    each: u32,
+    in_spare: u32,
+    #[comptime] numbers: usize,
+) {
+    if contact >= in_spare as usize {
+        rest[(contact - in_spare as usize) * numbers + number] = value;
+    } else {
+        let buffer = contact / each as usize;
+        let place = (contact - buffer * each as usize) * numbers + number;
+        if buffer == 0usize {
+            a[place] = value;
+        } else if buffer == 1usize {
+            b[place] = value;
+        } else if buffer == 2usize {
+            c[place] = value;
+        } else {
+            d[place] = value;
+        }
+    }
+}
+
+/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to the buffers a to d and `rest`. The first
+/// 4 `each` contacts of all grains are in a to d, `each` of them in one, if `in_spare` is 4 `each`. If it is 0, all are in `rest`. The contacts of
+/// grain i are numbered from `start[i]` on and end before `start[i + 1]`, see [`contacts_in_row()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -111,7 +182,13 @@ pub fn pack_contacts_of<R: Real>(
     history: &[R],
     start: &[u32],
     partner: &mut [u32],
-    packed: &mut [R],
+    a: &mut [R],
+    b: &mut [R],
+    c: &mut [R],
+    d: &mut [R],
+    rest: &mut [R],
+    each: u32,
+    in_spare: u32,
     #[comptime] numbers: usize,
 ) {
     let mut entry = first_entry(i, tile_first);
@@ -125,8 +202,9 @@ pub fn pack_contacts_of<R: Real>(
         if word >> IN_CONTACT_BIT == 1u32 {
             partner[at] = word & PLACE;
             #[unroll]
-            for c in 0..numbers {
-                packed[at * numbers + c] = history[history_at(entry, c, numbers)];
+            for number in 0..numbers {
+                let value = history[history_at(entry, number, numbers)];
+                put_packed_number::<R>(value, at, number, a, b, c, d, rest, each, in_spare, numbers);
             }
             at += 1usize;
         }
@@ -150,7 +228,13 @@ pub fn carry_history_of<R: Real>(
     old_of: &[u32],
     start: &[u32],
     partner: &[u32],
-    packed: &[R],
+    a: &[R],
+    b: &[R],
+    c: &[R],
+    d: &[R],
+    rest: &[R],
+    each: u32,
+    in_spare: u32,
     id: &[u32],
     old_id: &[u32],
     known: u32,
@@ -182,8 +266,9 @@ pub fn carry_history_of<R: Real>(
             if is_same {
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]
-                for c in 0..numbers {
-                    history[history_at(entry, c, numbers)] = packed[at * numbers + c];
+                for number in 0..numbers {
+                    let value = packed_number::<R>(at, number, a, b, c, d, rest, each, in_spare, numbers);
+                    history[history_at(entry, number, numbers)] = value;
                 }
                 is_done = true;
             }

@@ -2,6 +2,7 @@
 
 use super::bonds::GpuBonds;
 use super::domain::DomainState;
+use super::old_contacts::SpareBuffers;
 use super::step::is_skin_used_up;
 use super::tables::{Index, RowSearch};
 use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, stepping};
@@ -321,8 +322,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Queues the writing of the pairs, which have this many entries, and of the histories of this many contacts of the old rows.
     fn fill_pairs(&mut self, host: &Populations, entries: usize, contacts: usize) -> Result<(), GpuError> {
         let (n, gpu, numbers) = (self.n, &self.gpu, self.kind.numbers);
+        // The next step overwrites the first two, and the others unless forces are known.
+        let spare = SpareBuffers {
+            buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
+            are_free: !self.forces_known,
+        };
         if contacts > 0 {
-            self.old_contacts.pack(gpu, &self.rows, contacts, numbers)?;
+            self.old_contacts.pack(gpu, &self.rows, spare, (contacts, numbers))?;
         }
         // Once more, as the count of grains near walls overwrote the marks.
         let is_marked = self.mark_candidates(host, GRAINS);
@@ -353,7 +359,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let by_id = decomposed.map(|border| &border.old_id);
             let known = self.rows_at_last_rebuild();
             self.old_contacts
-                .carry(gpu, &self.rows, [&self.order, &self.id], by_id, (known, n), numbers);
+                .carry(gpu, &self.rows, spare, [&self.order, &self.id], by_id, (known, n, numbers));
         }
         Ok(())
     }

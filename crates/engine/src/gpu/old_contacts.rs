@@ -1,7 +1,7 @@
 //! Contacts before a rebuild of the neighbor lists, whose histories the new rows get.
 //!
 //! Few pairs of a row are in contact. So their histories are packed before new rows are written over the old: this takes less memory than a second set
-//! of rows, and less is read.
+//! of rows, and less is read. Most of them are packed into buffers that only steps need.
 
 use super::neighbor_lists::make_room;
 use super::{Number, Rows};
@@ -11,6 +11,22 @@ use seixo_sweeps::kernels::old_contacts;
 use seixo_sweeps::layout::RECORD;
 use std::mem::swap;
 
+/// Buffers whose contents no one needs while lists are rebuilt. All have the same length.
+#[derive(Clone, Copy)]
+pub(super) struct SpareBuffers<'a, R> {
+    pub buffers: [&'a Buffer<R>; 4],
+    /// Whether they are free at this rebuild. If not, they are only passed to kernels.
+    pub are_free: bool,
+}
+
+impl<R> SpareBuffers<'_, R> {
+    /// Number of histories that each buffer has room for, and of those that all take.
+    fn room(&self, numbers: usize) -> [usize; 2] {
+        let each = self.buffers[0].len() / numbers;
+        [each, if self.are_free { each * self.buffers.len() } else { 0 }]
+    }
+}
+
 /// The contacts in the rows before a rebuild, by grain.
 pub(super) struct OldContacts<R> {
     /// First entry of each tile of the old rows.
@@ -19,7 +35,8 @@ pub(super) struct OldContacts<R> {
     start: Buffer<u32>,
     /// Old index of the other grain of each contact.
     partner: Buffer<u32>,
-    history: Buffer<R>,
+    /// Histories for which the spare buffers have no room.
+    rest: Buffer<R>,
     /// Number of grains that had rows.
     grains: usize,
 }
@@ -31,7 +48,7 @@ impl<R: Number> OldContacts<R> {
             tile_first: gpu.zeros(n.div_ceil(TILE) + 1, "rows of neighbors")?,
             start: gpu.zeros(n + 1, "rows of neighbors")?,
             partner: gpu.buffer(RECORD, "histories of contacts")?,
-            history: gpu.buffer(RECORD, "histories of contacts")?,
+            rest: gpu.buffer(RECORD, "histories of contacts")?,
             grains: 0,
         })
     }
@@ -42,7 +59,7 @@ impl<R: Number> OldContacts<R> {
         gpu.lengthen(&mut self.start, n + 1, "rows of neighbors")
     }
 
-    /// Queues the count of the contacts in rows, which can then be counted anew; their entries must stay until the contacts are packed. `room` has one
+    /// Queues the count of the contacts in rows, which can then be counted again; their entries must stay until the contacts are packed. `room` has one
     /// word per grain, whose contents are lost.
     pub(super) fn count(
         &mut self,
@@ -73,9 +90,22 @@ impl<R: Number> OldContacts<R> {
     }
 
     /// Queues the packing of this many contacts, each with this many numbers, from the entries of the old rows.
-    pub(super) fn pack(&mut self, gpu: &Gpu, rows: &Rows<R>, contacts: usize, numbers: usize) -> Result<(), GpuError> {
+    pub(super) fn pack(
+        &mut self,
+        gpu: &Gpu,
+        rows: &Rows<R>,
+        spare: SpareBuffers<'_, R>,
+        (contacts, numbers): (usize, usize),
+    ) -> Result<(), GpuError> {
+        let [each, in_spare] = spare.room(numbers);
+        let [a, b, c, d] = spare.buffers;
         make_room(gpu, &mut self.partner, contacts, "histories of contacts")?;
-        make_room(gpu, &mut self.history, contacts * numbers, "histories of contacts")?;
+        make_room(
+            gpu,
+            &mut self.rest,
+            contacts.saturating_sub(in_spare) * numbers,
+            "histories of contacts",
+        )?;
         let (count, dim) = units(self.grains);
         old_contacts::pack_contacts::launch::<R>(
             gpu.client(),
@@ -86,24 +116,34 @@ impl<R: Number> OldContacts<R> {
             rows.history.argument(),
             self.start.argument(),
             self.partner.argument(),
-            self.history.argument(),
+            a.argument(),
+            b.argument(),
+            c.argument(),
+            d.argument(),
+            self.rest.argument(),
+            each as u32,
+            in_spare as u32,
             self.grains as u32,
             numbers,
         );
         Ok(())
     }
 
-    /// Queues the copies of the packed histories, each with this many numbers, to the new rows of n grains. `order` has their old indices, which are
-    /// below `known` for grains that had a row. With ids `by_id` of the grains before, pairs are matched by these ids.
+    /// Queues the copies of the packed histories, each with this many numbers, to the new rows of n grains. `spare` is that of
+    /// [`OldContacts::pack`].
+    /// `order` has the old indices of grains, which are below `known` if they had a row. With ids `by_id` of the grains before, pairs are matched by
+    /// these ids.
     pub(super) fn carry(
         &self,
         gpu: &Gpu,
         rows: &Rows<R>,
+        spare: SpareBuffers<'_, R>,
         [order, id]: [&Buffer<u32>; 2],
         by_id: Option<&Buffer<u32>>,
-        (known, n): (u32, usize),
-        numbers: usize,
+        (known, n, numbers): (u32, usize, usize),
     ) {
+        let [each, in_spare] = spare.room(numbers);
+        let [a, b, c, d] = spare.buffers;
         let (count, dim) = units(n);
         old_contacts::carry_histories::launch::<R>(
             gpu.client(),
@@ -116,7 +156,13 @@ impl<R: Number> OldContacts<R> {
             order.argument(),
             self.start.argument(),
             self.partner.argument(),
-            self.history.argument(),
+            a.argument(),
+            b.argument(),
+            c.argument(),
+            d.argument(),
+            self.rest.argument(),
+            each as u32,
+            in_spare as u32,
             id.argument(),
             // Not read without ids.
             by_id.unwrap_or(&self.tile_first).argument(),
@@ -129,6 +175,6 @@ impl<R: Number> OldContacts<R> {
 
     /// A buffer that kernels do not read: a placeholder argument in a step, when no contacts are packed.
     pub(super) fn placeholder(&self) -> &Buffer<R> {
-        &self.history
+        &self.rest
     }
 }

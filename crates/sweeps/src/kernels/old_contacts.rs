@@ -22,13 +22,21 @@ pub fn pack_contacts<R: Real>(
     history: &[R],
     start: &[u32],
     partner: &mut [u32],
-    packed: &mut [R],
+    a: &mut [R],
+    b: &mut [R],
+    c: &mut [R],
+    d: &mut [R],
+    rest: &mut [R],
+    each: u32,
+    in_spare: u32,
     n: u32,
     #[comptime] numbers: usize,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        pack_contacts_of::<R>(i, tile_first, list, history, start, partner, packed, numbers);
+        pack_contacts_of::<R>(
+            i, tile_first, list, history, start, partner, a, b, c, d, rest, each, in_spare, numbers,
+        );
     }
 }
 
@@ -43,7 +51,13 @@ pub fn carry_histories<R: Real>(
     old_of: &[u32],
     start: &[u32],
     partner: &[u32],
-    packed: &[R],
+    a: &[R],
+    b: &[R],
+    c: &[R],
+    d: &[R],
+    rest: &[R],
+    each: u32,
+    in_spare: u32,
     id: &[u32],
     old_id: &[u32],
     known: u32,
@@ -54,7 +68,8 @@ pub fn carry_histories<R: Real>(
     let i = ABSOLUTE_POS;
     if i < n as usize {
         carry_history_of::<R>(
-            i, count[i], tile_first, list, history, old_of, start, partner, packed, id, old_id, known, numbers, by_id,
+            i, count[i], tile_first, list, history, old_of, start, partner, a, b, c, d, rest, each, in_spare, id, old_id, known, numbers,
+            by_id,
         );
     }
 }

@@ -36,6 +36,12 @@ impl StepContext {
         self.settings.precision.unwrap_or(Precision::F64)
     }
 
+    /// Whether the CPU computes frictional contacts of grains in single precision. Beside a GPU, the precision is that of the GPU.
+    pub fn narrows_contacts(&self) -> bool {
+        let is_for_cpu = matches!(self.settings.device, DeviceChoice::Cpu | DeviceChoice::Auto);
+        is_for_cpu && self.settings.precision == Some(Precision::Mixed)
+    }
+
     /// What happens to particles that leave the domain.
     pub fn leaving(&self) -> LeavingPolicy {
         self.domain.map_or(LeavingPolicy::Delete, |domain| domain.leaving)

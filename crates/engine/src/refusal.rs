@@ -9,7 +9,7 @@ pub enum WorldError {
     #[error(transparent)]
     Gpu(#[from] seixo_device::gpu::GpuError),
     /// The device does not support this precision.
-    #[error("the CPU computes in f64, not in {precision}; leave --precision out, or use --device gpu")]
+    #[error("the CPU computes in f64 or mixed, not in {precision}; leave --precision out, or use --device gpu")]
     Precision {
         /// Requested precision.
         precision: &'static str,

@@ -601,7 +601,7 @@ impl GhostSelection {
 pub struct Settings {
     /// Device.
     pub device: DeviceChoice,
-    /// Precision; `None` = f64 on the CPU, mixed on a GPU.
+    /// Precision; `None` = f64 on the CPU, mixed on a GPU. On the CPU, mixed concerns frictional contacts of grains only, and there is no f32.
     pub precision: Option<Precision>,
     /// Time step \[s\]; `None` = derived from the stability limit.
     pub time_step: Option<f64>,

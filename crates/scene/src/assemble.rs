@@ -438,8 +438,9 @@ fn place(file: &SceneFile, findings: &mut CheckState) -> (DeviceChoice, Option<P
         DeviceChoice::Cpu
     });
     let precision = file.run.precision.value().map(|word| word.0);
-    if file.run.device == Device::Cpu && precision.is_some_and(|precision| precision != Precision::F64) {
-        let complaint = UnlocatedDiagnostic::new("run.precision: the CPU computes in f64 only").limit("\"auto\" or \"f64\"");
+    if file.run.device == Device::Cpu && precision == Some(Precision::F32) {
+        let complaint =
+            UnlocatedDiagnostic::new("run.precision: the CPU computes in f64 or mixed, not in f32").limit("\"auto\", \"f64\" or \"mixed\"");
         findings.add(
             "run.precision",
             complaint.remedy("leave it out, or choose a GPU: device = \"gpu\", or --device gpu"),

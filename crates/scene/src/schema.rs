@@ -132,8 +132,8 @@ pub(crate) struct RunSection {
     /// machine.
     #[serde(default)]
     pub device: Device,
-    /// Precision: "f64"; "mixed", with coordinates and the velocities that move them in double and all else in single precision; "f32". "auto" is f64
-    /// on the CPU, which has no other, and mixed on a GPU.
+    /// Precision: "f64"; "mixed", with coordinates and the velocities that move them in double and all else in single precision, on the CPU only
+    /// frictional contacts of grains; "f32", not on the CPU. "auto" is f64 on the CPU, and mixed on a GPU.
     #[serde(default)]
     pub precision: AutoOr<Word<Precision>>,
     /// Start of all random numbers.

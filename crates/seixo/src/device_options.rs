@@ -26,8 +26,8 @@ pub struct DeviceArguments {
     /// this machine
     #[arg(long)]
     pub device: Option<Device>,
-    /// Precision: f64, mixed or f32. mixed computes coordinates and the velocities that move them in double precision, all else in single precision.
-    /// auto selects f64 on the CPU, which has no other, and mixed on a GPU
+    /// Precision: f64, mixed or f32. mixed computes coordinates and the velocities that move them in double precision, all else in single precision;
+    /// on the CPU, only frictional contacts of grains are in single precision. f32 is for GPUs. auto selects f64 on the CPU, and mixed on a GPU
     #[arg(long, value_parser = ["auto", "f64", "mixed", "f32"])]
     pub precision: Option<String>,
 }

@@ -3,6 +3,9 @@
 //! Pairs that may touch are gathered into lanes, and the laws run on all lanes at once. The results are scattered in the order of the list. Each pair
 //! in one row is computed once. The bits are the same for any number of threads and any width of the vector unit.
 //!
+//! Laws may have fewer digits than the states. Then differences of positions and of velocities, and depths of contacts, are taken with all digits
+//! before they are rounded, and forces are added with all digits. A vector unit has twice as many lanes for numbers of half the size.
+//!
 //! ```
 //! use seixo_sweeps::lanes::contacts_of_part;
 //! use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
@@ -14,7 +17,7 @@
 //! let rows = PartRows { first: 0, end: 2, row: &[0, 1, 1], neighbors: &[1], is_once: true };
 //! let (mut force, shortlist) = ([0.0; 8], Shortlist { entry: &[0], grain: &[0], inside: 1 });
 //! let out = PartOut { history: &mut [0.0; 4], force: &mut force, torque: &mut [0.0; 8] };
-//! contacts_of_part::<f64, OPEN>(&grains, &rows, shortlist, Limits { dt: 1e-3, overlap: 0.5 }, out);
+//! contacts_of_part::<f64, f64, OPEN>(&grains, &rows, shortlist, Limits { dt: 1e-3, overlap: 0.5 }, out);
 //! assert!(force[0] < 0.0 && force[4] == -force[0]);
 //! ```
 
@@ -31,7 +34,7 @@ use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
 use crate::shortlist::Shortlist;
 use crate::simd::prefetch;
 use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory};
-use seixo_laws::{Real, Vector3, larger, smaller};
+use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
 
 /// Pairs per batch of lanes.
 const LANES: usize = 32;
@@ -45,8 +48,8 @@ type Lane<R> = [R; LANES];
 /// One record per lane, in memory order. It is copied as a whole, and transposed together with the others.
 type Records<R> = [[R; RECORD]; LANES];
 
-/// Pairs in lanes: input and output.
-struct Lanes<R> {
+/// Pairs in lanes: input and output. `C` is the precision of states, `R` that of the laws.
+struct Lanes<C, R> {
     /// Vectors from j to i, as records.
     apart: Records<R>,
     /// Velocities of i relative to j.
@@ -65,6 +68,8 @@ struct Lanes<R> {
     orientation_j: Records<R>,
     /// Powers taken by normal damping, tangential forces and tangential damping, and power supplied by sliding sides.
     power: Records<R>,
+    /// Depths of the contacts, see [`Pair::depth`]; only if the laws have fewer digits than the states.
+    depth: Lane<R>,
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
     coefficients: [Lane<R>; 9],
@@ -77,9 +82,9 @@ struct Lanes<R> {
     /// Transposed output records: force, torques, history, powers.
     going: [[Lane<R>; RECORD]; 5],
     /// Sums of the powers, in the order of the pairs, so that they do not depend on the other pairs in the shortlist.
-    total: [R; RECORD],
+    total: [C; RECORD],
     /// Sums of the forces across the sides of a stretched cell, in the same order, and a zero.
-    across: [R; RECORD],
+    across: [C; RECORD],
     /// Largest excess of an overlap over its limit, for all pairs that passed through each lane.
     excess: Lane<R>,
 }
@@ -104,7 +109,7 @@ const WIDE: u32 = 1;
 /// AVX-512.
 const WIDEST: u32 = 2;
 
-impl<R: Real> Lanes<R> {
+impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
     /// Lanes with harmless values.
     fn new() -> Self {
         let (zero, one) = (R::new(0.0), R::new(1.0));
@@ -119,6 +124,7 @@ impl<R: Real> Lanes<R> {
             orientation_i: ones,
             orientation_j: ones,
             power: ones,
+            depth: [one; LANES],
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
             coefficients: [[one; LANES]; 9],
@@ -126,8 +132,8 @@ impl<R: Real> Lanes<R> {
             crossed: [[zero; RECORD]; LANES],
             came: [[[one; LANES]; RECORD]; 5],
             going: [[[zero; LANES]; RECORD]; 5],
-            total: [zero; RECORD],
-            across: [zero; RECORD],
+            total: [C::new(0.0); RECORD],
+            across: [C::new(0.0); RECORD],
             excess: [R::new(-1.0); LANES],
         }
     }
@@ -150,7 +156,7 @@ impl<R: Real> Lanes<R> {
 
     /// Reads the pairs from entry `at` of a batch on into the lanes. Unused lanes get two distant grains.
     #[inline(always)]
-    fn fetch<const SIDES: u32>(&mut self, grains: &GrainsView<R>, batch: &Batch, at: usize, history: &[R]) {
+    fn fetch<const SIDES: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, at: usize, history: &[R]) {
         let ((x, _), (v, _)) = (grains.position.as_chunks::<RECORD>(), grains.velocity.as_chunks::<RECORD>());
         let ((w, _), (history, _)) = (grains.spin.as_chunks::<RECORD>(), history.as_chunks::<RECORD>());
         let last = batch.entries.len() - 1;
@@ -161,41 +167,49 @@ impl<R: Real> Lanes<R> {
                 prefetch(numbers, partner);
             }
             let (i, j) = (batch.rows.first + place as usize, batch.neighbors[entry as usize] as usize);
-            self.apart[lane] = less(&x[i], &x[j]);
-            self.velocity[lane] = less(&v[i], &v[j]);
-            self.spin_i[lane] = w[i];
-            self.spin_j[lane] = w[j];
+            let reach = x[i][3] + x[j][3];
+            let (mut from_j, mut velocity) = (less(&x[i], &x[j]), less(&v[i], &v[j]));
+            self.spin_i[lane] = near_record::<C, R>(&w[i]);
+            self.spin_j[lane] = near_record::<C, R>(&w[j]);
             self.contact_history[lane] = history[batch.first + at + lane];
-            self.radius[0][lane] = x[i][3];
-            self.radius[1][lane] = x[j][3];
-            self.mass[0][lane] = v[i][3];
-            self.mass[1][lane] = v[j][3];
+            self.radius[0][lane] = C::near(x[i][3]);
+            self.radius[1][lane] = C::near(x[j][3]);
+            self.mass[0][lane] = C::near(v[i][3]);
+            self.mass[1][lane] = C::near(v[j][3]);
             if SIDES != OPEN {
-                let image = apart::<R, SIDES>(&x[i], &x[j], grains.sides);
+                let image = apart::<C, SIDES>(&x[i], &x[j], grains.sides);
                 let (apart, crossed) = (array(&image.apart), array(&image.crossed));
-                let slide = array(&image_velocity::<R>(image.passed, &image.crossed, grains.sides, SIDES));
+                let slide = array(&image_velocity::<C>(image.passed, &image.crossed, grains.sides, SIDES));
                 for axis in 0..3 {
-                    self.apart[lane][axis] = apart[axis];
+                    from_j[axis] = apart[axis];
                     if SIDES == SHEARED {
-                        self.slide[axis][lane] = slide[axis];
-                        self.velocity[lane][axis] -= slide[axis];
+                        self.slide[axis][lane] = C::near(slide[axis]);
+                        velocity[axis] -= slide[axis];
                     }
                     if SIDES == STRETCHED {
-                        self.crossed[lane][axis] = crossed[axis];
-                        self.velocity[lane][axis] -= slide[axis];
+                        self.crossed[lane][axis] = C::near(crossed[axis]);
+                        velocity[axis] -= slide[axis];
                     }
                 }
             }
+            if narrows::<C, R>() {
+                // A small overlap is the difference of two large squares.
+                let [x, y, z, _] = from_j;
+                self.depth[lane] = C::near(depth_of::<C>(&Vector3 { x, y, z }, reach));
+            }
+            self.apart[lane] = near_record::<C, R>(&from_j);
+            self.velocity[lane] = near_record::<C, R>(&velocity);
             if !grains.is_uniform {
                 let row = (grains.material[i] * grains.materials + grains.material[j]) as usize * COEFFICIENTS;
                 let numbers = &grains.table[row..row + COEFFICIENTS];
                 for (slot, number) in self.coefficients.iter_mut().zip(numbers) {
-                    slot[lane] = *number;
+                    slot[lane] = C::near(*number);
                 }
             }
         }
         for lane in batch.entries.len() - at..LANES {
             self.apart[lane] = [R::new(4.0); RECORD];
+            self.depth[lane] = R::new(-1.0);
             self.radius[0][lane] = R::new(1.0);
             self.radius[1][lane] = R::new(1.0);
         }
@@ -208,19 +222,27 @@ impl<R: Real> Lanes<R> {
         {
             #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
             #[inline(never)]
-            fn widest<R: Real, const SIDES: u32>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+            fn widest<C: Coordinate<R>, R: Real, const SIDES: u32>(
+                lanes: &mut Lanes<C, R>,
+                limits: Limits<R>,
+                uniform: Option<&Coefficients<R>>,
+            ) {
                 lanes.resolve_lanes::<SIDES>(limits, uniform);
             }
             #[target_feature(enable = "avx2")]
             #[inline(never)]
-            fn wide<R: Real, const SIDES: u32>(lanes: &mut Lanes<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
+            fn wide<C: Coordinate<R>, R: Real, const SIDES: u32>(
+                lanes: &mut Lanes<C, R>,
+                limits: Limits<R>,
+                uniform: Option<&Coefficients<R>>,
+            ) {
                 lanes.resolve_lanes::<SIDES>(limits, uniform);
             }
             match UNIT {
                 // SAFETY: [`contacts_of_part`] selects this unit only if the processor has these features.
-                WIDEST => return unsafe { widest::<R, SIDES>(self, limits, uniform) },
+                WIDEST => return unsafe { widest::<C, R, SIDES>(self, limits, uniform) },
                 // SAFETY: [`contacts_of_part`] selects this unit only if the processor has this feature.
-                WIDE => return unsafe { wide::<R, SIDES>(self, limits, uniform) },
+                WIDE => return unsafe { wide::<C, R, SIDES>(self, limits, uniform) },
                 _ => {}
             }
         }
@@ -268,9 +290,14 @@ impl<R: Real> Lanes<R> {
             z: self.came[number][2][lane],
         };
         let (apart, spin_i, spin_j) = (vector(0), vector(2), vector(3));
+        let depth = if narrows::<C, R>() {
+            self.depth[lane]
+        } else {
+            depth_of::<R>(&apart, self.radius[0][lane] + self.radius[1][lane])
+        };
         let pair = Pair {
             apart,
-            depth: depth_of::<R>(&apart, self.radius[0][lane] + self.radius[1][lane]),
+            depth,
             velocity: vector(1),
             radius_i: self.radius[0][lane],
             radius_j: self.radius[1][lane],
@@ -323,39 +350,40 @@ impl<R: Real> Lanes<R> {
 
     /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
     #[inline(always)]
-    fn scatter<const INSIDE: bool, const SIDES: u32>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<R>) {
+    fn scatter<const INSIDE: bool, const SIDES: u32>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<C, R>) {
         let (history, _) = out.history.as_chunks_mut::<RECORD>();
         let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
         for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
             let (entry, i) = (entry as usize, place as usize);
-            let push = self.force[lane];
+            let push = wide_record::<C, R>(&self.force[lane]);
             history[batch.first + at + lane] = self.contact_history[lane];
-            self.total = more(&self.total, &self.power[lane]);
+            self.total = more(&self.total, &wide_record::<C, R>(&self.power[lane]));
             if SIDES == STRETCHED {
-                self.across = more(&self.across, &products(&push, &self.crossed[lane]));
+                let crossed = wide_record::<C, R>(&self.crossed[lane]);
+                self.across = more(&self.across, &products(&push, &crossed));
             }
             force[i] = more(&force[i], &push);
-            torque[i] = more(&torque[i], &self.orientation_i[lane]);
+            torque[i] = more(&torque[i], &wide_record::<C, R>(&self.orientation_i[lane]));
             if INSIDE {
                 let j = batch.neighbors[entry] as usize - batch.rows.first;
                 force[j] = more(&force[j], &[-push[0], -push[1], -push[2], push[3]]);
-                torque[j] = more(&torque[j], &self.orientation_j[lane]);
+                torque[j] = more(&torque[j], &wide_record::<C, R>(&self.orientation_j[lane]));
             }
         }
     }
 
     /// Power sums of the pairs since the last call. For a pair in two rows, as across parts, each row adds half to the ledger.
-    fn take_power_sums(&mut self, share: R) -> PowerSums<R> {
-        let total = std::mem::replace(&mut self.total, [R::new(0.0); RECORD]);
+    fn take_power_sums(&mut self, share: C) -> PowerSums<C> {
+        let total = std::mem::replace(&mut self.total, [C::new(0.0); RECORD]);
         let [normal_power, tangential_power, damping_power, wall_power] = total.map(|power| share * power);
-        let across = std::mem::replace(&mut self.across, [R::new(0.0); RECORD]);
+        let across = std::mem::replace(&mut self.across, [C::new(0.0); RECORD]);
         let [x, y, z, _] = across.map(|force| share * force);
         PowerSums {
             normal_power,
             tangential_power,
             damping_power,
             wall_power,
-            excess: self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most)),
+            excess: C::wide(self.excess.iter().fold(R::new(-1.0), |most, &excess| larger::<R>(excess, most))),
             across: Vector3 { x, y, z },
         }
     }
@@ -365,58 +393,60 @@ impl<R: Real> Lanes<R> {
 /// part is computed once if it is in one row. Wider units change no bit: every lane rounds as a scalar does, and no multiplication is fused with an
 /// addition.
 ///
-/// Only the pairs of the shortlist are evaluated. The history records of `out` are those of its pairs, in their order.
-pub fn contacts_of_part<R: Real, const SIDES: u32>(
-    grains: &GrainsView<R>,
+/// Only the pairs of the shortlist are evaluated. The history records of `out` are those of its pairs, in their order. `C` is the precision of states
+/// and sums, `R` that of the laws and histories.
+pub fn contacts_of_part<C: Coordinate<R>, R: Real, const SIDES: u32>(
+    grains: &GrainsView<C>,
     rows: &PartRows,
     shortlist: Shortlist,
     limits: Limits<R>,
-    out: PartOut<R>,
-) -> PowerSums<R> {
+    out: PartOut<C, R>,
+) -> PowerSums<C> {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-        fn widest<R: Real, const SIDES: u32>(
-            grains: &GrainsView<R>,
+        fn widest<C: Coordinate<R>, R: Real, const SIDES: u32>(
+            grains: &GrainsView<C>,
             rows: &PartRows,
             shortlist: Shortlist,
             limits: Limits<R>,
-            out: PartOut<R>,
-        ) -> PowerSums<R> {
-            contacts_with::<R, SIDES, WIDEST>(grains, rows, shortlist, limits, out)
+            out: PartOut<C, R>,
+        ) -> PowerSums<C> {
+            contacts_with::<C, R, SIDES, WIDEST>(grains, rows, shortlist, limits, out)
         }
         #[target_feature(enable = "avx2")]
-        fn wide<R: Real, const SIDES: u32>(
-            grains: &GrainsView<R>,
+        fn wide<C: Coordinate<R>, R: Real, const SIDES: u32>(
+            grains: &GrainsView<C>,
             rows: &PartRows,
             shortlist: Shortlist,
             limits: Limits<R>,
-            out: PartOut<R>,
-        ) -> PowerSums<R> {
-            contacts_with::<R, SIDES, WIDE>(grains, rows, shortlist, limits, out)
+            out: PartOut<C, R>,
+        ) -> PowerSums<C> {
+            contacts_with::<C, R, SIDES, WIDE>(grains, rows, shortlist, limits, out)
         }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
             // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { widest::<R, SIDES>(grains, rows, shortlist, limits, out) };
+            return unsafe { widest::<C, R, SIDES>(grains, rows, shortlist, limits, out) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has the feature that the function is compiled for.
-            return unsafe { wide::<R, SIDES>(grains, rows, shortlist, limits, out) };
+            return unsafe { wide::<C, R, SIDES>(grains, rows, shortlist, limits, out) };
         }
     }
-    contacts_with::<R, SIDES, NARROW>(grains, rows, shortlist, limits, out)
+    contacts_with::<C, R, SIDES, NARROW>(grains, rows, shortlist, limits, out)
 }
 
 #[inline(always)]
-fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
-    grains: &GrainsView<R>,
+fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
+    grains: &GrainsView<C>,
     rows: &PartRows,
     shortlist: Shortlist,
     limits: Limits<R>,
-    mut out: PartOut<R>,
-) -> PowerSums<R> {
-    let first_material = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize);
-    let one_for_all = coefficients::<R>(grains.table, first_material);
+    mut out: PartOut<C, R>,
+) -> PowerSums<C> {
+    let first_row = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize) * COEFFICIENTS;
+    let of_first: [R; COEFFICIENTS] = std::array::from_fn(|k| C::near(grains.table[first_row + k]));
+    let one_for_all = coefficients::<R>(&of_first, 0);
     let uniform = grains.is_uniform.then_some(&one_for_all);
     let batch = |(entries, places), first| Batch {
         rows,
@@ -426,19 +456,19 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
         first,
     };
     let (inside, across) = (batch(shortlist.inside(), 0), batch(shortlist.across(), shortlist.inside));
-    let mut lanes = Lanes::new();
+    let mut lanes = Lanes::<C, R>::new();
     for at in (0..inside.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &inside, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
         lanes.scatter::<true, SIDES>(&inside, at, &mut out);
     }
-    let of_inside = lanes.take_power_sums(R::new(1.0));
+    let of_inside = lanes.take_power_sums(C::new(1.0));
     for at in (0..across.entries.len()).step_by(LANES) {
         lanes.fetch::<SIDES>(grains, &across, at, out.history);
         lanes.resolve::<SIDES, UNIT>(limits, uniform);
         lanes.scatter::<false, SIDES>(&across, at, &mut out);
     }
-    let of_across = lanes.take_power_sums(R::new(0.5));
+    let of_across = lanes.take_power_sums(C::new(0.5));
     PowerSums {
         normal_power: of_inside.normal_power + of_across.normal_power,
         tangential_power: of_inside.tangential_power + of_across.tangential_power,
@@ -447,6 +477,24 @@ fn contacts_with<R: Real, const SIDES: u32, const UNIT: u32>(
         excess: of_across.excess,
         across: of_inside.across.plus(&of_across.across),
     }
+}
+
+/// Whether the laws have fewer digits than the states.
+#[inline(always)]
+fn narrows<C, R>() -> bool {
+    size_of::<R>() < size_of::<C>()
+}
+
+/// A record in the precision of the laws.
+#[inline(always)]
+fn near_record<C: Coordinate<R>, R: Real>(record: &[C; RECORD]) -> [R; RECORD] {
+    [C::near(record[0]), C::near(record[1]), C::near(record[2]), C::near(record[3])]
+}
+
+/// A record of the laws in the precision of states.
+#[inline(always)]
+fn wide_record<C: Coordinate<R>, R: Real>(record: &[R; RECORD]) -> [C; RECORD] {
+    [C::wide(record[0]), C::wide(record[1]), C::wide(record[2]), C::wide(record[3])]
 }
 
 /// Sum of two records.

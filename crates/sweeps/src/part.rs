@@ -57,14 +57,14 @@ impl PartRows<'_> {
     }
 }
 
-/// Output of a part. Slot 0 belongs to its first grain or entry.
-pub struct PartOut<'a, R> {
+/// Output of a part. Slot 0 belongs to its first grain or entry. Histories may have fewer digits than forces.
+pub struct PartOut<'a, C, R = C> {
     /// History records of the pairs of the part's shortlist, or of the part's entries if there is none; all zero for a pair without contact.
     pub history: &'a mut [R],
     /// Forces and numbers of contacts.
-    pub force: &'a mut [R],
+    pub force: &'a mut [C],
     /// Torques.
-    pub torque: &'a mut [R],
+    pub torque: &'a mut [C],
 }
 
 /// Time step and limits.

@@ -4,7 +4,7 @@ use crate::border::PartSelection;
 use crate::fields::{Fields, PART, one_each, part_range, parts};
 use crate::measure::{NO_CONTACT, sum};
 use crate::populations::Populations;
-use crate::search::PartShortlist;
+use crate::search::{Histories, PartShortlist};
 use crate::walls::Walls;
 use crate::world::ForceAssembly;
 use seixo_device::{Ranges, Strided};
@@ -25,7 +25,7 @@ use seixo_sweeps::wall::walls_of;
 const WALLS_AHEAD: usize = 48;
 
 /// Frictional contacts of the pairs in the shortlist of a part, which is first rebuilt if there is a `margin` \[m\]. `out` has forces and torques; the
-/// histories are those of the shortlist.
+/// histories are those of the shortlist, whose precision is that of the laws.
 fn shortlisted_contacts<const SIDES: u32>(
     grains: &GrainsView<f64>,
     rows: &PartRows,
@@ -37,18 +37,22 @@ fn shortlisted_contacts<const SIDES: u32>(
     if let Some(margin) = margin {
         shortlist.rebuild::<SIDES>(grains, rows, margin);
     }
-    let (pairs, history) = shortlist.pairs();
-    contacts_of_part::<f64, SIDES>(
-        grains,
-        rows,
-        pairs,
-        limits,
-        PartOut {
-            history,
-            force: out.force,
-            torque: out.torque,
-        },
-    )
+    let (pairs, histories) = shortlist.pairs();
+    let PartOut { force, torque, .. } = out;
+    match histories {
+        Histories::Double(history) => {
+            let history = &mut history[..];
+            contacts_of_part::<f64, f64, SIDES>(grains, rows, pairs, limits, PartOut { history, force, torque })
+        }
+        Histories::Single(history) => {
+            let history = &mut history[..];
+            let limits = Limits {
+                dt: limits.dt as f32,
+                overlap: limits.overlap as f32,
+            };
+            contacts_of_part::<f64, f32, SIDES>(grains, rows, pairs, limits, PartOut { history, force, torque })
+        }
+    }
 }
 
 impl Populations {

@@ -74,6 +74,7 @@ impl Populations {
             self.grains.pairs.shortlist = Shortlists::default();
             self.list_pairs();
             self.grains.pairs.has_shortlists = self.uses_shortlists();
+            self.grains.pairs.are_single = self.context.narrows_contacts();
             self.grains
                 .pairs
                 .take_over(&self.context.device, &self.grains.cells.old_of, &old, contact_histories);

@@ -84,6 +84,8 @@ pub struct Pairs {
     pub shortlist: Shortlists,
     /// Whether contact histories are stored with the shortlists only.
     pub has_shortlists: bool,
+    /// Whether shortlists store contact histories in single precision.
+    pub are_single: bool,
     /// Index of the first entry of each part, and the total number.
     pub part_row: Vec<u32>,
 }
@@ -124,7 +126,7 @@ impl Pairs {
         let of_part = |part: usize| {
             let (first, end) = part_range(part, n);
             let [from, to] = [first, end].map(|i| self.row[i] as usize * stride);
-            PartShortlist::with_histories(&histories[from..to])
+            PartShortlist::with_histories(&histories[from..to], self.are_single)
         };
         self.shortlist = Shortlists::of_parts((0..parts(n)).map(of_part).collect());
     }
@@ -191,7 +193,7 @@ impl Pairs {
     /// Takes over contact histories of pairs in the `old` list, `stride` numbers each; `old_of` contains the indices of the grains in its order.
     pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, stride: usize) {
         let n = self.row.len() - 1;
-        let (row, neighbors) = (&self.row[..], &self.neighbors[..]);
+        let (row, neighbors, are_single) = (&self.row[..], &self.neighbors[..], self.are_single);
         let carry = |part: usize, history: &mut [f64]| {
             let (first, end) = part_range(part, n);
             let base = row[first] as usize;
@@ -228,7 +230,7 @@ impl Pairs {
                 let (first, end) = part_range(part, n);
                 let mut history = vec![0.0; (row[end] - row[first]) as usize * stride];
                 carry(part, &mut history);
-                shortlist.items[0] = PartShortlist::with_histories(&history);
+                shortlist.items[0] = PartShortlist::with_histories(&history, are_single);
             },
         );
         self.shortlist = Shortlists::of_parts(shortlists);

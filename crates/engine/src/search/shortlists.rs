@@ -3,6 +3,7 @@
 //! Most pairs of a list do not touch before it is rebuilt. So only pairs of the shortlists have room for a history, in the order in which the contact
 //! sweep reads them. All others have none.
 
+use seixo_laws::{Coordinate, Real};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::part::{GrainsView, PartRows};
 use seixo_sweeps::shortlist::{Shortlist, pick_of_part};
@@ -46,6 +47,21 @@ impl Shortlists {
     }
 }
 
+/// Contact histories in the precision of the laws, all zero for pairs without contact.
+#[derive(Clone)]
+pub enum Histories {
+    /// In double precision.
+    Double(Vec<f64>),
+    /// In single precision.
+    Single(Vec<f32>),
+}
+
+impl Default for Histories {
+    fn default() -> Self {
+        Histories::Double(Vec::new())
+    }
+}
+
 /// The shortlist of a part, with the contact histories of its pairs.
 #[derive(Clone, Default)]
 pub struct PartShortlist {
@@ -55,21 +71,23 @@ pub struct PartShortlist {
     grain: Vec<u16>,
     /// Number of pairs inside.
     inside: usize,
-    /// Contact histories, all zero for pairs without contact.
-    history: Vec<f64>,
+    /// Contact histories of the pairs.
+    history: Histories,
 }
 
 impl PartShortlist {
-    /// The pairs that have a history, from the histories of all entries of the part. They are in no order yet that a sweep reads.
-    pub fn with_histories(of_entries: &[f64]) -> PartShortlist {
+    /// The pairs that have a history, from the histories of all entries of the part, which `is_single` rounds to single precision. They are in no order
+    /// yet that a sweep reads.
+    pub fn with_histories(of_entries: &[f64], is_single: bool) -> PartShortlist {
         let (records, _) = of_entries.as_chunks::<RECORD>();
         // A negative zero is kept, too, so that a run goes on from a checkpoint with the same bits.
         let holds = |record: &[f64; RECORD]| record.iter().any(|number| number.to_bits() != 0);
         let entry: Vec<u32> = (0..).zip(records).filter(|(_, record)| holds(record)).map(|(k, _)| k).collect();
-        let mut history = Vec::with_capacity(entry.len() * RECORD);
-        for &k in &entry {
-            history.extend(records[k as usize]);
-        }
+        let history = if is_single {
+            Histories::Single(records_of(&entry, records))
+        } else {
+            Histories::Double(records_of(&entry, records))
+        };
         PartShortlist {
             grain: vec![0; entry.len()],
             entry,
@@ -80,12 +98,10 @@ impl PartShortlist {
 
     /// The histories of all entries of the part.
     pub fn histories(&self, entries: usize) -> Vec<f64> {
-        let mut of_entries = vec![0.0; entries * RECORD];
-        let ((to, _), (from, _)) = (of_entries.as_chunks_mut::<RECORD>(), self.history.as_chunks::<RECORD>());
-        for (&k, record) in self.entry.iter().zip(from) {
-            to[k as usize] = *record;
+        match &self.history {
+            Histories::Double(history) => of_all_entries(&self.entry, history, entries),
+            Histories::Single(history) => of_all_entries(&self.entry, history, entries),
         }
-        of_entries
     }
 
     /// Selects the pairs whose surfaces are nearer than `margin` \[m\]. Pairs that were selected before keep their histories.
@@ -99,13 +115,10 @@ impl PartShortlist {
             former[k as usize] = place;
         }
         let entry = [&entry[..inside], &entry[entries - across..]].concat();
-        let mut history = vec![0.0; entry.len() * RECORD];
-        let ((to, _), (from, _)) = (history.as_chunks_mut::<RECORD>(), self.history.as_chunks::<RECORD>());
-        for (record, &k) in to.iter_mut().zip(&entry) {
-            if let Some(place) = former[k as usize].checked_sub(1) {
-                *record = from[place as usize];
-            }
-        }
+        let history = match &self.history {
+            Histories::Double(history) => Histories::Double(in_new_order(&entry, history, &former)),
+            Histories::Single(history) => Histories::Single(in_new_order(&entry, history, &former)),
+        };
         *self = PartShortlist {
             entry,
             grain: [&grain[..inside], &grain[entries - across..]].concat(),
@@ -115,7 +128,7 @@ impl PartShortlist {
     }
 
     /// The pairs, and their histories in the same order.
-    pub fn pairs(&mut self) -> (Shortlist<'_>, &mut [f64]) {
+    pub fn pairs(&mut self) -> (Shortlist<'_>, &mut Histories) {
         let shortlist = Shortlist {
             entry: &self.entry,
             grain: &self.grain,
@@ -126,13 +139,58 @@ impl PartShortlist {
 
     /// Removes all histories.
     pub fn clear_histories(&mut self) {
-        self.history.fill(0.0);
+        match &mut self.history {
+            Histories::Double(history) => history.fill(0.0),
+            Histories::Single(history) => history.fill(0.0),
+        }
     }
 
     /// Memory \[bytes\].
     fn bytes(&self) -> u64 {
-        (self.entry.capacity() * 4 + self.grain.capacity() * 2 + self.history.capacity() * 8) as u64
+        let history = match &self.history {
+            Histories::Double(history) => history.capacity() * 8,
+            Histories::Single(history) => history.capacity() * 4,
+        };
+        (self.entry.capacity() * 4 + self.grain.capacity() * 2 + history) as u64
     }
+}
+
+/// Histories of these entries, in their order, from those of all.
+fn records_of<R: Real>(entry: &[u32], of_entries: &[[f64; RECORD]]) -> Vec<R>
+where
+    f64: Coordinate<R>,
+{
+    let mut history = Vec::with_capacity(entry.len() * RECORD);
+    for &k in entry {
+        history.extend(of_entries[k as usize].map(<f64 as Coordinate<R>>::near));
+    }
+    history
+}
+
+/// Histories of all `entries` of a part, from those of the entries in a shortlist.
+fn of_all_entries<R: Real>(entry: &[u32], history: &[R], entries: usize) -> Vec<f64>
+where
+    f64: Coordinate<R>,
+{
+    let mut of_entries = vec![0.0; entries * RECORD];
+    let ((to, _), (from, _)) = (of_entries.as_chunks_mut::<RECORD>(), history.as_chunks::<RECORD>());
+    for (&k, record) in entry.iter().zip(from) {
+        to[k as usize] = record.map(<f64 as Coordinate<R>>::wide);
+    }
+    of_entries
+}
+
+/// Histories of the entries in a new shortlist. `former` has one more than the former place of each entry of the part, and zero for entries that were
+/// not in the shortlist.
+fn in_new_order<R: Copy + Default>(entry: &[u32], history: &[R], former: &[u32]) -> Vec<R> {
+    let mut ordered = vec![R::default(); entry.len() * RECORD];
+    let ((to, _), (from, _)) = (ordered.as_chunks_mut::<RECORD>(), history.as_chunks::<RECORD>());
+    for (record, &k) in to.iter_mut().zip(entry) {
+        if let Some(place) = former[k as usize].checked_sub(1) {
+            *record = from[place as usize];
+        }
+    }
+    ordered
 }
 
 #[cfg(test)]
@@ -165,20 +223,39 @@ mod tests {
         };
         let record = |number: f64| [number, 0.0, 0.0, 0.5];
         let before = [record(7.0), [0.0; RECORD], record(9.0)].concat();
-        let mut shortlist = PartShortlist::with_histories(&before);
-        assert_eq!(shortlist.history.len(), 2 * RECORD);
-        for (margin, inside) in [(0.01, 1), (0.5, 2), (0.01, 1)] {
-            shortlist.rebuild::<OPEN>(&grains, &rows, margin);
-            let (pairs, history) = shortlist.pairs();
-            assert_eq!(
-                (pairs.inside, pairs.entry.len(), history.len()),
-                (inside, inside + 1, (inside + 1) * RECORD)
-            );
-            assert_eq!(pairs.across().0, [2]);
-            assert_eq!(shortlist.histories(3), before);
+        let numbers = |history: &Histories| match history {
+            Histories::Double(history) => history.len(),
+            Histories::Single(history) => history.len(),
+        };
+        for is_single in [false, true] {
+            let mut shortlist = PartShortlist::with_histories(&before, is_single);
+            assert_eq!(numbers(&shortlist.history), 2 * RECORD);
+            for (margin, inside) in [(0.01, 1), (0.5, 2), (0.01, 1)] {
+                shortlist.rebuild::<OPEN>(&grains, &rows, margin);
+                let (pairs, history) = shortlist.pairs();
+                assert_eq!(matches!(history, Histories::Single(_)), is_single);
+                assert_eq!(
+                    (pairs.inside, pairs.entry.len(), numbers(history)),
+                    (inside, inside + 1, (inside + 1) * RECORD)
+                );
+                assert_eq!(pairs.across().0, [2]);
+                assert_eq!(shortlist.histories(3), before);
+            }
+            shortlist.clear_histories();
+            assert_eq!(shortlist.histories(3), [0.0; 3 * RECORD]);
         }
-        shortlist.clear_histories();
-        assert_eq!(shortlist.histories(3), [0.0; 3 * RECORD]);
+    }
+
+    #[test]
+    fn histories_in_single_precision_take_half_the_memory_and_come_back_the_same() {
+        let digits = [0.1, -2.0 / 3.0, 1e-9, 3e-4];
+        let [double, single] = [false, true].map(|is_single| PartShortlist::with_histories(&digits, is_single));
+        assert_eq!(double.histories(1), digits);
+        let rounded = single.histories(1);
+        assert_eq!(rounded, digits.map(|number| f64::from(number as f32)));
+        assert_eq!(double.bytes() - single.bytes(), 4 * RECORD as u64);
+        // A checkpoint holds double precision, and loses nothing.
+        assert_eq!(PartShortlist::with_histories(&rounded, true).histories(1), rounded);
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn places([grains, fluid]: [usize; 2], precision: Option<Precision>) -> Vec<(Dev
     }
     let which = Some((gpu.api, gpu.index));
     let mut places = vec![(DeviceChoice::Gpu(which), format!("{}:{}", gpu.api, gpu.index))];
-    if precision.is_none_or(|precision| precision == Precision::F64) {
+    if precision.is_none_or(|precision| precision != Precision::F32) {
         places.push((DeviceChoice::Cpu, "cpu".to_owned()));
     }
     if fluid > 0 && grains > 0 {
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_is_tried_where_it_cannot_be_or_where_a_place_is_asked_for() {
-        // The CPU computes in f64 only.
+        // The CPU does not compute in f32.
         let here = vec![(DeviceChoice::Cpu, "cpu".to_owned())];
         let (found, reported) = fastest(here, settings(DeviceChoice::Auto, Precision::F32), set_up);
         assert_eq!((found.device, reported), (DeviceChoice::Auto, None));

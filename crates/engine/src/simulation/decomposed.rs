@@ -20,7 +20,7 @@ use crate::refusal::WorldError;
 use crate::search::Pairs;
 use crate::simulation::Simulation;
 use crate::state::{Profile, State};
-use crate::world::{DeviceChoice, Precision, Settings, Vec3};
+use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_transport::Transport;
@@ -190,12 +190,8 @@ impl Simulation {
                     "{asked} GPUs are asked for, but this runs on the CPU; leave --gpus out, or name a GPU that seixo info finds with --device"
                 )));
             }
-            return match self.whole.populations.context.settings.precision {
-                Some(precision) if precision != Precision::F64 => Err(WorldError::Precision {
-                    precision: precision.name(),
-                }),
-                _ => Ok(Vec::new()),
-            };
+            self.check_precision_of_cpu()?;
+            return Ok(Vec::new());
         };
         let is_named = matches!(self.whole.populations.context.settings.device, DeviceChoice::Gpu(Some(_)));
         if asked <= 1 && (is_named || self.whole.populations.context.settings.ranks.is_none()) {

@@ -5,6 +5,7 @@ use crate::gpu::PASSES;
 use crate::guard::StepError;
 use crate::local_domain::refused_by_device;
 use crate::pass::{PASSES_OF_CPU, Pass};
+use crate::populations::Populations;
 use crate::program::{OneDomain, execute};
 use crate::refusal::WorldError;
 use crate::simulation::Simulation;
@@ -45,6 +46,7 @@ impl Simulation {
     /// Moves the grains to the device of the settings.
     pub(crate) fn go_where_asked(&mut self) -> Result<(), WorldError> {
         self.check_assembly()?;
+        self.note_precision_without_effect();
         if self.whole.populations.context.settings.domains > 1 {
             return self.upload(self.whole.populations.context.steps > 0);
         }
@@ -60,14 +62,30 @@ impl Simulation {
         };
         self.notices.extend(kept.map(|why| format!("{why}: running on the CPU")));
         let Some(gpu) = gpu_asked_for(choice, &mut self.notices)? else {
-            return match self.whole.populations.context.settings.precision {
-                None | Some(Precision::F64) => Ok(()),
-                Some(precision) => Err(WorldError::Precision {
-                    precision: precision.name(),
-                }),
-            };
+            return self.check_precision_of_cpu();
         };
         self.go_to(gpu)
+    }
+
+    /// Refuses a precision that the CPU does not have.
+    pub(crate) fn check_precision_of_cpu(&self) -> Result<(), WorldError> {
+        match self.whole.populations.context.settings.precision {
+            Some(Precision::F32) => Err(WorldError::Precision {
+                precision: Precision::F32.name(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says so if mixed precision was chosen for a world in which the CPU computes all in double precision.
+    fn note_precision_without_effect(&mut self) {
+        let Populations { context, grains, .. } = &self.whole.populations;
+        if context.narrows_contacts() && context.settings.device == DeviceChoice::Cpu && !grains.pairs.has_shortlists {
+            self.notices.push(
+                "mixed precision changes nothing here: on the CPU it is for frictional contacts of grains without attraction, rolling, twisting or plastic flow"
+                    .to_owned(),
+            );
+        }
     }
 
     /// Refuses a force assembly by contacts where it does not serve.

@@ -102,6 +102,7 @@ mod loads_of_time;
 mod local_damping;
 mod melting;
 mod mesh_vessels;
+mod mixed_on_the_cpu;
 mod muller;
 mod muller_on_a_gpu;
 mod neighbor_lists;

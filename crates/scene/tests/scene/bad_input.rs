@@ -94,8 +94,8 @@ const CASES: &[Case] = &[
     ),
     (
         "until = \"1 s\"",
-        "until = \"1 s\"\nprecision = \"mixed\"",
-        &["scene.toml:4:13", "the CPU computes in f64 only", "--device gpu"],
+        "until = \"1 s\"\nprecision = \"f32\"",
+        &["scene.toml:4:13", "the CPU computes in f64 or mixed", "--device gpu"],
     ),
     (
         "until = \"1 s\"",

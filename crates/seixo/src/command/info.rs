@@ -97,7 +97,7 @@ fn machine() -> Value {
         "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
         "memory": memory.map(|kibibytes| terminal::scaled(1024.0 * kibibytes, "B")),
         "devices": {
-            "cpu": {"precision": "f64"},
+            "cpu": {"precision": "f64, mixed"},
             "gpus": gpus.map(|(index, gpu)| (format!("gpu:{index}"), of_gpu(gpu))).collect::<serde_json::Map<_, _>>(),
             "no_gpus_by": missing.map(|(api, reason)| (api.to_owned(), reason.into())).collect::<serde_json::Map<_, _>>(),
         },

@@ -3,4 +3,5 @@
 mod carried_histories;
 mod gpu_equals_native;
 mod mindlin_cycles;
+mod narrow_lanes;
 mod pairs;

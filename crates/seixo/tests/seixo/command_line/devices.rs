@@ -78,7 +78,7 @@ fn words_that_name_no_device_are_refused() {
         ("run heap.toml --device gpu:99", "no GPU 99"),
         ("run heap.toml --device wgpu:99", "wgpu:99 was asked for"),
         ("run heap.toml --precision half", "f64"),
-        ("run heap.toml --device cpu --precision mixed", "the CPU computes in f64 only"),
+        ("run heap.toml --device cpu --precision f32", "the CPU computes in f64 or mixed"),
         ("resume heap.out --device gup", "did you mean `gpu`?"),
         ("check heap.toml --device gup", "did you mean `gpu`?"),
         ("bench --device gup", "did you mean `gpu`?"),

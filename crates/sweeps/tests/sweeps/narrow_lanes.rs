@@ -1,0 +1,95 @@
+//! The contact sweep of a CPU with laws in single precision.
+
+use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_laws::{Coordinate, Real};
+use seixo_sweeps::contact::PowerSums;
+use seixo_sweeps::lanes::contacts_of_part;
+use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
+use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
+use seixo_sweeps::shortlist::Shortlist;
+
+/// More than a batch of lanes.
+const GRAINS: usize = 45;
+
+/// A step of a chain of grains that overlap by 10⁻⁴ of their diameter, a kilometer from the origin, and move together at 1 km/s: the components of
+/// forces and of torques, and the powers.
+fn step_of_chain<R: Real>(dt: R, overlap: R) -> ([Vec<f64>; 2], PowerSums<f64>)
+where
+    f64: Coordinate<R>,
+{
+    let materials = PairOfMaterials {
+        effective_modulus: 1e7,
+        effective_shear_modulus: 4e6,
+        restitution: 0.5,
+        friction: 0.5,
+        ..PairOfMaterials::default()
+    };
+    let table = derive(NormalLaw::Hertz, TangentialLaw::Mindlin, &materials).row();
+    let (mut position, mut velocity, mut spin) = (Vec::new(), Vec::new(), Vec::new());
+    for k in 0..GRAINS {
+        let own = |number: usize| ((7 * k + 3 * number) % 11) as f64 / 11.0 - 0.5;
+        position.extend([1e3 + 1.9998e-3 * k as f64, 0.0, 0.0, 1e-3]);
+        velocity.extend([1e3 + 1e-3 * own(0), 1e-3 * own(1), 1e-3 * own(2), 1e-5]);
+        spin.extend([own(3), own(4), own(5), 0.0]);
+    }
+    let sides = PeriodicBoundaries::open();
+    let grains = GrainsView {
+        position: &position,
+        velocity: &velocity,
+        spin: &spin,
+        material: &[0; GRAINS],
+        materials: 1,
+        table: &table,
+        is_uniform: true,
+        sides: &sides,
+    };
+    let last = GRAINS as u32 - 1;
+    let row: Vec<u32> = (0..=last + 1).map(|i| i.min(last)).collect();
+    let (neighbors, entry): (Vec<u32>, Vec<u32>) = ((1..=last).collect(), (0..last).collect());
+    let grain: Vec<u16> = (0..last as u16).collect();
+    let rows = PartRows {
+        first: 0,
+        end: GRAINS,
+        row: &row,
+        neighbors: &neighbors,
+        is_once: true,
+    };
+    let shortlist = Shortlist {
+        entry: &entry,
+        grain: &grain,
+        inside: entry.len(),
+    };
+    let mut history = vec![R::new(0.0); entry.len() * RECORD];
+    let (mut force, mut torque) = ([0.0; GRAINS * RECORD], [0.0; GRAINS * RECORD]);
+    let out = PartOut {
+        history: &mut history,
+        force: &mut force,
+        torque: &mut torque,
+    };
+    let power = contacts_of_part::<f64, R, OPEN>(&grains, &rows, shortlist, Limits { dt, overlap }, out);
+    let contacts: f64 = force.chunks_exact(RECORD).map(|record| record[3]).sum();
+    assert_eq!(contacts, 2.0 * f64::from(last));
+    let vectors = |records: &[f64]| records.chunks_exact(RECORD).flat_map(|record| record[..3].to_vec()).collect();
+    ([vectors(&force), vectors(&torque)], power)
+}
+
+#[test]
+fn laws_in_single_precision_lose_no_digits_of_small_overlaps_and_of_common_motion() {
+    let (exact, powers) = step_of_chain::<f64>(1e-6, 0.5);
+    let (rounded, rounded_powers) = step_of_chain::<f32>(1e-6, 0.5);
+    for (exact, rounded) in exact.iter().zip(&rounded) {
+        let largest = exact.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
+        let apart = exact.iter().zip(rounded).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs()));
+        // An operation rounds to 6·10⁻⁸. Depths from rounded squares would be wrong by more than 10⁻⁴, differences of rounded velocities by 10⁻², and
+        // those of rounded positions altogether.
+        assert!(largest > 0.0 && apart > 0.0 && apart < 1e-5 * largest, "{apart:e} of {largest:e}");
+    }
+    for (exact, rounded) in [
+        (powers.normal_power, rounded_powers.normal_power),
+        (powers.tangential_power, rounded_powers.tangential_power),
+    ] {
+        assert!(exact > 0.0 && (exact - rounded).abs() < 1e-4 * exact, "{exact:e} {rounded:e}");
+    }
+    assert!((powers.excess - rounded_powers.excess).abs() < 1e-6 * powers.excess.abs());
+}

@@ -43,8 +43,8 @@ impl Real for f32 {
         inverse_root_single(x)
     }
     fn inverse(x: f32) -> f32 {
-        let root = inverse_root_single(x);
-        root * root
+        let first = first_factor(x);
+        first * second_factor(first)
     }
     fn roundoff() -> f32 {
         1.1920929e-7f32
@@ -104,6 +104,34 @@ macro_rules! inverse_root {
 }
 inverse_root!(inverse_root_single, f32);
 inverse_root!(inverse_root_double, f64);
+
+/// First of two factors of 1/x: natively 1/x, as one division costs less than a root and a division, and in a kernel 1/√x, which is one instruction.
+fn first_factor(x: f32) -> f32 {
+    1.0 / x
+}
+
+mod first_factor {
+    use cubecl::prelude::*;
+
+    /// The same function in a kernel.
+    pub fn expand(scope: &Scope, x: NativeExpand<f32>) -> NativeExpand<f32> {
+        x.__expand_inverse_sqrt_method(scope)
+    }
+}
+
+/// Second of two factors of 1/x: natively 1, and in a kernel the first again.
+fn second_factor(_first: f32) -> f32 {
+    1.0
+}
+
+mod second_factor {
+    use cubecl::prelude::*;
+
+    /// The same function in a kernel.
+    pub fn expand(_scope: &Scope, first: NativeExpand<f32>) -> NativeExpand<f32> {
+        first
+    }
+}
 
 /// The larger of two numbers; `b` if one is NaN. One instruction natively, where CubeCL's `max` compares by an ordering.
 #[cube]

@@ -33,7 +33,7 @@ use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
 use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
 use crate::shortlist::Shortlist;
 use crate::simd::prefetch;
-use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory};
+use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory, NormalLaw, TangentialLaw};
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
 
 /// Pairs per batch of lanes.
@@ -259,13 +259,29 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                 }
             }
         }
-        if let Some(coefficients) = uniform {
-            for lane in 0..LANES {
-                self.resolve_lane::<SIDES>(lane, limits, coefficients);
+        match uniform {
+            Some(coefficients) if are_usual(coefficients) => {
+                // As constants they leave out what only other laws need: a division, and one of two equal roots. No bit changes.
+                let usual = Coefficients {
+                    normal_law: R::new(NormalLaw::HERTZ),
+                    tangential_law: R::new(TangentialLaw::MINDLIN),
+                    normal_rate: R::new(0.0),
+                    tangential_rate: R::new(0.0),
+                    ..*coefficients
+                };
+                for lane in 0..LANES {
+                    self.resolve_lane::<SIDES>(lane, limits, &usual);
+                }
             }
-        } else {
-            for lane in 0..LANES {
-                self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
+            Some(coefficients) => {
+                for lane in 0..LANES {
+                    self.resolve_lane::<SIDES>(lane, limits, coefficients);
+                }
+            }
+            None => {
+                for lane in 0..LANES {
+                    self.resolve_lane::<SIDES>(lane, limits, &self.coefficients_of(lane));
+                }
             }
         }
         let records = [
@@ -483,6 +499,16 @@ fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
 #[inline(always)]
 fn narrows<C, R>() -> bool {
     size_of::<R>() < size_of::<C>()
+}
+
+/// Whether these are the coefficients of Hertz's and Mindlin's laws without damping per mass.
+#[inline(always)]
+fn are_usual<R: Real>(coefficients: &Coefficients<R>) -> bool {
+    let zero = R::new(0.0);
+    coefficients.normal_law == R::new(NormalLaw::HERTZ)
+        && coefficients.tangential_law == R::new(TangentialLaw::MINDLIN)
+        && coefficients.normal_rate == zero
+        && coefficients.tangential_rate == zero
 }
 
 /// A record in the precision of the laws.

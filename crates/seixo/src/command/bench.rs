@@ -327,7 +327,7 @@ fn measure(
     let bonds = simulation.bond_counts()[1] as f64 / particles as f64;
     let is_on_cpu = is_on_cpu(simulation);
     let moved = if is_on_cpu {
-        case.bytes_moved(contacts, bonds)
+        case.bytes_moved(contacts, bonds, simulation.precision())
     } else {
         case.bytes_moved_on_gpu(contacts, bonds, simulation.precision())
     };

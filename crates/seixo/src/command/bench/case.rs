@@ -157,7 +157,7 @@ impl Case {
 
     /// Bytes of memory traffic on the CPU for one step of one particle: each field once per pass that uses it, and each contact history read and
     /// written once. A lower bound: listed pairs without contact and cache misses add to it.
-    pub fn bytes_moved(self, contacts: f64, bonds: f64) -> f64 {
+    pub fn bytes_moved(self, contacts: f64, bonds: f64, precision: Precision) -> f64 {
         const RECORD: f64 = 32.0;
         const TRIPLE: f64 = 24.0;
         if self == Case::Tank {
@@ -182,7 +182,8 @@ impl Case {
             return advance + contact;
         }
         let rotation = 2.0 * (RECORD + TRIPLE) + RECORD;
-        let touching = advance + contact + rotation + 2.0 * RECORD + contacts * (INDEX + 2.0 * RECORD);
+        let history = if precision == Precision::Mixed { 0.5 * RECORD } else { RECORD };
+        let touching = advance + contact + rotation + 2.0 * RECORD + contacts * (INDEX + 2.0 * history);
         if bonds == 0.0 {
             return touching;
         }

@@ -293,7 +293,8 @@ impl Traffic {
         // Grains are on the cores also where fluids are on a GPU.
         let is_on_cpu = record.device.starts_with("CPU");
         let moved = if is_on_cpu {
-            counted.bytes_moved(contacts, 0.0)
+            let of_grains = if record.device == "CPU" { precision } else { Precision::F64 };
+            counted.bytes_moved(contacts, 0.0, of_grains)
         } else {
             counted.bytes_moved_on_gpu(contacts, 0.0, precision)
         };

@@ -70,6 +70,21 @@ fn a_divided_run_writes_what_an_undivided_one_does() {
 }
 
 #[test]
+fn a_run_on_the_cpu_in_mixed_precision_resumes_to_the_bit() {
+    let stage = Stage::new();
+    let mixed = "--quiet --precision mixed";
+    stage.succeed(&format!("run heap.toml {mixed} --until 0.05 --threads 1 --out whole"));
+    stage.succeed(&format!("run heap.toml {mixed} --until 0.02 --threads 2 --out resumed"));
+    stage.succeed(&format!("resume resumed {mixed} --until 0.05"));
+    stage.succeed("run heap.toml --quiet --until 0.05 --out double");
+    let found = record(&stage, "whole");
+    assert_eq!((&found["device"], &found["precision"]), (&"CPU".into(), &"mixed".into()));
+    let [whole, resumed, double] = ["whole", "resumed", "double"].map(|run| stage.read(&format!("{run}/energies.csv")));
+    assert_eq!(whole, resumed);
+    assert_ne!(whole, double);
+}
+
+#[test]
 fn words_that_name_no_device_are_refused() {
     let stage = Stage::new();
     for (line, reported) in [

@@ -147,7 +147,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
         for _s in 0..count {
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
             let next = list[entry + TILE];
-            let mut neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, false, kind);
+            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
             if kind.is_extended {
                 let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
@@ -168,20 +168,9 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                     kind,
                 );
             } else if kind.frictional {
-                let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
-                let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
-                // Most entries have no contact, so their motions are read only here, where a contact begins.
-                if depth > C::new(0.0) && neighbor.in_contact == 0u32 {
-                    let moving = velocity[neighbor.place as usize];
-                    neighbor.velocity = xyz::<R>(moving);
-                    neighbor.mass = last::<R>(moving);
-                    neighbor.spin = xyz::<R>(spin[neighbor.place as usize]);
-                }
                 resolve::<C, R>(
                     grain,
                     &neighbor,
-                    &image,
-                    depth,
                     &pair,
                     entry,
                     stride,
@@ -210,8 +199,8 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
                 second = word;
             }
             let next = list[entry + 64usize];
-            let one = fetch::<C, R>(word, stride, history, position, velocity, spin, true, kind);
-            let other = fetch::<C, R>(second, stride, history, position, velocity, spin, true, kind);
+            let one = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
+            let other = fetch::<C, R>(second, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, one.place as usize, kind);
             push_on::<C, R>(grain, &one, &pair, sides, overlap_limit, &mut all, kind.sides);
             if is_second {
@@ -227,7 +216,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
 }
 
 /// A neighbor of an entry in the list.
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+#[derive(CubeType, Clone, Copy, Debug)]
 pub struct Neighbor<C: Real, R: Real> {
     /// Its index.
     pub place: u32,
@@ -247,11 +236,9 @@ pub struct Neighbor<C: Real, R: Real> {
     pub stored_history: ContactHistory<R>,
 }
 
-/// Reads what a contact may need without waiting for the contact test. Histories are read only for pairs that were in contact. So are motions, unless
-/// contacts are smooth or extended, or all are read `at_once`. Others are zero.
+/// Reads all that a contact may need without waiting for the contact test. Histories are read only for pairs that were in contact.
 #[cube]
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub(crate) fn fetch<C: Real, R: Real>(
     word: u32,
     stride: usize,
@@ -259,28 +246,18 @@ pub(crate) fn fetch<C: Real, R: Real>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    #[comptime] at_once: bool,
     #[comptime] kind: ContactKernelConfig,
 ) -> Neighbor<C, R> {
     let place = word & PLACE;
     let in_contact = word >> IN_CONTACT_BIT;
     let there = position[place as usize];
-    let mut moving = Record::<R>::new(R::new(0.0));
+    let moving = velocity[place as usize];
     let mut turning = Vector3::<R>::zero();
-    if comptime!(at_once || !kind.frictional || kind.is_extended) {
-        moving = velocity[place as usize];
-    }
     let mut force = Vector3::<R>::zero();
     let mut contact_radius = R::new(0.0);
     if kind.frictional {
-        if comptime!(at_once || kind.is_extended) {
-            turning = xyz::<R>(spin[place as usize]);
-        }
+        turning = xyz::<R>(spin[place as usize]);
         if in_contact == 1u32 {
-            if comptime!(!at_once && !kind.is_extended) {
-                moving = velocity[place as usize];
-                turning = xyz::<R>(spin[place as usize]);
-            }
             force.x = history[stride];
             force.y = history[stride + TILE];
             force.z = history[stride + 64usize];
@@ -301,15 +278,13 @@ pub(crate) fn fetch<C: Real, R: Real>(
     }
 }
 
-/// Adds the force of a neighbor to a grain, and writes their contact history. `depth` is that of [`depth_of()`] for the nearest image.
+/// Adds the force of a neighbor to a grain, and writes their contact history.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     grain: &Grain<C, R>,
     neighbor: &Neighbor<C, R>,
-    image: &Image<C>,
-    depth: C,
     coefficients: &Coefficients<R>,
     entry: usize,
     stride: usize,
@@ -321,8 +296,10 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
     all: &mut ContactLoad<R>,
     #[comptime] kind: ContactKernelConfig,
 ) {
+    let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), sides, kind.sides);
+    let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
     if depth > C::new(0.0) {
-        let pair = pair_of::<C, R>(grain, neighbor, image, depth, sides, kind.sides);
+        let pair = pair_of::<C, R>(grain, neighbor, &image, depth, sides, kind.sides);
         let allowed = overlap_limit * smaller::<R>(grain.radius, pair.radius_j);
         let outcome = frictional_pair_contact::<R>(&pair, &grain.spin, &neighbor.spin, &neighbor.stored_history, coefficients, dt);
         if neighbor.in_contact == 0u32 {
@@ -335,7 +312,7 @@ pub(crate) fn resolve<C: Coordinate<R>, R: Real>(
             history[stride + 96usize] = outcome.history.contact_radius;
         }
         take::<R>(&outcome, allowed, all);
-        slip::<C, R>(&outcome, image, sides, all, kind.sides);
+        slip::<C, R>(&outcome, &image, sides, all, kind.sides);
         all.contacts += R::new(1.0);
     } else if neighbor.in_contact == 1u32 {
         list[entry] = neighbor.place;

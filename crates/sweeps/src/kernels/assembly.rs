@@ -15,7 +15,7 @@ use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
 use crate::layout::{Record, coefficients, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::pair::{depth_of, frictional_pair_contact, normal_pair_contact};
-use crate::periodic::{Image, nearest_image, open_sides};
+use crate::periodic::{Image, open_sides};
 use crate::tiles::{ContactKernelConfig, Grain, fetch, grain_of, if_uniform, no_load, of_pair, pair_of, push_on, resolve};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, smaller};
@@ -189,20 +189,15 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
             let stride = history_at(entry, 0usize, kind.numbers);
             let word = list[entry];
             let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
-            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, true, kind);
+            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let own_row = material[if_uniform(i, kind.uniform)] * materials;
             let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
             let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
             let mut load = no_load::<R>();
             if kind.frictional {
-                let apart = grain.position.minus(&neighbor.position);
-                let image = nearest_image::<C, R>(&apart, &open_sides::<C, R>(), kind.sides);
-                let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
                 resolve::<C, R>(
                     &grain,
                     &neighbor,
-                    &image,
-                    depth,
                     &laws,
                     entry,
                     stride,
@@ -301,7 +296,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
             let entry = contact_entry[k] as usize;
             let stride = history_at(entry, 0usize, kind.numbers);
             let grain = grain_at::<C, R>(i, position, velocity, spin, kind.frictional);
-            let neighbor = fetch::<C, R>(list[entry], stride, history, position, velocity, spin, true, kind);
+            let neighbor = fetch::<C, R>(list[entry], stride, history, position, velocity, spin, kind);
             let own_row = material[if_uniform(i, kind.uniform)] * materials;
             let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
             let laws = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);

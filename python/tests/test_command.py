@@ -51,7 +51,10 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
 
 def test_the_version_is_that_of_the_package(tmp_path: Path) -> None:
     done = seixo("--version", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"seixo {__version__}\n")
+    version, features = done.stdout.splitlines()
+    assert (done.returncode, version) == (0, f"seixo {__version__}")
+    # A wheel has all parts of the program.
+    assert {"window", "page", "film"} <= set(features.removeprefix("features: ").split(", "))
 
 
 def test_help_names_the_program(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod explain;
+mod features;
 mod film;
 mod info;
 mod new;
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 
 /// Seixo, a particle engine: scene file in, checked numbers and pictures out.
 #[derive(Parser)]
-#[command(version, propagate_version = true, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(version, long_version = features::version(), propagate_version = true, arg_required_else_help = true, after_help = help())]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -69,6 +70,11 @@ Environment variables:
 
 Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 interrupted.
 Each command has examples of its own: seixo run --help";
+
+/// Returns the examples, and the features of this program.
+fn help() -> String {
+    format!("{EXAMPLES}\n\n{}", features::help())
+}
 
 #[derive(Subcommand)]
 enum Command {

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! The feature `program`, on by default, adds the command line and what it is made of: `run::start` runs a scene into a folder, `sweep` runs it at many
-//! points, `verify` has the validation cases, and `view` draws. Without it no window, video, page or command line is built.
+//! points, `verify` has the validation cases, and `view` draws. Without it no command line is built, and no picture. The features `window`, `page` and
+//! `film` add what their names say; `full` adds all three.
 
 #[cfg(feature = "program")]
 pub mod command;

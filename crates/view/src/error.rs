@@ -23,6 +23,18 @@ pub enum ViewError {
         /// Message of the system.
         cause: String,
     },
+    /// The build lacks a part that was asked for.
+    #[error(
+        "this program was built without {what}; install it with `cargo install --path crates/seixo --features {feature}`, or {instead}"
+    )]
+    LeftOut {
+        /// What it lacks.
+        what: &'static str,
+        /// Cargo feature that has it.
+        feature: &'static str,
+        /// What can be done without it.
+        instead: &'static str,
+    },
     /// The page cannot be served.
     #[error("cannot listen on {address}: {source}; leave --port out, so that a free one is taken")]
     Listen {

@@ -1,13 +1,17 @@
 use std::sync::Arc;
 
-use crate::{Graphics, Memory, PictureOptions, Piece, PreviewParts, Shown, Snapshot, canvas::Canvas, render::Renderer};
+use crate::{
+    Graphics, Memory, PictureOptions, Piece, PreviewParts, Shown, Snapshot,
+    canvas::Canvas,
+    render::{RenderDevice, Renderer},
+};
 
 /// Positions and radii of grains, and their values for the color.
 type Spheres = (Vec<[f32; 4]>, Vec<f32>);
 
 /// A device as a simulation provides it.
 fn graphics() -> Graphics {
-    let instance = wgpu::Instance::new(crate::render::adapters());
+    let instance = wgpu::Instance::new(RenderDevice::adapters());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default())).unwrap();
     Graphics::new(instance, adapter, device, queue)

@@ -3,6 +3,9 @@
 //! [`picture()`] renders one frame to a PNG: grains, bodies, fluids or their surface, and walls, or contacts, bonds and cracks. [`map()`] draws a
 //! field on a plane. [`plot()`] turns the tables of a run into charts, and [`encode()`] draws any [`Chart`].
 //!
+//! Windows, pages and videos are parts that a build may leave out: the cargo features `window`, `page` and `film`. Where one is left out, its types
+//! stay, and opening or beginning one is [`ViewError::LeftOut`].
+//!
 //! ```
 //! use seixo_view::{ChartFormat, curves};
 //!
@@ -15,6 +18,10 @@
 
 mod animation;
 mod bodies;
+#[cfg_attr(
+    not(any(feature = "window", feature = "page")),
+    allow(dead_code, reason = "only windows and pages offer all fields of bonds")
+)]
 mod bonds;
 mod bounds;
 mod camera;
@@ -31,11 +38,16 @@ pub mod live;
 mod map;
 mod offscreen;
 mod overlay;
+#[cfg(feature = "page")]
+mod page;
+#[cfg(not(feature = "page"))]
+#[path = "left_out/page.rs"]
 mod page;
 mod particle_details;
 mod picture;
 mod plot;
 mod render;
+#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "windows show a part of it, and pages all"))]
 mod run_speed;
 mod scale;
 mod scene_bounds;
@@ -43,8 +55,23 @@ mod snapshot;
 mod surface;
 mod text;
 mod trace;
+#[cfg(feature = "film")]
 mod video;
+#[cfg(not(feature = "film"))]
+#[path = "left_out/video.rs"]
+mod video;
+#[cfg(feature = "window")]
 mod window;
+#[cfg(not(feature = "window"))]
+#[path = "left_out/window.rs"]
+mod window;
+
+/// Whether this build has windows: the cargo feature `window`.
+pub const HAS_WINDOWS: bool = cfg!(feature = "window");
+/// Whether this build has pages for browsers: the cargo feature `page`.
+pub const HAS_PAGES: bool = cfg!(feature = "page");
+/// Whether this build encodes videos: the cargo feature `film`. Every build writes animated GIF files.
+pub const HAS_VIDEOS: bool = cfg!(feature = "film");
 
 /// Number of balls, numbers or triangles per task; smaller tasks are not worth another thread.
 const SHARE: usize = 1 << 16;
@@ -75,7 +102,7 @@ mod bodies_tests;
 mod gpu_particles_tests;
 #[cfg(test)]
 mod outliers_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "page"))]
 mod page_tests;
 #[cfg(test)]
 mod picture_tests;

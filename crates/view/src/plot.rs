@@ -117,7 +117,7 @@ pub fn curves(title: &str, horizontal: &str, vertical: &str, curves: &[Curve], f
 }
 
 /// The energy ledger over time; `None` if it has no rows.
-fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError> {
+pub(crate) fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError> {
     let path = run_folder.join("energies.csv");
     if !path.exists() {
         return Ok(None);
@@ -127,7 +127,7 @@ fn energies_of(run_folder: &Path, run: &str) -> Result<Option<Chart>, ViewError>
 }
 
 /// The probes that have rows, with their names.
-fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewError> {
+pub(crate) fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewError> {
     let mut charts = Vec::new();
     for path in probes(&run_folder.join("probes"))? {
         let table = Table::read(&path)?;
@@ -138,16 +138,6 @@ fn probes_of(run_folder: &Path, run: &str) -> Result<Vec<(String, Chart)>, ViewE
         }
     }
     Ok(charts)
-}
-
-/// Energies and probes of a run so far.
-pub(crate) fn charts_of(run_folder: &Path) -> Result<Vec<Chart>, ViewError> {
-    let run = title_of(run_folder);
-    let probes = probes_of(run_folder, &run)?;
-    Ok(energies_of(run_folder, &run)?
-        .into_iter()
-        .chain(probes.into_iter().map(|(_, chart)| chart))
-        .collect())
 }
 
 /// Names, seconds and descriptions of the passes of a run; empty before the run has written them.

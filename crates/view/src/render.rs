@@ -14,7 +14,7 @@ mod scene_buffers;
 mod solids;
 mod splats;
 
-pub use device::{RenderDevice, adapters};
+pub use device::RenderDevice;
 pub use pipelines::PICTURE;
 pub use renderer::{RenderOptions, Renderer, Targets};
 pub use scene_buffers::SceneBuffers;

@@ -117,14 +117,6 @@ pub fn readable(extent: f64, unit: &str) -> (f64, String) {
     }
 }
 
-/// The factor from a unit to one that [`readable`] returns for it; `None` if it never does.
-pub fn factor_to(readable_unit: &str, unit: &str) -> Option<f64> {
-    (-4..=4).find_map(|power| {
-        let (factor, known) = readable(1.5 * 1000f64.powi(power), unit);
-        (known == readable_unit).then_some(factor)
-    })
-}
-
 /// A round length that fills at most a fifth of the room, where a pixel is `meters` wide: in pixels, and as text.
 pub fn bar(meters: f64, room: f64) -> (f64, String) {
     let length = round_below(0.2 * room * meters);
@@ -172,15 +164,6 @@ mod tests {
         for range in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
             assert!(marks(range, "m", 6).1.is_empty());
         }
-    }
-
-    #[test]
-    fn the_factor_of_a_unit_that_reads_well_is_found_again() {
-        for extent in [3e-11, 0.0024, 0.5, 77.0, 4e4] {
-            let (factor, unit) = readable(extent, "s");
-            assert_eq!(factor_to(&unit, "s"), Some(factor), "{unit}");
-        }
-        assert_eq!(factor_to("m/s", "s"), None);
     }
 
     #[test]

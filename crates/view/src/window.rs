@@ -28,10 +28,7 @@ use winit::{
     window::WindowId,
 };
 
-use crate::{
-    FrameSource, PictureOptions, ViewError,
-    render::{RenderDevice, adapters},
-};
+use crate::{FrameSource, PictureOptions, ViewError, render::RenderDevice};
 use drawn::Drawn;
 use loader::{Loader, LoaderEvent};
 use panel::Panel;
@@ -68,7 +65,7 @@ impl Display {
     pub fn open(options: &PictureOptions) -> Result<Display, ViewError> {
         options.check()?;
         let events = EventLoop::with_user_event().build().map_err(|error| no_display(&error))?;
-        pollster::block_on(RenderDevice::adapter(&wgpu::Instance::new(adapters()), None))?;
+        pollster::block_on(RenderDevice::adapter(&wgpu::Instance::new(RenderDevice::adapters()), None))?;
         Ok(Display {
             events,
             options: options.clone(),

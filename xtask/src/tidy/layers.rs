@@ -142,12 +142,13 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
         "crates/seixo/src/main.rs",
         "crates/seixo/src/command",
         "crates/seixo/src/terminal.rs",
-        // What a library leaves out of the program.
+        // What a library leaves out of the program, and a program out of windows, pages and videos.
         "crates/seixo/src/lib.rs",
+        "crates/view/src/lib.rs",
     ]
     .iter()
     .any(|place| path.starts_with(place));
-    // The root of a test binary leaves out long tests.
+    // The root of a test binary leaves out long tests, and those of parts that are left out.
     let is_test_root = path.ends_with("/main.rs") && path.contains("/tests/");
     if !has_backends && !is_test_root {
         let features = source
@@ -158,7 +159,7 @@ pub fn check(source: &Source, found: &mut Vec<Violation>) {
                 source.line_of(at),
                 7,
                 "code depends on a cargo feature".into(),
-                "choose backends in crates/device, in crates/transport or in the binary, and parts of the program in crates/seixo/src/lib.rs",
+                "choose backends in crates/device, in crates/transport or in the binary, and parts of the program in the roots of crates/seixo and crates/view",
             );
         }
     }
@@ -296,5 +297,7 @@ mod tests {
         );
         assert_eq!(rules("crates/device/src/x.rs", "#[cfg(feature = \"cuda\")]"), []);
         assert_eq!(rules("crates/transport/src/x.rs", "#[cfg(feature = \"mpi\")]"), []);
+        assert_eq!(rules("crates/view/src/lib.rs", "#[cfg(feature = \"film\")]"), []);
+        assert_eq!(rules("crates/view/src/x.rs", "#[cfg(feature = \"film\")]"), [(1, 7)]);
     }
 }

@@ -2,7 +2,7 @@
 
 mod placements;
 
-use super::{Done, Failure};
+use super::{Done, Failure, features};
 use crate::run::{Outcome, Record, folder};
 use crate::terminal;
 use clap::Args;
@@ -93,6 +93,8 @@ fn machine() -> Value {
     let missing = listing.missing.iter().map(|line| line.split_once(": ").unwrap_or((line, "")));
     json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "features": features::named(true),
+        "features_left_out": features::named(false),
         "processor": first("/proc/cpuinfo", "model name"),
         "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
         "memory": memory.map(|kibibytes| terminal::scaled(1024.0 * kibibytes, "B")),

@@ -2,13 +2,13 @@
 
 use super::picture::{LookArguments, failure};
 use super::watch::{Watcher, signals};
-use super::{Done, Failure, SceneChanges, Verbosity, load};
+use super::{Done, Failure, SceneChanges, Verbosity, features, load};
 use crate::run::preview::draw_where_it_runs;
 use crate::run::{Control, Options, folder, start};
 use crate::terminal;
 use clap::Args;
 use seixo_files::layer::Disk;
-use seixo_view::{Display, FrameSource, KEYS, Live, Page, PictureOptions, Recording, Shown, ViewError};
+use seixo_view::{Display, FrameSource, HAS_WINDOWS, KEYS, Live, Page, PictureOptions, Recording, Shown, ViewError};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,10 +29,15 @@ Examples:
   ssh -L 8000:localhost:8000 cluster seixo view silo.out --browser --port 8000
                                             from another machine: open the address that it prints here";
 
-/// Returns the examples and the keys of the window.
+/// Returns the examples, and the keys of the window if this program has windows.
 fn help() -> String {
     let keys = KEYS.map(|(key, what)| format!("\n  {key:<30}{what}"));
-    format!("{EXAMPLES}\n\nIn the window:{}", keys.concat())
+    let of_window = if HAS_WINDOWS {
+        format!("In the window:{}", keys.concat())
+    } else {
+        features::help()
+    };
+    format!("{EXAMPLES}\n\n{of_window}")
 }
 
 /// Show a run in a window or a browser: live, or played back

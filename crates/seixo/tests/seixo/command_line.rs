@@ -7,6 +7,7 @@ mod commands;
 mod devices;
 mod events;
 mod faults;
+mod features;
 mod frames;
 mod heterogeneous;
 mod interruptions;

@@ -6,6 +6,7 @@ mod stage;
 // Tests, a subject each.
 mod both_devices;
 mod command_line;
+#[cfg(all(feature = "window", feature = "page"))]
 mod display;
 mod known_cases;
 #[cfg(feature = "mpi")]

@@ -61,15 +61,15 @@ impl Pipeline<'_> {
     }
 }
 
-/// Options for the search of graphics adapters. OpenGL lacks image formats that the passes write.
-pub fn adapters() -> wgpu::InstanceDescriptor {
-    wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::PRIMARY.with_env(),
-        ..wgpu::InstanceDescriptor::new_without_display_handle_from_env()
-    }
-}
-
 impl RenderDevice {
+    /// Options for the search of graphics adapters. OpenGL lacks image formats that the passes write.
+    pub fn adapters() -> wgpu::InstanceDescriptor {
+        wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::PRIMARY.with_env(),
+            ..wgpu::InstanceDescriptor::new_without_display_handle_from_env()
+        }
+    }
+
     /// The best device for offscreen pictures.
     pub fn offscreen(descriptor: wgpu::InstanceDescriptor) -> Result<RenderDevice, ViewError> {
         let instance = wgpu::Instance::new(descriptor);

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::{
     Floor, RenderScene,
-    device::{LIT, RenderDevice, adapters, attachment, texture},
+    device::{LIT, RenderDevice, attachment, texture},
     pipelines::{Pipelines, Resolve},
     scene_buffers::{Batch, Colored, SceneBuffers},
     solids::Solids,
@@ -98,7 +98,7 @@ struct Layer<'a> {
 impl Renderer {
     /// A renderer for offscreen pictures.
     pub fn offscreen() -> Result<Renderer, ViewError> {
-        let painter = RenderDevice::offscreen(adapters())?;
+        let painter = RenderDevice::offscreen(RenderDevice::adapters())?;
         Renderer::new(painter, None)
     }
 
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_window_whose_images_encode_no_colors_shows_those_of_pictures() {
-        let painter = RenderDevice::offscreen(adapters()).unwrap();
+        let painter = RenderDevice::offscreen(RenderDevice::adapters()).unwrap();
         let balls = SphereBatch {
             places: &[[0.0, 0.0, 0.0, 1.0]],
             shade: &[0],

@@ -5,7 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::plots;
-use crate::{FrameSource, PATIENCE, Particle, PictureOptions, Snapshot, ViewError, chart::Chart, frame_source::ParticleDetails, plot};
+use crate::{
+    FrameSource, PATIENCE, Particle, PictureOptions, Snapshot, ViewError, chart::Chart, frame_source::ParticleDetails, picture::title_of,
+    plot,
+};
 
 /// Wall time between two readings of the tables of a run \[s\].
 const TABLES_EVERY: Duration = Duration::from_secs(1);
@@ -195,8 +198,12 @@ fn number_seen(seen: &Option<(PictureOptions, u64)>, request: &WindowRequest) ->
     seen.map(|&(_, number)| number)
 }
 
+/// Energies, probes and seconds per pass of a run so far.
 fn charts(folder: &Path) -> Result<LoaderEvent, ViewError> {
-    let mut charts = plot::charts_of(folder)?;
+    let run = title_of(folder);
+    let probes = plot::probes_of(folder, &run)?;
+    let energies = plot::energies_of(folder, &run)?;
+    let mut charts: Vec<Chart> = energies.into_iter().chain(probes.into_iter().map(|(_, chart)| chart)).collect();
     plots::thin(&mut charts);
     Ok(LoaderEvent::Plots(charts, plot::seconds_of(folder)?))
 }

@@ -61,7 +61,15 @@ pub fn charts(ui: &mut egui::Ui, charts: &[Chart], time: f64) {
 /// A time \[s\] in the unit of an axis such as `time [ms]`; `None` for other axes.
 fn on_axis(horizontal: &str, time: f64) -> Option<f64> {
     let (_, unit) = horizontal.split_once('[')?;
-    Some(time * scale::factor_to(unit.trim_end_matches(']'), "s")?)
+    Some(time * factor_to(unit.trim_end_matches(']'), "s")?)
+}
+
+/// The factor from a unit to one that [`scale::readable`] returns for it; `None` if it never does.
+fn factor_to(readable_unit: &str, unit: &str) -> Option<f64> {
+    (-4..=4).find_map(|power| {
+        let (factor, known) = scale::readable(1.5 * 1000f64.powi(power), unit);
+        (known == readable_unit).then_some(factor)
+    })
 }
 
 /// Draws seconds per pass as bars.
@@ -84,6 +92,15 @@ pub fn passes(ui: &mut egui::Ui, rows: &[(String, f64, String)]) {
 mod tests {
     use super::*;
     use crate::chart::Panel;
+
+    #[test]
+    fn the_factor_of_a_unit_that_reads_well_is_found_again() {
+        for extent in [3e-11, 0.0024, 0.5, 77.0, 4e4] {
+            let (factor, unit) = scale::readable(extent, "s");
+            assert_eq!(factor_to(&unit, "s"), Some(factor), "{unit}");
+        }
+        assert_eq!(factor_to("m/s", "s"), None);
+    }
 
     #[test]
     fn a_peak_of_one_point_is_seen_among_very_many() {

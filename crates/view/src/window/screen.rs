@@ -6,10 +6,7 @@ use std::time::{Duration, Instant};
 use winit::{dpi::PhysicalSize, window::Window};
 
 use super::no_display;
-use crate::{
-    Graphics, ViewError,
-    render::{RenderDevice, adapters},
-};
+use crate::{Graphics, ViewError, render::RenderDevice};
 
 /// Wall time after which a surface that cannot be configured is given up \[s\].
 const GIVE_UP: Duration = Duration::from_secs(10);
@@ -43,7 +40,7 @@ impl Screen {
         let (instance, surface, painter, adapter) = match beside {
             Some(found) => found,
             None => {
-                let instance = wgpu::Instance::new(adapters());
+                let instance = wgpu::Instance::new(RenderDevice::adapters());
                 let surface = surface_of(window, &instance)?;
                 let (painter, adapter) = pollster::block_on(RenderDevice::new(&instance, Some(&surface)))?;
                 (instance, surface, painter, adapter)

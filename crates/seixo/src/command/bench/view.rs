@@ -9,7 +9,7 @@ use crate::run::{Control, Observer, Options, Progress, RunError, start};
 use crate::terminal;
 use clap::{Args, ValueEnum};
 use seixo_engine::world::Settings;
-use seixo_view::{FrameSource, Live, OffscreenRenderer, PictureOptions, Snapshot, ViewError};
+use seixo_view::{FrameSource, HAS_PAGES, Live, OffscreenRenderer, PictureOptions, Snapshot, ViewError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ pub struct ViewArguments {
     /// Measure pictures only, without runs
     #[arg(long)]
     no_run: bool,
-    /// Runs to time, separated by commas; the others are compared with the first one. Default: all
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Viewer::value_variants().to_vec(), hide_default_value = true)]
+    /// Runs to time, separated by commas; the others are compared with the first one. Default: all, a page only if this program has pages
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Viewer::of_this_program(), hide_default_value = true)]
     viewers: Vec<Viewer>,
     #[command(flatten)]
     place: DeviceArguments,
@@ -85,6 +85,12 @@ enum Viewer {
 }
 
 impl Viewer {
+    /// Returns the viewers that this program has.
+    fn of_this_program() -> Vec<Viewer> {
+        let all = Viewer::value_variants().iter().copied();
+        all.filter(|&viewer| HAS_PAGES || viewer != Viewer::Page).collect()
+    }
+
     /// Returns the text of the help.
     fn words(self) -> String {
         let value = self.to_possible_value();

@@ -62,6 +62,7 @@ Environment variables:
   XDG_CACHE_HOME    folder for stored results, such as spheres of meshes; default: ~/.cache
   RAYON_NUM_THREADS number of CPU threads where run.threads is 0; default: all cores
   SEIXO_DATA        folder with measured data for seixo verify; default: ../shared/data
+  SEIXO_COMMIT      commit of the program for seixo bench --record; default: none, then --commit is needed
   WGPU_BACKEND      graphics interface of pictures and windows, such as vulkan; default: any
   DISPLAY, WAYLAND_DISPLAY
                     screen for the window of seixo view; a page needs none

@@ -5,6 +5,7 @@ mod bed;
 mod case;
 mod fluid;
 mod frames;
+mod history;
 mod lattice;
 mod published;
 mod rigid_fluid;
@@ -20,6 +21,7 @@ use crate::terminal;
 use case::{Case, CaseDefaults};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use history::{RecordArguments, Recorder};
 use seixo_engine::Simulation;
 use seixo_engine::world::{ForceAssembly, Settings, World};
 use seixo_view::{Chart, ChartFormat, encode};
@@ -28,6 +30,9 @@ use settled::settled;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Usual solid fraction of beds at the start \[-\].
+const SOLID_FRACTION: f64 = 0.30;
+
 /// Measure particle-steps per second, with the time of each pass and the use of memory bandwidth
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,6 +40,7 @@ Examples:
   seixo bench                                      the frictional Hertz-Mindlin bed of 10⁵ grains, all cores
   seixo bench bed normal-only --particles 10000,100000 --threads 1,2
   seixo bench --settle 2000 --steps 200 --json     a quick look: the grains are still falling
+  seixo bench bed --radii 1:16                     grains of many sizes; --radii 1:1 is the same bed of one size, to be compared by contact
   seixo bench lattice --device gpu --particles 1000000,8000000
   seixo bench bed --device gpu --assembly fused,contact_list,sorted_contacts
                                                    what other methods of force assembly cost
@@ -42,6 +48,9 @@ Examples:
   seixo bench tank --device gpu --particles 8000000 --support 2.7
   seixo bench falling-spheres --device gpu         a million spheres for 10 000 steps: the seconds it takes
   seixo bench muller --device gpu                  the fluid solver of [Müller 2003]
+  seixo bench --record docs/evidence/history.csv --commit $(git rev-parse --short HEAD)
+                                                   and add the measurement to a history
+  seixo bench history                              the newest measurements of a history beside those before; see seixo bench history --help
   seixo bench published --short                    whole runs beside published wall times of other programs; see seixo bench published --help
   seixo bench rigid-fluid                          fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench rigid-fluid --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
@@ -66,8 +75,12 @@ pub struct BenchArguments {
     #[arg(long, value_delimiter = ',', default_values_t = [0])]
     threads: Vec<usize>,
     /// Solid fraction of the beds and of falling-spheres at the start, 0.05 to 0.6; dense beds settle sooner
-    #[arg(long, value_name = "SHARE", default_value_t = 0.30)]
+    #[arg(long, value_name = "SHARE", default_value_t = SOLID_FRACTION)]
     solid_fraction: f64,
+    /// Grains of many sizes in bed and normal-only: the smallest to the largest radius, 1:1 to 1:64; every octave of radii has the same volume, and
+    /// the smallest grains are those of the usual bed. The floor is that of a cube, so such beds are higher
+    #[arg(long, value_name = "1:RATIO", value_parser = ratio_of_radii)]
+    radii: Option<f64>,
     /// Support of the kernel in the tank, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
     #[arg(long, value_name = "SPACINGS", default_value_t = tank::SUPPORT)]
     support: f64,
@@ -91,6 +104,8 @@ pub struct BenchArguments {
     assembly: Vec<ForceAssembly>,
     #[command(flatten)]
     place: DeviceArguments,
+    #[command(flatten)]
+    history: RecordArguments,
     /// Print one JSON object per line on the standard output
     #[arg(long)]
     json: bool,
@@ -105,6 +120,7 @@ enum Part {
     RigidFluid(rigid_fluid::RigidFluidArguments),
     Scaling(scaling::ScalingArguments),
     View(view::ViewArguments),
+    History(history::HistoryArguments),
     Frames(frames::FramesArguments),
 }
 
@@ -118,9 +134,24 @@ fn assemblies() -> impl TypedValueParser<Value = ForceAssembly> {
     })
 }
 
+/// Parses a ratio of radii, such as `1:16`, into the largest over the smallest.
+fn ratio_of_radii(text: &str) -> Result<f64, String> {
+    let [smallest, largest] = text.split_once(':').map_or([f64::NAN; 2], |(smallest, largest)| {
+        [smallest, largest].map(|radius| radius.trim().parse().unwrap_or(f64::NAN))
+    });
+    let ratio = largest / smallest;
+    if smallest > 0.0 && (1.0..=64.0).contains(&ratio) {
+        Ok(ratio)
+    } else {
+        Err("write the smallest to the largest radius, 1:1 to 1:64, such as 1:16".to_owned())
+    }
+}
+
 #[derive(Serialize)]
 struct Measured {
     case: &'static str,
+    /// Largest over smallest radius, for grains of many sizes.
+    ratio_of_radii: Option<f64>,
     #[serde(skip)]
     is_fluid: bool,
     device: String,
@@ -137,6 +168,10 @@ struct Measured {
     passes: Vec<(&'static str, f64)>,
     bytes_per_particle: f64,
     contacts_per_particle: f64,
+    /// Wall time of a step over the number of contacts, times the number of threads on the CPU \[s\]; `None` without contacts of grains.
+    seconds_per_contact: Option<f64>,
+    /// Speed over that with the first number of threads.
+    speedup: Option<f64>,
     bonds_per_particle: f64,
     /// Skin of the neighbor lists of grains \[m\], and number of their entries.
     skin: f64,
@@ -169,6 +204,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
         }
         Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.with_json(arguments.prints_json())),
         Some(Part::Frames(arguments)) => return frames::frames(arguments).map_err(|failure| failure.with_json(arguments.json)),
+        Some(Part::History(arguments)) => return history::history(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.with_json(arguments.json)),
         None => {}
     }
@@ -180,6 +216,19 @@ pub fn bench(arguments: &BenchArguments) -> Done {
     if !(1.5..=6.0).contains(&arguments.support) {
         return wrong(format!("--support is {}, must be 1.5 to 6", arguments.support));
     }
+    if arguments.radii.is_some()
+        && let Some(case) = arguments.cases.iter().find(|case| !case.has_sizes())
+    {
+        return wrong(format!("--radii is for bed and normal-only, not for {}", case.name()));
+    }
+    // Beyond it, random positions without overlap are hard to find.
+    if arguments.radii.is_some() && arguments.solid_fraction > 0.32 {
+        return wrong(format!(
+            "--solid-fraction is {}, must be 0.05 to 0.32 with --radii",
+            arguments.solid_fraction
+        ));
+    }
+    let recorder = arguments.history.recorder().map_err(|failure| failure.with_json(arguments.json))?;
     for &case in &arguments.cases {
         let sizes = if arguments.particles.is_empty() {
             case.defaults().particles
@@ -187,7 +236,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
             &arguments.particles
         };
         for &particles in sizes {
-            bench_case(case, particles, arguments).map_err(|failure| failure.with_json(arguments.json))?;
+            bench_case(case, particles, arguments, recorder.as_ref()).map_err(|failure| failure.with_json(arguments.json))?;
         }
     }
     Ok(())
@@ -208,13 +257,22 @@ const WARMING: usize = 1_000_000;
 
 /// Settles the grains once, if requested, then measures them with each number of threads from the same state. Each measurement builds its own world,
 /// since a second copy of millions of grains would need too much memory.
-fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
-    let world = || case.world(particles as usize, arguments.solid_fraction, arguments.support);
+fn bench_case(case: Case, particles: u32, arguments: &BenchArguments, recorder: Option<&Recorder>) -> Done {
+    let world = || match arguments.radii {
+        Some(spread) => case
+            .world_of_many_sizes(particles as usize, spread, arguments.solid_fraction)
+            .map_err(Failure::Input),
+        None => Ok(case.world(particles as usize, arguments.solid_fraction, arguments.support)),
+    };
     let settings = |threads: usize, assembly: ForceAssembly| -> Result<Settings, Failure> {
         let mut settings = case.settings(threads);
         arguments.place.apply(&mut settings).map_err(Failure::Input)?;
         settings.assembly = assembly;
         settings.skin = arguments.skin.or(settings.skin);
+        if arguments.radii.is_some() {
+            // A large grain that lands may press a small one flat.
+            settings.overlap_limit = 1.0;
+        }
         Ok(settings)
     };
     // Unsupported assemblies are reported before the grains settle, which takes long.
@@ -223,16 +281,18 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     }
     let settle = arguments.settle.unwrap_or(case.defaults().settle);
     let with_skin = arguments.skin.map_or_else(String::new, |skin| format!("-skin-{skin}"));
+    let with_radii = arguments.radii.map_or_else(String::new, |ratio| format!("-radii-{ratio}"));
     let kept = arguments.settled.as_ref().map(|folder| {
         folder.join(format!(
-            "{}-{particles}-{}-{settle}{with_skin}",
+            "{}-{particles}-{}-{settle}{with_skin}{with_radii}",
             case.name(),
             arguments.solid_fraction
         ))
     });
     let settled = settled(settle, kept.as_deref(), || {
-        Simulation::new(world(), settings(0, ForceAssembly::Fused)?).map_err(refused)
+        Simulation::new(world()?, settings(0, ForceAssembly::Fused)?).map_err(refused)
     })?;
+    let mut first: Option<(ForceAssembly, f64)> = None;
     for (&assembly, &threads) in arguments
         .assembly
         .iter()
@@ -240,15 +300,22 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
     {
         let settings = settings(threads, assembly)?;
         let mut simulation = match &settled {
-            None => Simulation::new(world(), settings.clone()),
-            Some(state) => Simulation::restore(world(), settings.clone(), state),
+            None => Simulation::new(world()?, settings.clone()),
+            Some(state) => Simulation::restore(world()?, settings.clone(), state),
         }
         .map_err(refused)?;
         if !is_on_cpu(&simulation) {
             let world = case.world(WARMING.min(particles as usize), arguments.solid_fraction, arguments.support);
             warm_up(world, settings)?;
         }
-        let measured = measure(case, &mut simulation, assembly, arguments).map_err(failed)?;
+        let mut measured = measure(case, &mut simulation, assembly, arguments).map_err(failed)?;
+        match first.filter(|(of, _)| *of == assembly) {
+            Some((_, speed)) => measured.speedup = Some(measured.particle_steps_per_second / speed),
+            None => first = Some((assembly, measured.particle_steps_per_second)),
+        }
+        if let Some(recorder) = recorder {
+            recorder.add(&measured, options_of(case, assembly, arguments))?;
+        }
         if arguments.json {
             terminal::json(&measured)?;
         } else {
@@ -260,6 +327,26 @@ fn bench_case(case: Case, particles: u32, arguments: &BenchArguments) -> Done {
         }
     }
     Ok(())
+}
+
+/// Returns the options that change the work of a case, as on the command line.
+fn options_of(case: Case, assembly: ForceAssembly, arguments: &BenchArguments) -> String {
+    let CaseDefaults { settle, steps, .. } = case.defaults();
+    let unlike = |number: u64, usual: u64| (number != usual).then(|| number.to_string());
+    let is_other = |number: f64, usual: f64| (number != usual).then(|| number.to_string());
+    let options = [
+        ("--solid-fraction", is_other(arguments.solid_fraction, SOLID_FRACTION)),
+        ("--radii", arguments.radii.map(|ratio| format!("1:{ratio}"))),
+        ("--support", is_other(arguments.support, tank::SUPPORT)),
+        ("--skin", arguments.skin.map(|skin| skin.to_string())),
+        ("--settle", unlike(arguments.settle.unwrap_or(settle), settle)),
+        ("--steps", unlike(arguments.steps.unwrap_or(steps), steps)),
+        ("--assembly", (assembly != ForceAssembly::Fused).then(|| assembly.name().to_owned())),
+    ];
+    let given = options
+        .into_iter()
+        .filter_map(|(option, value)| Some(format!("{option} {}", value?)));
+    given.collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a chart as SVG, and says where it is.
@@ -333,6 +420,7 @@ fn measure(
     };
     Ok(Measured {
         case: case.name(),
+        ratio_of_radii: arguments.radii,
         is_fluid: case.is_fluid(),
         device: simulation.device_name(),
         precision: simulation.precision().name(),
@@ -350,6 +438,11 @@ fn measure(
             .collect(),
         bytes_per_particle: simulation.bytes() as f64 / particles as f64,
         contacts_per_particle: contacts,
+        seconds_per_contact: (contacts > 0.0 && !case.is_fluid()).then(|| {
+            let workers = if is_on_cpu { simulation.threads() } else { 1 };
+            median * workers as f64 / (steps as f64 * contacts * particles as f64)
+        }),
+        speedup: None,
         bonds_per_particle: bonds,
         skin: simulation.skin(),
         entries_per_particle: simulation.list_entries()? as f64 / particles as f64,
@@ -373,8 +466,9 @@ fn measure(
 impl Measured {
     fn text(&self) -> String {
         let mut text = format!(
-            "{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
+            "{}{} · {} · {}{}\n  {} particle-steps/s ({} to {}), {} for {} steps\n",
             self.case,
+            self.ratio_of_radii.map_or_else(String::new, |ratio| format!(", radii 1:{ratio}")),
             terminal::many(self.particles, if self.is_fluid { "particle" } else { "grain" }),
             terminal::place(&self.device, self.precision, self.threads),
             if self.assembly == ForceAssembly::Fused.name() {
@@ -388,6 +482,9 @@ impl Measured {
             terminal::scaled(self.seconds, "s"),
             terminal::count(self.steps / u64::from(self.repeats)),
         );
+        if let Some(speedup) = self.speedup {
+            text += &format!("  {speedup:.2} times as fast as with the first number of threads\n");
+        }
         if !self.passes.is_empty() {
             let shares = self.passes.iter().map(|(pass, share)| format!("{pass} {:.1} %", 100.0 * share));
             text += &format!("  {}\n", shares.collect::<Vec<_>>().join(", "));
@@ -396,6 +493,10 @@ impl Measured {
             "  {:.0} bytes, {:.2} contacts and {:.2} bonds a grain, {} rebuilds in {} steps\n",
             self.bytes_per_particle, self.contacts_per_particle, self.bonds_per_particle, self.rebuilds, self.steps
         );
+        if let Some(seconds) = self.seconds_per_contact {
+            let whose = if self.floor.is_some() { " of a thread" } else { "" };
+            text += &format!("  {}{whose} for a contact and step\n", terminal::scaled(seconds, "s"));
+        }
         let moved = self.bytes_moved_per_particle_step;
         text + &match &self.floor {
             Some(floor) => format!(

@@ -81,12 +81,19 @@ pub(super) fn lines(value: &Value, indent: usize) -> String {
     text
 }
 
+/// Returns the first value of a key in a file of lines such as `key: value`.
+fn first(file: &str, key: &str) -> Option<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}
+
+/// Returns the model of the processor, where the system has it.
+pub(super) fn processor() -> Option<String> {
+    first("/proc/cpuinfo", "model name")
+}
+
 fn machine() -> Value {
-    let first = |file: &str, key: &str| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with(key))?;
-        line.split_once(':').map(|(_, value)| value.trim().to_owned())
-    };
     let memory = first("/proc/meminfo", "MemTotal").and_then(|text| text.split_whitespace().next()?.parse::<f64>().ok());
     let listing = list();
     let gpus = listing.found.iter().enumerate();
@@ -95,7 +102,7 @@ fn machine() -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "features": features::named(true),
         "features_left_out": features::named(false),
-        "processor": first("/proc/cpuinfo", "model name"),
+        "processor": processor(),
         "threads": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
         "memory": memory.map(|kibibytes| terminal::scaled(1024.0 * kibibytes, "B")),
         "devices": {

@@ -1,5 +1,6 @@
 //! Tests of the command line: commands, exit codes, messages and files.
 
+mod bench;
 mod bonded;
 mod cells;
 mod changes;

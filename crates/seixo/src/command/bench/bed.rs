@@ -1,6 +1,7 @@
 //! The bed: grains that fall into an open box, as in benchmarks of other programs.
 
 use super::case::{Jitter, with_room};
+use super::search::mixture;
 use seixo_engine::world::Grains;
 
 /// Diameter of the grains \[m\].
@@ -43,4 +44,44 @@ pub fn row(beds: usize, diameter: f64, particles: usize, solid_fraction: f64) ->
         grains.push(i as u32, center, velocity, [0.0; 3], diameter / 2.0, 0, 0);
     }
     (grains, [length, width].map(|cells| cells as f64 * spacing))
+}
+
+/// Returns a bed of many sizes before it falls, and the length of its square floor \[m\]. The smallest grains have the usual [`DIAMETER`], the largest
+/// are `spread` times as large, and every octave of radii has the same volume.
+///
+/// # Errors
+/// If the grains do not fit.
+pub fn of_many_sizes(particles: usize, spread: f64, solid_fraction: f64) -> Result<(Grains, f64), String> {
+    let spheres = mixture::spheres(particles, spread, solid_fraction)?;
+    let smallest = spheres.iter().map(|(_, radius)| *radius).fold(f64::INFINITY, f64::min);
+    let scale = DIAMETER / 2.0 / smallest;
+    let mut jitter = Jitter(1);
+    let mut grains = with_room(particles);
+    let mut length = 0.0f64;
+    for (id, (center, radius)) in spheres.into_iter().enumerate() {
+        let (center, radius) = (center.map(|coordinate| coordinate * scale), radius * scale);
+        let velocity = [0.0; 3].map(|_: f64| jitter.next() * 0.05);
+        grains.push(id as u32, center, velocity, [0.0; 3], radius, 0, 0);
+        length = length.max(center[0] + radius).max(center[1] + radius);
+    }
+    Ok((grains, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bed_of_many_sizes_has_the_ratio_of_radii_and_lies_in_its_box() {
+        let (grains, length) = of_many_sizes(500, 4.0, 0.2).unwrap();
+        let smallest = grains.radius.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = grains.radius.iter().copied().fold(0.0, f64::max);
+        assert!((smallest / (0.5 * DIAMETER) - 1.0).abs() < 1e-12, "{smallest}");
+        // The radii are those in the middle of equal shares of all grains.
+        assert!((3.5..=4.0).contains(&(largest / smallest)), "{}", largest / smallest);
+        for (center, radius) in grains.position.iter().zip(&grains.radius) {
+            assert!(center.iter().all(|x| x - radius > -1e-12));
+            assert!(center[..2].iter().all(|x| x + radius < length * (1.0 + 1e-12)));
+        }
+    }
 }

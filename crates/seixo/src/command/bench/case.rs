@@ -116,6 +116,20 @@ impl Case {
         world_of(grains, self.interaction(), walls, gravity)
     }
 
+    /// Whether its grains can have many sizes. With linear springs as stiff as those of small grains, large grains would crush them.
+    pub fn has_sizes(self) -> bool {
+        matches!(self, Case::Bed | Case::NormalOnly)
+    }
+
+    /// Builds the world of a bed of many sizes at the start; `spread` is the largest radius over the smallest.
+    ///
+    /// # Errors
+    /// If the grains do not fit.
+    pub fn world_of_many_sizes(self, particles: usize, spread: f64, solid_fraction: f64) -> Result<World, String> {
+        let (grains, length) = bed::of_many_sizes(particles, spread, solid_fraction)?;
+        Ok(world_of(grains, self.interaction(), open_box([length; 2]), -9.81))
+    }
+
     /// Returns the contact law of its grains.
     pub fn interaction(self) -> Interaction {
         let stiffness = match self {

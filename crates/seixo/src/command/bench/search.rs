@@ -1,6 +1,6 @@
 //! `seixo bench search`: compares methods of the pair search, as \[PUC-Rio 2009\] and \[Silva 2010\] do.
 
-mod mixture;
+pub mod mixture;
 mod pool;
 mod whole;
 

@@ -460,7 +460,7 @@ fn templates_bring_the_files_that_they_read() {
 #[test]
 fn help_names_environment_variables() {
     let help = Stage::new().succeed("--help").out;
-    for variable in ["NO_COLOR", "XDG_CACHE_HOME", "SEIXO_DATA", "WGPU_BACKEND"] {
+    for variable in ["NO_COLOR", "XDG_CACHE_HOME", "SEIXO_DATA", "SEIXO_COMMIT", "WGPU_BACKEND"] {
         let line = help.lines().find(|line| line.trim_start().starts_with(variable));
         assert!(line.is_some_and(|line| line.contains("default: ")), "{variable}: {help}");
     }
@@ -623,28 +623,6 @@ fn columns_of_runs_and_measured_data_share_a_plot() {
             assert!(done.err.contains(phrase), "{line}: no `{phrase}` in {}", done.err);
         }
     }
-}
-
-#[test]
-fn a_quick_bench_measures_every_case() {
-    let stage = Stage::new();
-    let line = "bench bed bed-linear normal-only --particles 900 --threads 1,2 --settle 1500 --steps 20 --repeat 2 --json";
-    let lines: Vec<Value> = stage
-        .succeed(line)
-        .out
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines.len(), 6);
-    for line in &lines {
-        assert!(line["particle_steps_per_second"].as_f64().unwrap() > 1e4, "{line}");
-        assert!(line["share_of_ceiling"].as_f64().unwrap() < 5.0, "{line}");
-    }
-    assert_eq!(
-        lines.iter().map(|line| line["threads"].as_u64().unwrap()).collect::<Vec<_>>(),
-        [1, 2, 1, 2, 1, 2]
-    );
-    assert_eq!(stage.seixo("bench --steps 0").code, 2);
 }
 
 #[test]

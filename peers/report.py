@@ -50,17 +50,38 @@ def machine():
     return "%d cores of %s" % (os.cpu_count() or 0, model[0] if model else platform.machine())
 
 
+def ratios(rows):
+    """Seixo over the fastest of the others: by case and number of cores, for each round its ratio and that other."""
+    by_round = {}
+    for row in rows:
+        by_round.setdefault((row["case"], row["cores"]), {}).setdefault(row["round"], {})[row["peer"]] = row["rate"]
+    over = {}
+    for key, rounds in by_round.items():
+        for turn in sorted(rounds):
+            others = {peer: rate for peer, rate in rounds[turn].items() if peer != "Seixo"}
+            if "Seixo" in rounds[turn] and others:
+                fastest = max(others, key=others.get)
+                over.setdefault(key, []).append((rounds[turn]["Seixo"] / others[fastest], fastest))
+    return over
+
+
+def commit():
+    """Commit of the program that is measured: SEIXO_COMMIT, else that of this tree."""
+    tree = subprocess.run(["git", "-C", codes.ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return os.environ.get("SEIXO_COMMIT") or tree.stdout.strip()
+
+
 def speed(rows):
     measured = [row for row in rows if row["part"] == "speed" and "rate" in row]
     if not measured:
         return "## Speed\nNot part of this run: `peers/run full tune speed`, on a machine that does nothing else.\n"
     text = "## Speed\n10⁶ particle-steps per second, by each code's own clock around the steps alone: medians, in brackets slowest and fastest. "
     text += "*others*: the most that something else kept cores busy during a run; above 0.1 the figures are not to be trusted.\n"
+    by_case = ratios(measured)
     for case, peers in BEDS.items():
-        lines, ratios = [], []
+        lines, summary = [], []
         here = [row for row in measured if row["case"] == case]
         for cores in sorted({row["cores"] for row in here}):
-            by_round = {}
             for peer in peers:
                 mine = {row["round"]: row for row in here if row["cores"] == cores and row["peer"] == peer}
                 if not mine:
@@ -70,23 +91,16 @@ def speed(rows):
                 spread = "%s (%s–%s)" % tuple(digits(value) for value in (statistics.median(rates), min(rates), max(rates)))
                 others = "%.2f" % max(row["others"] for row in mine.values())
                 lines.append([peer, cores, spread, len(rates), "%d + %d" % tuple(last["steps"]), "%g mm" % (1e3 * last["skin"]), others])
-                for turn, row in mine.items():
-                    by_round.setdefault(turn, {})[peer] = row["rate"]
-            over = []
-            for turn in sorted(by_round):
-                peer_rates = {peer: rate for peer, rate in by_round[turn].items() if peer != "Seixo"}
-                if "Seixo" in by_round[turn] and peer_rates:
-                    fastest = max(peer_rates, key=peer_rates.get)
-                    over.append((by_round[turn]["Seixo"] / peer_rates[fastest], fastest))
+            over = by_case.get((case, cores))
             if over:
                 middle = statistics.median(ratio for ratio, _ in over)
                 which = " and ".join(sorted({fastest for _, fastest in over}))
                 each = ", ".join("%.2f" % ratio for ratio, _ in over)
-                ratios.append("%d: **%.2f** (%s), over %s" % (cores, middle, each, which))
+                summary.append("%d: **%.2f** (%s), over %s" % (cores, middle, each, which))
         grains = max((row["contents"]["grains"] for row in here if "contents" in row), default=0)
         text += "\n### %s\n%s grains.\n\n" % (NAMES[case], format(grains, ","))
         head = ["code", "cores", "10⁶/s", "rounds", "steps before + timed", "skin", "others"]
-        text += table(head, lines) + "\nSeixo over the fastest of the others, round by round, on as many cores:\n" + "".join("- %s\n" % line for line in ratios)
+        text += table(head, lines) + "\nSeixo over the fastest of the others, round by round, on as many cores:\n" + "".join("- %s\n" % line for line in summary)
     return text + same_work(measured)
 
 

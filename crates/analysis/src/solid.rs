@@ -30,7 +30,8 @@ impl Solid {
     }
 }
 
-fn moment_of(square: &DMat3) -> DMat3 {
+/// Inertia tensor of a solid from its ∫ x xᵀ dV about the same point.
+pub(crate) fn moment_of(square: &DMat3) -> DMat3 {
     DMat3::from_diagonal(DVec3::splat(square.col(0).x + square.col(1).y + square.col(2).z)) - *square
 }
 

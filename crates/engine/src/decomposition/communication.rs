@@ -20,7 +20,8 @@ pub struct Communication {
     pub collectives: u64,
     /// Wall time of sending and receiving. The subdomain that finishes first waits longest.
     pub spent: Duration,
-    /// Wall time in which particles were selected that are ghosts of neighbors, at rebuilds of the neighbor lists.
+    /// Wall time in which particles were selected that are ghosts of neighbors, at rebuilds of the neighbor lists. For grains on GPUs it includes their
+    /// packing.
     pub selecting: Duration,
     /// Number of grains that were tested for that on the CPU. A grain counts once for each neighbor.
     pub tested: u64,

@@ -3,7 +3,7 @@
 use super::load_balancing::LoadSample;
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
-use crate::exchange::{DecodeError, HaltReason};
+use crate::exchange::{DecodeError, HaltReason, from_bytes, to_bytes};
 use crate::gpu::{GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
@@ -24,32 +24,49 @@ pub struct PeerExchange {
 
 impl PeerExchange {
     /// Runs the halo exchange between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
-    ///
-    /// In each pair of neighbors the lower rank requests the copies in both directions. Pairs follow a schedule, so that the copies on every GPU have
-    /// the same order as those on its neighbors, see [`Gpu::copy_to`].
     pub fn copy_between_peers(
         &self,
         domain: &(impl HaloExchange + ?Sized),
         cuts: &Partition,
         transport: &mut dyn Transport,
     ) -> Result<u64, HaltReason> {
-        let (rank, mut bytes) = (transport.rank(), 0);
+        self.in_pairs(&mut HaloOf(domain), cuts, transport)?;
+        let sides = 0..cuts.beside(transport.rank()).len();
+        Ok(sides.map(|side| domain.bytes_exchanged(side)).sum())
+    }
+
+    /// Exchanges the ghosts that were selected between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
+    fn copy_ghosts_between_peers(
+        &self,
+        domain: &mut dyn GpuBackend,
+        cuts: &Partition,
+        transport: &mut dyn Transport,
+    ) -> Result<u64, HaltReason> {
+        self.in_pairs(&mut GhostsOf(domain), cuts, transport)?;
+        Ok(domain.ghost_bytes())
+    }
+
+    /// Exchanges data with each neighbor.
+    ///
+    /// In each pair of neighbors the lower rank requests the copies in both directions. Pairs follow a schedule, so that the copies on every GPU have
+    /// the same order as those on its neighbors, see [`Gpu::copy_to`].
+    fn in_pairs(&self, domain: &mut dyn Paired, cuts: &Partition, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let rank = transport.rank();
         for &other in cuts.exchange_schedule(rank) {
             let Ok(side) = cuts.beside(rank).binary_search(&other) else {
                 continue;
             };
             if rank < other {
-                let halo_messages = self.receive_from(other, transport)?;
-                let copied = domain.copy_between_peers(side, halo_messages)?;
+                let theirs = self.receive_from(other, transport)?;
+                let copied = domain.copy(side, theirs)?;
                 self.post_for(other, copied, transport)?;
             } else {
                 self.post_for(other, domain.hand(side), transport)?;
                 let copied = self.receive_from(other, transport)?;
-                domain.receive_ghost_updates(side, copied)?;
+                domain.receive(side, copied)?;
             }
-            bytes += domain.bytes_exchanged(side);
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Posts a message for another subdomain, and notifies it.
@@ -67,6 +84,50 @@ impl PeerExchange {
         let key = (other, transport.rank());
         let halo_messages = self.halo_messages.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         Ok(halo_messages.ok_or(DecodeError)?)
+    }
+}
+
+/// What a subdomain exchanges with its neighbors, which have numbers.
+trait Paired {
+    /// Data for this neighbor.
+    fn hand(&self, side: usize) -> HaloMessage;
+    /// Copies the data of both between their GPUs, and takes those for this subdomain. Returns those for the other one.
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
+    /// Takes the data that the other one copied to this GPU.
+    fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
+}
+
+/// The halo of a subdomain.
+struct HaloOf<'a, D: ?Sized>(&'a D);
+
+impl<D: HaloExchange + ?Sized> Paired for HaloOf<'_, D> {
+    fn hand(&self, side: usize) -> HaloMessage {
+        self.0.hand(side)
+    }
+
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
+        self.0.copy_between_peers(side, theirs)
+    }
+
+    fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        self.0.receive_ghost_updates(side, copied)
+    }
+}
+
+/// The ghosts that a subdomain selected for its neighbors.
+struct GhostsOf<'a>(&'a mut dyn GpuBackend);
+
+impl Paired for GhostsOf<'_> {
+    fn hand(&self, side: usize) -> HaloMessage {
+        self.0.hand_ghosts(side)
+    }
+
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
+        self.0.copy_ghosts(side, theirs)
+    }
+
+    fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        self.0.receive_ghosts(side, copied)
     }
 }
 
@@ -193,8 +254,8 @@ impl Subdomain {
     pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
         let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
         self.tune_skin(lists)?;
-        let (grains, places) = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
-        let partners = self.balance(&LoadSample::of(grains, &places))?;
+        let grains = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
+        let partners = self.balance_on_gpu(grains)?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
         let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others))?;
         self.migrated += sent;
@@ -202,11 +263,42 @@ impl Subdomain {
         self.on_gpu(|remote, _| remote.receive_migrating(&received))?;
         let bonded = self.migrate_bonds(&partners)?;
         let blocks_in_reach = self.cuts.halo_per_neighbor(self.rank);
-        let (messages, spent) = self.on_gpu(|remote, host| Ok(remote.ghosts_for(host, &blocks_in_reach, &bonded)?))?;
+        let by_messages = self.peer_exchange.is_none();
+        let (messages, spent) = self.on_gpu(|remote, host| Ok(remote.ghosts_for(host, &blocks_in_reach, &bonded, by_messages)?))?;
         self.counted().selecting += spent;
-        let received = self.exchange(messages)?;
+        let received = if by_messages {
+            self.exchange(messages)?
+        } else {
+            self.exchange_ghosts_on_gpu()?;
+            Vec::new()
+        };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         Ok(self.local.populations.refuse_torn_bonds()?)
+    }
+
+    /// Balances the load of this many grains here and those elsewhere, as [`Subdomain::balance`]. Positions are sampled only if planes may move, as the
+    /// host waits for them.
+    fn balance_on_gpu(&mut self, grains: usize) -> Result<Vec<usize>, HaltReason> {
+        let mut counts = Vec::new();
+        for reported in self.transport().gather(to_bytes(&[grains as f64]))? {
+            counts.extend(from_bytes(&reported)?);
+        }
+        if self.cuts.are_balanced(&counts) {
+            self.narrow_halos(counts.iter().sum());
+            return Ok(self.cuts.beside(self.rank).to_vec());
+        }
+        let places = self.on_gpu(|remote, _| Ok(remote.sample_positions()?))?;
+        self.balance(&LoadSample::of(grains, &places))
+    }
+
+    /// Exchanges the selected ghosts between GPUs.
+    fn exchange_ghosts_on_gpu(&mut self) -> Result<(), HaltReason> {
+        let (Some(peer_exchange), Some(remote)) = (self.peer_exchange.as_deref(), self.local.backend.grains.as_deref_mut()) else {
+            return Err(HaltReason::Lost("a domain lost its GPU".to_owned()));
+        };
+        let bytes = peer_exchange.copy_ghosts_between_peers(remote, &self.cuts, through(&mut self.transport))?;
+        self.counted().bytes += bytes;
+        Ok(())
     }
 
     /// Downloads grains and fluids for observation, if all subdomains can.

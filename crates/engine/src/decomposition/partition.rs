@@ -85,14 +85,20 @@ impl Partition {
     /// Cuts with planes where all blocks have about the same number of particles, by samples of all subdomains. None if the blocks are balanced
     /// already, or the planes cannot move.
     pub fn balanced(&self, samples: &[LoadSample]) -> Option<Partition> {
-        let total: f64 = samples.iter().map(|sample| sample.particles).sum();
-        let most = samples.iter().map(|sample| sample.particles).fold(0.0, f64::max);
-        if most <= TOLERATED * total / samples.len() as f64 {
+        let particles: Vec<f64> = samples.iter().map(|sample| sample.particles).collect();
+        if self.are_balanced(&particles) {
             return None;
         }
         let mut world = self.world.clone();
         world.balance(self.space.whole(), &samples.iter().collect::<Vec<_>>(), self.space.reach);
         (world != self.world).then(|| Partition::new(self.space, world))
+    }
+
+    /// Whether blocks with these numbers of particles are balanced, so that planes stay.
+    pub fn are_balanced(&self, particles: &[f64]) -> bool {
+        let total: f64 = particles.iter().sum();
+        let most = particles.iter().copied().fold(0.0, f64::max);
+        most <= TOLERATED * total / particles.len() as f64
     }
 
     /// Makes all halos narrower than the reach by this length \[m\].

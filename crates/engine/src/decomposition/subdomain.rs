@@ -224,10 +224,15 @@ impl Subdomain {
     /// the skin requires.
     pub(super) fn balance(&mut self, sample: &LoadSample) -> Result<Vec<usize>, HaltReason> {
         let (partners, grains) = balance(&mut self.cuts, sample, through(&mut self.transport))?;
+        self.narrow_halos(grains);
+        Ok(partners)
+    }
+
+    /// Makes halos as wide as the skin requires, for this number of grains in all subdomains.
+    pub(super) fn narrow_halos(&mut self, grains: f64) {
         let cells = &self.local.populations.grains.cells;
         self.cuts.narrow_halos(cells.widest - cells.skin);
         self.has_grains = grains > 0.0;
-        Ok(partners)
     }
 
     /// Removes the ghosts. Returns the indices of the other grains.

@@ -2,36 +2,41 @@
 //!
 //! Owned grains and ghosts are mixed, in the order of the cells; [`DomainState::member`] distinguishes them. Between two rebuilds of the lists,
 //! subdomains exchange halos at every step: positions and motion of those grains that have ghosts elsewhere. At a rebuild, grains migrate and ghosts
-//! are selected again. The GPU packs and unpacks all of this itself, so only the data that change pass through the host.
+//! are selected again. The GPU packs and unpacks all of this itself, so only the data that change pass through the host; ghosts go from GPU to GPU where
+//! these reach each other.
 
 mod body_forces;
 mod contact_histories;
+mod departure;
+mod ghosts;
 mod halo;
 mod halt_flags;
 mod migration;
+mod packing;
 
-use super::halo_exchange::HaloExchange;
+use super::halo_exchange::{HaloExchange, HaloMessage};
 use super::index_map::{Candidates, invert_order, sampled};
 use super::neighbor_lists::make_room;
 use super::{GpuGrains, Number, numbers};
-use crate::exchange::{HaltReason, SharedParticles, append_message, next_message};
+use crate::exchange::{HaltReason, SharedParticles, next_message};
 use crate::populations::Populations;
-use crate::world::GhostSelection;
 use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
-use migration::{MigrationBuffer, widths_of};
+use migration::{MigrationBuffer, widths_of, with_reserve};
+use packing::PackedGrains;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::domain::Block;
-use seixo_sweeps::kernels::domain::{keep_too, mark_ghosts_removed, mark_removed};
+use seixo_sweeps::kernels::domain::keep_too;
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Spare room for grains that migrate to this subdomain: one part in this many. These grains are stored behind the present ones.
 pub(super) const RESERVE: usize = 8;
@@ -49,6 +54,10 @@ pub(super) struct DomainState<C, R> {
     /// New index of each grain after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
+    /// Owned grains that stay here at a migration, with those that arrived.
+    staying: usize,
+    /// A box that contains the centers of all grains before new ghosts arrive \[m\].
+    own_box: Bounds,
     parcel: MigrationBuffer<C, R>,
     /// Contact histories of grains that migrated here, stored until there are lists.
     arrived: Vec<ArrivedHistories>,
@@ -72,8 +81,10 @@ pub(crate) trait DomainBackend: HaloExchange {
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32);
     /// Updates the ghosts from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Prepares for migration after a step that raised these flags. Returns the number of owned grains, and the positions of some of them \[m\].
-    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError>;
+    /// Prepares for migration after a step that raised these flags. Returns the number of owned grains.
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<usize, GpuError>;
+    /// Positions of some owned grains \[m\].
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
     /// the messages. Fails if an owned grain is in none of these blocks.
     fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
@@ -81,15 +92,24 @@ pub(crate) trait DomainBackend: HaloExchange {
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Ids of the owned grains.
     fn owned_ids(&self) -> Result<Vec<u32>, GpuError>;
-    /// Messages with the ghosts for each of these blocks: grains within it, and grains with ids in `bonded`, which are bonded to grains of others; and
-    /// the time of their selection.
+    /// Selects and packs the ghosts for each of these blocks: grains within it, and grains with ids in `bonded`, which are bonded to grains of others.
+    /// Returns messages with them, which are empty unless they travel `by_messages`, and the time that this took.
     fn ghosts_for(
         &mut self,
         host: &Populations,
         blocks_in_reach: &[Block<f64>],
         bonded: &HashSet<u32>,
+        by_messages: bool,
     ) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
-    /// Receives the ghosts, and rebuilds all lists.
+    /// Data for the neighbor with this number: the ghosts that were selected for it.
+    fn hand_ghosts(&self, side: usize) -> HaloMessage;
+    /// Copies the ghosts of both between their GPUs, and keeps those for this subdomain. Returns those for the other one.
+    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
+    /// Keeps the ghosts that the other one copied to this GPU.
+    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
+    /// Size of all ghosts that were selected for others \[bytes\].
+    fn ghost_bytes(&self) -> u64;
+    /// Receives the ghosts, unless they came from GPUs, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Number of owned grains, without ghosts.
     fn owned_count(&self) -> usize;
@@ -111,6 +131,8 @@ impl<C: Number, R: Number> DomainState<C, R> {
             known: 0,
             place_of: gpu.zeros(if is_decomposed { room } else { RECORD }, "domains")?,
             sides: Vec::new(),
+            staying: 0,
+            own_box: Bounds::NOTHING,
             parcel: MigrationBuffer::new(gpu)?,
             arrived: Vec::new(),
             leaving: false,
@@ -153,9 +175,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok((arrived.take(id), arrived.take(member)))
     }
 
-    /// Finds owned grains in a block, or outside it if `beyond`, and those at the first `too` indices in [`MigrationBuffer::start`]. Writes their
-    /// indices to the start of the buffer `order`, and returns their number.
-    fn find(&self, block: &Block<f64>, beyond: bool, too: usize) -> Result<usize, GpuError> {
+    /// Queues marks of owned grains in a block, or outside it if `beyond`, and of those at the first `too` indices in [`MigrationBuffer::start`].
+    fn mark(&self, block: &Block<f64>, beyond: bool, too: usize) {
         let own = (&self.position[self.now], self.member(), self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
         if too > 0 {
@@ -170,10 +191,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 too as u32,
             );
         }
-        self.cells.list_marked(&self.gpu, self.n, &self.order)
     }
 
-    /// As [`GpuGrains::find`] with this block, but tests only the grains in cells near it, see [`super::Cells::list_in_layers`].
+    /// Finds the grains that [`GpuGrains::mark`] marks for this block, but tests only those in cells near it, see [`super::Cells::list_in_layers`]. Writes
+    /// their indices to the start of the buffer `order`, and returns their number.
     fn find_in_layers(&mut self, host: &Populations, block: &Block<f64>, too: usize) -> Result<usize, GpuError> {
         let border = self.border.as_ref().expect("a domain has a border");
         let among = Candidates {
@@ -185,6 +206,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             bonded: (&border.parcel.start, too),
         };
         self.cells.list_in_layers(&self.gpu, &among, block, &self.order)
+    }
+
+    /// Number of owned grains.
+    fn owned_without_ghosts(&self) -> usize {
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        self.n - sides.iter().map(|side| side.followed_ghosts).sum::<usize>()
     }
 
     /// Records the new index of every grain after a sort.
@@ -208,6 +235,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
                 make_room(&gpu, places, from.len(), "domains")?;
                 gpu.write_part(places, 0, from);
             }
+            side.room = with_reserve(side.shown);
             side.make_room(&gpu, &widths)?;
             border.sides.push(side);
         }
@@ -235,7 +263,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.receive_ghost_positions(messages)
     }
 
-    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(usize, Vec<[f64; 3]>), GpuError> {
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<usize, GpuError> {
         self.count_rebuild(host);
         self.wrap_bodies(host)?;
         if self.kind.sides != OPEN {
@@ -254,13 +282,17 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let n = self.n;
         let border = self.border();
         (border.leaving, border.known) = (leaving, n);
-        let places = sampled(n);
+        Ok(self.owned_without_ghosts())
+    }
+
+    fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError> {
+        let places = sampled(self.n);
         let sampled = places.len();
         self.gpu.write_part(&self.order, 0, &places);
         let gpu = self.gpu.clone();
         let border = self.border();
-        border.parcel.make_room(&gpu, sampled, &[])?;
-        let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
+        border.parcel.packed.make_room(&gpu, sampled, &[])?;
+        let parcel = &self.border.as_ref().expect("a domain has a border").parcel.packed;
         gpu.gather(&self.position[self.now], &self.order, sampled, RECORD, &parcel.coordinates);
         gpu.gather(self.member(), &self.order, sampled, 1, &parcel.words);
         let mut copies = gpu.copies();
@@ -270,46 +302,18 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let found = arrived.take(position);
         let places = found.chunks_exact(RECORD).zip(arrived.take(member));
         let own = places.filter(|(_, member)| is_owned(*member));
-        let places = own.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect();
-        Ok((self.owned_count(), places))
+        Ok(own.map(|(place, _)| [0, 1, 2].map(|axis| place[axis].double())).collect())
     }
 
     fn send_migrating(&mut self, host: &Populations, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
-        let (mut messages, mut sent) = (Vec::new(), 0);
-        for other in others {
-            let m = self.find(other, false, 0)?;
-            let mut message = self.packed(m)?;
-            if m > 0 {
-                for memories in self.histories_of(m, host.walls.contact_histories)? {
-                    append_message(&mut message, &memories);
-                }
-                let (count, dim) = units(m);
-                mark_removed::launch(
-                    self.gpu.client(),
-                    count,
-                    dim,
-                    self.order.argument(),
-                    self.member().argument(),
-                    m as u32,
-                );
-            }
-            sent += m as u64;
-            messages.push(message);
-        }
-        if self.find(own, true, 0)? > 0 {
-            let first = self.gpu.download_part(&self.order, 0..1).wait()?[0] as usize;
-            let id = self.gpu.download_part(&self.id, first..first + 1).wait()?[0];
-            return Err(HaltReason::passed_through(id));
-        }
-        let (count, dim) = units(self.n);
-        mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
-        Ok((sent, messages))
+        self.send_departing(host.walls.contact_histories, own, others)
     }
 
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         for message in messages {
             let (mut message, first) = (&message[..], self.n);
             let count = self.unpacked(&mut message, false)?;
+            self.border().staying += count;
             if count > 0 {
                 let messages = [next_message(&mut message)?, next_message(&mut message)?];
                 self.border().arrived.push(ArrivedHistories { first, count, messages });
@@ -329,58 +333,37 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         host: &Populations,
         blocks_in_reach: &[Block<f64>],
         bonded: &HashSet<u32>,
+        by_messages: bool,
     ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
-        let clock = Instant::now();
-        let mut too: Vec<u32> = Vec::new();
-        if !bonded.is_empty() {
-            let (ids, member) = self.ids_and_members()?;
-            let own = ids.iter().zip(&member).zip(0..);
-            too.extend(
-                own.filter(|((id, member), _)| is_owned(**member) && bonded.contains(*id))
-                    .map(|(_, place)| place),
-            );
-        }
-        let gpu = self.gpu.clone();
-        let parcel = &mut self.border().parcel;
-        make_room(&gpu, &mut parcel.start, too.len(), "domains")?;
-        gpu.write_part(&parcel.start, 0, &too);
-        let sides = &mut self.border().sides;
-        sides.truncate(blocks_in_reach.len());
-        while sides.len() < blocks_in_reach.len() {
-            sides.push(HaloSide::new(&gpu)?);
-        }
-        let (mut messages, mut spent) = (Vec::new(), clock.elapsed());
-        for (k, block) in blocks_in_reach.iter().enumerate() {
-            let clock = Instant::now();
-            let m = match host.context.settings.ghost_selection {
-                GhostSelection::All => self.find(block, false, too.len())?,
-                GhostSelection::Layers => self.find_in_layers(host, block, too.len())?,
-            };
-            spent += clock.elapsed();
-            let border = self.border.as_mut().expect("a domain has a border");
-            let side = &mut border.sides[k];
-            make_room(&gpu, &mut side.own, m, "domains")?;
-            gpu.copy(&self.order, m, &side.own);
-            side.shown = m;
-            messages.push(self.packed(m)?);
-        }
-        Ok((messages, spent))
+        self.select_ghosts(host, blocks_in_reach, bonded, by_messages)
+    }
+
+    fn hand_ghosts(&self, side: usize) -> HaloMessage {
+        Box::new(self.outgoing_ghosts(side))
+    }
+
+    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
+        self.copy_ghosts_of(side, theirs)
+    }
+
+    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        self.take_ghosts(side, copied)
+    }
+
+    fn ghost_bytes(&self) -> u64 {
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        let ghosts: usize = sides.iter().map(|side| side.shown).sum();
+        ghosts as u64 * PackedGrains::<C, R>::bytes_each(&widths_of(&self.belongings()))
     }
 
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
-        let (gpu, widths) = (self.gpu.clone(), widths_of(&self.changing()));
-        for (k, message) in messages.iter().enumerate() {
-            let first = self.n;
-            let count = self.unpacked(&mut &message[..], true)?;
-            let places: Vec<u32> = (first..first + count).map(|place| place as u32).collect();
-            let side = &mut self.border().sides[k];
-            make_room(&gpu, &mut side.ghosts, count, "domains")?;
-            gpu.write_part(&side.ghosts, 0, &places);
-            side.followed_ghosts = count;
-            side.make_room(&gpu, &widths)?;
-        }
-        let leaving = self.border().leaving;
-        self.sort(host, (leaving, true), None)?;
+        let (ghosts, bounds) = self.append_all_ghosts(messages)?;
+        let border = self.border();
+        let (leaving, kept) = (border.leaving, border.staying + ghosts);
+        // Where grains leave the world, only the GPU knows which.
+        let is_known = !leaving && bounds.low[0] <= bounds.high[0];
+        let known = is_known.then_some((bounds, kept));
+        self.sort(host, (leaving, true), known)?;
         self.record_new_indices();
         self.rename_shared();
         self.list_neighbors(host)?;
@@ -393,7 +376,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     }
 
     fn owned_count(&self) -> usize {
-        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
-        self.n - sides.iter().map(|side| side.followed_ghosts).sum::<usize>()
+        self.owned_without_ghosts()
     }
 }

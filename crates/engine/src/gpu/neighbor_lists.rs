@@ -37,7 +37,7 @@ pub(super) struct Keys<'a> {
 pub(super) enum Extent<'a> {
     /// The particles that are inside the domain with these corners \[m\], whose box is yet to be found.
     Domain(&'a [f64]),
-    /// All particles, whose centers have this box.
+    /// All particles, whose centers this box contains.
     Known(Bounds),
 }
 
@@ -85,6 +85,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.add_bond_work(host)?;
             self.remove_leaving_scalars(host)?;
         }
+        let known = known.map(|bounds| (bounds, self.n));
         let cells = self.sort(host, (leaving, false), known)?;
         self.bin_grains(host, cells)?;
         self.list_neighbors(host)?;
@@ -148,17 +149,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Sorts the grains by cell, and returns the number of cells. With `moving`, some grains are marked as removed. If no grain is removed, the box of
-    /// their centers may be `known` \[m\].
+    /// Sorts the grains by cell, and returns the number of cells. With `leaving`, grains outside the domain are removed; with `moving`, those that are
+    /// marked. Without `leaving`, a box that contains the centers of all grains \[m\] and the number of grains that stay may be `known`.
     pub(super) fn sort(
         &mut self,
         host: &mut Populations,
         (leaving, moving): (bool, bool),
-        known: Option<Bounds>,
+        known: Option<(Bounds, usize)>,
     ) -> Result<usize, GpuError> {
         let n = self.n;
         let domain = Self::domain_of(host, leaving);
-        let extent = known.map_or(Extent::Domain(&domain), Extent::Known);
+        let extent = known.map_or(Extent::Domain(&domain), |(bounds, _)| Extent::Known(bounds));
         let keys = Keys {
             key: &self.key,
             id: &self.id,
@@ -167,8 +168,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let position = &self.position[self.now];
         let cells = self.cells.order(&self.gpu, &mut host.grains.cells, extent, position, keys, n)?;
-        if leaving || moving {
-            self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize;
+        match known {
+            Some((_, staying)) => self.n = staying,
+            None if leaving || moving => self.n = self.gpu.download_part(&self.cells.first, cells..cells + 1).wait()?[0] as usize,
+            None => {}
         }
         self.reorder();
         Ok(cells)
@@ -399,14 +402,16 @@ impl<C: Number> Cells<C> {
         );
     }
 
-    /// Bounding box of those of n particles that are inside the domain \[m\], and their number. With member numbers, only free particles count.
-    pub(super) fn bounds(
+    /// Queues the search for the box around those of n particles that are inside the domain, and the request for its corners, see [`box_around`]. With
+    /// member numbers, only free particles count.
+    pub(super) fn queue_bounds(
         &self,
         gpu: &Gpu,
         position: &Buffer<C>,
         member: Option<&Buffer<u32>>,
         n: usize,
-    ) -> Result<(Bounds, usize), GpuError> {
+        copies: &mut Copies,
+    ) -> Ticket<C> {
         let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
         neighbor_lists::bounds::launch::<C>(
             gpu.client(),
@@ -419,7 +424,20 @@ impl<C: Number> Cells<C> {
             n as u32,
             member.is_some(),
         );
-        Ok(box_around(&gpu.download(&self.corners)?))
+        copies.add(&self.corners, 0..self.corners.len())
+    }
+
+    /// Bounding box of those of n particles that are inside the domain \[m\], and their number. With member numbers, only free particles count.
+    pub(super) fn bounds(
+        &self,
+        gpu: &Gpu,
+        position: &Buffer<C>,
+        member: Option<&Buffer<u32>>,
+        n: usize,
+    ) -> Result<(Bounds, usize), GpuError> {
+        let mut copies = gpu.copies();
+        let corners = self.queue_bounds(gpu, position, member, n, &mut copies);
+        Ok(copies.wait()?.make(corners, box_around))
     }
 
     /// Queues the search for the box around n grains after queued steps, and the request for its corners, see

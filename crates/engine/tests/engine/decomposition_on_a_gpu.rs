@@ -82,6 +82,24 @@ fn domains_follow_the_grains() {
 }
 
 #[test]
+fn a_layer_of_grains_migrates_at_once() {
+    let mut world = falling(1500, TangentialLaw::Mindlin);
+    // Layers of more than a hundred grains move along the axis across which the box is cut: at first there is not room for so many that leave.
+    world.walls.retain(|wall| wall.name != "right");
+    for velocity in &mut world.grains.velocity {
+        *velocity = [2.0, 0.0, 0.0];
+    }
+    let [mut whole, mut decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, 400));
+    assert!(
+        decomposed.decomposition().unwrap().migrations > 100,
+        "{:?}",
+        decomposed.decomposition()
+    );
+    assert_same(&mut whole, &mut decomposed, "layers");
+    assert_same_ledger(&whole, &decomposed, "layers");
+}
+
+#[test]
 fn a_gas_goes_round_through_all_domains() {
     let world = gas(1000);
     let mut whole = after(&world, 1, Precision::Mixed, 400);

@@ -284,6 +284,27 @@ pub fn keep_too(place: &[u32], keep: &mut [u32], m: u32) {
     }
 }
 
+/// Takes the first of the found indices, of which there are `kept`, for m grains. If fewer were found, index 0 follows.
+#[cube(launch)]
+pub fn take_first(found: &[u32], kept: &[u32], place: &mut [u32], m: u32) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        let mut taken = 0u32;
+        if k < kept[0] as usize {
+            taken = found[k];
+        }
+        place[k] = taken;
+    }
+}
+
+/// Writes m successive indices, from this one on.
+#[cube(launch)]
+pub fn count_from(place: &mut [u32], first: u32, m: u32) {
+    if ABSOLUTE_POS < m as usize {
+        place[ABSOLUTE_POS] = first + ABSOLUTE_POS as u32;
+    }
+}
+
 /// Marks m grains as removed.
 #[cube(launch)]
 pub fn mark_removed(place: &[u32], member: &mut [u32], m: u32) {
@@ -357,6 +378,7 @@ pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: 
 }
 
 /// Packs the contact histories of m grains, from their entry of `start` on, with the number of the grain among the m and the id of the other grain.
+/// Entries beyond the `room` are left out.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack_histories<R: Real>(
@@ -369,6 +391,7 @@ pub fn pack_histories<R: Real>(
     id: &[u32],
     whose: &mut [u32],
     histories: &mut [R],
+    room: u32,
     m: u32,
     #[comptime] numbers: usize,
 ) {
@@ -381,11 +404,13 @@ pub fn pack_histories<R: Real>(
             let entry = first + s as usize * TILE;
             let word = list[entry];
             if word >> IN_CONTACT_BIT == 1u32 {
-                whose[at * 2usize] = k as u32;
-                whose[at * 2usize + 1usize] = id[(word & PLACE) as usize];
-                #[unroll]
-                for c in 0..numbers {
-                    histories[at * numbers + c] = history[history_at(entry, c, numbers)];
+                if at < room as usize {
+                    whose[at * 2usize] = k as u32;
+                    whose[at * 2usize + 1usize] = id[(word & PLACE) as usize];
+                    #[unroll]
+                    for c in 0..numbers {
+                        histories[at * numbers + c] = history[history_at(entry, c, numbers)];
+                    }
                 }
                 at += 1usize;
             }
@@ -449,6 +474,7 @@ pub fn pack_wall_histories<R: Real>(
     history: &[R],
     whose: &mut [u32],
     histories: &mut [R],
+    room: u32,
     m: u32,
     #[comptime] numbers: usize,
 ) {
@@ -458,11 +484,13 @@ pub fn pack_wall_histories<R: Real>(
         let first = row[i] as usize;
         for q in first..row[i + 1usize] as usize {
             let at = start[k] as usize + q - first;
-            whose[at * 2usize] = k as u32;
-            whose[at * 2usize + 1usize] = list[q];
-            #[unroll]
-            for c in 0..numbers {
-                histories[at * numbers + c] = history[q * numbers + c];
+            if at < room as usize {
+                whose[at * 2usize] = k as u32;
+                whose[at * 2usize + 1usize] = list[q];
+                #[unroll]
+                for c in 0..numbers {
+                    histories[at * numbers + c] = history[q * numbers + c];
+                }
             }
         }
     }

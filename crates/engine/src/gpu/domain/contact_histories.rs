@@ -1,16 +1,17 @@
 //! Contact histories of grains that migrate.
 
 use super::DomainState;
-use super::migration::MigrationBuffer;
+use super::packing::picked;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::domain::{
     count_in_contact, count_near, pack_histories, pack_wall_histories, unpack_histories, unpack_wall_histories,
 };
+use seixo_sweeps::layout::RECORD;
 
 /// Contact histories of grains that migrated here, which have successive indices from `first` on: those with grains, and those with walls.
 pub(super) struct ArrivedHistories {
@@ -19,102 +20,170 @@ pub(super) struct ArrivedHistories {
     pub messages: [Vec<u8>; 2],
 }
 
-impl<C: Number, R: Number> MigrationBuffer<C, R> {
-    /// Computes the first entry of each of m grains from their counts, and makes room for all entries, each with this many values. Returns the number
-    /// of entries.
-    fn begin_migrated_histories(&mut self, gpu: &Gpu, counts: &Buffer<u32>, m: usize, numbers: usize) -> Result<usize, GpuError> {
-        make_room(gpu, &mut self.start, m + 1, "domains")?;
-        gpu.exclusive_scan(counts, m, &self.start)?;
-        let entries = gpu.download_part(&self.start, m..m + 1).wait()?[0] as usize;
-        self.reserve_histories(gpu, entries, numbers)?;
-        Ok(entries)
+/// Room for packed contact histories in GPU memory: the first entry of each grain, and for each entry the number of the grain among those packed,
+/// the other grain or wall element, and the history.
+pub(super) struct HistoryBuffer<R> {
+    start: Buffer<u32>,
+    whose: Buffer<u32>,
+    history: Buffer<R>,
+}
+
+/// Downloads of packed contact histories, in progress.
+pub(super) struct HistoryReadback<R> {
+    start: Ticket<u32>,
+    whose: Ticket<u32>,
+    history: Ticket<R>,
+    numbers: usize,
+}
+
+/// Packed contact histories that were downloaded, each with `numbers` values. If there was not room for all, the last ones are missing.
+pub(super) struct HostHistories<R> {
+    start: Vec<u32>,
+    whose: Vec<u32>,
+    history: Vec<R>,
+    numbers: usize,
+}
+
+impl<R: Number> HistoryBuffer<R> {
+    /// Without room yet.
+    pub fn new(gpu: &Gpu) -> Result<HistoryBuffer<R>, GpuError> {
+        Ok(HistoryBuffer {
+            start: gpu.buffer(RECORD, "domains")?,
+            whose: gpu.buffer(RECORD, "domains")?,
+            history: gpu.buffer(RECORD, "domains")?,
+        })
     }
 
-    /// Makes room for this many entries, each with this many values.
-    fn reserve_histories(&mut self, gpu: &Gpu, entries: usize, numbers: usize) -> Result<(), GpuError> {
+    /// Makes room for m grains and this many entries, each with this many values.
+    fn make_room(&mut self, gpu: &Gpu, m: usize, entries: usize, numbers: usize) -> Result<(), GpuError> {
+        make_room(gpu, &mut self.start, m + 1, "domains")?;
         make_room(gpu, &mut self.whose, 2 * entries, "domains")?;
         make_room(gpu, &mut self.history, numbers * entries, "domains")
     }
 
-    /// A message with this many packed entries, each with this many values.
-    fn histories(&self, gpu: &Gpu, entries: usize, numbers: usize) -> Result<Vec<u8>, GpuError> {
-        let mut copies = gpu.copies();
-        let whose = copies.add(&self.whose, 0..2 * entries);
-        let contact_histories = copies.add(&self.history, 0..numbers * entries);
-        let arrived = copies.wait()?;
+    /// Requests the download of the first entries of m grains and the one behind, and of this many entries with `numbers` values each.
+    fn ask(&self, copies: &mut Copies, m: usize, entries: usize, numbers: usize) -> HistoryReadback<R> {
+        HistoryReadback {
+            start: copies.add(&self.start, 0..m + 1),
+            whose: copies.add(&self.whose, 0..2 * entries),
+            history: copies.add(&self.history, 0..numbers * entries),
+            numbers,
+        }
+    }
+}
+
+impl<R: Number> HistoryReadback<R> {
+    /// The histories, once they have arrived.
+    pub fn histories(self, arrived: &Arrived) -> HostHistories<R> {
+        HostHistories {
+            start: arrived.take(self.start),
+            whose: arrived.take(self.whose),
+            history: arrived.take(self.history),
+            numbers: self.numbers,
+        }
+    }
+}
+
+impl<R: Number> HostHistories<R> {
+    /// Number of entries of the first m grains.
+    pub fn entries(&self, m: usize) -> usize {
+        self.start[m] as usize
+    }
+
+    /// A message with the entries of these grains, which are numbered anew.
+    pub fn message_of(&self, which: &[usize]) -> Vec<u8> {
+        let (mut whose, mut entries) = (Vec::new(), Vec::new());
+        for (number, &k) in which.iter().enumerate() {
+            for entry in self.start[k] as usize..self.start[k + 1] as usize {
+                whose.extend([number as u32, self.whose[2 * entry + 1]]);
+                entries.push(entry);
+            }
+        }
         let mut message = Vec::new();
-        enclose(&mut message, &arrived.take(whose));
-        enclose(&mut message, &arrived.take(contact_histories));
-        Ok(message)
+        enclose(&mut message, &whose);
+        enclose(&mut message, &picked(&self.history, self.numbers, &entries));
+        message
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Contact histories of the m grains at the first indices of [`GpuGrains::find`]: those with grains, and those with walls.
-    pub(super) fn histories_of(&mut self, m: usize, of_walls: usize) -> Result<[Vec<u8>; 2], GpuError> {
-        if m == 0 || !self.kind.frictional {
-            return Ok(Default::default());
+    /// Queues the packing of the contact histories of the first m grains that leave, with grains and with walls, and requests their download. There is
+    /// room for this many of each.
+    pub(super) fn pack_leaving_histories(
+        &mut self,
+        m: usize,
+        rooms: [usize; 2],
+        of_walls: usize,
+        copies: &mut Copies,
+    ) -> Result<[Option<HistoryReadback<R>>; 2], GpuError> {
+        if !self.kind.frictional {
+            return Ok([None, None]);
         }
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
         let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
+        let [of_grains, near_walls] = &mut parcel.histories;
         let (count, dim) = units(m);
         count_in_contact::launch(
             gpu.client(),
             count.clone(),
             dim,
-            self.order.argument(),
+            parcel.place.argument(),
             rows.count.argument(),
             rows.tile_first.argument(),
             rows.list.argument(),
             self.key.argument(),
             m as u32,
         );
-        let entries = parcel.begin_migrated_histories(gpu, &self.key, m, numbers)?;
+        of_grains.make_room(gpu, m, rooms[0], numbers)?;
+        self.cells.workspace.exclusive_scan(gpu, &self.key, m, &of_grains.start)?;
         pack_histories::launch::<R>(
             gpu.client(),
             count.clone(),
             dim,
-            self.order.argument(),
-            parcel.start.argument(),
+            parcel.place.argument(),
+            of_grains.start.argument(),
             rows.count.argument(),
             rows.tile_first.argument(),
             rows.list.argument(),
             rows.history.argument(),
             self.id.argument(),
-            parcel.whose.argument(),
-            parcel.history.argument(),
+            of_grains.whose.argument(),
+            of_grains.history.argument(),
+            rooms[0] as u32,
             m as u32,
             numbers,
         );
-        let of_grains = parcel.histories(gpu, entries, numbers)?;
+        let of_grains = of_grains.ask(copies, m, rooms[0], numbers);
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
-            return Ok([of_grains, Vec::new()]);
+            return Ok([Some(of_grains), None]);
         };
         count_near::launch(
             gpu.client(),
             count.clone(),
             dim,
-            self.order.argument(),
+            parcel.place.argument(),
             near.row.argument(),
             self.key.argument(),
             m as u32,
         );
-        let entries = parcel.begin_migrated_histories(gpu, &self.key, m, of_walls)?;
+        near_walls.make_room(gpu, m, rooms[1], of_walls)?;
+        self.cells.workspace.exclusive_scan(gpu, &self.key, m, &near_walls.start)?;
         pack_wall_histories::launch::<R>(
             gpu.client(),
             count,
             dim,
-            self.order.argument(),
-            parcel.start.argument(),
+            parcel.place.argument(),
+            near_walls.start.argument(),
             near.row.argument(),
             near.list.argument(),
             near.history.argument(),
-            parcel.whose.argument(),
-            parcel.history.argument(),
+            near_walls.whose.argument(),
+            near_walls.history.argument(),
+            rooms[1] as u32,
             m as u32,
             of_walls,
         );
-        Ok([of_grains, parcel.histories(gpu, entries, of_walls)?])
+        Ok([Some(of_grains), Some(near_walls.ask(copies, m, rooms[1], of_walls))])
     }
 
     /// Restores the contact histories of grains that migrated here, in the lists that were just built.
@@ -141,17 +210,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             if entries == 0 {
                 continue;
             }
-            parcel.reserve_histories(gpu, entries, numbers)?;
-            gpu.write_part(&parcel.whose, 0, &whose);
-            gpu.write_part(&parcel.history, 0, &contact_histories);
+            let [packed, _] = &mut parcel.histories;
+            packed.make_room(gpu, 0, entries, numbers)?;
+            gpu.write_part(&packed.whose, 0, &whose);
+            gpu.write_part(&packed.history, 0, &contact_histories);
             let (count, dim) = units(entries);
             match &self.walls {
                 Some(near) if is_of_walls => unpack_wall_histories::launch::<R, C>(
                     gpu.client(),
                     count,
                     dim,
-                    parcel.whose.argument(),
-                    parcel.history.argument(),
+                    packed.whose.argument(),
+                    packed.history.argument(),
                     parcel.start.argument(),
                     near.row.argument(),
                     near.list.argument(),
@@ -164,8 +234,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     gpu.client(),
                     count,
                     dim,
-                    parcel.whose.argument(),
-                    parcel.history.argument(),
+                    packed.whose.argument(),
+                    packed.history.argument(),
                     parcel.start.argument(),
                     self.rows.count.argument(),
                     self.rows.tile_first.argument(),
@@ -178,5 +248,30 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_the_histories_of_its_grains_alone() {
+        // The first of three grains has two contacts, the second none.
+        let all = HostHistories {
+            start: vec![0, 2, 2, 3],
+            whose: vec![0, 70, 0, 71, 2, 72],
+            history: vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0],
+            numbers: 2,
+        };
+        assert_eq!([1, 2, 3].map(|m| all.entries(m)), [2, 2, 3]);
+        let parts = |which: &[usize]| {
+            let message = all.message_of(which);
+            let mut rest = &message[..];
+            (unfold::<u32>(&mut rest).unwrap(), unfold::<f32>(&mut rest).unwrap())
+        };
+        assert_eq!(parts(&[1, 2]), (vec![1, 72], vec![5.0, 6.0]));
+        assert_eq!(parts(&[0]), (vec![0, 70, 0, 71], vec![1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(parts(&[1]), (Vec::new(), Vec::new()));
     }
 }

@@ -1,6 +1,8 @@
 //! Halo of a subdomain: the exchange of grain positions at every step.
 
-use super::migration::{MigratingColumns, enclose_all, unfold_all, widths_of};
+use super::ghosts::PackedGhosts;
+use super::migration::{MigratingColumns, enclose_all, unfold_all, widths_of, with_reserve};
+use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
@@ -8,15 +10,24 @@ use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::domain::{follow, show};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
 
 /// Grains shared with one other subdomain.
 pub(super) struct HaloSide<C, R> {
-    /// Indices of the owned grains that are ghosts there, and their number.
+    /// Indices of the owned grains that are ghosts there, and their number: on the GPU only at a rebuild of the lists.
     pub own: Buffer<u32>,
+    pub kept: Buffer<u32>,
     pub shown: usize,
+    /// Number of such grains for which the next rebuild has room at first.
+    pub room: usize,
+    /// These grains as they were packed at the last rebuild, and a box that contains their centers \[m\].
+    pub outgoing: Arc<PackedGrains<C, R>>,
+    pub outgoing_box: Bounds,
+    /// Ghosts that came from the other GPU, until they are unpacked.
+    pub incoming: Option<PackedGhosts<C, R>>,
     /// Indices of the ghosts of its grains, and their number.
     pub ghosts: Buffer<u32>,
     pub followed_ghosts: usize,
@@ -39,7 +50,12 @@ impl<C: Number, R: Number> HaloSide<C, R> {
     pub fn new(gpu: &Gpu) -> Result<HaloSide<C, R>, GpuError> {
         Ok(HaloSide {
             own: gpu.buffer(RECORD, "domains")?,
+            kept: gpu.buffer(1, "domains")?,
             shown: 0,
+            room: with_reserve(0),
+            outgoing: Arc::new(PackedGrains::new(gpu)?),
+            outgoing_box: Bounds::NOTHING,
+            incoming: None,
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, 2 * RECORD)?,

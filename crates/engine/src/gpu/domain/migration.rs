@@ -1,50 +1,75 @@
-//! Grains that migrate to other subdomains: packing, unpacking, and buffers for them.
+//! Buffers for grains that migrate to other subdomains, and room for those that arrive.
 //!
 //! Beside the fields of all grains, there are columns that only some simulations have: scalars, derivatives and orientations.
 
 use super::RESERVE;
-use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
+use super::contact_histories::HistoryBuffer;
+use super::packing::PackedGrains;
+use crate::exchange::{DecodeError, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number, room_for_cubes};
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::domain::{pack, unpack};
 use seixo_sweeps::layout::RECORD;
 
-/// Words of a packed grain: id, material, group and member number.
-const WORDS: usize = 4;
-
-/// Buffers for packed grains.
+/// Buffers for grains that migrate.
 pub(super) struct MigrationBuffer<C, R> {
-    pub words: Buffer<u32>,
-    pub coordinates: Buffer<C>,
-    motions: Buffer<R>,
-    belongings: MigratingColumns<C>,
+    pub packed: PackedGrains<C, R>,
+    /// Indices of the grains that leave, and their number.
+    pub place: Buffer<u32>,
+    pub kept: Buffer<u32>,
+    /// Contact histories with grains, and with walls.
+    pub histories: [HistoryBuffer<R>; 2],
+    /// Numbers for which the next migration has room at first.
+    pub room: MigratingCounts,
+    /// Indices of single grains: those that are bonded to grains of others, or those that arrived.
     pub start: Buffer<u32>,
-    pub whose: Buffer<u32>,
-    pub history: Buffer<R>,
+}
+
+/// Numbers of grains that leave, and of their contact histories with grains and with walls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MigratingCounts {
+    pub grains: usize,
+    pub histories: [usize; 2],
+}
+
+/// Numbers that are multiples of this many have room.
+const STEP: usize = 64;
+
+impl MigratingCounts {
+    /// Somewhat larger numbers, as a later migration may have more.
+    pub fn with_reserve(self) -> MigratingCounts {
+        MigratingCounts {
+            grains: with_reserve(self.grains),
+            histories: self.histories.map(with_reserve),
+        }
+    }
+
+    /// Whether there is room for these numbers.
+    pub fn holds(self, found: MigratingCounts) -> bool {
+        found.grains <= self.grains && found.histories.iter().zip(self.histories).all(|(found, room)| *found <= room)
+    }
+}
+
+/// Room for a number that may be larger the next time.
+pub(super) fn with_reserve(found: usize) -> usize {
+    (found + found / RESERVE + 1).next_multiple_of(STEP)
 }
 
 impl<C: Number, R: Number> MigrationBuffer<C, R> {
     pub fn new(gpu: &Gpu) -> Result<MigrationBuffer<C, R>, GpuError> {
         Ok(MigrationBuffer {
-            words: gpu.buffer(RECORD, "domains")?,
-            coordinates: gpu.buffer(RECORD, "domains")?,
-            motions: gpu.buffer(RECORD, "domains")?,
-            belongings: MigratingColumns::new(),
+            packed: PackedGrains::new(gpu)?,
+            place: gpu.buffer(RECORD, "domains")?,
+            kept: gpu.buffer(1, "domains")?,
+            histories: [HistoryBuffer::new(gpu)?, HistoryBuffer::new(gpu)?],
+            room: MigratingCounts {
+                grains: STEP,
+                histories: [STEP; 2],
+            },
             start: gpu.buffer(RECORD, "domains")?,
-            whose: gpu.buffer(RECORD, "domains")?,
-            history: gpu.buffer(RECORD, "domains")?,
         })
-    }
-
-    /// Makes room for m packed grains. `widths` are the values per grain of the additional columns.
-    pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
-        self.belongings.make_room(gpu, m, widths)?;
-        make_room(gpu, &mut self.words, WORDS * m, "domains")?;
-        make_room(gpu, &mut self.coordinates, 3 * RECORD * m, "domains")?;
-        make_room(gpu, &mut self.motions, 2 * RECORD * m, "domains")
     }
 }
 
@@ -86,6 +111,20 @@ impl<C: Number> MigratingColumns<C> {
         rooms.map(|(room, width)| copies.add(room, 0..width * m)).collect()
     }
 
+    /// A copy of the values of the first m grains on another GPU, see [`Gpu::copy_to`].
+    pub fn copied(&self, m: usize, widths: &[usize], from: &Gpu, to: &Gpu) -> Result<MigratingColumns<C>, GpuError> {
+        let rooms = self.0.iter().zip(widths);
+        let copied: Result<Vec<Buffer<C>>, GpuError> = rooms.map(|(room, width)| from.copy_to(room, width * m, to)).collect();
+        Ok(MigratingColumns(copied?))
+    }
+
+    /// Writes the packed values of the first m grains at these indices into each column.
+    pub fn scatter_all(&self, gpu: &Gpu, places: &Buffer<u32>, m: usize, columns: &[MigratingColumn<'_, C>]) {
+        for ((column, width), room) in columns.iter().zip(&self.0) {
+            gpu.scatter(room, places, m, *width, column);
+        }
+    }
+
     /// Writes the received values of m grains at these indices into each column.
     pub fn scatter(&self, gpu: &Gpu, numbers: &[Vec<C>], places: &Buffer<u32>, m: usize, columns: &[MigratingColumn<'_, C>]) {
         for (((column, width), room), numbers) in columns.iter().zip(&self.0).zip(numbers) {
@@ -118,15 +157,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         scalars.chain(orientation).collect()
     }
 
-    /// All columns that not every simulation has.
-    fn belongings(&self) -> Vec<MigratingColumn<'_, C>> {
-        let geared = self.geared.iter().flat_map(|geared| geared.columns(self.kind.frictional));
-        let given = self.given_loads().map(|column| (column, RECORD));
-        self.changing().into_iter().chain(geared).chain(given).collect()
-    }
-
     /// Makes room for n grains.
-    fn make_room_for(&mut self, n: usize) -> Result<(), GpuError> {
+    pub(super) fn make_room_for(&mut self, n: usize) -> Result<(), GpuError> {
         if n <= self.id.len() {
             return Ok(());
         }
@@ -182,98 +214,5 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             Some(geared) => geared.make_room_for(gpu, room, self.kind.frictional),
             None => Ok(()),
         }
-    }
-
-    /// A message with the m grains at the first indices of [`GpuGrains::find`].
-    pub(super) fn packed(&mut self, m: usize) -> Result<Vec<u8>, GpuError> {
-        let mut message = Vec::new();
-        if m == 0 {
-            return Ok(message);
-        }
-        let (gpu, widths) = (self.gpu.clone(), widths_of(&self.belongings()));
-        self.border().parcel.make_room(&gpu, m, &widths)?;
-        let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-        let (count, dim) = units(m);
-        pack::launch::<R, C>(
-            gpu.client(),
-            count,
-            dim,
-            self.order.argument(),
-            self.id.argument(),
-            self.material.argument(),
-            self.group.argument(),
-            self.member().argument(),
-            self.position[self.now].records(),
-            self.velocity[self.now].records(),
-            self.spin[self.now].records(),
-            self.half_velocity.records(),
-            self.half_spin.records(),
-            parcel.words.argument(),
-            parcel.coordinates.records(),
-            parcel.motions.records(),
-            m as u32,
-            self.kind.frictional,
-        );
-        parcel.belongings.gather(&gpu, &self.belongings(), &self.order, m);
-        let mut copies = gpu.copies();
-        let words = copies.add(&parcel.words, 0..WORDS * m);
-        let coordinates = copies.add(&parcel.coordinates, 0..3 * RECORD * m);
-        let motions = copies.add(&parcel.motions, 0..2 * RECORD * m);
-        let belongings = parcel.belongings.ask(&mut copies, m, &widths);
-        let arrived = copies.wait()?;
-        enclose(&mut message, &arrived.take(words));
-        enclose(&mut message, &arrived.take(coordinates));
-        enclose(&mut message, &arrived.take(motions));
-        enclose_all(&mut message, &arrived, belongings);
-        Ok(message)
-    }
-
-    /// Appends packed grains behind all others, as ghost particles or as own grains. Returns their number.
-    pub(super) fn unpacked(&mut self, message: &mut &[u8], as_ghosts: bool) -> Result<usize, HaltReason> {
-        if message.is_empty() {
-            return Ok(0);
-        }
-        let words: Vec<u32> = unfold(message)?;
-        let coordinates: Vec<C> = unfold(message)?;
-        let motions: Vec<R> = unfold(message)?;
-        let (m, widths) = (words.len() / WORDS, widths_of(&self.belongings()));
-        let belongings: Vec<Vec<C>> = unfold_all(message, m, &widths)?;
-        if words.len() != WORDS * m || coordinates.len() != 3 * RECORD * m || motions.len() != 2 * RECORD * m {
-            return Err(DecodeError.into());
-        }
-        let gpu = self.gpu.clone();
-        self.make_room_for(self.n + m)?;
-        self.border().parcel.make_room(&gpu, m, &widths)?;
-        let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-        gpu.write_part(&parcel.words, 0, &words);
-        gpu.write_part(&parcel.coordinates, 0, &coordinates);
-        gpu.write_part(&parcel.motions, 0, &motions);
-        let (count, dim) = units(m);
-        unpack::launch::<R, C>(
-            gpu.client(),
-            count,
-            dim,
-            parcel.words.argument(),
-            parcel.coordinates.records(),
-            parcel.motions.records(),
-            self.id.argument(),
-            self.material.argument(),
-            self.group.argument(),
-            self.member().argument(),
-            self.position[self.now].records(),
-            self.velocity[self.now].records(),
-            self.spin[self.now].records(),
-            self.half_velocity.records(),
-            self.half_spin.records(),
-            self.n as u32,
-            m as u32,
-            as_ghosts,
-            self.kind.frictional,
-        );
-        for ((column, width), numbers) in self.belongings().iter().zip(&belongings) {
-            gpu.write_part(column, width * self.n, numbers);
-        }
-        self.n += m;
-        Ok(m)
     }
 }

@@ -1,0 +1,149 @@
+//! Grains that leave for other subdomains. They are found, packed and downloaded with their contact histories in one wait, as long as there is room for
+//! all; otherwise there is room the next time.
+
+use super::contact_histories::HostHistories;
+use super::migration::{MigratingCounts, widths_of};
+use super::packing::HostGrains;
+use crate::exchange::{HaltReason, append_message};
+use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::{GpuGrains, Number};
+use seixo_device::gpu::{GpuError, units};
+use seixo_laws::{Coordinate, Vector3};
+use seixo_sweeps::domain::{Block, is_in_block};
+use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, take_first};
+
+/// Grains that leave, and their contact histories with grains and with walls.
+struct Departure<C, R> {
+    grains: HostGrains<C, R>,
+    histories: [Option<HostHistories<R>>; 2],
+}
+
+impl<C: Number, R: Number> Departure<C, R> {
+    /// A message with these grains; empty without any.
+    fn message_of(&self, which: &[usize]) -> Vec<u8> {
+        let mut message = Vec::new();
+        if which.is_empty() {
+            return message;
+        }
+        self.grains.picked(which).enclose_in(&mut message);
+        for histories in &self.histories {
+            let inner = histories.as_ref().map_or_else(Vec::new, |histories| histories.message_of(which));
+            append_message(&mut message, &inner);
+        }
+        message
+    }
+}
+
+/// A block with bounds as a GPU compares them.
+fn rounded<C: Number>(block: &Block<f64>) -> Block<C> {
+    let vector = |v: &Vector3<f64>| Vector3 {
+        x: C::of(v.x),
+        y: C::of(v.y),
+        z: C::of(v.z),
+    };
+    Block {
+        low: vector(&block.low),
+        high: vector(&block.high),
+        length: vector(&block.length),
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// As [`super::DomainBackend::send_migrating`], with this many values of each contact history with a wall.
+    pub(super) fn send_departing(
+        &mut self,
+        of_walls: usize,
+        own: &Block<f64>,
+        others: &[Block<f64>],
+    ) -> Result<(u64, Vec<Vec<u8>>), HaltReason> {
+        self.border().staying = self.owned_without_ghosts();
+        if self.n == 0 {
+            return Ok((0, vec![Vec::new(); others.len()]));
+        }
+        let departure = self.download_departing(of_walls, own)?;
+        let (grains, m) = (&departure.grains, departure.grains.len());
+        let blocks: Vec<Block<C>> = others.iter().map(rounded).collect();
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); others.len()];
+        for k in 0..m {
+            let place = grains.position(k);
+            match blocks.iter().position(|block| is_in_block::<C>(&place, block)) {
+                Some(other) => groups[other].push(k),
+                None => return Err(HaltReason::passed_through(grains.id(k))),
+            }
+        }
+        let messages = groups.iter().map(|which| departure.message_of(which)).collect();
+        let border = self.border.as_mut().expect("a domain has a border");
+        border.staying -= m;
+        if m > 0 {
+            let (count, dim) = units(m);
+            let place = border.parcel.place.argument();
+            mark_removed::launch(self.gpu.client(), count, dim, place, self.member().argument(), m as u32);
+        }
+        let (count, dim) = units(self.n);
+        mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
+        Ok((m as u64, messages))
+    }
+
+    /// Finds the own grains outside the own block, and downloads them. Their indices are in [`super::MigrationBuffer::place`] then.
+    fn download_departing(&mut self, of_walls: usize, own: &Block<f64>) -> Result<Departure<C, R>, GpuError> {
+        let (n, widths) = (self.n, widths_of(&self.belongings()));
+        self.mark(own, true, 0);
+        let border = self.border.as_ref().expect("a domain has a border");
+        let (cells, found) = (&mut self.cells, &border.parcel.kept);
+        cells.workspace.compact(&self.gpu, &cells.lengths, n, &self.order, found)?;
+        loop {
+            let MigratingCounts { grains, histories } = self.border().parcel.room;
+            let room = grains.min(n);
+            self.pack_departing(room, &widths)?;
+            let mut copies = self.gpu.copies();
+            let coming = self.pack_leaving_histories(room, histories, of_walls, &mut copies)?;
+            let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
+            let kept = copies.add(&parcel.kept, 0..1);
+            let packed = parcel.packed.ask(&mut copies, room, &widths);
+            let arrived = copies.wait()?;
+            let m = arrived.take(kept)[0] as usize;
+            let parcel = &mut self.border().parcel;
+            if m > room {
+                // The number of histories is not known yet.
+                parcel.room.grains = m;
+                parcel.room = parcel.room.with_reserve();
+                continue;
+            }
+            let histories = coming.map(|coming| coming.map(|coming| coming.histories(&arrived)));
+            let entries = [0, 1].map(|k| histories[k].as_ref().map_or(0, |histories: &HostHistories<R>| histories.entries(m)));
+            let found = MigratingCounts {
+                grains: m,
+                histories: entries,
+            };
+            let is_whole = parcel.room.holds(found);
+            parcel.room = found.with_reserve();
+            if is_whole {
+                return Ok(Departure {
+                    grains: packed.grains(&arrived, m, &widths),
+                    histories,
+                });
+            }
+        }
+    }
+
+    /// Queues the packing of the found grains, for which there is this much room.
+    fn pack_departing(&mut self, room: usize, widths: &[usize]) -> Result<(), GpuError> {
+        let gpu = self.gpu.clone();
+        let parcel = &mut self.border().parcel;
+        make_room(&gpu, &mut parcel.place, room, "domains")?;
+        parcel.packed.make_room(&gpu, room, widths)?;
+        let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
+        let (count, dim) = units(room);
+        take_first::launch(
+            gpu.client(),
+            count,
+            dim,
+            self.order.argument(),
+            parcel.kept.argument(),
+            parcel.place.argument(),
+            room as u32,
+        );
+        self.pack_into(&parcel.packed, &parcel.place, room);
+        Ok(())
+    }
+}

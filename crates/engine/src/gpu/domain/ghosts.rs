@@ -1,0 +1,300 @@
+//! Selection of ghosts at a rebuild of the lists, and their way to the other subdomains: from GPU to GPU, or in messages. For all neighbors, the host
+//! waits once, for their numbers. If there is not room for some of them, it waits again.
+
+use super::halo::HaloSide;
+use super::migration::{widths_of, with_reserve};
+use super::packing::PackedGrains;
+use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
+use crate::gpu::halo_exchange::HaloMessage;
+use crate::gpu::neighbor_lists::{box_around, make_room};
+use crate::gpu::{GpuGrains, Number};
+use crate::populations::Populations;
+use crate::world::GhostSelection;
+use seixo_device::gpu::{Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::bodies::is_owned;
+use seixo_sweeps::bounding_boxes::Bounds;
+use seixo_sweeps::domain::Block;
+use seixo_sweeps::kernels::domain::{count_from, take_first};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Grains that are ghosts in another subdomain, on the GPU of either.
+pub(super) struct PackedGhosts<C, R> {
+    packed: Arc<PackedGrains<C, R>>,
+    count: usize,
+    /// A box that contains their centers \[m\].
+    bounds: Bounds,
+    gpu: Gpu,
+}
+
+/// The part of a box around own grains in which those within a block are, if there are any. Images, and grains that are selected for another reason, can
+/// be anywhere along an axis.
+fn within<C: Number>(own: &Bounds, block: &Block<f64>, is_anywhere: bool) -> Bounds {
+    let [low, high, length] = [block.low, block.high, block.length].map(|v| [v.x, v.y, v.z]);
+    let ends = [0, 1, 2].map(|axis| {
+        if is_anywhere || length[axis] > 0.0 {
+            [own.low[axis], own.high[axis]]
+        } else {
+            // Bounds as the GPU compares them.
+            let [from, to] = [low[axis], high[axis]].map(|end| C::of(end).double());
+            [own.low[axis].max(from), own.high[axis].min(to)]
+        }
+    });
+    Bounds {
+        low: ends.map(|[low, _]| low),
+        high: ends.map(|[_, high]| high),
+    }
+}
+
+/// Appends a box to a message.
+fn enclose_box(message: &mut Vec<u8>, bounds: &Bounds) {
+    enclose(message, &[bounds.low, bounds.high].concat());
+}
+
+/// Takes a box from a message.
+fn unfold_box(message: &mut &[u8]) -> Result<Bounds, DecodeError> {
+    match unfold::<f64>(message)?[..] {
+        [a, b, c, d, e, f] => Ok(Bounds {
+            low: [a, b, c],
+            high: [d, e, f],
+        }),
+        _ => Err(DecodeError),
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// As [`super::DomainBackend::ghosts_for`].
+    pub(super) fn select_ghosts(
+        &mut self,
+        host: &Populations,
+        blocks: &[Block<f64>],
+        bonded: &HashSet<u32>,
+        by_messages: bool,
+    ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+        let clock = Instant::now();
+        let bonded = self.send_bonded(bonded)?;
+        let gpu = self.gpu.clone();
+        let sides = &mut self.border().sides;
+        sides.truncate(blocks.len());
+        while sides.len() < blocks.len() {
+            sides.push(HaloSide::new(&gpu)?);
+        }
+        sides.iter_mut().for_each(|side| side.shown = 0);
+        let mut messages = vec![Vec::new(); blocks.len()];
+        self.border().own_box = Bounds::NOTHING;
+        if self.n == 0 {
+            return Ok((messages, clock.elapsed()));
+        }
+        let widths = widths_of(&self.belongings());
+        let mut pending: Vec<usize> = (0..blocks.len()).collect();
+        let mut is_boxed = false;
+        while !pending.is_empty() {
+            for &k in &pending {
+                self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
+            }
+            let mut copies = gpu.copies();
+            let (n, position) = (self.n, &self.position[self.now]);
+            let corners = (!is_boxed).then(|| self.cells.queue_bounds(&gpu, position, None, n, &mut copies));
+            let sides = &self.border.as_ref().expect("a domain has a border").sides;
+            let tickets: Vec<_> = pending
+                .iter()
+                .map(|&k| {
+                    let (side, room) = (&sides[k], sides[k].room.min(n));
+                    let packed = by_messages.then(|| side.outgoing.ask(&mut copies, room, &widths));
+                    (k, room, copies.add(&side.kept, 0..1), packed)
+                })
+                .collect();
+            let arrived = copies.wait()?;
+            let border = self.border.as_mut().expect("a domain has a border");
+            if let Some(corners) = corners {
+                border.own_box = arrived.make(corners, |corners| box_around(corners).0);
+            }
+            is_boxed = true;
+            pending.clear();
+            for (k, room, kept, packed) in tickets {
+                let (side, m) = (&mut border.sides[k], arrived.take(kept)[0] as usize);
+                side.room = with_reserve(m);
+                if m > room {
+                    pending.push(k);
+                    continue;
+                }
+                side.shown = m;
+                side.outgoing_box = within::<C>(&border.own_box, &blocks[k], bonded > 0);
+                if let Some(packed) = packed.filter(|_| m > 0) {
+                    enclose_box(&mut messages[k], &side.outgoing_box);
+                    packed.grains(&arrived, m, &widths).enclose_in(&mut messages[k]);
+                }
+            }
+        }
+        Ok((messages, clock.elapsed()))
+    }
+
+    /// Sends the indices of own grains with these ids, which are bonded to grains of others; returns their number.
+    fn send_bonded(&mut self, bonded: &HashSet<u32>) -> Result<usize, GpuError> {
+        if bonded.is_empty() {
+            return Ok(0);
+        }
+        let (ids, member) = self.ids_and_members()?;
+        let own = ids.iter().zip(&member).zip(0..);
+        let too: Vec<u32> = own
+            .filter(|((id, member), _)| is_owned(**member) && bonded.contains(*id))
+            .map(|(_, place)| place)
+            .collect();
+        let gpu = self.gpu.clone();
+        let parcel = &mut self.border().parcel;
+        make_room(&gpu, &mut parcel.start, too.len(), "domains")?;
+        gpu.write_part(&parcel.start, 0, &too);
+        Ok(too.len())
+    }
+
+    /// Queues the selection of the ghosts for neighbor k, whose block with its halo this is, and their packing. There are `bonded` ghosts in any case.
+    fn queue_ghosts(&mut self, host: &Populations, k: usize, block: &Block<f64>, bonded: usize, widths: &[usize]) -> Result<(), GpuError> {
+        let (gpu, n) = (self.gpu.clone(), self.n);
+        match host.context.settings.ghost_selection {
+            GhostSelection::All => {
+                self.mark(block, false, bonded);
+                let border = self.border.as_ref().expect("a domain has a border");
+                let (cells, found) = (&mut self.cells, &border.sides[k].kept);
+                cells.workspace.compact(&gpu, &cells.lengths, n, &self.order, found)?;
+            }
+            GhostSelection::Layers => {
+                let m = self.find_in_layers(host, block, bonded)?;
+                gpu.write_part(&self.border().sides[k].kept, 0, &[m as u32]);
+            }
+        }
+        let side = &mut self.border().sides[k];
+        let room = side.room.min(n);
+        make_room(&gpu, &mut side.own, room, "domains")?;
+        PackedGrains::make_room_apart(&mut side.outgoing, &gpu, room, widths)?;
+        let side = &self.border.as_ref().expect("a domain has a border").sides[k];
+        let (count, dim) = units(room);
+        take_first::launch(
+            gpu.client(),
+            count,
+            dim,
+            self.order.argument(),
+            side.kept.argument(),
+            side.own.argument(),
+            room as u32,
+        );
+        self.pack_into(&side.outgoing, &side.own, room);
+        Ok(())
+    }
+
+    /// As [`super::DomainBackend::hand_ghosts`].
+    pub(super) fn outgoing_ghosts(&self, side: usize) -> PackedGhosts<C, R> {
+        let side = &self.border.as_ref().expect("a domain has a border").sides[side];
+        PackedGhosts {
+            packed: side.outgoing.clone(),
+            count: side.shown,
+            bounds: side.outgoing_box,
+            gpu: self.gpu.clone(),
+        }
+    }
+
+    /// As [`super::DomainBackend::copy_ghosts`].
+    pub(super) fn copy_ghosts_of(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
+        let theirs = theirs.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
+        let (own, widths) = (self.outgoing_ghosts(side), widths_of(&self.belongings()));
+        let there = own.copied(&widths, &theirs.gpu)?;
+        let here = theirs.copied(&widths, &own.gpu)?;
+        self.border().sides[side].incoming = Some(here);
+        Ok(Box::new(there))
+    }
+
+    /// As [`super::DomainBackend::receive_ghosts`].
+    pub(super) fn take_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
+        self.border().sides[side].incoming = Some(*copied);
+        Ok(())
+    }
+
+    /// Appends the ghosts that came from GPUs, or in these messages, behind all other grains; returns the number of ghosts, and a box that contains the
+    /// centers of all grains \[m\].
+    pub(super) fn append_all_ghosts(&mut self, messages: &[Vec<u8>]) -> Result<(usize, Bounds), HaltReason> {
+        let gpu = self.gpu.clone();
+        let (before, widths) = (self.n, widths_of(&self.changing()));
+        let mut bounds = self.border().own_box;
+        for k in 0..self.border().sides.len() {
+            let first = self.n;
+            let side = &mut self.border().sides[k];
+            let (incoming, mut message) = (side.incoming.take(), messages.get(k).map_or(&[][..], |message| &message[..]));
+            let count = match &incoming {
+                Some(ghosts) => ghosts.count,
+                None if message.is_empty() => 0,
+                None => {
+                    bounds = bounds.with(&unfold_box(&mut message)?);
+                    self.unpacked(&mut message, true)?
+                }
+            };
+            let side = &mut self.border().sides[k];
+            side.followed_ghosts = count;
+            make_room(&gpu, &mut side.ghosts, count, "domains")?;
+            side.make_room(&gpu, &widths)?;
+            if count == 0 {
+                continue;
+            }
+            let (blocks, dim) = units(count);
+            count_from::launch(gpu.client(), blocks, dim, side.ghosts.argument(), first as u32, count as u32);
+            if let Some(ghosts) = incoming {
+                bounds = bounds.with(&ghosts.bounds);
+                self.make_room_for(first + count)?;
+                let side = &self.border.as_ref().expect("a domain has a border").sides[k];
+                self.unpack_ghosts(&ghosts.packed, count, &side.ghosts);
+                self.n += count;
+            }
+        }
+        Ok((self.n - before, bounds))
+    }
+}
+
+impl<C: Number, R: Number> PackedGhosts<C, R> {
+    /// These ghosts on another GPU.
+    fn copied(&self, widths: &[usize], to: &Gpu) -> Result<PackedGhosts<C, R>, GpuError> {
+        let packed = if self.count == 0 {
+            self.packed.clone()
+        } else {
+            PackedGrains::copied(&self.packed, self.count, widths, &self.gpu, to)?
+        };
+        Ok(PackedGhosts {
+            packed,
+            count: self.count,
+            bounds: self.bounds,
+            gpu: to.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_laws::Vector3;
+
+    #[test]
+    fn ghosts_of_a_block_are_in_the_part_of_the_box_within_it() {
+        let own = Bounds {
+            low: [0.0; 3],
+            high: [4.0, 1.0, 1.0],
+        };
+        let everywhere = |x: f64| Vector3 { x, y: x, z: x };
+        let mut block = Block {
+            low: Vector3 {
+                x: 3.5,
+                ..everywhere(f64::NEG_INFINITY)
+            },
+            high: everywhere(f64::INFINITY),
+            length: Vector3::zero(),
+        };
+        let part = within::<f32>(&own, &block, false);
+        assert_eq!((part.low, part.high), ([3.5, 0.0, 0.0], own.high));
+        assert_eq!(within::<f32>(&own, &block, true), own);
+        // An image of the other end may be in the block.
+        block.length.x = 4.0;
+        assert_eq!(within::<f32>(&own, &block, false), own);
+        let mut message = Vec::new();
+        enclose_box(&mut message, &part);
+        assert_eq!(unfold_box(&mut &message[..]), Ok(part));
+    }
+}

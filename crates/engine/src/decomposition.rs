@@ -92,8 +92,14 @@ impl Subdomains {
         if self.is_broken {
             return Err(HaltReason::Lost("the connection between domains broke".to_owned()));
         }
-        let own: Result<Vec<Report>, StepError> = self.domains.iter_mut().map(|domain| Report::of(domain, with_fluids)).collect();
-        let own = own.map_err(|stop| HaltReason::Stopped(Box::new(stop)))?;
+        // A report of many contacts takes one thread long.
+        let own: Vec<Result<Report, HaltReason>> = std::thread::scope(|scope| {
+            let report = |domain: &mut Subdomain| Report::of(domain, with_fluids).map_err(|stop| HaltReason::Stopped(Box::new(stop)));
+            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || report(domain))).collect();
+            let panicked = |_| Err(HaltReason::Lost("a domain panicked".to_owned()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        let own: Vec<Report> = own.into_iter().collect::<Result<_, _>>()?;
         match &mut self.ranks {
             Some(ranks) => ranks.all_reports(own),
             None => Ok(own),

@@ -24,7 +24,8 @@ pub fn merged_contacts(reported: Vec<State>) -> State {
     let numbers = of_first.len() / (pairs.len() / 2).max(1);
     let ends = |k: usize| [pairs[2 * k], pairs[2 * k + 1]];
     let mut order: Vec<usize> = (0..pairs.len() / 2).collect();
-    order.sort_unstable_by_key(|&k| (ends(k)[0].min(ends(k)[1]), ends(k)[0].max(ends(k)[1]), ends(k)[0]));
+    // Each key is computed once, as it is far away in memory.
+    order.sort_by_cached_key(|&k| (ends(k)[0].min(ends(k)[1]), ends(k)[0].max(ends(k)[1]), ends(k)[0]));
     let (mut pair, mut history, mut other) = (Vec::new(), Vec::new(), Vec::new());
     let record = |k: usize| k * numbers..(k + 1) * numbers;
     for both in order.chunk_by(|&a, &b| ends(a) == [ends(b)[1], ends(b)[0]]) {

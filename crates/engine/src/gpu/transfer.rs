@@ -402,21 +402,33 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if !self.kind.frictional {
             return Ok(Vec::new());
         }
-        let numbers = self.kind.numbers;
-        let (count, first, list) = self.download_rows()?;
-        let history = self.gpu.download_part(&self.rows.history, 0..list.len() * numbers).wait()?;
-        let mut ends: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
-        for i in 0..self.n {
-            for s in 0..count[i] as usize {
-                let entry = first[i / TILE] as usize + s * TILE + i % TILE;
-                if list[entry] & IN_CONTACT != 0 {
-                    let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
-                    let record = std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 });
-                    ends.push((i as u32, list[entry] & PLACE, record));
+        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let entries = rows.entries(gpu, self.n)?;
+        let mut copies = gpu.copies();
+        let (count, first) = (
+            copies.add(&rows.count, 0..self.n),
+            copies.add(&rows.tile_first, 0..self.n.div_ceil(TILE)),
+        );
+        let (list, history) = (copies.add(&rows.list, 0..entries), copies.add(&rows.history, 0..entries * numbers));
+        let arrived = copies.wait()?;
+        let (count, first) = (arrived.take(count), arrived.take(first));
+        let ends_of = |list: &[u32], history: &[R]| {
+            let mut ends: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
+            for i in 0..self.n {
+                for s in 0..count[i] as usize {
+                    let entry = first[i / TILE] as usize + s * TILE + i % TILE;
+                    if list[entry] & IN_CONTACT != 0 {
+                        let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
+                        let record = std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 });
+                        ends.push((i as u32, list[entry] & PLACE, record));
+                    }
                 }
             }
-        }
-        ends.sort_unstable_by_key(|&(i, j, _)| (i.min(j), i.max(j), i));
+            ends
+        };
+        let mut ends = arrived.make(list, |list| arrived.make(history, |history| ends_of(list, history)));
+        // Keys are sorted alone, as an end is many times as long.
+        ends.sort_by_cached_key(|&(i, j, _)| (i.min(j), i.max(j), i));
         // Only one end of a pair is listed if the other is a ghost.
         let pairs = ends.chunk_by(|a, b| (a.0, a.1) == (b.1, b.0));
         let both = |pair: &[(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])]| {

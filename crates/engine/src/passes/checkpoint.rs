@@ -182,13 +182,8 @@ impl Populations {
     /// Restores contact histories at this step, as [`crate::Simulation::save_contacts`] saved them. Without `all`, histories of grains and walls that no
     /// longer exist are skipped.
     pub(crate) fn restore_contact_histories(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
-        let n = self.grains.fields.len();
-        let mut place: Vec<(u32, u32)> = self.grains.fields.id.iter().copied().zip(0..n as u32).collect();
-        place.sort_unstable();
-        let place_of = |id: u32| {
-            let found = place.binary_search_by_key(&id, |&(id, _)| id).ok()?;
-            Some(place[found].1 as usize)
-        };
+        let places = PlacesById::of(&self.grains.fields.id);
+        let place_of = |id: u32| places.place(id);
         let entry_of =
             |row: &[u32], list: &[u32], i: usize, wanted: u32| (row[i] as usize..row[i + 1] as usize).find(|&k| list[k] == wanted);
         let unknown = || misfit("it holds a contact that the positions do not give");
@@ -235,7 +230,8 @@ impl Populations {
                 self.grains.of_second.push((i as u32, j as u32, of_j));
             }
         }
-        self.grains.of_second.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        // Keys are sorted alone, as a record is many times as long.
+        self.grains.of_second.sort_by_cached_key(|&(i, j, _)| (i, j));
         if has_histories {
             self.grains.pairs.set_histories(histories, kept);
         }
@@ -254,5 +250,59 @@ impl Populations {
             self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);
         }
         Ok(())
+    }
+}
+
+/// Ids for each grain up to which a table of all ids is worth its memory.
+const MOST_IDS: usize = 16;
+/// What such a table holds for an id without a grain.
+const NOWHERE: u32 = u32::MAX;
+
+/// Indices of grains by their ids. A table of all ids is found in one step; where few ids are left of many, there are pairs of id and index in order.
+enum PlacesById {
+    Table(Vec<u32>),
+    Pairs(Vec<(u32, u32)>),
+}
+
+impl PlacesById {
+    /// Of grains with these ids.
+    fn of(ids: &[u32]) -> PlacesById {
+        let end = ids.iter().max().map_or(0, |&last| last as usize + 1);
+        let pairs = ids.iter().copied().zip(0..);
+        if end > MOST_IDS * ids.len() {
+            let mut pairs: Vec<(u32, u32)> = pairs.collect();
+            pairs.sort_unstable();
+            return PlacesById::Pairs(pairs);
+        }
+        let mut table = vec![NOWHERE; end];
+        pairs.for_each(|(id, place)| table[id as usize] = place);
+        PlacesById::Table(table)
+    }
+
+    /// The index of the grain with this id, if there is one.
+    fn place(&self, id: u32) -> Option<usize> {
+        let place = match self {
+            PlacesById::Table(table) => *table.get(id as usize).filter(|place| **place != NOWHERE)?,
+            PlacesById::Pairs(pairs) => pairs[pairs.binary_search_by_key(&id, |&(id, _)| id).ok()?].1,
+        };
+        Some(place as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grains_are_found_by_ids_that_are_dense_or_sparse() {
+        for ids in [&[3, 0, 2][..], &[3000, 0, 2], &[u32::MAX, 7], &[]] {
+            let places = PlacesById::of(ids);
+            for (place, &id) in ids.iter().enumerate() {
+                assert_eq!(places.place(id), Some(place), "{ids:?}");
+            }
+            assert_eq!([1, 4, 2999, u32::MAX - 1].map(|id| places.place(id)), [None; 4], "{ids:?}");
+        }
+        assert!(matches!(PlacesById::of(&[3, 0, 2]), PlacesById::Table(_)));
+        assert!(matches!(PlacesById::of(&[u32::MAX, 7]), PlacesById::Pairs(_)));
     }
 }

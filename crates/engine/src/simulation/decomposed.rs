@@ -24,6 +24,7 @@ use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, list};
 use seixo_transport::Transport;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 impl Simulation {
@@ -364,13 +365,14 @@ impl Simulation {
         let listed_at = subdomains.domains[0].local.populations.walls.listed_at;
         // The subdomains have reported the wear since the last rebuild.
         self.whole.populations.walls.work.by_entry.clear();
-        self.whole.populations.forget_contacts();
-        self.whole.populations.list_from_references(listed_at);
-        let all = if self.whole.backend.gpu.is_some() {
-            vec![merged_contacts(all)]
-        } else {
-            all
-        };
+        let (populations, merges) = (&mut self.whole.populations, self.whole.backend.gpu.is_some());
+        // Contacts are sorted on one thread while the others list the grains.
+        let all = std::thread::scope(|scope| {
+            let merged = scope.spawn(move || if merges { vec![merged_contacts(all)] } else { all });
+            populations.forget_contacts();
+            populations.list_from_references(listed_at);
+            merged.join().unwrap_or_else(|panic| resume_unwind(panic))
+        });
         let given = all.iter().try_for_each(|reported| {
             self.whole.populations.restore_contact_histories(reported, false)?;
             self.whole.populations.restore_wear_since_rebuild(reported, true)

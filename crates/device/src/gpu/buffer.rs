@@ -180,16 +180,7 @@ impl Gpu {
 
     /// Wraps memory of this GPU for `len` items.
     pub(super) fn adopt<T>(&self, handle: Handle, len: usize) -> Buffer<T> {
-        let account = &self.account;
-        let buffer = Buffer {
-            handle,
-            len,
-            account: account.clone(),
-            items: PhantomData,
-        };
-        let held = account.held.fetch_add(buffer.bytes(), Relaxed) + buffer.bytes();
-        account.peak.fetch_max(held, Relaxed);
-        buffer
+        counted(handle, len, self.account.clone())
     }
 
     /// Allocates memory for `len` items with all bits zero.
@@ -352,6 +343,33 @@ impl Gpu {
     pub fn fail_allocation(&self, k: u64) {
         self.account.until_failure.store(k, Relaxed);
     }
+}
+
+impl Buffer<u32> {
+    /// `len` items in the memory of these words, from word `start` on, as a buffer of their own. One copy of all words takes several such parts along.
+    /// Some GPUs require that a part starts at a multiple of 64 words.
+    ///
+    /// # Panics
+    /// If the part exceeds the words.
+    pub fn part_from<T: Pod>(&self, start: usize, len: usize) -> Buffer<T> {
+        let words = start..start + len * size_of::<T>() / size_of::<u32>();
+        assert!(words.end <= self.len, "{words:?} of {} words", self.len);
+        // The memory counts once, in the account of the words.
+        counted(part_of(self, &words), len, Arc::default())
+    }
+}
+
+/// A buffer whose memory counts in this account.
+fn counted<T>(handle: Handle, len: usize, account: Arc<Account>) -> Buffer<T> {
+    let buffer = Buffer {
+        handle,
+        len,
+        account,
+        items: PhantomData,
+    };
+    let held = buffer.account.held.fetch_add(buffer.bytes(), Relaxed) + buffer.bytes();
+    buffer.account.peak.fetch_max(held, Relaxed);
+    buffer
 }
 
 /// The memory of some items.

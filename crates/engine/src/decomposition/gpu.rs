@@ -212,15 +212,18 @@ impl Subdomain {
     /// Queues the halo exchange of a step whose flags the host will read later.
     pub(super) fn queue_halo_exchange(&mut self, ahead: u32) -> Result<(), HaltReason> {
         let Some(halts) = self.halts() else { return Ok(()) };
-        let rank = self.rank;
-        let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(&halts, rank, ahead)?))?;
-        if all_domains_reported {
-            self.transport().gather(Vec::new())?;
+        // Halt flags come with the halos, but only from neighbors.
+        if !self.cuts.are_all_neighbors() {
+            let rank = self.rank;
+            let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(&halts, rank, ahead)?))?;
+            if all_domains_reported {
+                self.transport().gather(Vec::new())?;
+            }
+            self.on_gpu(|remote, _| {
+                remote.receive_halts(&halts, rank, ahead);
+                Ok(())
+            })?;
         }
-        self.on_gpu(|remote, _| {
-            remote.receive_halts(&halts, rank, ahead);
-            Ok(())
-        })?;
         self.exchange_halo()
     }
 

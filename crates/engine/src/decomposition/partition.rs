@@ -134,6 +134,11 @@ impl Partition {
         &self.beside[block]
     }
 
+    /// Whether each block is a neighbor of every other.
+    pub fn are_all_neighbors(&self) -> bool {
+        self.beside.iter().all(|others| others.len() + 1 == self.count())
+    }
+
     /// The neighbors in the order of the exchange schedule: the two blocks of a pair exchange in the same round.
     pub fn exchange_schedule(&self, block: usize) -> &[usize] {
         &self.rounds[block]
@@ -287,6 +292,7 @@ mod tests {
             [0, 1, 2, 3].map(|k| slabs.beside(k).to_vec()),
             [vec![1], vec![0, 2], vec![1, 3], vec![2]]
         );
+        assert!(!slabs.are_all_neighbors());
         let cubes = Partition::cut(&strewn(1000, [10.0, 10.0, 10.0]), 8, 1.0, None).unwrap();
         for block in 0..8 {
             let Block { low, high, .. } = cubes.owned(block);
@@ -294,6 +300,7 @@ mod tests {
             assert!(planes.iter().all(|plane| (plane.unwrap() - 5.0).abs() < 0.3), "{planes:?}");
             assert_eq!(cubes.beside(block).len(), 7);
         }
+        assert!(cubes.are_all_neighbors());
     }
 
     #[test]

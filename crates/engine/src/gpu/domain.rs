@@ -54,6 +54,8 @@ pub(super) struct DomainState<C, R> {
     /// New index of each grain after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
+    /// Parity of the step after which the halo was packed last.
+    parity: u32,
     /// Owned grains that stay here at a migration, with those that arrived.
     staying: usize,
     /// A box that contains the centers of all grains before new ghosts arrive \[m\].
@@ -131,6 +133,7 @@ impl<C: Number, R: Number> DomainState<C, R> {
             known: 0,
             place_of: gpu.zeros(if is_decomposed { room } else { RECORD }, "domains")?,
             sides: Vec::new(),
+            parity: 0,
             staying: 0,
             own_box: Bounds::NOTHING,
             parcel: MigrationBuffer::new(gpu)?,
@@ -360,7 +363,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let (ghosts, bounds) = self.append_all_ghosts(messages)?;
         let border = self.border();
         let (leaving, kept) = (border.leaving, border.staying + ghosts);
-        // Where grains leave the world, only the GPU knows which.
+        // Where grains leave the world, the host has to ask how many.
         let is_known = !leaving && bounds.low[0] <= bounds.high[0];
         let known = is_known.then_some((bounds, kept));
         self.sort(host, (leaving, true), known)?;

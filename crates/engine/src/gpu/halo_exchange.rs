@@ -11,19 +11,45 @@ use std::sync::Arc;
 /// Data that one subdomain passes to another of the same process.
 pub(crate) type HaloMessage = Box<dyn Any + Send>;
 
-/// Positions and motion of the particles that are ghosts in another subdomain.
+/// Words before the records of a packed halo; the first one is a halt flag. A part of a buffer starts at a multiple of 64 words.
+const HEADER: usize = 64;
+/// The records are for a multiple of this many particles, for the same reason.
+const GROUP: usize = 64;
+
+/// Positions and motion of the particles that are ghosts in another subdomain, in one memory, so that one copy takes all along.
 pub(super) struct PackedHalo<C, R> {
+    whole: Arc<Buffer<u32>>,
+    /// Whether the subdomain halts: one word. Only grains use it.
+    pub halts: Buffer<u32>,
     pub coordinates: Buffer<C>,
     pub motions: Buffer<R>,
 }
 
+/// The words at which coordinates and motions begin, and all words, for this many particles with this many numbers of motion each.
+fn layout<C, R>(particles: usize, numbers: usize) -> [usize; 3] {
+    let room = particles.max(1).next_multiple_of(GROUP);
+    let words = |bytes: usize| bytes / size_of::<u32>();
+    let motions = HEADER + words(RECORD * room * size_of::<C>());
+    [HEADER, motions, motions + words(numbers * room * size_of::<R>())]
+}
+
 impl<C: Number, R: Number> PackedHalo<C, R> {
-    /// Room for this many particles, with this many numbers of motion each.
+    /// Room for this many particles, with this many numbers of motion each. The halt flag is zero.
     pub fn new(gpu: &Gpu, particles: usize, numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
-        Ok(PackedHalo {
-            coordinates: gpu.buffer(RECORD * particles, "domains")?,
-            motions: gpu.buffer(numbers * particles, "domains")?,
-        })
+        let [.., all] = layout::<C, R>(particles, numbers);
+        Ok(PackedHalo::within(Arc::new(gpu.zeros(all, "domains")?), particles, numbers))
+    }
+
+    /// A halo in the memory of these words.
+    fn within(whole: Arc<Buffer<u32>>, particles: usize, numbers: usize) -> PackedHalo<C, R> {
+        let [coordinates, motions, all] = layout::<C, R>(particles, numbers);
+        let items = |from: usize, to: usize, size: usize| (to - from) * size_of::<u32>() / size;
+        PackedHalo {
+            halts: whole.part_from(0, 1),
+            coordinates: whole.part_from(coordinates, items(coordinates, motions, size_of::<C>())),
+            motions: whole.part_from(motions, items(motions, all, size_of::<R>())),
+            whole,
+        }
     }
 
     /// Two buffers with minimal room: the data of the step before may still be on their way to another GPU.
@@ -34,12 +60,20 @@ impl<C: Number, R: Number> PackedHalo<C, R> {
         ])
     }
 
-    /// Makes room for this many particles; the contents are lost.
+    /// The same memory for this many particles, or other memory if there is too little; the contents are lost.
+    pub fn resized(&self, gpu: &Gpu, particles: usize, numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
+        let [.., all] = layout::<C, R>(particles, numbers);
+        if all <= self.whole.len() {
+            return Ok(PackedHalo::within(self.whole.clone(), particles, numbers));
+        }
+        let [.., room] = layout::<C, R>(particles + particles / 4, numbers);
+        Ok(PackedHalo::within(Arc::new(gpu.zeros(room, "domains")?), particles, numbers))
+    }
+
+    /// Resizes both halos.
     pub fn make_room(packed: &mut [Arc<PackedHalo<C, R>>; 2], gpu: &Gpu, particles: usize, numbers: usize) -> Result<(), GpuError> {
         for packed in packed {
-            if packed.coordinates.len() < RECORD * particles {
-                *packed = Arc::new(PackedHalo::new(gpu, particles + particles / 4, numbers)?);
-            }
+            *packed = Arc::new(packed.resized(gpu, particles, numbers)?);
         }
         Ok(())
     }
@@ -52,16 +86,21 @@ struct PeerCopy<C, R> {
     gpu: Gpu,
 }
 
+/// A halo that was copied to a GPU, and its number of particles.
+struct ArrivedHalo<C, R> {
+    packed: PackedHalo<C, R>,
+    particles: usize,
+}
+
 impl<C: Number, R: Number> PeerCopy<C, R> {
-    /// Copies the halo to a GPU, with this many numbers of motion of each particle. `None` without particles.
-    fn copied(&self, numbers: usize, to: &Gpu) -> Result<Option<PackedHalo<C, R>>, GpuError> {
-        if self.particles == 0 {
-            return Ok(None);
-        }
-        Ok(Some(PackedHalo {
-            coordinates: self.gpu.copy_to(&self.packed.coordinates, RECORD * self.particles, to)?,
-            motions: self.gpu.copy_to(&self.packed.motions, numbers * self.particles, to)?,
-        }))
+    /// Copies the halo to a GPU, with this many numbers of motion of each particle.
+    fn copied(&self, numbers: usize, to: &Gpu) -> Result<ArrivedHalo<C, R>, GpuError> {
+        let [.., all] = layout::<C, R>(self.particles, numbers);
+        let whole = self.gpu.copy_to(&self.packed.whole, all, to)?;
+        Ok(ArrivedHalo {
+            packed: PackedHalo::within(Arc::new(whole), self.particles, numbers),
+            particles: self.particles,
+        })
     }
 }
 
@@ -81,7 +120,7 @@ pub(super) trait HaloSource {
     fn shown(&self, side: usize) -> usize;
     /// Number of ghosts of that subdomain's particles.
     fn followed(&self, side: usize) -> usize;
-    /// Updates these ghosts with the packed positions and motion.
+    /// Updates these ghosts, of which there may be none, with the packed positions and motion.
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<Self::Coordinate, Self::Real>);
 }
 
@@ -106,17 +145,13 @@ fn handing<T: HaloSource + ?Sized>(domain: &T, side: usize) -> PeerCopy<T::Coord
     }
 }
 
-/// Updates the ghosts, if there are any.
-fn follow<T: HaloSource + ?Sized>(domain: &T, side: usize, came: Option<PackedHalo<T::Coordinate, T::Real>>) -> Result<(), HaltReason> {
-    let followed = domain.followed(side);
-    match came {
-        None if followed == 0 => Ok(()),
-        Some(packed) if packed.coordinates.len() == RECORD * followed => {
-            domain.update_ghosts(side, &packed);
-            Ok(())
-        }
-        _ => Err(DecodeError.into()),
+/// Updates the ghosts.
+fn follow<T: HaloSource + ?Sized>(domain: &T, side: usize, came: &ArrivedHalo<T::Coordinate, T::Real>) -> Result<(), HaltReason> {
+    if came.particles != domain.followed(side) {
+        return Err(DecodeError.into());
     }
+    domain.update_ghosts(side, &came.packed);
+    Ok(())
 }
 
 impl<T: HaloSource> HaloExchange for T {
@@ -136,14 +171,14 @@ impl<T: HaloSource> HaloExchange for T {
         let (own, numbers) = (handing(self, side), self.numbers_of_motion());
         let there = own.copied(numbers, &theirs.gpu)?;
         let here = theirs.copied(numbers, &own.gpu)?;
-        follow(self, side, here)?;
+        follow(self, side, &here)?;
         Ok(Box::new(there))
     }
 
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason> {
         let came = halo_messages
-            .downcast::<Option<PackedHalo<T::Coordinate, T::Real>>>()
+            .downcast::<ArrivedHalo<T::Coordinate, T::Real>>()
             .map_err(|_| HaltReason::from(DecodeError))?;
-        follow(self, side, *came)
+        follow(self, side, &came)
     }
 }

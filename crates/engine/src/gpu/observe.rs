@@ -235,7 +235,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
             GrainLaunch::ForcesAndMotion => self.forces_and_motion_of_grains(host, ahead),
             GrainLaunch::Bodies => {
                 self.finish_step(host, ahead);
-                self.show();
+                self.show(ahead);
                 Ok(())
             }
         }

@@ -203,7 +203,8 @@ pub fn unpack<R: Real, C: Real>(
     }
 }
 
-/// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity.
+/// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity. The first word of
+/// `halts` becomes the halt flag for the next step.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn show<R: Real, C: Real>(
@@ -211,12 +212,18 @@ pub fn show<R: Real, C: Real>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
+    flags: &[u32],
     coordinates: &mut [Record<C>],
     motions: &mut [Record<R>],
+    halts: &mut [u32],
     m: u32,
+    parity: u32,
     #[comptime] frictional: bool,
 ) {
     let k = ABSOLUTE_POS;
+    if k == 0usize {
+        halts[0] = flags[(1u32 - parity) as usize + HALTED];
+    }
     if k < m as usize {
         let i = place[k] as usize;
         coordinates[k] = position[i];
@@ -230,20 +237,28 @@ pub fn show<R: Real, C: Real>(
     }
 }
 
-/// Updates m ghost particles from their originals, see [`show()`].
+/// Updates m ghost particles from their originals, see [`show()`]. Halts the next step if the other subdomain halts.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn follow<R: Real, C: Real>(
     place: &[u32],
     coordinates: &[Record<C>],
     motions: &[Record<R>],
+    halts: &[u32],
     position: &mut [Record<C>],
     velocity: &mut [Record<R>],
     spin: &mut [Record<R>],
+    flags: &mut [u32],
     m: u32,
+    parity: u32,
     #[comptime] frictional: bool,
 ) {
     let k = ABSOLUTE_POS;
+    if k == 0usize {
+        if halts[0] != 0u32 {
+            flags[(1u32 - parity) as usize + HALTED] = 1u32;
+        }
+    }
     if k < m as usize {
         let i = place[k] as usize;
         position[i] = coordinates[k];

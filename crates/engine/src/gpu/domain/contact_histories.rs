@@ -90,7 +90,7 @@ impl<R: Number> HostHistories<R> {
         self.start[m] as usize
     }
 
-    /// A message with the entries of these grains, which are numbered anew.
+    /// A message with the entries of these grains, which are numbered from zero on.
     pub fn message_of(&self, which: &[usize]) -> Vec<u8> {
         let (mut whose, mut entries) = (Vec::new(), Vec::new());
         for (number, &k) in which.iter().enumerate() {

@@ -6,7 +6,6 @@ use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
-use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
@@ -70,16 +69,19 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         self.belongings.make_room(gpu, self.shown, widths)?;
         self.sent_columns.make_room(gpu, self.followed_ghosts, widths)?;
         PackedHalo::make_room(&mut self.packed, gpu, self.shown, 2 * RECORD)?;
-        make_room(gpu, &mut self.reported.coordinates, RECORD * self.followed_ghosts, "domains")?;
-        make_room(gpu, &mut self.reported.motions, 2 * RECORD * self.followed_ghosts, "domains")
+        self.reported = self.reported.resized(gpu, self.followed_ghosts, 2 * RECORD)?;
+        Ok(())
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Packs positions and motion of the owned grains that are ghosts elsewhere.
-    pub(in crate::gpu) fn show(&self) {
-        for side in self.sides().iter().filter(|side| side.shown > 0) {
-            let (count, dim) = units(side.shown);
+    /// Packs positions and motion of the owned grains that are ghosts elsewhere, after the step that was queued `ahead` steps after the host's clock, and
+    /// the flag whether this subdomain halts then.
+    pub(in crate::gpu) fn show(&mut self, ahead: u32) {
+        let parity = ahead & 1;
+        self.border.iter_mut().for_each(|border| border.parity = parity);
+        for side in self.sides() {
+            let (count, dim) = units(side.shown.max(1));
             show::launch::<R, C>(
                 self.gpu.client(),
                 count,
@@ -88,12 +90,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.position[self.now].records(),
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),
+                self.flags.argument(),
                 side.packed[self.now].coordinates.records(),
                 side.packed[self.now].motions.records(),
+                side.packed[self.now].halts.argument(),
                 side.shown as u32,
+                parity,
                 self.kind.frictional,
             );
-            side.belongings.gather(&self.gpu, &self.changing(), &side.own, side.shown);
+            if side.shown > 0 {
+                side.belongings.gather(&self.gpu, &self.changing(), &side.own, side.shown);
+            }
         }
     }
 
@@ -192,8 +199,10 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
     }
 
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {
-        let side = self.side(side);
-        let (count, dim) = units(side.followed_ghosts);
+        let border = self.border.as_ref().expect("a domain has a border");
+        let side = &border.sides[side];
+        // Also without ghosts, as the other subdomain may halt.
+        let (count, dim) = units(side.followed_ghosts.max(1));
         follow::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -201,10 +210,13 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
             side.ghosts.argument(),
             packed.coordinates.records(),
             packed.motions.records(),
+            packed.halts.argument(),
             self.position[self.now].records(),
             self.velocity[self.now].records(),
             self.spin[self.now].records(),
+            self.flags.argument(),
             side.followed_ghosts as u32,
+            border.parity,
             self.kind.frictional,
         );
     }

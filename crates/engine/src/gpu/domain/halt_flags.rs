@@ -1,5 +1,5 @@
 //! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
-//! or an error.
+//! or an error. Neighbors get them with the halo; this transfer is for the others.
 
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};

@@ -57,8 +57,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.ghosts, copies.len(), "domains")?;
         gpu.write_part(&self.ghosts, 0, copies);
         self.followed_ghosts = copies.len();
-        make_room(gpu, &mut self.reported.coordinates, RECORD * self.followed_ghosts, "domains")?;
-        make_room(gpu, &mut self.reported.motions, RECORD * self.followed_ghosts, "domains")
+        self.reported = self.reported.resized(gpu, self.followed_ghosts, RECORD)?;
+        Ok(())
     }
 }
 

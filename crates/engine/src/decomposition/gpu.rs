@@ -4,7 +4,7 @@ use super::load_balancing::LoadSample;
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
 use crate::exchange::{DecodeError, HaltReason, from_bytes, to_bytes};
-use crate::gpu::{GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
+use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
@@ -36,13 +36,13 @@ impl PeerExchange {
     }
 
     /// Exchanges the ghosts that were selected between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
-    fn copy_ghosts_between_peers(
+    pub fn copy_ghosts_between_peers(
         &self,
-        domain: &mut dyn GpuBackend,
+        domain: &mut (impl GhostExchange + ?Sized),
         cuts: &Partition,
         transport: &mut dyn Transport,
     ) -> Result<u64, HaltReason> {
-        self.in_pairs(&mut GhostsOf(domain), cuts, transport)?;
+        self.in_pairs(&mut GhostsOf(&mut *domain), cuts, transport)?;
         Ok(domain.ghost_bytes())
     }
 
@@ -115,9 +115,9 @@ impl<D: HaloExchange + ?Sized> Paired for HaloOf<'_, D> {
 }
 
 /// The ghosts that a subdomain selected for its neighbors.
-struct GhostsOf<'a>(&'a mut dyn GpuBackend);
+struct GhostsOf<'a, D: ?Sized>(&'a mut D);
 
-impl Paired for GhostsOf<'_> {
+impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
     fn hand(&self, side: usize) -> HaloMessage {
         self.0.hand_ghosts(side)
     }

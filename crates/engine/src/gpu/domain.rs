@@ -14,7 +14,7 @@ mod halt_flags;
 mod migration;
 mod packing;
 
-use super::halo_exchange::{HaloExchange, HaloMessage};
+use super::halo_exchange::{GhostExchange, HaloExchange};
 use super::index_map::{Candidates, invert_order, sampled};
 use super::neighbor_lists::make_room;
 use super::{GpuGrains, Number, numbers};
@@ -25,7 +25,6 @@ use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
 use migration::{MigrationBuffer, widths_of, with_reserve};
-use packing::PackedGrains;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
@@ -70,7 +69,7 @@ pub(super) struct DomainState<C, R> {
 }
 
 /// The grains of a subdomain on a GPU, independent of its precision. Messages go to the neighbor subdomains and come from them, in their order.
-pub(crate) trait DomainBackend: HaloExchange {
+pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// Takes over the shared grains, by their indices before the grains were uploaded.
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
     /// A message with the forces on the grains of free bodies that are here.
@@ -103,14 +102,6 @@ pub(crate) trait DomainBackend: HaloExchange {
         bonded: &HashSet<u32>,
         by_messages: bool,
     ) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
-    /// Data for the neighbor with this number: the ghosts that were selected for it.
-    fn hand_ghosts(&self, side: usize) -> HaloMessage;
-    /// Copies the ghosts of both between their GPUs, and keeps those for this subdomain. Returns those for the other one.
-    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
-    /// Keeps the ghosts that the other one copied to this GPU.
-    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
-    /// Size of all ghosts that were selected for others \[bytes\].
-    fn ghost_bytes(&self) -> u64;
     /// Receives the ghosts, unless they came from GPUs, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Number of owned grains, without ghosts.
@@ -339,24 +330,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         by_messages: bool,
     ) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
         self.select_ghosts(host, blocks_in_reach, bonded, by_messages)
-    }
-
-    fn hand_ghosts(&self, side: usize) -> HaloMessage {
-        Box::new(self.outgoing_ghosts(side))
-    }
-
-    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
-        self.copy_ghosts_of(side, theirs)
-    }
-
-    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
-        self.take_ghosts(side, copied)
-    }
-
-    fn ghost_bytes(&self) -> u64 {
-        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
-        let ghosts: usize = sides.iter().map(|side| side.shown).sum();
-        ghosts as u64 * PackedGrains::<C, R>::bytes_each(&widths_of(&self.belongings()))
     }
 
     fn list_with(&mut self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

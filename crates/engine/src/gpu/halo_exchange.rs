@@ -136,6 +136,18 @@ pub(crate) trait HaloExchange {
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason>;
 }
 
+/// Exchange of the ghosts that were selected at a rebuild of the lists, between GPUs.
+pub(crate) trait GhostExchange {
+    /// Data for the neighbor with this number: the ghosts that were selected for it.
+    fn hand_ghosts(&self, side: usize) -> HaloMessage;
+    /// Copies the ghosts of both between their GPUs, and keeps those for this subdomain. Returns those for the other one.
+    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
+    /// Keeps the ghosts that the other one copied to this GPU.
+    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
+    /// Size of all ghosts that were selected for others \[bytes\].
+    fn ghost_bytes(&self) -> u64;
+}
+
 /// Data for the neighbor subdomain with this number.
 fn handing<T: HaloSource + ?Sized>(domain: &T, side: usize) -> PeerCopy<T::Coordinate, T::Real> {
     PeerCopy {

@@ -135,8 +135,8 @@ impl<C: Number> Cells<C> {
     }
 
     /// Writes the indices of the marked ones of n particles to the start of `found`, and returns their number.
-    pub(super) fn list_marked(&self, gpu: &Gpu, n: usize, found: &Buffer<u32>) -> Result<usize, GpuError> {
-        gpu.compact(&self.lengths, n, found, &self.kept)?;
+    pub(super) fn list_marked(&mut self, gpu: &Gpu, n: usize, found: &Buffer<u32>) -> Result<usize, GpuError> {
+        self.workspace.compact(gpu, &self.lengths, n, found, &self.kept)?;
         Ok(gpu.download(&self.kept)?[0] as usize)
     }
 }

@@ -127,12 +127,21 @@ impl FluidSubdomain {
             remote.send_migrating(flow, &cuts.owned(rank), &cuts.owned_by(&partners))
         })?;
         let received = exchange(transport, &partners, messages)?;
+        let by_messages = self.peer_exchange.is_none();
         let (messages, spent) = on_gpu(local, |remote, flow, _, _| {
             remote.receive_migrating(flow, &received)?;
-            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank))?)
+            Ok(remote.ghosts_for(flow, &cuts.halo_per_neighbor(rank), by_messages)?)
         })?;
         self.selecting += spent;
-        let received = exchange(transport, cuts.beside(rank), messages)?;
+        let received = match &self.peer_exchange {
+            None => exchange(transport, cuts.beside(rank), messages)?,
+            Some(peer_exchange) => {
+                self.halo_message += on_gpu(local, |remote, _, _, _| {
+                    peer_exchange.copy_ghosts_between_peers(remote, cuts, transport)
+                })?;
+                Vec::new()
+            }
+        };
         on_gpu(local, |remote, flow, _, _| remote.list_with(flow, &received))?;
         Ok(sent)
     }

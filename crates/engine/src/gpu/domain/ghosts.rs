@@ -5,7 +5,7 @@ use super::halo::HaloSide;
 use super::migration::{widths_of, with_reserve};
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
-use crate::gpu::halo_exchange::HaloMessage;
+use crate::gpu::halo_exchange::{GhostExchange, HaloMessage};
 use crate::gpu::neighbor_lists::{box_around, make_room};
 use crate::gpu::{GpuGrains, Number};
 use crate::populations::Populations;
@@ -183,8 +183,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
-    /// As [`super::DomainBackend::hand_ghosts`].
-    pub(super) fn outgoing_ghosts(&self, side: usize) -> PackedGhosts<C, R> {
+    fn outgoing_ghosts(&self, side: usize) -> PackedGhosts<C, R> {
         let side = &self.border.as_ref().expect("a domain has a border").sides[side];
         PackedGhosts {
             packed: side.outgoing.clone(),
@@ -192,23 +191,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             bounds: side.outgoing_box,
             gpu: self.gpu.clone(),
         }
-    }
-
-    /// As [`super::DomainBackend::copy_ghosts`].
-    pub(super) fn copy_ghosts_of(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
-        let theirs = theirs.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        let (own, widths) = (self.outgoing_ghosts(side), widths_of(&self.belongings()));
-        let there = own.copied(&widths, &theirs.gpu)?;
-        let here = theirs.copied(&widths, &own.gpu)?;
-        self.border().sides[side].incoming = Some(here);
-        Ok(Box::new(there))
-    }
-
-    /// As [`super::DomainBackend::receive_ghosts`].
-    pub(super) fn take_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
-        let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        self.border().sides[side].incoming = Some(*copied);
-        Ok(())
     }
 
     /// Appends the ghosts that came from GPUs, or in these messages, behind all other grains; returns the number of ghosts, and a box that contains the
@@ -247,6 +229,33 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
         }
         Ok((self.n - before, bounds))
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuGrains<C, R> {
+    fn hand_ghosts(&self, side: usize) -> HaloMessage {
+        Box::new(self.outgoing_ghosts(side))
+    }
+
+    fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
+        let theirs = theirs.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
+        let (own, widths) = (self.outgoing_ghosts(side), widths_of(&self.belongings()));
+        let there = own.copied(&widths, &theirs.gpu)?;
+        let here = theirs.copied(&widths, &own.gpu)?;
+        self.border().sides[side].incoming = Some(here);
+        Ok(Box::new(there))
+    }
+
+    fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
+        self.border().sides[side].incoming = Some(*copied);
+        Ok(())
+    }
+
+    fn ghost_bytes(&self) -> u64 {
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        let ghosts: usize = sides.iter().map(|side| side.shown).sum();
+        ghosts as u64 * PackedGrains::<C, R>::bytes_each(&widths_of(&self.belongings()))
     }
 }
 

@@ -6,6 +6,7 @@
 //! again. The GPU does this itself, as for grains.
 
 mod boundary_forces;
+mod ghosts;
 mod halo;
 
 use super::muller::GpuMuller;
@@ -13,7 +14,7 @@ use super::{GpuFluid, body_in_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
 use crate::flow::{Flow, IterationError};
 use crate::gpu::domain::RESERVE;
-use crate::gpu::halo_exchange::{HaloExchange, HaloSource};
+use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
@@ -29,6 +30,7 @@ use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Ownership of particles in a decomposition-invariant run, and the halo of a subdomain.
@@ -106,7 +108,7 @@ impl FluidNeighbors for NoNeighbors {
 }
 
 /// Fluids of a subdomain on a GPU, independent of their precision. Messages go to the neighbor subdomains and come from them, in their order.
-pub(crate) trait FluidDomainBackend: HaloExchange {
+pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange {
     /// Takes over the shared fluid, by its indices before the upload.
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
     /// A message with the forces on the own body boundary particles. `None` if no body is coupled to fluids.
@@ -128,9 +130,10 @@ pub(crate) trait FluidDomainBackend: HaloExchange {
     fn send_migrating(&mut self, host: &mut Flow, own: &Block<f64>, others: &[Block<f64>]) -> Result<(u64, Vec<Vec<u8>>), HaltReason>;
     /// Receives migrating particles.
     fn receive_migrating(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Messages with the ghosts for each of these blocks, and the time of their selection.
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>]) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
-    /// Receives the ghosts, and rebuilds all lists.
+    /// Selects and packs the ghosts for each of these blocks. Returns messages with them, which are empty unless they travel `by_messages`, and the time
+    /// of their selection.
+    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError>;
+    /// Receives the ghosts, unless they came from GPUs, and rebuilds all lists.
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
 }
 
@@ -150,11 +153,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
-            parcel: MigrationBuffer {
-                words: rooms(gpu, 2)?,
-                coordinates: rooms(gpu, 4)?,
-                motions: rooms(gpu, 3)?,
-            },
+            parcel: MigrationBuffer::new(gpu)?,
         }))
     }
 
@@ -187,6 +186,26 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
 }
 
 impl<C: Number, R: Number> MigrationBuffer<C, R> {
+    /// Without room yet.
+    fn new(gpu: &Gpu) -> Result<MigrationBuffer<C, R>, GpuError> {
+        Ok(MigrationBuffer {
+            words: rooms(gpu, 2)?,
+            coordinates: rooms(gpu, 4)?,
+            motions: rooms(gpu, 3)?,
+        })
+    }
+
+    /// As [`MigrationBuffer::make_room`], unless another subdomain still reads the particles: then there is new room.
+    fn make_room_apart(packed: &mut Arc<MigrationBuffer<C, R>>, gpu: &Gpu, m: usize) -> Result<(), GpuError> {
+        if let Some(unread) = Arc::get_mut(packed) {
+            return unread.make_room(gpu, m);
+        }
+        let mut apart = MigrationBuffer::new(gpu)?;
+        apart.make_room(gpu, m)?;
+        *packed = Arc::new(apart);
+        Ok(())
+    }
+
     /// Makes room for m packed particles.
     fn make_room(&mut self, gpu: &Gpu, m: usize) -> Result<(), GpuError> {
         for room in &mut self.words {
@@ -306,7 +325,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
 
     /// Finds owned particles in a block, or outside it if `beyond`. Writes their indices to the start of the buffer `order`, and returns their
     /// number.
-    fn find(&self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
+    fn find(&mut self, block: &Block<f64>, beyond: bool) -> Result<usize, GpuError> {
         let own = (&self.position[self.now], &self.border().owned, self.n);
         self.cells.mark_within(&self.gpu, own, block, beyond);
         self.cells.list_marked(&self.gpu, self.n, &self.order)
@@ -380,12 +399,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         for (column, records) in columns.motions.into_iter().zip(&motions) {
             gpu.write_part(column, RECORD * first, records);
         }
-        let bodies: Vec<u32> = kind.iter().map(|kind| body_in_lists(*kind)).collect();
-        gpu.write_part(&self.member, first, &bodies);
-        gpu.write_part(&self.border().owned, first, &vec![of; m]);
+        Ok(self.mark_appended(kind, of))
+    }
+
+    /// Counts particles of these kinds, which were written behind all others, and marks them as owned or ghosts. Returns the indices of the fluid
+    /// particles among them.
+    fn mark_appended(&mut self, kinds: &[u32], of: u32) -> Vec<u32> {
+        let (m, first) = (kinds.len(), self.n);
+        let bodies: Vec<u32> = kinds.iter().map(|kind| body_in_lists(*kind)).collect();
+        self.gpu.write_part(&self.member, first, &bodies);
+        self.gpu.write_part(&self.border().owned, first, &vec![of; m]);
         self.n += m;
-        let of_fluid = (first as u32..).zip(kind).filter(|(_, kind)| **kind & WALL == 0);
-        Ok(of_fluid.map(|(place, _)| place).collect())
+        let of_fluid = (first as u32..).zip(kinds).filter(|(_, kind)| **kind & WALL == 0);
+        of_fluid.map(|(place, _)| place).collect()
     }
 
     /// Replaces the indices before the sort by the current ones.
@@ -530,7 +556,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(())
     }
 
-    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>]) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
+    fn ghosts_for(&mut self, host: &Flow, blocks_in_reach: &[Block<f64>], by_messages: bool) -> Result<(Vec<Vec<u8>>, Duration), GpuError> {
         let (gpu, mut messages, mut spent) = (self.gpu.clone(), Vec::new(), Duration::ZERO);
         // No check limits how far particles of walls and bodies move in a step.
         let is_limited = !self.plan.moving;
@@ -546,17 +572,26 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
                 _ => self.find(block, false)?,
             };
             spent += clock.elapsed();
-            let packed = self.packed(m)?;
-            self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
-            messages.push(packed.message);
+            if by_messages {
+                let packed = self.packed(m)?;
+                self.border_mut().sides[k].show(&gpu, &packed.fluid)?;
+                messages.push(packed.message);
+            } else {
+                self.pack_ghosts(k, m)?;
+            }
         }
         Ok((messages, spent))
     }
 
     fn list_with(&mut self, host: &mut Flow, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         let gpu = self.gpu.clone();
-        for (k, message) in messages.iter().enumerate() {
-            let fluid = self.unpacked(message, GHOST)?;
+        for k in 0..self.border().sides.len() {
+            let incoming = self.border_mut().sides[k].incoming.take();
+            let fluid = match (incoming, messages.get(k)) {
+                (Some(ghosts), _) => self.append_ghosts(&ghosts)?,
+                (None, Some(message)) => self.unpacked(message, GHOST)?,
+                (None, None) => Vec::new(),
+            };
             self.border_mut().sides[k].follow(&gpu, &fluid)?;
         }
         self.sort(host)?;

@@ -1,6 +1,8 @@
 //! Halo of the fluids in a subdomain.
 
 use super::super::GpuFluid;
+use super::MigrationBuffer;
+use super::ghosts::PackedGhosts;
 use crate::exchange::enclose;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
@@ -24,6 +26,11 @@ pub(super) struct HaloSide<C, R> {
     pub column: Buffer<R>,
     /// The same records for the ghosts, as received in a message.
     pub reported: PackedHalo<C, R>,
+    /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
+    pub outgoing: Arc<MigrationBuffer<C, R>>,
+    pub outgoing_kinds: Arc<Vec<u32>>,
+    /// Ghosts that came from the other GPU, until they are unpacked.
+    pub incoming: Option<PackedGhosts<C, R>>,
 }
 
 impl<C: Number, R: Number> HaloSide<C, R> {
@@ -37,6 +44,9 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             packed: PackedHalo::twice(gpu, RECORD)?,
             column: gpu.buffer(RECORD, "domains")?,
             reported: PackedHalo::new(gpu, 1, RECORD)?,
+            outgoing: Arc::new(MigrationBuffer::new(gpu)?),
+            outgoing_kinds: Arc::default(),
+            incoming: None,
         };
         side.show(gpu, own)?;
         side.follow(gpu, copies)?;

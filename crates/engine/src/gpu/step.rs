@@ -20,8 +20,8 @@ use std::time::Instant;
 /// Maximum number of steps that are queued before the host reads the flags.
 pub(super) const BATCH: usize = 128;
 
-/// Most grains whose launches are worth repeating. The host launches the steps of more grains in less time than they run.
-const MOST_REPEATED: usize = 200_000;
+/// Number of grains up to which a launch takes the host longer than the GPU.
+const FEW: usize = 200_000;
 
 /// Passes of the GPU that the profile distinguishes. The host waits for many steps at once, so it cannot time the parts of a step. For fluids there
 /// are steps, lists, and the exchange through inlets and outlets.
@@ -115,9 +115,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         })
     }
 
-    /// Whether the grains are so few, and the GPU such, that repeated launches pay.
+    /// Whether the grains are so few, and the GPU such, that launches are repeated.
     pub(super) fn is_repeated(&self) -> bool {
-        self.n <= MOST_REPEATED && self.gpu.can_record()
+        self.n <= FEW && self.gpu.can_record()
     }
 
     /// Whether these flags require an action of the host.
@@ -147,10 +147,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if servos_run_on_host(host) {
             return 1;
         }
-        // Half the lifetime of the previous lists, or of the present ones so far. Steps that are queued behind lists out of date are launched in
-        // vain.
+        // The lifetime of the previous lists, or of the present ones so far. Steps that are queued behind lists out of date are launched in vain: with
+        // few grains that takes as long as a wait, so their batches are half as long.
         let lasting = self.interval.max(self.since_rebuild);
-        let batch = (lasting / 2).clamp(1, BATCH as u64).min(most);
+        let part = if self.n <= FEW { 2 } else { 1 };
+        let batch = (lasting / part).clamp(1, BATCH as u64).min(most);
         batch.min(until_walls_exceed_skin(host, batch)).max(1)
     }
 

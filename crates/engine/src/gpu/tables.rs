@@ -542,7 +542,8 @@ impl<R: Number> Rows<R> {
 
     /// Number of entries in the rows of the first n grains.
     pub(super) fn ends(&self, gpu: &Gpu, n: usize) -> Result<u64, GpuError> {
-        let counts = gpu.download_part(&self.count, 0..n).wait()?;
-        Ok(counts.into_iter().map(u64::from).sum())
+        let sums = gpu.buffer(n + 1, "numbers of entries")?;
+        gpu.exclusive_scan(&self.count, n, &sums)?;
+        Ok(gpu.download_part(&sums, n..n + 1).wait()?[0].into())
     }
 }

@@ -144,28 +144,38 @@ pub fn marked_rows<C: Real>(
         let at = first_entry(i, tile_first);
         let mut entered = 0u32;
         let mut candidate = 0u32;
-        let mut word = 0u32;
         for g in 0..number_of_grids as usize {
             let reach = radius + grids[g * 8usize + 4usize] + skin;
             let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
             while entered < listed && walk.goes_on() {
                 let run = next_run(&mut walk, first, false);
-                for j in run.first..run.end {
+                // The candidates of this run. From one bit that is set to the next, as few are.
+                let end = candidate + (run.end - run.first) as u32;
+                let mut k = candidate;
+                while k < end {
                     let mut is_listed = false;
-                    if candidate / BITS < words {
-                        if candidate % BITS == 0u32 {
-                            word = marks[(candidate / BITS) as usize * n as usize + i];
+                    if k / BITS < words {
+                        let rest = marks[(k / BITS) as usize * n as usize + i] >> (k % BITS);
+                        if rest == 0u32 {
+                            k = (k / BITS + 1u32) * BITS;
+                        } else {
+                            k += rest.trailing_zeros();
+                            is_listed = k < end;
                         }
-                        is_listed = (word >> (candidate % BITS)) & 1u32 == 1u32;
                     } else {
+                        let j = run.first + (k - candidate) as usize;
                         is_listed = is_neighbor::<C>(i, j, &center, radius, position, skin);
+                        if !is_listed {
+                            k += 1u32;
+                        }
                     }
                     if is_listed {
-                        list[at + entered as usize * TILE] = j as u32;
+                        list[at + entered as usize * TILE] = run.first as u32 + (k - candidate);
                         entered += 1u32;
+                        k += 1u32;
                     }
-                    candidate += 1u32;
                 }
+                candidate = end;
             }
         }
     }

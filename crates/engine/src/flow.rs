@@ -19,6 +19,7 @@ mod passes;
 pub(crate) mod pressure_solver;
 mod sample;
 mod shifting;
+mod skin;
 pub(crate) mod suspension;
 mod tension;
 mod xsph;
@@ -42,7 +43,7 @@ use suspension::Suspension;
 use crate::fields::FluidFields;
 use crate::periodic::check_periods;
 use crate::refusal::WorldError;
-use crate::search::{Cells, Pairs};
+use crate::search::{Cells, Pairs, SkinTuning};
 use crate::surroundings::Surroundings;
 use crate::world::{Fluids, GhostSelection, Solver, StateLaw, TimeStep, Vec3, World};
 use seixo_laws::fluid::Smoother;
@@ -56,7 +57,7 @@ use seixo_sweeps::periodic::SHEARED;
 /// Share of the limit of the time step that "auto" takes.
 const AUTO_OF_LIMIT: f64 = 0.625;
 
-/// Skin of the neighbor lists where the scene gives none, in spacings.
+/// Skin of the neighbor lists where the scene gives none, at the start of a run, in spacings.
 const SKIN_OF_SPACING: f64 = 0.3;
 
 /// Fluids and their state.
@@ -65,6 +66,10 @@ pub(crate) struct Flow {
     pub plan: Fluids,
     pub fields: FluidFields,
     pub cells: Cells,
+    /// Present unless the skin of the lists is given.
+    pub skin_tuning: Option<SkinTuning>,
+    /// Number of steps since the last rebuild of the neighbor lists.
+    pub steps_since_listed: u64,
     /// Pairs inside a part are in one row, pairs across parts in both. For solvers that list pairs twice, and in decomposition-invariant worlds, all
     /// are in both.
     pub pairs: Pairs,
@@ -189,9 +194,11 @@ impl Flow {
             ));
         }
         let skin = settings.skin.unwrap_or(SKIN_OF_SPACING * fluids.spacing);
+        let skin_tuning = skin::tuning(&fluids, surroundings, skin);
         let half_support = 0.5 * fluids.support;
         let mut cells = Cells::new(std::iter::once(half_support), settings.search, skin);
         (cells.kind, cells.sides, cells.halvings) = (sides, surroundings.context.stepping.sides, 1);
+        cells.widest = skin_tuning.map_or(skin, |tuning| tuning.widest());
         let is_bounded = !fluids.boundary.position.is_empty();
         let passes = !(fluids.inlets.is_empty() && fluids.outlets.is_empty());
         let body_boundaries = BodyBoundaries::of(&fluids, surroundings.walls.given.len());
@@ -250,6 +257,8 @@ impl Flow {
             projector: PressureSolver::new(&fluids),
             fields: FluidFields::default(),
             cells,
+            skin_tuning,
+            steps_since_listed: 0,
             pairs: Pairs::default(),
             decomposition_invariant: settings.decomposition_invariant,
             ghost_selection: settings.ghost_selection,

@@ -316,6 +316,11 @@ impl Simulation {
         cells.skin - cells.gap
     }
 
+    /// Skin of the neighbor lists of fluids at the last observation \[m\], if there are fluids. Without one in the settings, it follows their motion.
+    pub fn skin_of_fluids(&self) -> Option<f64> {
+        self.whole.populations.flow.as_ref().map(|flow| flow.cells.skin)
+    }
+
     /// The passes of a step that this simulation needs now, in order, as the CPU takes them. A GPU computes the forces first, and fuses some passes.
     ///
     /// ```

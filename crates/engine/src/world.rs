@@ -609,8 +609,8 @@ pub struct Settings {
     pub scheme: Scheme,
     /// Pair search.
     pub search: Search,
-    /// Skin of the neighbor list \[m\]; `None` = chosen from the radii at first, and that of grains from their motion during the run. Zero rebuilds
-    /// the list at every step.
+    /// Skin of the neighbor list \[m\]; `None` = chosen from radii or spacings at first, and from the motion during the run. Zero rebuilds the list at
+    /// every step.
     pub skin: Option<f64>,
     /// Number of threads; 0 = all cores.
     pub threads: usize,

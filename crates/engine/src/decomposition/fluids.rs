@@ -11,7 +11,7 @@ mod gpu;
 use super::gpu::PeerExchange;
 use super::load_balancing::LoadSample;
 use super::partition::Partition;
-use super::subdomain::{StepStatus, Subdomain, agree, balance, halt, places_by_id};
+use super::subdomain::{StepStatus, Subdomain, agree, balance, halt, places_by_id, sum_of_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange, from_bytes, read, to_bytes};
 use crate::fields::{FluidFields, Sorted};
 use crate::flow::{Columns, Constraint, Flow, FluidReport, Halo, IterationError};
@@ -19,6 +19,7 @@ use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
+use crate::search::ListCounts;
 use crate::state::State;
 use crate::world::{LeavingPolicy, Vec3};
 use seixo_sweeps::fluid::WALL;
@@ -56,10 +57,12 @@ fn is_of_wall(id: u32) -> bool {
 
 impl FluidSubdomain {
     /// Rebuilds the neighbor lists of fluids in all subdomains if one of them needs it; with `takes_away`, removes fluid that left. Otherwise updates
-    /// the ghosts. Returns how many particles migrated to other subdomains.
+    /// the ghosts. These are the status here, and the flags for which its lists are out of date. Returns how many particles migrated to other
+    /// subdomains.
     pub fn go_on(
         &mut self,
         own: StepStatus,
+        raised: u32,
         failure: &mut Option<StepError>,
         takes_away: bool,
         local: &mut LocalDomain,
@@ -67,7 +70,12 @@ impl FluidSubdomain {
     ) -> Result<u64, HaltReason> {
         match agree(transport, own)? {
             StepStatus::Failed => Err(halt(failure.take())),
-            StepStatus::ListsOutOfDate | StepStatus::BodiesLeft => self.migrate(takes_away, local, transport),
+            StepStatus::ListsOutOfDate | StepStatus::BodiesLeft => {
+                let flow = local.populations.flow.as_ref();
+                let lists = flow.map_or_else(ListCounts::default, |flow| flow.list_counts(raised));
+                tune_skin(lists, local, transport)?;
+                self.migrate(takes_away, local, transport)
+            }
             StepStatus::Fine => {
                 let columns: Columns = |flow| {
                     vec![
@@ -186,6 +194,15 @@ impl FluidSubdomain {
         (self.fluid, self.walls) = (shared(false), shared(true));
         Ok(())
     }
+}
+
+/// Chooses the skin of the next lists of fluids by the counts of all subdomains.
+fn tune_skin(own: ListCounts, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+    let flow = local.populations.flow.as_deref_mut();
+    if let Some(flow) = flow.filter(|flow| flow.skin_tuning.is_some()) {
+        flow.tune_skin(&sum_of_lists(own, transport)?);
+    }
+    Ok(())
 }
 
 /// Sends the particles that are for each of these subdomains, and receives theirs. Also returns the time in which they were selected.
@@ -338,7 +355,7 @@ impl Populations {
         } else {
             1.0
         };
-        let reach = at_least.max(reaches * (flow.plan.support + flow.cells.skin));
+        let reach = at_least.max(reaches * (flow.plan.support + flow.cells.widest));
         Partition::cut(&places, count, reach, self.context.domain.as_ref()).map(Some)
     }
 

@@ -203,19 +203,7 @@ impl Subdomain {
         if self.local.populations.grains.skin_tuning.is_none() {
             return Ok(());
         }
-        let is_used_up = f64::from(u8::from(own.is_skin_used_up));
-        let mut all = ListCounts::default();
-        for said in through(&mut self.transport).gather(to_bytes(&[own.grains, own.entries, is_used_up]))? {
-            let [grains, entries, is_used_up] = from_bytes(&said)?[..] else {
-                return Err(DecodeError.into());
-            };
-            let is_skin_used_up = is_used_up > 0.0;
-            all = all.plus(ListCounts {
-                grains,
-                entries,
-                is_skin_used_up,
-            });
-        }
+        let all = sum_of_lists(own, through(&mut self.transport))?;
         self.local.populations.tune_skin(&all);
         Ok(())
     }
@@ -369,6 +357,24 @@ pub fn balance(cuts: &mut Partition, sample: &LoadSample, transport: &mut dyn Tr
         None => cuts.beside(rank).to_vec(),
     };
     Ok((partners, samples.iter().map(|sample| sample.particles).sum()))
+}
+
+/// The counts of the lists of all subdomains together.
+pub fn sum_of_lists(own: ListCounts, transport: &mut dyn Transport) -> Result<ListCounts, HaltReason> {
+    let is_used_up = f64::from(u8::from(own.is_skin_used_up));
+    let mut all = ListCounts::default();
+    for said in transport.gather(to_bytes(&[own.grains, own.entries, is_used_up]))? {
+        let [grains, entries, is_used_up] = from_bytes(&said)?[..] else {
+            return Err(DecodeError.into());
+        };
+        let is_skin_used_up = is_used_up > 0.0;
+        all = all.plus(ListCounts {
+            grains,
+            entries,
+            is_skin_used_up,
+        });
+    }
+    Ok(all)
 }
 
 /// A function that finds the indices of particles by their ids, given all ids in their order.

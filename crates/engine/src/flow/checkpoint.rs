@@ -72,6 +72,7 @@ impl Flow {
         to.put(LEDGER_SECTION, Column::F64(ledger));
         to.put(BOUNDARY, Column::F64(self.plan.boundary.position.concat()));
         self.save_frozen(to);
+        self.save_skin(to);
         if self.has_open_boundaries() {
             self.open_boundaries.save(to);
         } else {

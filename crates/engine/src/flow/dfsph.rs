@@ -312,6 +312,7 @@ impl Flow {
 
     /// Moves fluid particles with their velocities.
     pub fn drift(&mut self, surroundings: &Surroundings) {
+        self.steps_since_listed += 1;
         let n = self.fields.len();
         let stepping = &self.stepping;
         let FluidFields {

@@ -128,6 +128,7 @@ impl Flow {
             ..Flow::new(self.plan.clone(), surroundings)?
         };
         share.projector.solves = self.projector.solves;
+        share.take_over_skin(self);
         share.follow_bodies(surroundings);
         Ok(share)
     }

@@ -289,6 +289,7 @@ impl Flow {
 
     /// Moves all particles by their previous velocities, within their container.
     pub(crate) fn move_in_container(&mut self, surroundings: &Surroundings) {
+        self.steps_since_listed += 1;
         let n = self.fields.len();
         if surroundings.walls.has_moving() {
             self.place_container(surroundings);

@@ -113,6 +113,7 @@ impl Flow {
 
     /// Kick and drift of all fluid particles, and update of their densities.
     pub fn advance(&mut self, surroundings: &Surroundings) {
+        self.steps_since_listed += 1;
         let n = self.fields.len();
         let FluidFields {
             kind,
@@ -215,7 +216,9 @@ impl Flow {
 
     /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin, or one left.
     pub fn rebuild_neighbor_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        if self.flags() & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 {
+        let raised = self.flags();
+        if raised & (SKIN_EXCEEDED | LEFT_DOMAIN) != 0 {
+            self.tune_skin(&self.list_counts(raised));
             self.rebuild_neighbor_lists(surroundings);
         }
     }
@@ -223,7 +226,9 @@ impl Flow {
     /// Rebuilds cells and neighbor lists if a particle, fluid or wall, moved by half the skin; fluid that left the domain stays until the end of the
     /// step.
     pub fn build_lists_if_needed(&mut self, surroundings: &Surroundings) {
-        if self.flags() & SKIN_EXCEEDED != 0 {
+        let raised = self.flags();
+        if raised & SKIN_EXCEEDED != 0 {
+            self.tune_skin(&self.list_counts(raised));
             self.wrap_and_keep_positions(surroundings);
             self.rebuild_lists(surroundings);
         }
@@ -298,6 +303,7 @@ impl Flow {
             kept[..3].copy_from_slice(&now[..3]);
         }
         self.rebuilds += 1;
+        self.steps_since_listed = 0;
     }
 
     /// Sorts the particles into cells, and builds neighbor lists, at their stored positions of the last rebuild.

@@ -122,6 +122,8 @@ pub(crate) struct GpuFluid<C, R> {
     rate: Buffer<R>,
     reference: Buffer<C>,
     rows: Rows<R>,
+    /// Number of entries that were found for the rows, with the room of their tiles.
+    entries: u64,
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
@@ -245,6 +247,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             rate: as_r(&fields.force_density_rate, "forces")?,
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
+            entries: 0,
             key: words("cells")?,
             order: words("the order of cells")?,
             cells: Cells::new(&gpu, host.cells.grids(), n)?,
@@ -329,6 +332,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.rows.count(gpu, &search)?;
         let entries = self.rows.entries(gpu, n)?;
         self.rows.fill(gpu, &search, entries)?;
+        self.entries = entries as u64;
         if host.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
         }
@@ -394,6 +398,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.interval = self.since_rebuild;
         self.since_rebuild = 0;
         host.rebuilds += 1;
+        host.steps_since_listed = 0;
         let (count, dim) = units(self.n);
         if self.plan.sides != OPEN {
             wrap_particles::launch::<R, C>(

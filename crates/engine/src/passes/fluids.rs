@@ -264,6 +264,8 @@ impl Populations {
             flow.open_boundaries.next_id = next_id.first().copied().ok_or_else(|| misfit("section fluid/next_id is empty"))?;
         }
         flow.there = self.walls.all_there().to_vec();
+        flow.restore_skin(state)
+            .ok_or_else(|| misfit("the neighbor lists of its fluids have a skin that does not exist"))?;
         flow.find_running(&self.surroundings());
         flow.follow_bodies(&self.surroundings());
         flow.rebuild_lists(&self.surroundings());

@@ -1,4 +1,4 @@
-//! The skin of the neighbor lists: when it is chosen, and what follows from it.
+//! The skin of the neighbor lists of grains: when it is chosen, and what follows from it.
 
 use crate::checkpoint::misfit;
 use crate::populations::Populations;
@@ -51,8 +51,11 @@ impl Populations {
         }
     }
 
-    /// Takes over the skin of a domain, which all have.
+    /// Takes over the skins of a domain, which all have.
     pub(crate) fn take_over_skin(&mut self, domain: &Populations) {
+        if let (Some(flow), Some(of_domain)) = (&mut self.flow, &domain.flow) {
+            flow.take_over_skin(of_domain);
+        }
         let before = self.grains.skin_tuning.map(|tuning| tuning.skin());
         self.grains.skin_tuning = domain.grains.skin_tuning;
         if let Some(tuning) = self.grains.skin_tuning.filter(|tuning| before != Some(tuning.skin())) {

@@ -1,4 +1,4 @@
-//! The skin of the neighbor lists follows from the motion of the grains.
+//! The skin of the neighbor lists follows from the motion of the grains, or of the particles of fluids.
 //!
 //! A wide skin lasts long, but lists many pairs. With a skin s, lists cost in each step
 //!
@@ -6,9 +6,11 @@
 //! p(s) + r(s) (A n + B p(s))    with    p(s) = p₀ ((d + s) / (d + s₀))³    and    r(s) = min(r₀ s₀ / s, 1)
 //! ```
 //!
-//! passes over one entry of a list. Here p is the number of entries, n that of grains, r that of rebuilds per step, and d the diameter of a grain. The
-//! index 0 is for the lists so far. All of these are counted; only A and B, of [`ListCost`], were measured before. So the choice has no clock in it.
-//! It is the same on any number of threads and domains, and after a restart.
+//! passes over one entry of a list. Here p is the number of entries, n that of grains, r that of rebuilds per step, and d the diameter of a grain. For
+//! fluids, n is the number of particles, and d the support. The index 0 is for the lists so far. All of these are counted; only A and B, of
+//! [`ListCost`], were measured before. So the choice has no clock in it. It is the same on any number of threads and domains, and after a restart.
+
+use crate::world::Solver;
 
 /// Skins to choose from \[default skins\]. The step of √2 is so small that the best of them costs hardly more than the optimum.
 const LADDER: [f64; 10] = [0.177, 0.25, 0.354, 0.5, 0.707, 1.0, 1.414, 2.0, 2.828, 4.0];
@@ -41,16 +43,30 @@ impl ListCost {
         };
         ListCost { grain, entry }
     }
+
+    /// The same for fluids of this solver. A step of some solvers passes over the entries several times, so that a rebuild costs fewer steps.
+    pub fn of_fluid(is_on_gpu: bool, solver: Solver) -> ListCost {
+        let (grain, entry) = if is_on_gpu { (50.0, 5.0) } else { (1000.0, 20.0) };
+        let passes = match solver {
+            Solver::WeaklyCompressible => 1.0,
+            Solver::Muller2003 => 2.0,
+            Solver::Incompressible => 10.0,
+        };
+        ListCost {
+            grain: grain / passes,
+            entry: entry / passes,
+        }
+    }
 }
 
 /// Counts of neighbor lists that are out of date, in one domain or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ListCounts {
-    /// Number of grains, without ghost particles.
+    /// Number of grains, or of particles of fluids, without ghost particles.
     pub grains: f64,
     /// Number of entries; zero if the skin is not chosen after these lists.
     pub entries: f64,
-    /// Whether grains or walls moved as far as the skin allows. Otherwise a grain left the domain.
+    /// Whether grains, fluids or walls moved as far as the skin allows. Otherwise something left the domain.
     pub is_skin_used_up: bool,
 }
 
@@ -70,7 +86,7 @@ impl ListCounts {
 pub struct SkinTuning {
     /// Default skin \[m\].
     default: f64,
-    /// Diameter of a typical grain \[m\].
+    /// Diameter of a typical grain, or support of fluids \[m\].
     diameter: f64,
     /// Indices of the widest and of the present skin in the ladder.
     widest: usize,
@@ -81,7 +97,8 @@ pub struct SkinTuning {
 }
 
 impl SkinTuning {
-    /// Begins with the default skin \[m\], for grains of this diameter \[m\]. It becomes wider only as far as `is_allowed` says.
+    /// Begins with the default skin \[m\], for grains of this diameter, or fluids of this support \[m\]. It becomes wider only as far as `is_allowed`
+    /// says.
     pub fn new(default: f64, diameter: f64, is_allowed: impl Fn(f64) -> bool) -> SkinTuning {
         let wider = (DEFAULT..LADDER.len()).rev().find(|&index| is_allowed(default * LADDER[index]));
         SkinTuning {
@@ -99,9 +116,9 @@ impl SkinTuning {
         self.default * LADDER[self.now]
     }
 
-    /// The widest skin that it may choose \[m\].
+    /// The widest skin that it may choose, or the present one if that is wider \[m\].
     pub fn widest(&self) -> f64 {
-        self.default * LADDER[self.widest]
+        self.default * LADDER[self.widest.max(self.now)]
     }
 
     /// Whether the skin is chosen after lists that lasted this many steps.
@@ -145,8 +162,13 @@ impl SkinTuning {
 
     /// The same choice in a saved state; `None` if there is no such state.
     pub fn restored(self, saved: &[u64]) -> Option<SkinTuning> {
+        self.restored_beyond(saved).filter(|tuning| tuning.now <= tuning.widest)
+    }
+
+    /// As [`SkinTuning::restored`], but the saved skin may be wider than those that are chosen from now on.
+    pub fn restored_beyond(self, saved: &[u64]) -> Option<SkinTuning> {
         let &[now, rebuilds, steps] = saved else { return None };
-        let now = usize::try_from(now).ok().filter(|now| *now <= self.widest)?;
+        let now = usize::try_from(now).ok().filter(|now| *now < LADDER.len())?;
         Some(SkinTuning {
             now,
             rebuilds,
@@ -278,5 +300,52 @@ mod tests {
         assert_ne!(whole.skin(), DEFAULT_SKIN);
         assert_eq!(new.restored(&[10, 0, 0]), None);
         assert_eq!(new.restored(&[5, 0]), None);
+    }
+
+    #[test]
+    fn a_saved_skin_that_is_too_wide_is_kept_until_a_narrower_one_is_chosen() {
+        let narrow = SkinTuning::new(DEFAULT_SKIN, DIAMETER, |_| false);
+        let saved = [8, 0, 0];
+        assert_eq!(narrow.restored(&saved), None);
+        let mut tuning = narrow.restored_beyond(&saved).unwrap();
+        assert_eq!((tuning.skin(), tuning.widest()), (2.828 * DEFAULT_SKIN, 2.828 * DEFAULT_SKIN));
+        let bed = Flow {
+            entries: 12.0,
+            stride: 1e-7,
+        };
+        for _ in 0..100 {
+            let before = tuning.skin();
+            let (lists, steps) = bed.lists(before);
+            tuning.count(&lists, steps, COST);
+            assert!(tuning.skin() <= before.max(DEFAULT_SKIN));
+        }
+        assert!(tuning.skin() <= DEFAULT_SKIN && tuning.widest() == DEFAULT_SKIN);
+        assert_eq!(narrow.restored_beyond(&[10, 0, 0]), None);
+    }
+
+    #[test]
+    fn a_fast_fluid_gets_a_wider_skin_than_one_at_rest() {
+        // Eighty neighbors within a support of 2.6 spacings, and a skin of 0.3.
+        let (spacing, support) = (1e-2, 2.6e-2);
+        let tuned = |stride: f64, cost: ListCost| {
+            let mut tuning = SkinTuning::new(0.3 * spacing, support, |skin| skin < 0.85 * spacing);
+            for _ in 0..400 {
+                let skin = tuning.skin();
+                let lists = ListCounts {
+                    grains: 1000.0,
+                    entries: (8e4 * (1.0 + skin / support).powi(3)).round(),
+                    is_skin_used_up: true,
+                };
+                tuning.count(&lists, (0.5 * skin / stride).ceil() as u64, cost);
+            }
+            tuning.skin() / spacing
+        };
+        for is_on_gpu in [false, true] {
+            let cost = ListCost::of_fluid(is_on_gpu, Solver::WeaklyCompressible);
+            let [still, fast] = [1e-6, 3e-4].map(|stride| tuned(stride, cost));
+            assert!(still < 0.2 && fast > 0.3, "{still} {fast}");
+            // Where a step passes over the entries more often, entries weigh more.
+            assert!(tuned(3e-4, ListCost::of_fluid(is_on_gpu, Solver::Incompressible)) < fast);
+        }
     }
 }

@@ -57,7 +57,7 @@ fn a_column_ten_thousand_supports_away_collapses_as_at_the_origin() {
 
 #[test]
 fn nearest_images_are_those_of_the_cpu_in_periods_of_any_length() {
-    // Lists reach 0.165 m. So the least span is 1.32 m, which is longer than the second period and does not divide the first.
+    // Lists reach 0.1925 m with the widest skin. So the least span is 1.54 m, which is longer than the second period and does not divide the first.
     let [long, short] = [3.1, 0.5];
     let mut medium = water(30.0);
     (medium.viscosity, medium.background_pressure, medium.density_diffusion) = (1.0, 2e4, 0.1);

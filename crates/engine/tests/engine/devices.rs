@@ -25,6 +25,12 @@ pub fn with_default_skin(world: &World, settings: Settings) -> Settings {
     Settings { skin, ..settings }
 }
 
+/// Skin with which the lists of fluids of this world begin \[m\]. With it from start to end, all devices rebuild lists at the same steps, and wrap
+/// the same particles at periodic sides.
+pub fn first_skin_of_fluids(world: &World) -> Option<f64> {
+    Simulation::new(world.clone(), on_cpu()).unwrap().skin_of_fluids()
+}
+
 /// Largest difference of two columns of vectors, relative to the largest length in the first.
 fn difference(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     assert_eq!(a.len(), b.len());

@@ -2,6 +2,7 @@
 
 use crate::channels::{channel, jet, shaken, speeding};
 use crate::couette::{cavity, couette};
+use crate::devices::first_skin_of_fluids;
 use crate::driven::{drum, paddled, pressed, round_and_round};
 use crate::drops::{SIGMA, SPACING, droplet};
 use crate::pools;
@@ -26,6 +27,7 @@ fn on(device: DeviceChoice, precision: Option<Precision>, world: World) -> Simul
     let settings = Settings {
         device,
         precision,
+        skin: first_skin_of_fluids(&world),
         threads: 1,
         ..Settings::default()
     };
@@ -124,6 +126,7 @@ fn a_checkpoint_goes_on_anywhere() {
         let settings = |device| Settings {
             device,
             precision: Some(Precision::F64),
+            skin: first_skin_of_fluids(&world()),
             threads: 1,
             ..Settings::default()
         };
@@ -306,6 +309,7 @@ fn what_comes_and_goes_does_so_on_a_gpu_too() {
     let settings = Settings {
         device: DeviceChoice::Gpu(None),
         precision: Some(Precision::F64),
+        skin: first_skin_of_fluids(&jet()),
         threads: 1,
         ..Settings::default()
     };
@@ -421,6 +425,7 @@ fn a_checkpoint_of_incompressible_fluids_goes_on_anywhere() {
         let settings = |device| Settings {
             device,
             precision: Some(Precision::F64),
+            skin: first_skin_of_fluids(&world()),
             threads: 1,
             ..Settings::default()
         };

@@ -116,6 +116,7 @@ mod saved;
 mod servos;
 mod shifting;
 mod skin;
+mod skin_of_fluids;
 mod static_tables;
 mod suspension;
 #[cfg(feature = "long-tests")]

@@ -1,6 +1,7 @@
 //! Particle shifting: voids fill, the ledger closes, and the bits are the same everywhere.
 
 use crate::couette::{GAP, cavity, couette};
+use crate::devices::first_skin_of_fluids;
 use crate::pools::{fluids, tank, water};
 use seixo_engine::world::{DeviceChoice, Precision, Settings, Solver, World};
 use seixo_engine::{Simulation, WorldError};
@@ -97,6 +98,7 @@ fn a_gpu_shifts_alike() {
             let settings = Settings {
                 device,
                 precision: Some(Precision::F64),
+                skin: first_skin_of_fluids(&world()),
                 threads: 1,
                 ..Settings::default()
             };

@@ -4,6 +4,7 @@ use crate::alike::assert_same;
 use crate::beds::noise;
 use crate::blocks::pushed;
 use crate::couette::{cavity, couette};
+use crate::devices::first_skin_of_fluids;
 use crate::domains::after;
 use crate::ledgers::assert_same_ledger;
 use crate::pools::{domain, drop_in, fluids, sites, water, wet};
@@ -220,6 +221,7 @@ fn a_gpu_moves_particles_alike() {
             let settings = Settings {
                 device,
                 precision: Some(Precision::F64),
+                skin: first_skin_of_fluids(&world),
                 threads: 1,
                 ..Settings::default()
             };

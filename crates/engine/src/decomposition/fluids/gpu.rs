@@ -1,6 +1,6 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
-use super::{FluidSubdomain, sum_of_errors};
+use super::{FluidSubdomain, sum_of_errors, tune_skin};
 use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
@@ -117,8 +117,10 @@ impl FluidSubdomain {
         }
     }
 
-    /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists; returns how many it sent.
+    /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists, whose skin was used up; returns how many it sent.
     fn migrate_on_gpu(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+        let lists = on_gpu(local, |remote, flow, _, _| Ok(remote.list_counts(flow)?))?;
+        tune_skin(lists, local, transport)?;
         let places = on_gpu(local, |remote, flow, _, _| Ok(remote.prepare(flow)?))?;
         let sample = LoadSample::of(local.populations.fluid_particles(), &places);
         let (partners, _) = balance(&mut self.cuts, &sample, transport)?;

@@ -54,12 +54,12 @@ impl DomainStep<'_> {
         }
     }
 
-    /// Updates ghosts of fluid, or rebuilds its neighbor lists if those of a domain are out of date.
-    fn fluid_lists(&mut self, is_out_of_date: bool, removes: bool, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
-        let own = step_status(failure.as_ref(), is_out_of_date);
+    /// Updates ghosts of fluid, or rebuilds its neighbor lists if those of a domain are out of date, as they are here after any of these flags.
+    fn fluid_lists(&mut self, raised: u32, removes: bool, failure: &mut Option<StepError>) -> Result<(), HaltReason> {
+        let own = step_status(failure.as_ref(), raised != 0);
         self.domain.migrated += self
             .domain
-            .with_fluids(|fluids, local, transport| fluids.go_on(own, failure, removes, local, transport))?;
+            .with_fluids(|fluids, local, transport| fluids.go_on(own, raised, failure, removes, local, transport))?;
         Ok(())
     }
 }
@@ -88,9 +88,9 @@ impl Executor for DomainStep<'_> {
             Exchange::FluidLists(removes) => {
                 self.raised = self.domain.local.populations.flow.as_ref().map_or(0, |flow| flow.flags());
                 let reasons = if removes { SKIN_EXCEEDED | LEFT_DOMAIN } else { SKIN_EXCEEDED };
-                self.fluid_lists(self.raised & reasons != 0, removes, failure)
+                self.fluid_lists(self.raised & reasons, removes, failure)
             }
-            Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN != 0, true, failure),
+            Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN, true, failure),
             Exchange::WallPressures => self
                 .domain
                 .with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),

@@ -9,12 +9,14 @@ use crate::gpu::step::{BATCH, FLUID_LISTS, FLUIDS};
 use crate::gpu::{FinishedSteps, Number, raised, stepping};
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::program::{FluidLaunch, Moment};
+use crate::search::ListCounts;
 use crate::state::Profile;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::surroundings::Surroundings;
 use crate::world::Vec3;
-use seixo_device::gpu::{GpuError, units};
+use seixo_device::gpu::{Buffer, GpuError, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::fluid::{WALL, is_suspended};
 use seixo_sweeps::fluid_lanes::FluidPowerSums;
 use seixo_sweeps::kernels::fluid::count_near;
@@ -42,6 +44,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.is_led &= taken == 0;
         self.since_rebuild += taken;
         (raised(flags), taken)
+    }
+
+    /// Counts of the lists, whose skin was used up.
+    pub(super) fn counts_of_lists(&self, host: &Flow) -> Result<ListCounts, GpuError> {
+        let entries = match &self.border {
+            _ if !host.counts_entries() => 0,
+            // In several domains, wall particles near planes have rows twice.
+            Some(border) => self.entries_of_fluid(&border.owned)?,
+            None => self.entries,
+        };
+        Ok(ListCounts {
+            grains: host.count as f64,
+            entries: entries as f64,
+            is_skin_used_up: true,
+        })
+    }
+
+    /// Entries in the rows of fluid particles that are `owned`; waits for the GPU.
+    fn entries_of_fluid(&self, owned: &Buffer<u32>) -> Result<u64, GpuError> {
+        let mut copies = self.gpu.copies();
+        let [counts, kinds, owned] = [&self.rows.count, &self.kind, owned].map(|words| copies.add(words, 0..self.n));
+        let arrived = copies.wait()?;
+        let [counts, kinds, owned] = [counts, kinds, owned].map(|ticket| arrived.take(ticket));
+        let rows = counts.iter().zip(kinds.iter().zip(&owned));
+        let own = rows.filter(|(_, (kind, owned))| **kind & WALL == 0 && **owned == FREE);
+        Ok(own.map(|(count, _)| u64::from(*count)).sum())
     }
 }
 
@@ -144,6 +172,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let arrived = copies.wait()?;
         Self::receive_loads(host, &arrived, load);
         let (raised, taken) = self.count_queued(&arrived.take(flags), profile);
+        host.steps_since_listed += taken;
         Ok(FinishedSteps {
             raised,
             taken,
@@ -155,6 +184,8 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
     fn rebuild_if_needed(&mut self, host: &mut Flow, raised: u32, profile: &mut Profile) -> Result<(), GpuError> {
         if raised & SKIN_EXCEEDED != 0 {
             let start = Instant::now();
+            let lists = self.counts_of_lists(host)?;
+            host.tune_skin(&lists);
             self.rebuild_neighbor_lists(host)?;
             profile.add_on_gpu(FLUID_LISTS, start, 1);
         }

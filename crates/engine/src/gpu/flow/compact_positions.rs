@@ -36,7 +36,7 @@ impl CompactPositions {
             are_used,
             records: [gpu.buffer(len, "positions")?, gpu.buffer(len, "positions")?],
             are_current: false,
-            scale: CompactScale::within(host.plan.support + host.cells.skin, &host.stepping.sides),
+            scale: CompactScale::within(host.widest_reach(), &host.stepping.sides),
         })
     }
 

@@ -18,6 +18,7 @@ use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
+use crate::search::ListCounts;
 use crate::surroundings::Surroundings;
 use crate::world::GhostSelection;
 use boundary_forces::BoundaryForces;
@@ -123,6 +124,8 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange {
     fn receive_column(&self, column: FluidColumn, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Updates the ghosts of fluid from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Counts of the lists, whose skin was used up.
+    fn list_counts(&self, host: &Flow) -> Result<ListCounts, GpuError>;
     /// Prepares for migration. Returns the positions of some of the owned fluid \[m\].
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the particles that are in the blocks of others, and all ghosts. Returns the number of migrating particles and the messages. Fails if
@@ -496,6 +499,10 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
             self.update_ghosts(k, &side.reported);
         }
         Ok(())
+    }
+
+    fn list_counts(&self, host: &Flow) -> Result<ListCounts, GpuError> {
+        self.counts_of_lists(host)
     }
 
     fn prepare(&mut self, host: &mut Flow) -> Result<Vec<[f64; 3]>, GpuError> {

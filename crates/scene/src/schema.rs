@@ -171,7 +171,7 @@ pub(crate) struct RunSection {
     /// "hierarchical_grid".
     #[serde(default)]
     pub search: Word<Search>,
-    /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step. With "auto", that of grains follows their motion.
+    /// Extra reach of the neighbor list: "auto" or a length; 0 rebuilds it at every step. With "auto", it follows the motion of grains and fluids.
     #[serde(default)]
     #[schemars(example = &"0.2 mm")]
     pub skin: AutoOr<Quantity<Length, NotNegative>>,

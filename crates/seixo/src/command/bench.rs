@@ -84,7 +84,7 @@ pub struct BenchArguments {
     /// Support of the kernel in the tank, in spacings, 1.5 to 6: 2.7 gives about 80 neighbors, 3 about 110
     #[arg(long, value_name = "SPACINGS", default_value_t = tank::SUPPORT)]
     support: f64,
-    /// Skin of the neighbor lists, in meters; default: that of a run, which follows the motion of grains
+    /// Skin of the neighbor lists, in meters; default: that of a run, which follows the motion
     #[arg(long, value_name = "METERS")]
     skin: Option<f64>,
     /// Steps before the measurement, in which the grains settle; default: 20 000 for beds, else 0
@@ -173,7 +173,7 @@ struct Measured {
     /// Speed over that with the first number of threads.
     speedup: Option<f64>,
     bonds_per_particle: f64,
-    /// Skin of the neighbor lists of grains \[m\], and number of their entries.
+    /// Skin of the neighbor lists of grains, or of fluids \[m\], and number of their entries for each particle.
     skin: f64,
     entries_per_particle: f64,
     steps: u64,
@@ -410,6 +410,10 @@ fn measure(
     let speed = |seconds: f64| particles as f64 * steps as f64 / seconds;
     let median = seconds[seconds.len() / 2];
     let contacts = 0.5 * (contacts_before + contacts(simulation)?);
+    let (skin, entries_per_particle) = match simulation.skin_of_fluids().filter(|_| case.is_fluid()) {
+        Some(skin) => (skin, simulation.fluid_neighbors()?[1]),
+        None => (simulation.skin(), simulation.list_entries()? as f64 / particles as f64),
+    };
     let passes = simulation.profile().passes.iter().zip(&before.passes);
     let bonds = simulation.bond_counts()[1] as f64 / particles as f64;
     let is_on_cpu = is_on_cpu(simulation);
@@ -444,8 +448,8 @@ fn measure(
         }),
         speedup: None,
         bonds_per_particle: bonds,
-        skin: simulation.skin(),
-        entries_per_particle: simulation.list_entries()? as f64 / particles as f64,
+        skin,
+        entries_per_particle,
         steps: u64::from(repeat) * steps,
         repeats: repeat,
         rebuilds: simulation.rebuilds() - rebuilds,

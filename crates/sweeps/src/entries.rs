@@ -99,8 +99,8 @@ pub fn contacts_in_row(i: usize, count: u32, tile_first: &[u32], list: &[u32]) -
     contacts
 }
 
-/// Reads a number of packed contact histories, `numbers` for each contact. The first 4 `each` contacts are in the four buffers a to d, `each` of them
-/// in one. All others are in `rest`. `in_spare` is 4 `each`, or 0 if all contacts are in `rest`.
+/// Reads a number of packed contact histories, `numbers` for each contact. Those of the first `in_spare` contacts, which have at most four, are in the
+/// buffers a to d, number by number. All others are in `rest`, contact by contact.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -112,25 +112,20 @@ fn packed_number<R: Real>(
     c: &[R],
     d: &[R],
     rest: &[R],
-    each: u32,
     in_spare: u32,
     #[comptime] numbers: usize,
 ) -> R {
     let mut value = R::new(0.0);
     if contact >= in_spare as usize {
         value = rest[(contact - in_spare as usize) * numbers + number];
+    } else if number == 0usize {
+        value = a[contact];
+    } else if number == 1usize {
+        value = b[contact];
+    } else if number == 2usize {
+        value = c[contact];
     } else {
-        let buffer = contact / each as usize;
-        let place = (contact - buffer * each as usize) * numbers + number;
-        if buffer == 0usize {
-            value = a[place];
-        } else if buffer == 1usize {
-            value = b[place];
-        } else if buffer == 2usize {
-            value = c[place];
-        } else {
-            value = d[place];
-        }
+        value = d[contact];
     }
     value
 }
@@ -148,30 +143,25 @@ fn put_packed_number<R: Real>(
     c: &mut [R],
     d: &mut [R],
     rest: &mut [R],
-    each: u32,
     in_spare: u32,
     #[comptime] numbers: usize,
 ) {
     if contact >= in_spare as usize {
         rest[(contact - in_spare as usize) * numbers + number] = value;
+    } else if number == 0usize {
+        a[contact] = value;
+    } else if number == 1usize {
+        b[contact] = value;
+    } else if number == 2usize {
+        c[contact] = value;
     } else {
-        let buffer = contact / each as usize;
-        let place = (contact - buffer * each as usize) * numbers + number;
-        if buffer == 0usize {
-            a[place] = value;
-        } else if buffer == 1usize {
-            b[place] = value;
-        } else if buffer == 2usize {
-            c[place] = value;
-        } else {
-            d[place] = value;
-        }
+        d[contact] = value;
     }
 }
 
-/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to the buffers a to d and `rest`. The first
-/// 4 `each` contacts of all grains are in a to d, `each` of them in one, if `in_spare` is 4 `each`. If it is 0, all are in `rest`. The contacts of
-/// grain i are numbered from `start[i]` on and end before `start[i + 1]`, see [`contacts_in_row()`].
+/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to the buffers a to d and `rest`. Those of the
+/// first `in_spare` contacts, which have at most four numbers each, are in a to d, number by number. All others are in `rest`, contact by contact. The
+/// contacts of grain i are numbered from `start[i]` on and end before `start[i + 1]`, see [`contacts_in_row()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -187,29 +177,36 @@ pub fn pack_contacts_of<R: Real>(
     c: &mut [R],
     d: &mut [R],
     rest: &mut [R],
-    each: u32,
     in_spare: u32,
     #[comptime] numbers: usize,
 ) {
-    let mut entry = first_entry(i, tile_first);
+    let mut first = first_entry(i, tile_first);
     let tile_end = tile_first[i / TILE + 1usize] as usize;
     let end = start[i + 1usize] as usize;
     let mut at = start[i] as usize;
-    // Entries after the row have no meaning; the last contact is before them.
-    let mut goes_on = at < end && entry < tile_end;
-    while goes_on {
-        let word = list[entry];
-        if word >> IN_CONTACT_BIT == 1u32 {
-            partner[at] = word & PLACE;
+    while at < end && first < tile_end {
+        // Contacts are found first and packed then, so that adjacent threads, whose contacts are at other entries, do not wait for each other.
+        let mut touching = 0u32;
+        let mut entry = first;
+        for s in 0..32u32 {
+            if entry < tile_end {
+                touching |= (list[entry] >> IN_CONTACT_BIT) << s;
+            }
+            entry += TILE;
+        }
+        // Entries after the row have no meaning; the last contact is before them.
+        while touching != 0u32 && at < end {
+            let entry = first + touching.trailing_zeros() as usize * TILE;
+            touching &= touching - 1u32;
+            partner[at] = list[entry] & PLACE;
             #[unroll]
             for number in 0..numbers {
                 let value = history[history_at(entry, number, numbers)];
-                put_packed_number::<R>(value, at, number, a, b, c, d, rest, each, in_spare, numbers);
+                put_packed_number::<R>(value, at, number, a, b, c, d, rest, in_spare, numbers);
             }
             at += 1usize;
         }
-        entry += TILE;
-        goes_on = at < end && entry < tile_end;
+        first += 32usize * TILE;
     }
 }
 
@@ -233,7 +230,6 @@ pub fn carry_history_of<R: Real>(
     c: &[R],
     d: &[R],
     rest: &[R],
-    each: u32,
     in_spare: u32,
     id: &[u32],
     old_id: &[u32],
@@ -250,27 +246,21 @@ pub fn carry_history_of<R: Real>(
     }
     // Both rows have nearly the same order, so each search starts after the pair found last.
     let mut s = 0u32;
-    let mut tried = 0u32;
     while at < end {
-        let mut is_done = tried == count;
-        if !is_done {
-            let old_j = partner[at];
+        let old_j = partner[at];
+        let mut tried = 0u32;
+        let mut found = first;
+        let mut is_found = false;
+        while tried < count && !is_found {
             let entry = first + s as usize * TILE;
-            let j = list[entry] & PLACE;
-            let mut is_same = false;
+            let j = (list[entry] & PLACE) as usize;
             if by_id {
-                is_same = old_id[old_j as usize] == id[j as usize];
+                is_found = old_id[old_j as usize] == id[j];
             } else {
-                is_same = old_of[j as usize] == old_j;
+                is_found = old_of[j] == old_j;
             }
-            if is_same {
-                list[entry] = j | 0x8000_0000u32;
-                #[unroll]
-                for number in 0..numbers {
-                    let value = packed_number::<R>(at, number, a, b, c, d, rest, each, in_spare, numbers);
-                    history[history_at(entry, number, numbers)] = value;
-                }
-                is_done = true;
+            if is_found {
+                found = entry;
             }
             tried += 1u32;
             s += 1u32;
@@ -278,9 +268,14 @@ pub fn carry_history_of<R: Real>(
                 s = 0u32;
             }
         }
-        if is_done {
-            at += 1usize;
-            tried = 0u32;
+        if is_found {
+            list[found] |= 0x8000_0000u32;
+            #[unroll]
+            for number in 0..numbers {
+                let value = packed_number::<R>(at, number, a, b, c, d, rest, in_spare, numbers);
+                history[history_at(found, number, numbers)] = value;
+            }
         }
+        at += 1usize;
     }
 }

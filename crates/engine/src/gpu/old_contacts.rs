@@ -20,10 +20,13 @@ pub(super) struct SpareBuffers<'a, R> {
 }
 
 impl<R> SpareBuffers<'_, R> {
-    /// Number of histories that each buffer has room for, and of those that all take.
-    fn room(&self, numbers: usize) -> [usize; 2] {
-        let each = self.buffers[0].len() / numbers;
-        [each, if self.are_free { each * self.buffers.len() } else { 0 }]
+    /// Number of contacts whose histories they have room for, one number in each buffer.
+    fn room(&self, numbers: usize) -> usize {
+        if self.are_free && numbers <= self.buffers.len() {
+            self.buffers[0].len()
+        } else {
+            0
+        }
     }
 }
 
@@ -97,7 +100,7 @@ impl<R: Number> OldContacts<R> {
         spare: SpareBuffers<'_, R>,
         (contacts, numbers): (usize, usize),
     ) -> Result<(), GpuError> {
-        let [each, in_spare] = spare.room(numbers);
+        let in_spare = spare.room(numbers);
         let [a, b, c, d] = spare.buffers;
         make_room(gpu, &mut self.partner, contacts, "histories of contacts")?;
         make_room(
@@ -121,7 +124,6 @@ impl<R: Number> OldContacts<R> {
             c.argument(),
             d.argument(),
             self.rest.argument(),
-            each as u32,
             in_spare as u32,
             self.grains as u32,
             numbers,
@@ -142,7 +144,7 @@ impl<R: Number> OldContacts<R> {
         by_id: Option<&Buffer<u32>>,
         (known, n, numbers): (u32, usize, usize),
     ) {
-        let [each, in_spare] = spare.room(numbers);
+        let in_spare = spare.room(numbers);
         let [a, b, c, d] = spare.buffers;
         let (count, dim) = units(n);
         old_contacts::carry_histories::launch::<R>(
@@ -161,7 +163,6 @@ impl<R: Number> OldContacts<R> {
             c.argument(),
             d.argument(),
             self.rest.argument(),
-            each as u32,
             in_spare as u32,
             id.argument(),
             // Not read without ids.

@@ -27,16 +27,13 @@ pub fn pack_contacts<R: Real>(
     c: &mut [R],
     d: &mut [R],
     rest: &mut [R],
-    each: u32,
     in_spare: u32,
     n: u32,
     #[comptime] numbers: usize,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        pack_contacts_of::<R>(
-            i, tile_first, list, history, start, partner, a, b, c, d, rest, each, in_spare, numbers,
-        );
+        pack_contacts_of::<R>(i, tile_first, list, history, start, partner, a, b, c, d, rest, in_spare, numbers);
     }
 }
 
@@ -56,7 +53,6 @@ pub fn carry_histories<R: Real>(
     c: &[R],
     d: &[R],
     rest: &[R],
-    each: u32,
     in_spare: u32,
     id: &[u32],
     old_id: &[u32],
@@ -68,8 +64,7 @@ pub fn carry_histories<R: Real>(
     let i = ABSOLUTE_POS;
     if i < n as usize {
         carry_history_of::<R>(
-            i, count[i], tile_first, list, history, old_of, start, partner, a, b, c, d, rest, each, in_spare, id, old_id, known, numbers,
-            by_id,
+            i, count[i], tile_first, list, history, old_of, start, partner, a, b, c, d, rest, in_spare, id, old_id, known, numbers, by_id,
         );
     }
 }

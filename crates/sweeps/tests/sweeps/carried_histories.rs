@@ -30,7 +30,7 @@ proptest! {
         old in partners(),
         touched in prop::collection::vec(any::<bool>(), 12),
         by_id in any::<bool>(),
-        each in 0u32..4,
+        in_spare in 0u32..4,
     ) {
         let old_of: Vec<u32> = std::iter::once(0).chain(order).collect();
         let id: Vec<u32> = old_of.iter().map(|&old| 10 * old).collect();
@@ -47,16 +47,15 @@ proptest! {
         let mut history = vec![0.0; 3 * list.len()];
         let contacts = contacts_in_row(0, old.len() as u32, &[0], &old_list);
         let mut partner = vec![0; contacts as usize];
-        // Room for a few contacts in each of four buffers, and for all others in the last.
-        let in_spare = 4 * each;
-        let mut spare_buffers = [(); 4].map(|()| vec![0.0; 3 * each as usize]);
+        // Room for a few contacts in the four buffers, one number in each, and for all others in the last.
+        let mut spare_buffers = [(); 4].map(|()| vec![0.0; in_spare as usize]);
         let mut rest = vec![0.0; 3 * contacts.saturating_sub(in_spare) as usize];
         let (start, tile_first) = ([0, contacts], [0, old_list.len() as u32]);
         let [a, b, c, d] = &mut spare_buffers;
-        pack_contacts_of::<f64>(0, &tile_first, &old_list, &old_history, &start, &mut partner, a, b, c, d, &mut rest, each, in_spare, 3);
+        pack_contacts_of::<f64>(0, &tile_first, &old_list, &old_history, &start, &mut partner, a, b, c, d, &mut rest, in_spare, 3);
         let count = new.len() as u32;
         carry_history_of::<f64>(
-            0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, a, b, c, d, &rest, each, in_spare, &id, &old_id, 1, 3,
+            0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, a, b, c, d, &rest, in_spare, &id, &old_id, 1, 3,
             by_id,
         );
         for (s, &j) in new.iter().enumerate() {

@@ -34,17 +34,54 @@ pub fn one_each<T>(items: &mut [T]) -> Strided<'_, T> {
     Strided { items, per_part: 1 }
 }
 
+/// Items that a thread writes at once; fewer are not worth a second thread.
+const BLOCK: usize = 1 << 14;
+
+/// Sets `items` to the results of `of` for 0 to n − 1, on all threads. Memory for n items is used again: the system takes longer to provide new memory
+/// than threads take to write to it.
+pub fn refill<T: Copy + Default + Send>(device: &Cpu, items: &mut Vec<T>, n: usize, of: impl Fn(usize) -> T + Sync) {
+    if items.len() != n {
+        // Zeros come from the system, so that each thread is the first to touch its part.
+        *items = vec![T::default(); n];
+    }
+    let write = |block: usize, items: &mut [T]| {
+        for (k, item) in items.iter_mut().enumerate() {
+            *item = of(block * BLOCK + k);
+        }
+    };
+    if n <= BLOCK {
+        return write(0, &mut items[..]);
+    }
+    let data = (Strided {
+        items: &mut items[..],
+        per_part: BLOCK,
+    },);
+    device.run(n.div_ceil(BLOCK), data, |block, (to,): (Strided<T>,)| write(block, to.items));
+}
+
+/// The results of `of` for 0 to n − 1, computed on all threads.
+pub fn computed<T: Copy + Default + Send>(device: &Cpu, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut items = Vec::new();
+    refill(device, &mut items, n, of);
+    items
+}
+
+/// A copy that all threads of a device make, or this one alone.
+fn copied<T: Number>(device: Option<&Cpu>, values: &[T]) -> Vec<T> {
+    device.map_or_else(|| values.to_vec(), |device| computed(device, values.len(), |k| values[k]))
+}
+
 /// A number type of fields.
 trait Number: Copy + Default + Send + Sync {
-    fn column(values: &[Self]) -> Column;
+    fn column(device: Option<&Cpu>, values: &[Self]) -> Column;
     fn from_column(column: &Column) -> Option<Vec<Self>>;
 }
 
 macro_rules! number {
     ($type:ty, $variant:ident) => {
         impl Number for $type {
-            fn column(values: &[Self]) -> Column {
-                Column::$variant(values.to_vec())
+            fn column(device: Option<&Cpu>, values: &[Self]) -> Column {
+                Column::$variant(copied(device, values))
             }
             fn from_column(column: &Column) -> Option<Vec<Self>> {
                 match column {
@@ -173,16 +210,16 @@ macro_rules! fields {
                 $(self.$nested.append(&other.$nested);)?
             }
 
-            /// Copies every field into a checkpoint.
-            pub fn save(&self, to: &mut dyn Sections) {
+            /// Copies every field into a checkpoint, on all threads of the device if there is one.
+            pub fn save(&self, device: Option<&Cpu>, to: &mut dyn Sections) {
                 $(
                     let name = concat!($section, "/", $saved);
                     if !self.$name.is_empty() || !OPTIONAL.contains(&name) {
-                        to.put(name, Number::column(&self.$name));
+                        to.put(name, Number::column(device, &self.$name));
                     }
                 )+
                 $(for (scalar, column) in self.$nested.carried() {
-                    to.put(&format!("{}/{}", $section, scalar.name()), Number::column(column));
+                    to.put(&format!("{}/{}", $section, scalar.name()), Number::column(device, column));
                 })?
             }
 
@@ -289,4 +326,32 @@ fields! {
     "copy" ghost: u32, 1, spare_u32;
     /// Position at the last rebuild x y z, half of the support \[m\].
     "reference" reference: f64, 4, spare_f64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_the_same_on_any_number_of_threads() {
+        for threads in [1, 3] {
+            let cpu = Cpu::new(threads).unwrap();
+            let mut column = vec![7; 3];
+            for n in [0, 3, BLOCK, 3 * BLOCK + 1] {
+                let expected: Vec<u32> = (0..n as u32).map(|k| k + 1).collect();
+                refill(&cpu, &mut column, n, |k| k as u32 + 1);
+                assert_eq!(column, expected);
+                assert_eq!(computed(&cpu, n, |k| k as u32 + 1), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn memory_of_the_right_length_is_used_again() {
+        let cpu = Cpu::new(2).unwrap();
+        let mut column = vec![0.0; 2 * BLOCK];
+        let memory = column.as_ptr();
+        refill(&cpu, &mut column, 2 * BLOCK, |k| k as f64);
+        assert_eq!(column.as_ptr(), memory);
+    }
 }

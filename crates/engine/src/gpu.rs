@@ -25,6 +25,7 @@ mod servos;
 mod step;
 mod strides;
 mod tables;
+mod touching;
 mod transfer;
 mod voxels;
 mod wall_lists;
@@ -47,6 +48,7 @@ use diffusion::GpuDiffusion;
 use domain::DomainState;
 use gear::GpuGear;
 use old_contacts::OldContacts;
+use seixo_device::Cpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace};
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
@@ -141,7 +143,7 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     /// Brings grains and walls of the host up to date, in any state.
     fn download_state(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Contact histories of the touching pairs. Each pair is listed once, by the indices of its grains.
-    fn contact_histories(&self) -> Result<Vec<PairHistory>, GpuError>;
+    fn contact_histories(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError>;
     /// Sorts the grains, rebuilds their neighbor lists, and waits for completion.
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError>;
     /// The arrays of the grains in the memory of the GPU, once all that was queued is done.

@@ -97,7 +97,7 @@ impl DisabledGrains {
         if self.fields.len() == 0 {
             return;
         }
-        self.fields.save(&mut SectionsOfDisabled(to));
+        self.fields.save(None, &mut SectionsOfDisabled(to));
         to.put(&format!("{DISABLED}bonds"), Column::U32(self.bonds.clone()));
     }
 

@@ -3,8 +3,8 @@
 use crate::backend::Backend;
 use crate::events::{OverlapCheck, stopped};
 use crate::exchange::HaltReason;
-use crate::fields::Fields;
-use crate::gpu::{GpuBackend, GpuGrains};
+use crate::fields::{Fields, computed};
+use crate::gpu::{GpuBackend, GpuGrains, PairHistory};
 use crate::guard::{StepError, StepErrorCause};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
@@ -116,7 +116,7 @@ impl LocalDomain {
         mut visit: impl FnMut(&Populations, u32, u32, &[f64; EXTENDED_HISTORY_STRIDE], &[f64; EXTENDED_HISTORY_STRIDE]),
     ) -> Result<(), StepError> {
         if self.populations.grains_on_gpu() {
-            let contact_histories = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
+            let contact_histories = self.contact_histories_of_gpu()?;
             contact_histories
                 .iter()
                 .for_each(|(i, j, of_i, of_j)| visit(&self.populations, *i, *j, of_i, of_j));
@@ -125,6 +125,11 @@ impl LocalDomain {
                 .visit_listed(|i, j, of_i, of_j| visit(&self.populations, i, j, of_i, of_j));
         }
         Ok(())
+    }
+
+    /// Contact histories of all pairs of grains in contact on a GPU.
+    fn contact_histories_of_gpu(&mut self) -> Result<Vec<PairHistory>, StepError> {
+        self.with_gpu_backend(|remote, host| remote.contact_histories(&host.context.device))
     }
 
     pub(crate) fn with_gpu_backend<T>(
@@ -304,14 +309,32 @@ impl LocalDomain {
     /// Saves contact histories; with `are_two`, those of both grains.
     pub(crate) fn save_histories(&mut self, to: &mut dyn Sections, are_two: bool) -> Result<(), StepError> {
         let kept = history_stride(self.populations.context.materials.are_extended);
-        let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
-        self.visit_contacts(|populations, i, j, of_i, of_j| {
-            pair.extend([i, j].map(|place| populations.grains.fields.id[place as usize]));
-            history.extend(&of_i[..kept]);
-            if are_two {
-                of_second.extend(&of_j[..kept]);
-            }
-        })?;
+        let (pair, history, of_second) = if self.populations.grains_on_gpu() {
+            let all = self.contact_histories_of_gpu()?;
+            let (device, id) = (&self.populations.context.device, &self.populations.grains.fields.id);
+            let id_of = |k: usize| {
+                let (i, j, ..) = all[k / 2];
+                id[[i, j][k % 2] as usize]
+            };
+            let numbers = kept * all.len();
+            let of_second = if are_two { numbers } else { 0 };
+            (
+                computed(device, 2 * all.len(), id_of),
+                computed(device, numbers, |k| all[k / kept].2[k % kept]),
+                computed(device, of_second, |k| all[k / kept].3[k % kept]),
+            )
+        } else {
+            let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
+            let id = &self.populations.grains.fields.id;
+            self.populations.visit_listed(|i, j, of_i, of_j| {
+                pair.extend([i, j].map(|place| id[place as usize]));
+                history.extend(&of_i[..kept]);
+                if are_two {
+                    of_second.extend(&of_j[..kept]);
+                }
+            });
+            (pair, history, of_second)
+        };
         if are_two {
             to.put("contacts/of_second", Column::F64(of_second));
         }

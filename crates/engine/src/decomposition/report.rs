@@ -49,7 +49,7 @@ impl Report {
 
     /// Converts the report to named columns.
     pub fn into_state(mut self) -> State {
-        self.fields.save(&mut self.reported);
+        self.fields.save(None, &mut self.reported);
         self.fluids.iter().for_each(|fluids| fluids.save(&mut self.reported));
         self.reported
     }

@@ -65,7 +65,7 @@ impl OpenBoundaries {
 impl Flow {
     /// Saves everything that a restart depends on.
     pub fn save(&self, to: &mut dyn Sections) {
-        self.fields.save(to);
+        self.fields.save(None, to);
         let numbers = |power_sums: &FluidPowerSums| [power_sums.viscous, power_sums.diffusive, power_sums.wall];
         let [last, work] = [numbers(&self.last), numbers(&self.work)];
         let ledger = [&last[..], &work[..], &[self.left]].concat();

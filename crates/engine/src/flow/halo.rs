@@ -59,7 +59,7 @@ const REPORT_SECTIONS: [&str; 2] = ["fluid/ledger of a domain", "fluid/counts of
 impl FluidReport {
     /// Writes named columns.
     pub fn save(&self, to: &mut dyn Sections) {
-        self.fields.save(to);
+        self.fields.save(None, to);
         let of_power_sums = |power_sums: &FluidPowerSums| [power_sums.viscous, power_sums.diffusive, power_sums.wall];
         let PressureSolves {
             steps,

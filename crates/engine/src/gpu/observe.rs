@@ -9,6 +9,7 @@ use crate::search::ListCounts;
 use crate::state::Ledger;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::world::Vec3;
+use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bonds::BondPowerSums;
@@ -350,8 +351,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         Ok(())
     }
 
-    fn contact_histories(&self) -> Result<Vec<PairHistory>, GpuError> {
-        self.touching()
+    fn contact_histories(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError> {
+        self.touching(device)
     }
 
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError> {

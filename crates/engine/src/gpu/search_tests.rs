@@ -242,12 +242,15 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     gpu.write(&remote.rows.list, &list);
     let histories: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
     gpu.write(&remote.rows.history, &histories);
-    let before = remote.touching().unwrap();
+    let before = remote.touching(&host.context.device).unwrap();
     assert!(before.len() * 10 > 27 * n, "{} contacts", before.len());
     // After a step, histories also go to buffers that only steps need.
     remote.forces_known = false;
     remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
-    assert!(remote.touching().unwrap() == before, "each contact keeps its history");
+    assert!(
+        remote.touching(&host.context.device).unwrap() == before,
+        "each contact keeps its history"
+    );
     // In mixed precision an entry has four bytes for the neighbor, and four for each number of its history. So has a contact, unless its history is in
     // those buffers, four times four numbers a grain. Buffers have up to a quarter of spare room. All other columns take some 300 bytes a grain.
     let (numbers, contacts) = (remote.kind.numbers, 2 * before.len());
@@ -258,7 +261,7 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     remote.forces_known = true;
     remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
     assert!(
-        remote.touching().unwrap() == before,
+        remote.touching(&host.context.device).unwrap() == before,
         "each contact keeps its history, without those buffers too"
     );
 }

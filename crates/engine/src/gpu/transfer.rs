@@ -11,13 +11,14 @@ use super::old_contacts::OldContacts;
 use super::step::BATCH;
 use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
-use super::{Cells, GpuGrains, Number, PairHistory, Rows, WallRows, doubles, numbers, room_for_cubes};
+use super::{Cells, GpuGrains, Number, Rows, WallRows, doubles, numbers, room_for_cubes};
+use crate::fields::refill;
 use crate::populations::Populations;
-use crate::search::of_partner;
+use seixo_device::Cpu;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
-use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
+use seixo_sweeps::entries::{IN_CONTACT, TILE};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, history_stride};
@@ -32,9 +33,33 @@ pub(super) fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
     triples.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0])
 }
 
-/// Records of three numbers from records of four.
-fn narrowed(records: Vec<f64>) -> Vec<f64> {
-    records.chunks_exact(RECORD).flat_map(|v| [v[0], v[1], v[2]]).collect()
+/// Arrived downloads of grains, from which all threads make the columns of the host.
+struct Columns<'a> {
+    device: &'a Cpu,
+    arrived: &'a Arrived,
+}
+
+impl Columns<'_> {
+    /// Downloaded words.
+    fn words(&self, ticket: Ticket<u32>, to: &mut Vec<u32>) {
+        self.arrived
+            .make(ticket, |words| refill(self.device, to, words.len(), |k| words[k]));
+    }
+
+    /// Downloaded numbers.
+    fn doubles<N: Number>(&self, ticket: Ticket<N>, to: &mut Vec<f64>) {
+        let make = |numbers: &[N]| refill(self.device, to, numbers.len(), |k| numbers[k].double());
+        self.arrived.make(ticket, make);
+    }
+
+    /// The first three numbers of each of these records of four.
+    fn narrowed<N: Number>(&self, ticket: Ticket<N>, to: &mut Vec<f64>) {
+        let make = |numbers: &[N]| {
+            let n = numbers.len() / RECORD;
+            refill(self.device, to, 3 * n, |k| numbers[k / 3 * RECORD + k % 3].double());
+        };
+        self.arrived.make(ticket, make);
+    }
 }
 
 /// Loads of six numbers from records of forces and torques; zero torques without records of them.
@@ -348,22 +373,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Updates the host's grains and walls with the downloaded data.
     pub(super) fn download_fields(&self, host: &mut Populations, arrived: &Arrived, fetched: Fetched<C, R>) {
+        let device = host.context.device.clone();
+        let columns = Columns { device: &device, arrived };
         let fields = &mut host.grains.fields;
-        [fields.id, fields.material, fields.group] = fetched.words.map(|ticket| arrived.take(ticket));
-        let [position, reference, half_velocity] = fetched.places.map(|ticket| doubles(&arrived.take(ticket)));
-        (fields.position, fields.reference, fields.half_velocity) = (position, narrowed(reference), narrowed(half_velocity));
-        [fields.velocity, fields.force] = fetched.motion.map(|ticket| doubles(&arrived.take(ticket)));
-        if let Some(turning) = fetched.turning {
-            [fields.spin, fields.torque] = turning.map(|ticket| doubles(&arrived.take(ticket)));
+        let [id, material, group] = fetched.words;
+        columns.words(id, &mut fields.id);
+        columns.words(material, &mut fields.material);
+        columns.words(group, &mut fields.group);
+        let [position, reference, half_velocity] = fetched.places;
+        columns.doubles(position, &mut fields.position);
+        columns.narrowed(reference, &mut fields.reference);
+        columns.narrowed(half_velocity, &mut fields.half_velocity);
+        let [velocity, force] = fetched.motion;
+        columns.doubles(velocity, &mut fields.velocity);
+        columns.doubles(force, &mut fields.force);
+        if let Some([spin, torque]) = fetched.turning {
+            columns.doubles(spin, &mut fields.spin);
+            columns.doubles(torque, &mut fields.torque);
         }
         if let Some(half_spin) = fetched.half_spin {
-            fields.half_spin = narrowed(doubles(&arrived.take(half_spin)));
+            columns.narrowed(half_spin, &mut fields.half_spin);
         }
         for (k, tickets) in fetched.diffusions.into_iter().enumerate() {
             self.download_scalar(host, k, tickets.map(|ticket| arrived.take(ticket)));
         }
         if let Some(member) = fetched.member {
-            host.grains.fields.member = arrived.take(member);
+            columns.words(member, &mut host.grains.fields.member);
         }
         if let Some(fetched) = fetched.bodies {
             let [took, put_in] = fetched.show(host, arrived);
@@ -372,7 +407,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             host.ledger.work.wall += host.context.stepping.dt * (put_in - std::mem::replace(&mut host.bodies.put_in, put_in));
         }
         if let Some(orientation) = fetched.orientations {
-            host.grains.fields.orientation = doubles(&arrived.take(orientation));
+            columns.doubles(orientation, &mut host.grains.fields.orientation);
         }
         let given: Vec<Vec<f64>> = fetched
             .given_loads
@@ -382,59 +417,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if let Some((force, torque)) = given.split_first() {
             host.grains.fields.given_load = joined(force, torque.first().map_or(&[][..], |torque| &torque[..]));
         }
-        if let Some(derivatives) = fetched.derivatives {
-            [host.grains.fields.position_derivatives, host.grains.fields.orientation_derivatives] =
-                derivatives.map(|ticket| doubles(&arrived.take(ticket)));
+        if let Some([of_position, of_orientation]) = fetched.derivatives {
+            columns.doubles(of_position, &mut host.grains.fields.position_derivatives);
+            columns.doubles(of_orientation, &mut host.grains.fields.orientation_derivatives);
         }
         let now = host.context.time();
         host.walls.place(now, false);
-        host.walls.row = vec![0; self.n + 1];
         if let Some(near) = fetched.near {
-            (host.walls.row, host.walls.list) = (arrived.take(near.row), arrived.take(near.list));
+            columns.words(near.row, &mut host.walls.row);
+            host.walls.list = arrived.take(near.list);
             host.walls.history = doubles(&arrived.take(near.history));
             host.walls.wall_contacts = doubles(&arrived.take(near.wall_contacts));
             host.walls.work.by_entry = near.work.map_or(Vec::new(), |work| doubles(&arrived.take(work)));
+        } else {
+            host.walls.row = vec![0; self.n + 1];
         }
-    }
-
-    /// Contact histories of the pairs that were in contact at the last step.
-    pub(super) fn touching(&self) -> Result<Vec<PairHistory>, GpuError> {
-        if !self.kind.frictional {
-            return Ok(Vec::new());
-        }
-        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
-        let entries = rows.entries(gpu, self.n)?;
-        let mut copies = gpu.copies();
-        let (count, first) = (
-            copies.add(&rows.count, 0..self.n),
-            copies.add(&rows.tile_first, 0..self.n.div_ceil(TILE)),
-        );
-        let (list, history) = (copies.add(&rows.list, 0..entries), copies.add(&rows.history, 0..entries * numbers));
-        let arrived = copies.wait()?;
-        let (count, first) = (arrived.take(count), arrived.take(first));
-        let ends_of = |list: &[u32], history: &[R]| {
-            let mut ends: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
-            for i in 0..self.n {
-                for s in 0..count[i] as usize {
-                    let entry = first[i / TILE] as usize + s * TILE + i % TILE;
-                    if list[entry] & IN_CONTACT != 0 {
-                        let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
-                        let record = std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 });
-                        ends.push((i as u32, list[entry] & PLACE, record));
-                    }
-                }
-            }
-            ends
-        };
-        let mut ends = arrived.make(list, |list| arrived.make(history, |history| ends_of(list, history)));
-        // Keys are sorted alone, as an end is many times as long.
-        ends.sort_by_cached_key(|&(i, j, _)| (i.min(j), i.max(j), i));
-        // Only one end of a pair is listed if the other is a ghost.
-        let pairs = ends.chunk_by(|a, b| (a.0, a.1) == (b.1, b.0));
-        let both = |pair: &[(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])]| {
-            let (i, j, of_i) = pair[0];
-            (i, j, of_i, pair.get(1).map_or_else(|| of_partner(&of_i), |(_, _, of_j)| *of_j))
-        };
-        Ok(pairs.map(both).collect())
     }
 }

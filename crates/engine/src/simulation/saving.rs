@@ -12,6 +12,7 @@ use crate::simulation::autotune::placed;
 use crate::state::{Column, Sections, State};
 use crate::walls::{displacements_without_starts, last_motions};
 use crate::world::{Settings, World};
+use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
 
 impl Simulation {
@@ -31,7 +32,8 @@ impl Simulation {
     /// As [`Simulation::observe`].
     pub fn save_to(&mut self, to: &mut dyn Sections) -> Result<(), StepError> {
         self.observe()?;
-        self.whole.populations.grains.fields.save(to);
+        let device: &Cpu = &self.whole.populations.context.device;
+        self.whole.populations.grains.fields.save(Some(device), to);
         self.whole.populations.grains.disabled.save(to);
         self.whole.populations.save_given_masses(to);
         if self.whole.populations.bodies.are_present {

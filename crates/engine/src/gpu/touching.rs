@@ -1,0 +1,168 @@
+//! Download of the contact histories of grains.
+
+use super::{GpuGrains, Number, PairHistory};
+use crate::fields::{computed, one_each, part_range, parts};
+use crate::search::of_partner;
+use seixo_device::gpu::GpuError;
+use seixo_device::{Cpu, Strided};
+use seixo_laws::Coordinate;
+use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
+use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
+
+/// Downloaded rows of neighbors in tiles.
+struct DownloadedRows<'a> {
+    count: &'a [u32],
+    /// First entry of each tile.
+    first: &'a [u32],
+    list: &'a [u32],
+}
+
+/// A pair in contact: its grains, the entry of the second in the row of the first, and that of the first in the row of the second. The latter is
+/// missing where the second is a ghost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Touch {
+    grains: [u32; 2],
+    entry: usize,
+    of_second: Option<usize>,
+}
+
+impl DownloadedRows<'_> {
+    /// Entries in the row of a grain that are in contact, with the indices of these neighbors.
+    fn touching(&self, grain: u32) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let i = grain as usize;
+        let row = 0..self.count.get(i).map_or(0, |&count| count as usize);
+        let entries = row.map(move |s| self.first[i / TILE] as usize + s * TILE + i % TILE);
+        let found = entries.map(move |entry| (entry, self.list[entry]));
+        found
+            .filter(|(_, word)| word & IN_CONTACT != 0)
+            .map(|(entry, word)| (entry, word & PLACE))
+    }
+
+    /// All pairs in contact, in the order of the smaller, then of the larger of their indices.
+    fn pairs(&self, device: &Cpu) -> Vec<Touch> {
+        let n = self.count.len();
+        let mut found: Vec<Vec<Touch>> = vec![Vec::new(); parts(n)];
+        device.run(parts(n), (one_each(&mut found),), |part, (found,): (Strided<Vec<Touch>>,)| {
+            let (first, end) = part_range(part, n);
+            for i in first as u32..end as u32 {
+                let start = found.items[0].len();
+                for (entry, j) in self.touching(i) {
+                    let of_second = self.touching(j).find(|&(_, other)| other == i).map(|(entry, _)| entry);
+                    // Of two ends, that of the smaller index stands for the pair.
+                    if i < j || of_second.is_none() {
+                        found.items[0].push(Touch {
+                            grains: [i, j],
+                            entry,
+                            of_second,
+                        });
+                    }
+                }
+                found.items[0][start..].sort_unstable_by_key(|touch| touch.grains[1]);
+            }
+        });
+        let mut pairs = found.concat();
+        // Ghosts may come before the grains that touch them.
+        if pairs.iter().any(|Touch { grains: [i, j], .. }| i > j) {
+            pairs.sort_unstable_by_key(|Touch { grains: [i, j], .. }| (*i.min(j), *i.max(j)));
+        }
+        pairs
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Contact histories of the pairs that were in contact at the last step.
+    pub(super) fn touching(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError> {
+        if !self.kind.frictional {
+            return Ok(Vec::new());
+        }
+        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let entries = rows.entries(gpu, self.n)?;
+        let mut copies = gpu.copies();
+        let (count, first) = (
+            copies.add(&rows.count, 0..self.n),
+            copies.add(&rows.tile_first, 0..self.n.div_ceil(TILE)),
+        );
+        let (list, history) = (copies.add(&rows.list, 0..entries), copies.add(&rows.history, 0..entries * numbers));
+        let arrived = copies.wait()?;
+        let (count, first) = (arrived.take(count), arrived.take(first));
+        let pairs = arrived.make(list, |list| {
+            let (count, first) = (&count[..], &first[..]);
+            DownloadedRows { count, first, list }.pairs(device)
+        });
+        let with_histories = |history: &[R]| {
+            let record = |entry: usize| -> [f64; EXTENDED_HISTORY_STRIDE] {
+                let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
+                std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 })
+            };
+            computed(device, pairs.len(), |k| {
+                let Touch {
+                    grains: [i, j],
+                    entry,
+                    of_second,
+                } = pairs[k];
+                let of_i = record(entry);
+                (i, j, of_i, of_second.map_or_else(|| of_partner(&of_i), record))
+            })
+        };
+        Ok(arrived.make(history, with_histories))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of these neighbors; those with `true` are in contact.
+    fn pairs_of(rows: &[&[(u32, bool)]], threads: usize) -> Vec<Touch> {
+        let longest = rows.iter().map(|row| row.len()).max().unwrap_or(0);
+        let count: Vec<u32> = rows.iter().map(|row| row.len() as u32).collect();
+        let first: Vec<u32> = (0..=rows.len() / TILE).map(|tile| (tile * TILE * longest) as u32).collect();
+        let mut list = vec![0; first.len() * TILE * longest];
+        for (i, row) in rows.iter().enumerate() {
+            for (s, &(j, is_in_contact)) in row.iter().enumerate() {
+                list[first[i / TILE] as usize + s * TILE + i % TILE] = if is_in_contact { j | IN_CONTACT } else { j };
+            }
+        }
+        let (count, first, list) = (&count[..], &first[..], &list[..]);
+        DownloadedRows { count, first, list }.pairs(&Cpu::new(threads).unwrap())
+    }
+
+    #[test]
+    fn each_pair_in_contact_is_found_once_with_both_ends_in_the_order_of_indices() {
+        // Grain 3 is near three others and touches two of them; grain 1 is a ghost, which has no row.
+        let rows: [&[(u32, bool)]; 5] = [
+            &[(4, true), (3, true)],
+            &[],
+            &[(3, false), (1, true)],
+            &[(0, true), (2, false), (4, true)],
+            &[(3, true), (0, true)],
+        ];
+        let entry = |i: usize, s: usize| s * TILE + i;
+        let touch = |grains: [u32; 2], s: usize, of_second: Option<(usize, usize)>| Touch {
+            grains,
+            entry: entry(grains[0] as usize, s),
+            of_second: of_second.map(|(i, s)| entry(i, s)),
+        };
+        let expected = [
+            touch([0, 3], 1, Some((3, 0))),
+            touch([0, 4], 0, Some((4, 1))),
+            touch([2, 1], 1, None),
+            touch([3, 4], 2, Some((4, 0))),
+        ];
+        for threads in [1, 3] {
+            assert_eq!(pairs_of(&rows, threads), expected);
+        }
+    }
+
+    #[test]
+    fn many_pairs_are_in_the_same_order_on_any_number_of_threads() {
+        // A ring of grains, each of which touches the next.
+        let n = 3000u32;
+        let rows: Vec<[(u32, bool); 2]> = (0..n).map(|i| [((i + 1) % n, true), ((i + n - 1) % n, true)]).collect();
+        let rows: Vec<&[(u32, bool)]> = rows.iter().map(|row| &row[..]).collect();
+        let found = pairs_of(&rows, 1);
+        assert_eq!(found.len(), n as usize);
+        assert!(found.is_sorted_by_key(|touch| touch.grains) && found.iter().all(|touch| touch.of_second.is_some()));
+        assert_eq!(pairs_of(&rows, 4), found);
+    }
+}

@@ -99,6 +99,47 @@ pub struct GrainSnapshot {
     pub cell: PeriodicCell,
 }
 
+/// Which columns a [`GrainSnapshot`] has besides ids, positions, radii and scalars. The others are empty, and take no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrainColumns {
+    /// Velocities.
+    pub velocity: bool,
+    /// Angular velocities.
+    pub angular_velocity: bool,
+    /// Forces.
+    pub force: bool,
+    /// Torques.
+    pub torque: bool,
+    /// Ids of rigid bodies.
+    pub body: bool,
+    /// Masses.
+    pub mass: bool,
+    /// Material indices.
+    pub material: bool,
+    /// Group indices.
+    pub group: bool,
+    /// Numbers of contacts.
+    pub coordination: bool,
+    /// Orientations.
+    pub orientation: bool,
+}
+
+impl GrainColumns {
+    /// All columns.
+    pub const ALL: GrainColumns = GrainColumns {
+        velocity: true,
+        angular_velocity: true,
+        force: true,
+        torque: true,
+        body: true,
+        mass: true,
+        material: true,
+        group: true,
+        coordination: true,
+        orientation: true,
+    };
+}
+
 /// Fluid particles at one time, in the order of their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FluidSnapshot {

@@ -179,6 +179,11 @@ impl Populations {
         self.walls.forget();
     }
 
+    /// Indices of all grains in the order of their ids.
+    pub(crate) fn order_by_id(&self) -> Vec<u32> {
+        PlacesById::of(&self.grains.fields.id).in_order()
+    }
+
     /// Restores contact histories at this step, as [`crate::Simulation::save_contacts`] saved them. Without `all`, histories of grains and walls that no
     /// longer exist are skipped.
     pub(crate) fn restore_contact_histories(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
@@ -279,6 +284,14 @@ impl PlacesById {
         PlacesById::Table(table)
     }
 
+    /// All indices in the order of the ids.
+    fn in_order(self) -> Vec<u32> {
+        match self {
+            PlacesById::Table(table) => table.into_iter().filter(|&place| place != NOWHERE).collect(),
+            PlacesById::Pairs(pairs) => pairs.into_iter().map(|(_, place)| place).collect(),
+        }
+    }
+
     /// The index of the grain with this id, if there is one.
     fn place(&self, id: u32) -> Option<usize> {
         let place = match self {
@@ -301,6 +314,14 @@ mod tests {
                 assert_eq!(places.place(id), Some(place), "{ids:?}");
             }
             assert_eq!([1, 4, 2999, u32::MAX - 1].map(|id| places.place(id)), [None; 4], "{ids:?}");
+        }
+        for (ids, order) in [
+            (&[3, 0, 2][..], &[1, 2, 0][..]),
+            (&[3000, 0, 2], &[1, 2, 0]),
+            (&[u32::MAX, 7], &[1, 0]),
+            (&[], &[]),
+        ] {
+            assert_eq!(PlacesById::of(ids).in_order(), order, "{ids:?}");
         }
         assert!(matches!(PlacesById::of(&[3, 0, 2]), PlacesById::Table(_)));
         assert!(matches!(PlacesById::of(&[u32::MAX, 7]), PlacesById::Pairs(_)));

@@ -4,6 +4,7 @@ use crate::bonds::{BondBreak, BondSnapshot};
 use crate::broad_phase::{BroadPhase, GRAINS, PossibleContacts, WALLS};
 use crate::contact_records::ContactRecord;
 use crate::decomposition::Subdomains;
+use crate::fields::computed;
 use crate::flow::{CellSortedParticles, Flow, FluidSampler, PressureSolves};
 use crate::guard::StepError;
 use crate::insertion::PlacedGrain;
@@ -13,7 +14,9 @@ use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::search::StaticTable;
 use crate::simulation::Simulation;
-use crate::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot};
+use crate::state::{
+    FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot,
+};
 use crate::world::{Vec3, WallMotion, array, vector};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::bodies::{FREE, LOAD};
@@ -84,55 +87,61 @@ impl Simulation {
     }
 
     /// All grains at this time, in the order of their ids.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
     pub fn snapshot(&self) -> GrainSnapshot {
+        self.snapshot_with(GrainColumns::ALL)
+    }
+
+    /// Like [`Simulation::snapshot`], with these columns only.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
+    pub fn snapshot_with(&self, columns: GrainColumns) -> GrainSnapshot {
         self.assert_observed();
-        let fields = &self.whole.populations.grains.fields;
-        let mut order: Vec<u32> = (0..fields.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| fields.id[i as usize]);
-        let of_field = |field: &[f64]| -> Vec<[f64; 3]> {
+        let populations = &self.whole.populations;
+        let (fields, device) = (&populations.grains.fields, &populations.context.device);
+        let order = populations.order_by_id();
+        let count = |is_wanted: bool| if is_wanted { order.len() } else { 0 };
+        let of_field = |is_wanted: bool, field: &[f64]| -> Vec<[f64; 3]> {
             let (records, _) = field.as_chunks::<RECORD>();
-            let record = |&i: &u32| records.get(i as usize).map_or([0.0; 3], |&[x, y, z, _]| [x, y, z]);
-            order.iter().map(record).collect()
+            let record = |slot: usize| records.get(order[slot] as usize).map_or([0.0; 3], |&[x, y, z, _]| [x, y, z]);
+            computed(device, count(is_wanted), record)
         };
-        let of_words = |field: &[u32]| -> Vec<u32> { order.iter().map(|&i| field[i as usize]).collect() };
-        let bodies = self
-            .whole
-            .populations
-            .bodies
-            .all_moving(fields, &self.whole.populations.context.stepping);
-        let (velocity, angular_velocity) = order
-            .iter()
-            .map(|&i| self.whole.populations.velocities(i as usize, &bodies))
-            .map(|(v, w)| (array(&v), array(&w)))
-            .unzip();
-        let body = |&i: &u32| {
-            self.whole
-                .populations
-                .body_of(i as usize)
-                .map_or(-1, |b| i64::from(self.whole.populations.bodies.id[b]))
+        let of_words =
+            |is_wanted: bool, field: &[u32]| -> Vec<u32> { computed(device, count(is_wanted), |slot| field[order[slot] as usize]) };
+        let bodies = populations.bodies.all_moving(fields, &populations.context.stepping);
+        let velocities = |slot: usize| populations.velocities(order[slot] as usize, &bodies);
+        let body = |slot: usize| {
+            let carrier = populations.body_of(order[slot] as usize);
+            carrier.map_or(-1, |b| i64::from(populations.bodies.id[b]))
         };
-        let (mut force, mut torque) = (of_field(&fields.force), of_field(&fields.torque));
-        self.add_loads_of_fluids(&order, &mut force, &mut torque);
+        // Loads of fluids are added to both.
+        let has_loads = columns.force || columns.torque;
+        let (mut force, mut torque) = (of_field(has_loads, &fields.force), of_field(has_loads, &fields.torque));
+        if has_loads {
+            self.add_loads_of_fluids(&order, &mut force, &mut torque);
+        }
         GrainSnapshot {
-            id: of_words(&fields.id),
-            position: of_field(&fields.position),
-            velocity,
-            angular_velocity,
-            force,
-            torque,
-            radius: order.iter().map(|&i| fields.position[RECORD * i as usize + 3]).collect(),
-            body: if self.whole.populations.bodies.are_present {
-                order.iter().map(body).collect()
-            } else {
-                Vec::new()
-            },
-            mass: order.iter().map(|&i| self.whole.populations.mass_of(i as usize)).collect(),
-            material: of_words(&fields.material),
-            group: of_words(&fields.group),
-            coordination: order.iter().map(|&i| f64::whole(fields.force[RECORD * i as usize + 3])).collect(),
+            id: of_words(true, &fields.id),
+            position: of_field(true, &fields.position),
+            velocity: computed(device, count(columns.velocity), |slot| array(&velocities(slot).0)),
+            angular_velocity: computed(device, count(columns.angular_velocity), |slot| array(&velocities(slot).1)),
+            force: if columns.force { force } else { Vec::new() },
+            torque: if columns.torque { torque } else { Vec::new() },
+            radius: computed(device, order.len(), |slot| fields.position[RECORD * order[slot] as usize + 3]),
+            body: computed(device, count(columns.body && populations.bodies.are_present), body),
+            mass: computed(device, count(columns.mass), |slot| populations.mass_of(order[slot] as usize)),
+            material: of_words(columns.material, &fields.material),
+            group: of_words(columns.group, &fields.group),
+            coordination: computed(device, count(columns.coordination), |slot| {
+                f64::whole(fields.force[RECORD * order[slot] as usize + 3])
+            }),
             orientation: {
                 let (orientations, _) = fields.orientation.as_chunks::<RECORD>();
-                order.iter().filter_map(|&i| orientations.get(i as usize).copied()).collect()
+                let shown = if columns.orientation { &order[..] } else { &[] };
+                shown.iter().filter_map(|&i| orientations.get(i as usize).copied()).collect()
             },
             scalars: fields.scalars.picked(&order),
             pressure: Vec::new(),

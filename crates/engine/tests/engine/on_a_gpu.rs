@@ -3,7 +3,7 @@
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use seixo_device::gpu::{Gpu, list};
-use seixo_engine::state::GrainSnapshot;
+use seixo_engine::state::{GrainColumns, GrainSnapshot};
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
 use seixo_engine::{ColorScalar, Preview, Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
@@ -165,11 +165,10 @@ fn a_gpu_goes_on_while_the_host_reports_what_it_saw() {
             for simulation in [&mut plain, &mut meanwhile] {
                 simulation.observe().unwrap();
             }
-            let expected = (plain.steps(), plain.snapshot().position, plain.ledger());
+            let expected = (plain.steps(), plain.snapshot(), plain.ledger());
             plain.advance(steps).unwrap();
-            let (seen, advanced) = meanwhile.advance_while(steps, |simulation| {
-                (simulation.steps(), simulation.snapshot().position, simulation.ledger())
-            });
+            let (seen, advanced) =
+                meanwhile.advance_while(steps, |simulation| (simulation.steps(), simulation.snapshot(), simulation.ledger()));
             advanced.unwrap();
             assert!(seen == expected, "what was seen at step {}", expected.0);
             assert_eq!(meanwhile.steps(), plain.steps());
@@ -179,6 +178,28 @@ fn a_gpu_goes_on_while_the_host_reports_what_it_saw() {
             assert!(a == b, "section {name} differs");
         }
     }
+}
+
+#[test]
+fn columns_that_are_not_requested_are_empty_and_the_others_the_same() {
+    let simulation = after(&beds::falling(300, TangentialLaw::Mindlin), on_gpu(Precision::Mixed), 200);
+    let all = simulation.snapshot();
+    let few = simulation.snapshot_with(GrainColumns {
+        angular_velocity: false,
+        force: false,
+        mass: false,
+        group: false,
+        ..GrainColumns::ALL
+    });
+    assert!(!all.force.is_empty() && !all.torque.is_empty());
+    let expected = GrainSnapshot {
+        angular_velocity: Vec::new(),
+        force: Vec::new(),
+        mass: Vec::new(),
+        group: Vec::new(),
+        ..all
+    };
+    assert!(few == expected);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use super::write_queue::WriteQueue;
 use super::write_times::{CheckpointsRecord, FramesRecord};
-use seixo_engine::state::{GrainSnapshot, WallSnapshot};
+use seixo_engine::state::{GrainColumns, GrainSnapshot, WallSnapshot};
 use seixo_engine::world::World;
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -37,9 +37,8 @@ struct Parts {
 pub(super) struct Frames {
     schedule: Schedule,
     parts: Parts,
-    fields: Vec<Field>,
-    /// Whether something is computed from grains before they are written.
-    are_analyzed: bool,
+    /// Columns of grains that are written, or from which something is computed before.
+    columns: GrainColumns,
     surfaces: Option<Arc<Surfaces>>,
     queue: WriteQueue,
     /// Wall time for which the run stood still to copy what frames show \[s\].
@@ -70,8 +69,11 @@ impl Frames {
         let has_records = plan.contacts || plan.coarse.is_some();
         Ok(Frames {
             schedule,
-            fields: plan.fields.clone(),
-            are_analyzed: has_records || has(Field::Pressure) || has(Field::Fragment),
+            columns: if has_records || has(Field::Pressure) || has(Field::Fragment) {
+                GrainColumns::ALL
+            } else {
+                shown_columns(&plan.fields)
+            },
             parts: Parts {
                 grains: has_grains(world) || has_records,
                 bodies: files.surfaces().is_some(),
@@ -122,10 +124,9 @@ impl Frames {
             ..FrameData::default()
         };
         if parts.grains {
-            frame.grains = sample.take_grains();
-            if !self.are_analyzed {
-                leave_out_unshown(&mut frame.grains, &self.fields);
-            }
+            frame.grains = sample.take_grains(self.columns);
+            // A probe may have read more of them.
+            leave_out_unshown(&mut frame.grains, self.columns);
         }
         if parts.bodies {
             frame.bodies = sample.take_bodies();
@@ -202,35 +203,53 @@ impl Frames {
     }
 }
 
-/// Frees the memory of what a file of grains with these fields does not have.
-fn leave_out_unshown(grains: &mut GrainSnapshot, fields: &[Field]) {
+/// Returns the columns of grains that a file with these fields has.
+fn shown_columns(fields: &[Field]) -> GrainColumns {
     let is_shown = |field: Field| fields.contains(&field);
+    GrainColumns {
+        velocity: is_shown(Field::Velocity),
+        angular_velocity: is_shown(Field::AngularVelocity),
+        force: is_shown(Field::Force),
+        torque: is_shown(Field::Torque),
+        body: is_shown(Field::Body),
+        mass: is_shown(Field::Mass),
+        material: is_shown(Field::Material),
+        group: is_shown(Field::Group),
+        coordination: is_shown(Field::Coordination),
+        orientation: false,
+    }
+}
+
+/// Frees the memory of all other columns.
+fn leave_out_unshown(grains: &mut GrainSnapshot, columns: GrainColumns) {
     let vectors = [
-        (Field::Velocity, &mut grains.velocity),
-        (Field::AngularVelocity, &mut grains.angular_velocity),
-        (Field::Force, &mut grains.force),
-        (Field::Torque, &mut grains.torque),
+        (columns.velocity, &mut grains.velocity),
+        (columns.angular_velocity, &mut grains.angular_velocity),
+        (columns.force, &mut grains.force),
+        (columns.torque, &mut grains.torque),
     ];
     vectors
         .into_iter()
-        .filter(|(field, _)| !is_shown(*field))
+        .filter(|(is_shown, _)| !is_shown)
         .for_each(|(_, values)| *values = Vec::new());
     let numbers = [
-        (Field::Material, &mut grains.material),
-        (Field::Group, &mut grains.group),
-        (Field::Coordination, &mut grains.coordination),
+        (columns.material, &mut grains.material),
+        (columns.group, &mut grains.group),
+        (columns.coordination, &mut grains.coordination),
     ];
     numbers
         .into_iter()
-        .filter(|(field, _)| !is_shown(*field))
+        .filter(|(is_shown, _)| !is_shown)
         .for_each(|(_, values)| *values = Vec::new());
-    if !is_shown(Field::Mass) {
+    if !columns.mass {
         grains.mass = Vec::new();
     }
-    if !is_shown(Field::Body) {
+    if !columns.body {
         grains.body = Vec::new();
     }
-    grains.orientation = Vec::new();
+    if !columns.orientation {
+        grains.orientation = Vec::new();
+    }
 }
 
 /// Returns the box in which planes are drawn: the domain, or else the initial objects and the inlets, with a margin of half that size.
@@ -311,11 +330,11 @@ mod tests {
                 continue;
             }
             let mut kept = all.clone();
-            leave_out_unshown(&mut kept, &[field]);
+            leave_out_unshown(&mut kept, shown_columns(&[field]));
             assert!(grains(&kept, &[field], 0.0) == grains(&all, &[field], 0.0), "{field}");
         }
         let mut kept = all;
-        leave_out_unshown(&mut kept, &[Field::Mass]);
+        leave_out_unshown(&mut kept, shown_columns(&[Field::Mass]));
         assert!(kept.velocity.is_empty() && kept.torque.is_empty() && kept.group.is_empty() && kept.orientation.is_empty());
         assert_eq!((kept.mass, kept.body), (vec![2.0], vec![]));
     }

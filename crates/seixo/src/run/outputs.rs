@@ -9,7 +9,9 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use super::write_times::{CheckpointsRecord, FramesRecord};
 use seixo_analysis::{Fragments, RigidMotion};
-use seixo_engine::state::{FluidSample, FluidSnapshot, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot};
+use seixo_engine::state::{
+    FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot,
+};
 use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
@@ -137,8 +139,9 @@ impl<'a> Sample<'a> {
     }
 
     // Parts that the last output which needs them takes without a copy.
-    pub fn take_grains(&mut self) -> GrainSnapshot {
-        self.grains.take().unwrap_or_else(|| self.simulation.snapshot())
+    /// Grains with at least these columns.
+    pub fn take_grains(&mut self, columns: GrainColumns) -> GrainSnapshot {
+        self.grains.take().unwrap_or_else(|| self.simulation.snapshot_with(columns))
     }
     pub fn take_bodies(&mut self) -> Vec<BodySnapshot> {
         self.bodies.take().unwrap_or_else(|| self.simulation.bodies())

@@ -143,7 +143,7 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     /// Brings grains and walls of the host up to date, in any state.
     fn download_state(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Contact histories of the touching pairs. Each pair is listed once, by the indices of its grains.
-    fn contact_histories(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError>;
+    fn contact_histories(&self) -> Result<PendingHistories, GpuError>;
     /// Sorts the grains, rebuilds their neighbor lists, and waits for completion.
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError>;
     /// The arrays of the grains in the memory of the GPU, once all that was queued is done.
@@ -189,6 +189,9 @@ pub(crate) struct SharedWithFluids<C> {
 
 /// A pair by its indices, with the contact history of each of the two grains. The two histories are opposite except for rounding.
 pub(crate) type PairHistory = (u32, u32, [f64; EXTENDED_HISTORY_STRIDE], [f64; EXTENDED_HISTORY_STRIDE]);
+
+/// Downloaded contact histories, of which the threads of a device make those of all pairs.
+pub(crate) type PendingHistories = Box<dyn FnOnce(&Cpu) -> Vec<PairHistory> + Send>;
 
 /// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
 struct Rows<R> {

@@ -6,7 +6,7 @@ use crate::contact_list::ContactList;
 use crate::fields::Fields;
 use crate::prepared_grains::PreparedGrains;
 use crate::search::{Cells, Pairs, SkinTuning};
-use crate::state::{Column, Sections, State};
+use crate::state::{Column, PendingColumns, Sections, State};
 use crate::world::ExpectedGrains;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
@@ -126,5 +126,10 @@ struct SectionsOfDisabled<'a>(&'a mut dyn Sections);
 impl Sections for SectionsOfDisabled<'_> {
     fn put(&mut self, name: &str, column: Column) {
         self.0.put(&format!("{DISABLED}{name}"), column);
+    }
+
+    fn put_pending(&mut self, columns: PendingColumns) {
+        let all: &mut dyn Sections = self;
+        columns(all);
     }
 }

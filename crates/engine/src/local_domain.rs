@@ -11,6 +11,7 @@ use crate::refusal::WorldError;
 use crate::search::Pairs;
 use crate::state::{Column, Ledger, Sections, State};
 use crate::world::Precision;
+use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, WALL_CONTACT, history_stride};
@@ -116,7 +117,9 @@ impl LocalDomain {
         mut visit: impl FnMut(&Populations, u32, u32, &[f64; EXTENDED_HISTORY_STRIDE], &[f64; EXTENDED_HISTORY_STRIDE]),
     ) -> Result<(), StepError> {
         if self.populations.grains_on_gpu() {
-            let contact_histories = self.contact_histories_of_gpu()?;
+            let downloaded = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
+            let device: &Cpu = &self.populations.context.device;
+            let contact_histories = downloaded(device);
             contact_histories
                 .iter()
                 .for_each(|(i, j, of_i, of_j)| visit(&self.populations, *i, *j, of_i, of_j));
@@ -125,11 +128,6 @@ impl LocalDomain {
                 .visit_listed(|i, j, of_i, of_j| visit(&self.populations, i, j, of_i, of_j));
         }
         Ok(())
-    }
-
-    /// Contact histories of all pairs of grains in contact on a GPU.
-    fn contact_histories_of_gpu(&mut self) -> Result<Vec<PairHistory>, StepError> {
-        self.with_gpu_backend(|remote, host| remote.contact_histories(&host.context.device))
     }
 
     pub(crate) fn with_gpu_backend<T>(
@@ -309,20 +307,14 @@ impl LocalDomain {
     /// Saves contact histories; with `are_two`, those of both grains.
     pub(crate) fn save_histories(&mut self, to: &mut dyn Sections, are_two: bool) -> Result<(), StepError> {
         let kept = history_stride(self.populations.context.materials.are_extended);
-        let (pair, history, of_second) = if self.populations.grains_on_gpu() {
-            let all = self.contact_histories_of_gpu()?;
-            let (device, id) = (&self.populations.context.device, &self.populations.grains.fields.id);
-            let id_of = |k: usize| {
-                let (i, j, ..) = all[k / 2];
-                id[[i, j][k % 2] as usize]
-            };
-            let numbers = kept * all.len();
-            let of_second = if are_two { numbers } else { 0 };
-            (
-                computed(device, 2 * all.len(), id_of),
-                computed(device, numbers, |k| all[k / kept].2[k % kept]),
-                computed(device, of_second, |k| all[k / kept].3[k % kept]),
-            )
+        if self.populations.grains_on_gpu() {
+            let downloaded = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
+            let (device, id) = (self.populations.context.device.clone(), self.populations.grains.fields.id.clone());
+            // Millions of pairs take long, and the GPU may go on.
+            to.put_pending(Box::new(move |to: &mut dyn Sections| {
+                let device: &Cpu = &device;
+                put_histories_of_gpu(&downloaded(device), &id, device, [kept, if are_two { kept } else { 0 }], to);
+            }));
         } else {
             let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
             let id = &self.populations.grains.fields.id;
@@ -333,13 +325,8 @@ impl LocalDomain {
                     of_second.extend(&of_j[..kept]);
                 }
             });
-            (pair, history, of_second)
-        };
-        if are_two {
-            to.put("contacts/of_second", Column::F64(of_second));
+            put_pairs(pair, [history, of_second], are_two, to);
         }
-        to.put("contacts/pair", Column::U32(pair));
-        to.put("contacts/history", Column::F64(history));
         let (mut touching, mut history, mut wall_contacts) = (Vec::new(), Vec::new(), Vec::new());
         for i in 0..self.populations.grains.fields.len() {
             for k in self.populations.walls.row[i] as usize..self.populations.walls.row[i + 1] as usize {
@@ -396,6 +383,27 @@ impl Populations {
         // As after a resume: grains that were given loads may be gone.
         self.loads.follow(&self.grains.fields);
     }
+}
+
+/// Puts the ids of all pairs, and so many numbers of the history of the first and of the second grain of each, if any.
+fn put_histories_of_gpu(all: &[PairHistory], id: &[u32], device: &Cpu, [first, second]: [usize; 2], to: &mut dyn Sections) {
+    let id_of = |k: usize| {
+        let (i, j, ..) = all[k / 2];
+        id[[i, j][k % 2] as usize]
+    };
+    let pair = computed(device, 2 * all.len(), id_of);
+    let of_first = computed(device, first * all.len(), |k| all[k / first].2[k % first]);
+    let of_second = computed(device, second * all.len(), |k| all[k / second].3[k % second]);
+    put_pairs(pair, [of_first, of_second], second > 0, to);
+}
+
+/// Puts the ids of pairs and their histories, with `are_two` those of both grains.
+fn put_pairs(pair: Vec<u32>, [of_first, of_second]: [Vec<f64>; 2], are_two: bool, to: &mut dyn Sections) {
+    if are_two {
+        to.put("contacts/of_second", Column::F64(of_second));
+    }
+    to.put("contacts/pair", Column::U32(pair));
+    to.put("contacts/history", Column::F64(of_first));
 }
 
 /// The refusal of a world whose first observation failed.

@@ -51,11 +51,59 @@ impl State {
 pub trait Sections {
     /// Takes a column.
     fn put(&mut self, name: &str, column: Column);
+    /// Takes columns that are still to be made, now or later.
+    fn put_pending(&mut self, columns: PendingColumns);
 }
+
+/// Columns that are still to be made, from data that no longer change: any thread can put them.
+pub type PendingColumns = Box<dyn FnOnce(&mut dyn Sections) + Send>;
 
 impl Sections for State {
     fn put(&mut self, name: &str, column: Column) {
         self.sections.push((name.to_owned(), column));
+    }
+
+    fn put_pending(&mut self, columns: PendingColumns) {
+        let all: &mut dyn Sections = self;
+        columns(all);
+    }
+}
+
+/// A state whose pending columns are not made yet, so that a simulation can go on before they are.
+///
+/// ```
+/// use seixo_engine::state::{Column, PendingState, Sections, State};
+///
+/// let mut pending = PendingState::default();
+/// pending.put("id", Column::U32(vec![3]));
+/// pending.put_pending(Box::new(|to: &mut dyn Sections| to.put("radius", Column::F64(vec![1e-3]))));
+/// let mut state = State::default();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| pending.put_to(&mut state));
+/// });
+/// assert_eq!(state.sections.len(), 2);
+/// ```
+#[derive(Default)]
+pub struct PendingState(Vec<PendingColumns>);
+
+impl PendingState {
+    /// Makes all columns, one after the other, and moves them to `to`.
+    pub fn put_to(self, to: &mut dyn Sections) {
+        for columns in self.0 {
+            let all: &mut dyn Sections = &mut *to;
+            columns(all);
+        }
+    }
+}
+
+impl Sections for PendingState {
+    fn put(&mut self, name: &str, column: Column) {
+        let name = name.to_owned();
+        self.0.push(Box::new(move |to: &mut dyn Sections| to.put(&name, column)));
+    }
+
+    fn put_pending(&mut self, columns: PendingColumns) {
+        self.0.push(columns);
     }
 }
 

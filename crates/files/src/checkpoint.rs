@@ -33,7 +33,7 @@ use crate::FilesError;
 use crate::error::Refused;
 use crate::layer::{FileLayer, LayerFile, beside, folder_of, temporary_of, write_temporary};
 use crate::parallel::in_parallel;
-use seixo_engine::state::{Column, Sections, State};
+use seixo_engine::state::{Column, PendingColumns, Sections, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -234,6 +234,11 @@ impl Sections for Writing<'_> {
         if self.failed.is_ok() {
             self.failed = self.section(name, column);
         }
+    }
+
+    fn put_pending(&mut self, columns: PendingColumns) {
+        let all: &mut dyn Sections = self;
+        columns(all);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
-use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PairHistory, SharedWithFluids, raised, stepping};
+use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PendingHistories, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
@@ -9,7 +9,6 @@ use crate::search::ListCounts;
 use crate::state::Ledger;
 use crate::state::arrays::{ArraysError, ParticleArray};
 use crate::world::Vec3;
-use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bonds::BondPowerSums;
@@ -351,8 +350,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         Ok(())
     }
 
-    fn contact_histories(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError> {
-        self.touching(device)
+    fn contact_histories(&self) -> Result<PendingHistories, GpuError> {
+        self.touching()
     }
 
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError> {

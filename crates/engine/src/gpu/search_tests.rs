@@ -2,7 +2,7 @@
 
 use super::neighbor_lists::{UNBOUNDED, box_around};
 use super::tables::{Index, RowSearch};
-use super::{Cells, GpuGrains, Number, Rows};
+use super::{Cells, GpuGrains, Number, PairHistory, Rows};
 use crate::assemble::fields_of;
 use crate::populations::Populations;
 use crate::search::Pairs;
@@ -10,6 +10,7 @@ use crate::search::tests::{Sphere, arrangement, check_sharing};
 use crate::simulation::Simulation;
 use crate::world::{Body, DeviceChoice, Grains, Interaction, Material, Search, Settings, WallMotion, World};
 use proptest::prelude::*;
+use seixo_device::Cpu;
 use seixo_device::gpu::Gpu;
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
 use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
@@ -215,6 +216,13 @@ fn a_rebuild_like_the_one_before_allocates_nothing() {
     assert!(remote.rows.ends(&gpu, spheres.len()).unwrap() > 3000);
 }
 
+/// Contact histories of all pairs.
+fn histories(remote: &GpuGrains<f64, f32>, host: &Populations) -> Vec<PairHistory> {
+    let device: &Cpu = &host.context.device;
+    let downloaded = remote.touching().unwrap();
+    downloaded(device)
+}
+
 #[test]
 fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     let gpu = Gpu::open(None).unwrap();
@@ -242,15 +250,12 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     gpu.write(&remote.rows.list, &list);
     let histories: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
     gpu.write(&remote.rows.history, &histories);
-    let before = remote.touching(&host.context.device).unwrap();
+    let before = histories(&remote, &host);
     assert!(before.len() * 10 > 27 * n, "{} contacts", before.len());
     // After a step, histories also go to buffers that only steps need.
     remote.forces_known = false;
     remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
-    assert!(
-        remote.touching(&host.context.device).unwrap() == before,
-        "each contact keeps its history"
-    );
+    assert!(histories(&remote, &host) == before, "each contact keeps its history");
     // In mixed precision an entry has four bytes for the neighbor, and four for each number of its history. So has a contact, unless its history is in
     // those buffers, four times four numbers a grain. Buffers have up to a quarter of spare room. All other columns take some 300 bytes a grain.
     let (numbers, contacts) = (remote.kind.numbers, 2 * before.len());
@@ -261,7 +266,7 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     remote.forces_known = true;
     remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
     assert!(
-        remote.touching(&host.context.device).unwrap() == before,
+        histories(&remote, &host) == before,
         "each contact keeps its history, without those buffers too"
     );
 }

@@ -1,6 +1,6 @@
 //! Download of the contact histories of grains.
 
-use super::{GpuGrains, Number, PairHistory};
+use super::{GpuGrains, Number, PairHistory, PendingHistories};
 use crate::fields::{computed, one_each, part_range, parts};
 use crate::search::of_partner;
 use seixo_device::gpu::GpuError;
@@ -70,10 +70,10 @@ impl DownloadedRows<'_> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Contact histories of the pairs that were in contact at the last step.
-    pub(super) fn touching(&self, device: &Cpu) -> Result<Vec<PairHistory>, GpuError> {
+    /// Downloads the contact histories of the pairs that were in contact at the last step.
+    pub(super) fn touching(&self) -> Result<PendingHistories, GpuError> {
         if !self.kind.frictional {
-            return Ok(Vec::new());
+            return Ok(Box::new(|_: &Cpu| Vec::new()));
         }
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
         let entries = rows.entries(gpu, self.n)?;
@@ -84,28 +84,32 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
         let (list, history) = (copies.add(&rows.list, 0..entries), copies.add(&rows.history, 0..entries * numbers));
         let arrived = copies.wait()?;
-        let (count, first) = (arrived.take(count), arrived.take(first));
-        let pairs = arrived.make(list, |list| {
-            let (count, first) = (&count[..], &first[..]);
-            DownloadedRows { count, first, list }.pairs(device)
-        });
-        let with_histories = |history: &[R]| {
-            let record = |entry: usize| -> [f64; EXTENDED_HISTORY_STRIDE] {
-                let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
-                std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 })
-            };
-            computed(device, pairs.len(), |k| {
-                let Touch {
-                    grains: [i, j],
-                    entry,
-                    of_second,
-                } = pairs[k];
-                let of_i = record(entry);
-                (i, j, of_i, of_second.map_or_else(|| of_partner(&of_i), record))
-            })
-        };
-        Ok(arrived.make(history, with_histories))
+        Ok(Box::new(move |device: &Cpu| {
+            let (count, first) = (arrived.take(count), arrived.take(first));
+            let pairs = arrived.make(list, |list| {
+                let (count, first) = (&count[..], &first[..]);
+                DownloadedRows { count, first, list }.pairs(device)
+            });
+            arrived.make(history, |history: &[R]| with_histories(&pairs, history, numbers, device))
+        }))
     }
+}
+
+/// The contact histories of these pairs, which are those of entries in tiles, with so many numbers each.
+fn with_histories<R: Number>(pairs: &[Touch], history: &[R], numbers: usize, device: &Cpu) -> Vec<PairHistory> {
+    let record = |entry: usize| -> [f64; EXTENDED_HISTORY_STRIDE] {
+        let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
+        std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 })
+    };
+    computed(device, pairs.len(), |k| {
+        let Touch {
+            grains: [i, j],
+            entry,
+            of_second,
+        } = pairs[k];
+        let of_i = record(entry);
+        (i, j, of_i, of_second.map_or_else(|| of_partner(&of_i), record))
+    })
 }
 
 #[cfg(test)]

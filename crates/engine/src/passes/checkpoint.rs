@@ -315,12 +315,13 @@ mod tests {
             }
             assert_eq!([1, 4, 2999, u32::MAX - 1].map(|id| places.place(id)), [None; 4], "{ids:?}");
         }
-        for (ids, order) in [
-            (&[3, 0, 2][..], &[1, 2, 0][..]),
+        let orders: [(&[u32], &[u32]); 4] = [
+            (&[3, 0, 2], &[1, 2, 0]),
             (&[3000, 0, 2], &[1, 2, 0]),
             (&[u32::MAX, 7], &[1, 0]),
             (&[], &[]),
-        ] {
+        ];
+        for (ids, order) in orders {
             assert_eq!(PlacesById::of(ids).in_order(), order, "{ids:?}");
         }
         assert!(matches!(PlacesById::of(&[3, 0, 2]), PlacesById::Table(_)));

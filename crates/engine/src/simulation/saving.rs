@@ -26,7 +26,7 @@ impl Simulation {
         Ok(state)
     }
 
-    /// Like [`Simulation::save`], section by section.
+    /// Like [`Simulation::save`], section by section. Contact histories from a GPU are pending columns, which stay those of this step.
     ///
     /// # Errors
     /// As [`Simulation::observe`].

@@ -3,7 +3,7 @@
 use crate::beds;
 use crate::devices::{after, apart, assert_same_ledger, on_cpu, on_gpu, with_default_skin};
 use seixo_device::gpu::{Gpu, list};
-use seixo_engine::state::{GrainColumns, GrainSnapshot};
+use seixo_engine::state::{Column, GrainColumns, GrainSnapshot, PendingState, State};
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Search, Settings, World};
 use seixo_engine::{ColorScalar, Preview, Simulation, StepErrorCause};
 use seixo_laws::contact::TangentialLaw;
@@ -178,6 +178,22 @@ fn a_gpu_goes_on_while_the_host_reports_what_it_saw() {
             assert!(a == b, "section {name} differs");
         }
     }
+}
+
+#[test]
+fn a_checkpoint_whose_columns_are_made_later_is_that_of_its_step() {
+    let world = beds::falling(1000, TangentialLaw::Mindlin);
+    let start = after(&world, on_cpu(), 1500).save().unwrap();
+    let mut simulation = Simulation::restore(world, on_gpu(Precision::Mixed), &start).unwrap();
+    simulation.advance(3).unwrap();
+    let expected = simulation.save().unwrap();
+    assert!(matches!(expected.get("contacts/pair"), Some(Column::U32(pair)) if pair.len() > 300));
+    let mut pending = PendingState::default();
+    simulation.save_to(&mut pending).unwrap();
+    simulation.advance(200).unwrap();
+    let mut state = State::default();
+    pending.put_to(&mut state);
+    assert!(state == expected);
 }
 
 #[test]

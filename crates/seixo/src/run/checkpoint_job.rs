@@ -1,7 +1,7 @@
 //! A checkpoint in memory, which a thread writes beside the run.
 
 use super::folder::disk;
-use seixo_engine::state::State;
+use seixo_engine::state::PendingState;
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
 use seixo_files::layer::FileLayer;
@@ -12,7 +12,7 @@ pub(super) struct CheckpointJob {
     /// Folder of the checkpoints.
     pub folder: PathBuf,
     pub header: Header,
-    pub state: State,
+    pub state: PendingState,
     /// Whether the checkpoint before is kept.
     pub keeps_previous: bool,
     /// Number of threads that pack it.
@@ -29,7 +29,7 @@ pub(super) struct StoredCheckpoint {
 }
 
 impl CheckpointJob {
-    /// Writes the checkpoint. Its columns are freed one after the other.
+    /// Writes the checkpoint. Its columns are made, and freed, one after the other.
     pub fn store(self, layer: &dyn FileLayer) -> Result<StoredCheckpoint, FilesError> {
         let CheckpointJob {
             folder,

@@ -15,7 +15,7 @@ use super::viewers::Viewers;
 use super::warnings::Warnings;
 use super::write_times::CheckpointsRecord;
 use super::{Event, Options, Progress, RunEnd, RunError};
-use seixo_engine::state::State;
+use seixo_engine::state::PendingState;
 use seixo_engine::{Ranks, StepError, WorldError};
 use seixo_files::FilesError;
 use seixo_files::checkpoint::{self, Header};
@@ -395,7 +395,7 @@ impl<'a> Driver<'a> {
             steps: self.course.simulation.steps(),
             outputs: serde_json::to_value(marks).unwrap_or_default(),
         };
-        let mut state = State::default();
+        let mut state = PendingState::default();
         self.course.save_to(&mut state).map_err(|stop| self.stopped(stop))?;
         self.course.outputs.put_checkpoint(CheckpointJob {
             folder: self.folder.join(CHECKPOINTS),

@@ -37,6 +37,7 @@ use seixo_engine::state::{Column, PendingColumns, Sections, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// Name of the newest checkpoint in its folder; the one before has `.prev` after it.
@@ -117,25 +118,26 @@ impl Kind {
     }
 }
 
-fn plain_bytes(column: &Column) -> Vec<u8> {
+/// Bytes of some numbers of a column.
+fn plain_bytes(column: &Column, part: Range<usize>) -> Vec<u8> {
     fn all<T: Copy, const WIDTH: usize>(values: &[T], bytes_of: impl Fn(T) -> [u8; WIDTH]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(values.len() * WIDTH);
         values.iter().for_each(|&value| bytes.extend_from_slice(&bytes_of(value)));
         bytes
     }
     match column {
-        Column::F64(values) => all(values, f64::to_le_bytes),
-        Column::U32(values) => all(values, u32::to_le_bytes),
-        Column::U64(values) => all(values, u64::to_le_bytes),
+        Column::F64(values) => all(&values[part], f64::to_le_bytes),
+        Column::U32(values) => all(&values[part], u32::to_le_bytes),
+        Column::U64(values) => all(&values[part], u64::to_le_bytes),
     }
 }
 
-fn count(column: &Column) -> u64 {
-    (match column {
+fn count(column: &Column) -> usize {
+    match column {
         Column::F64(values) => values.len(),
         Column::U32(values) => values.len(),
         Column::U64(values) => values.len(),
-    }) as u64
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,12 +168,13 @@ const SMALL_SECTION: usize = (FREE_EXPANSION / MAX_SECTIONS) as usize;
 const BLOCK: usize = 4 << 20;
 
 /// Packs numbers in blocks, each into a frame of its own; a reader takes frames that follow each other for one.
-fn packed(plain: &[u8], threads: usize) -> io::Result<Vec<u8>> {
+fn packed(column: &Column, threads: usize) -> io::Result<Vec<u8>> {
+    let (numbers, per_block) = (count(column), BLOCK / Kind::of(column).width() as usize);
     // Without numbers there is one frame, which is empty.
-    let count = plain.len().div_ceil(BLOCK).max(1);
-    let blocks = in_parallel(count, threads, |index| {
-        let start = index * BLOCK;
-        zstd::bulk::compress(&plain[start..plain.len().min(start + BLOCK)], 1)
+    let blocks = numbers.div_ceil(per_block).max(1);
+    let blocks = in_parallel(blocks, threads, |index| {
+        let start = index * per_block;
+        zstd::bulk::compress(&plain_bytes(column, start..numbers.min(start + per_block)), 1)
     });
     let blocks: Vec<Vec<u8>> = blocks.into_iter().collect::<io::Result<_>>()?;
     Ok(blocks.concat())
@@ -207,16 +210,17 @@ impl Writing<'_> {
         if self.sections > MAX_SECTIONS {
             return Err(io::Error::other(format!("more than {MAX_SECTIONS} sections")));
         }
-        let plain = plain_bytes(&column);
-        let (kind, count) = (Kind::of(&column), count(&column));
-        drop(column);
-        let packed = packed(&plain, self.threads)?;
-        let is_believed = plain.len() <= SMALL_SECTION || plain.len() as u64 <= packed.len() as u64 * MAX_EXPANSION;
+        let (kind, numbers) = (Kind::of(&column), count(&column));
+        let count = numbers as u64;
+        let plain = count * kind.width();
+        let packed = packed(&column, self.threads)?;
+        let is_believed = plain <= SMALL_SECTION as u64 || plain <= packed.len() as u64 * MAX_EXPANSION;
         let (encoding, stored) = if is_believed {
             (Encoding::Zstd, packed)
         } else {
-            (Encoding::Plain, plain)
+            (Encoding::Plain, plain_bytes(&column, 0..numbers))
         };
+        drop(column);
         self.preface(&Section {
             name: name.to_owned(),
             kind,
@@ -520,8 +524,9 @@ pub fn digest(state: &State) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, column) in &state.sections {
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
-        hasher.update(&[Kind::of(column) as u8]).update(&count(column).to_le_bytes());
-        hasher.update(&plain_bytes(column));
+        let count = count(column);
+        hasher.update(&[Kind::of(column) as u8]).update(&(count as u64).to_le_bytes());
+        hasher.update(&plain_bytes(column, 0..count));
     }
     hasher.finalize().to_string()
 }

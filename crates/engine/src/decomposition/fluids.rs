@@ -220,7 +220,7 @@ fn exchange_migrating(
         spent += clock.elapsed();
         let picked = from.pick(&chosen);
         let mut state = State::default();
-        picked.save(&mut state);
+        picked.save(None, &mut state);
         messages.push(encode(&state));
         sent.push(picked.id);
     }

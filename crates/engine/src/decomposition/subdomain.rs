@@ -257,7 +257,7 @@ impl Subdomain {
             self.migrated += leaving.len() as u64;
             if !leaving.is_empty() {
                 let settlers = fields.pick(&leaving);
-                settlers.save(&mut state);
+                settlers.save(None, &mut state);
                 pick_contacts(&contacts, &settlers.id, &mut state);
             }
             messages.push(encode(&state));

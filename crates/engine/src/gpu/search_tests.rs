@@ -248,8 +248,8 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
         }
     }
     gpu.write(&remote.rows.list, &list);
-    let histories: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
-    gpu.write(&remote.rows.history, &histories);
+    let numbers: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
+    gpu.write(&remote.rows.history, &numbers);
     let before = histories(&remote, &host);
     assert!(before.len() * 10 > 27 * n, "{} contacts", before.len());
     // After a step, histories also go to buffers that only steps need.

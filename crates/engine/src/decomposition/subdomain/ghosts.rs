@@ -29,7 +29,7 @@ impl Subdomain {
             counted.tested += tested;
             let picked = fields.pick(&ghosts);
             let mut state = State::default();
-            picked.save(&mut state);
+            picked.save(None, &mut state);
             messages.push(encode(&state));
             sent.push(picked.id);
         }

@@ -180,25 +180,16 @@ pub fn pack_contacts_of<R: Real>(
     in_spare: u32,
     #[comptime] numbers: usize,
 ) {
-    let mut first = first_entry(i, tile_first);
+    let mut entry = first_entry(i, tile_first);
     let tile_end = tile_first[i / TILE + 1usize] as usize;
     let end = start[i + 1usize] as usize;
     let mut at = start[i] as usize;
-    while at < end && first < tile_end {
-        // Contacts are found first and packed then, so that adjacent threads, whose contacts are at other entries, do not wait for each other.
-        let mut touching = 0u32;
-        let mut entry = first;
-        for s in 0..32u32 {
-            if entry < tile_end {
-                touching |= (list[entry] >> IN_CONTACT_BIT) << s;
-            }
-            entry += TILE;
-        }
-        // Entries after the row have no meaning; the last contact is before them.
-        while touching != 0u32 && at < end {
-            let entry = first + touching.trailing_zeros() as usize * TILE;
-            touching &= touching - 1u32;
-            partner[at] = list[entry] & PLACE;
+    // Entries after the row have no meaning; the last contact is before them.
+    let mut goes_on = at < end && entry < tile_end;
+    while goes_on {
+        let word = list[entry];
+        if word >> IN_CONTACT_BIT == 1u32 {
+            partner[at] = word & PLACE;
             #[unroll]
             for number in 0..numbers {
                 let value = history[history_at(entry, number, numbers)];
@@ -206,7 +197,8 @@ pub fn pack_contacts_of<R: Real>(
             }
             at += 1usize;
         }
-        first += 32usize * TILE;
+        entry += TILE;
+        goes_on = at < end && entry < tile_end;
     }
 }
 
@@ -246,21 +238,27 @@ pub fn carry_history_of<R: Real>(
     }
     // Both rows have nearly the same order, so each search starts after the pair found last.
     let mut s = 0u32;
+    let mut tried = 0u32;
     while at < end {
-        let old_j = partner[at];
-        let mut tried = 0u32;
-        let mut found = first;
-        let mut is_found = false;
-        while tried < count && !is_found {
+        let mut is_done = tried == count;
+        if !is_done {
+            let old_j = partner[at];
             let entry = first + s as usize * TILE;
-            let j = (list[entry] & PLACE) as usize;
+            let j = list[entry] & PLACE;
+            let mut is_same = false;
             if by_id {
-                is_found = old_id[old_j as usize] == id[j];
+                is_same = old_id[old_j as usize] == id[j as usize];
             } else {
-                is_found = old_of[j] == old_j;
+                is_same = old_of[j as usize] == old_j;
             }
-            if is_found {
-                found = entry;
+            if is_same {
+                list[entry] = j | 0x8000_0000u32;
+                #[unroll]
+                for number in 0..numbers {
+                    let value = packed_number::<R>(at, number, a, b, c, d, rest, in_spare, numbers);
+                    history[history_at(entry, number, numbers)] = value;
+                }
+                is_done = true;
             }
             tried += 1u32;
             s += 1u32;
@@ -268,14 +266,9 @@ pub fn carry_history_of<R: Real>(
                 s = 0u32;
             }
         }
-        if is_found {
-            list[found] |= 0x8000_0000u32;
-            #[unroll]
-            for number in 0..numbers {
-                let value = packed_number::<R>(at, number, a, b, c, d, rest, in_spare, numbers);
-                history[history_at(found, number, numbers)] = value;
-            }
+        if is_done {
+            at += 1usize;
+            tried = 0u32;
         }
-        at += 1usize;
     }
 }

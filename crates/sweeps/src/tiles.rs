@@ -21,9 +21,6 @@ use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedHistory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
 
-/// Entries of a row in which contacts are found before they are computed: one bit each.
-const CONTACTS_AT_ONCE: u32 = 32;
-
 /// Kind of contacts for which kernels are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContactKernelConfig {
@@ -146,77 +143,48 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     let mut entry = first;
     let mut stride = history_at(first, 0usize, kind.numbers);
     let mut word = list[first];
-    if comptime!(kind.frictional) {
-        let mut done = 0u32;
-        while done < count {
-            // Contacts are found first and computed then: adjacent threads touch other entries of their rows, and would wait for each other at each entry.
-            let some = min(count - done, CONTACTS_AT_ONCE);
-            let mut met = 0u32;
-            let mut at = entry;
-            for s in 0..some {
-                // The next word is read while this neighbor is compared. The list has room for one read after the last entry.
-                let next = list[at + TILE];
-                if meets::<C, R>(grain, word, position, sides, kind) {
-                    met |= 1u32 << s;
-                } else if word >> IN_CONTACT_BIT == 1u32 {
-                    list[at] = word & PLACE;
-                }
-                word = next;
-                at += TILE;
-            }
-            while met != 0u32 {
-                let s = met.trailing_zeros() as usize;
-                met &= met - 1u32;
-                let at = entry + s * TILE;
-                let stored = stride + s * TILE * kind.numbers;
-                let neighbor = fetch::<C, R>(list[at], stored, history, position, velocity, spin, kind);
-                let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-                if kind.is_extended {
-                    let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
-                    resolve_extended::<C, R>(
-                        grain,
-                        &neighbor,
-                        &pair,
-                        table,
-                        row,
-                        at,
-                        stored,
-                        list,
-                        history,
-                        sides,
-                        dt,
-                        overlap_limit,
-                        &mut all,
-                        kind,
-                    );
-                } else {
-                    resolve::<C, R>(
-                        grain,
-                        &neighbor,
-                        &pair,
-                        at,
-                        stored,
-                        list,
-                        history,
-                        sides,
-                        dt,
-                        overlap_limit,
-                        &mut all,
-                        kind,
-                    );
-                }
-            }
-            entry += CONTACTS_AT_ONCE as usize * TILE;
-            stride += CONTACTS_AT_ONCE as usize * TILE * kind.numbers;
-            done += CONTACTS_AT_ONCE;
-        }
-    } else if comptime!(kind.one_by_one) {
+    if comptime!(kind.frictional || kind.one_by_one) {
         for _s in 0..count {
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
             let next = list[entry + TILE];
             let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
-            push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind.sides);
+            if kind.is_extended {
+                let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
+                resolve_extended::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    table,
+                    row,
+                    entry,
+                    stride,
+                    list,
+                    history,
+                    sides,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                    kind,
+                );
+            } else if kind.frictional {
+                resolve::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    entry,
+                    stride,
+                    list,
+                    history,
+                    sides,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                    kind,
+                );
+            } else {
+                push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind.sides);
+            }
             word = next;
             entry += TILE;
             stride += TILE * kind.numbers;
@@ -245,25 +213,6 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
         }
     }
     all
-}
-
-/// Whether the neighbor of this entry touches a grain or, for extended contacts, did so at the last step.
-#[cube]
-#[inline(always)]
-fn meets<C: Coordinate<R>, R: Real>(
-    grain: &Grain<C, R>,
-    word: u32,
-    position: &[Record<C>],
-    sides: &PeriodicBoundaries<C, R>,
-    #[comptime] kind: ContactKernelConfig,
-) -> bool {
-    let there = position[(word & PLACE) as usize];
-    let image = nearest_image::<C, R>(&grain.position.minus(&xyz::<C>(there)), sides, kind.sides);
-    let mut is_met = depth_of::<C>(&image.apart, grain.reach + last::<C>(there)) > C::new(0.0);
-    if kind.is_extended {
-        is_met = is_met || word >> IN_CONTACT_BIT == 1u32;
-    }
-    is_met
 }
 
 /// A neighbor of an entry in the list.

@@ -18,10 +18,6 @@
 
 mod animation;
 mod bodies;
-#[cfg_attr(
-    not(any(feature = "window", feature = "page")),
-    allow(dead_code, reason = "only windows and pages offer all fields of bonds")
-)]
 mod bonds;
 mod bounds;
 mod camera;
@@ -47,7 +43,6 @@ mod particle_details;
 mod picture;
 mod plot;
 mod render;
-#[cfg_attr(not(feature = "page"), allow(dead_code, reason = "windows show a part of it, and pages all"))]
 mod run_speed;
 mod scale;
 mod scene_bounds;
@@ -77,6 +72,7 @@ pub const HAS_VIDEOS: bool = cfg!(feature = "film");
 const SHARE: usize = 1 << 16;
 
 pub use animation::Animation;
+pub use bonds::FIELDS as BOND_FIELDS;
 pub use camera::Projection;
 pub use canvas::Canvas;
 pub use chart::{Chart, Panel, encode};
@@ -90,7 +86,7 @@ pub use offscreen::OffscreenRenderer;
 pub use page::{Page, bytes_of_frame};
 pub use picture::{PictureOptions, Shown, bonds_of, contacts_of, fluid_frame_of, fluid_frames, frame_of, frames_of, picture};
 pub use plot::{ChartFormat, Charts, ColumnPlot, curves, plot, plot_columns};
-pub use run_speed::IN_TIME;
+pub use run_speed::{IN_TIME, RunSpeed};
 pub use snapshot::{PreviewParts, Snapshot, SnapshotParts};
 pub use surface::SmoothMesh;
 pub use video::Video;

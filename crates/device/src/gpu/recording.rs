@@ -71,12 +71,12 @@ impl Gpu {
     /// # Errors
     /// If the device was lost.
     pub fn replay(&self, recording: &Recording) -> Result<(), GpuError> {
-        // SAFETY: the recording keeps the memory of its launches allocated and in place, and waits for them before it lets go of it. Buffers are used
+        // SAFETY: the recording keeps the memory of its launches allocated and in place, and waits for them before it releases it. Buffers are used
         // on one queue; what reads them on another reads memory that no launch writes, see `Copies::carry_off`.
         self.runtime.guard(|| unsafe { recording.graph.replay() })
     }
 
-    /// Nobody else calls CUDA while the result exists. `None` if somebody does now, or may.
+    /// No other thread calls CUDA while the result exists. `None` if one does now, or may.
     fn alone(&self) -> Option<Alone> {
         if !self.can_record() {
             return None;

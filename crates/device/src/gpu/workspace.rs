@@ -96,7 +96,7 @@ impl Workspace {
     }
 }
 
-/// Room for this many items and an eighth more, as cells and particles become a few more from call to call.
+/// Room for this many items and an eighth more, as they become a few more from call to call.
 fn with_reserve(len: usize) -> usize {
     len + len / 8
 }

@@ -123,7 +123,10 @@ mod tests {
                 assert_ne!(bounds, UNBOUNDED, "{interval} {step}");
                 assert!(step as f64 * bounds.square.sqrt() < HALF_SKIN, "{interval} {step} {bounds:?}");
                 // What a kernel marks is what a later step relies on.
-                assert_eq!(bounds.square, bounds.widest_square * f64::from(STRIDE_RATIO).powi(bounds.level as i32));
+                assert_eq!(
+                    bounds.square,
+                    bounds.widest_square * f64::from(STRIDE_RATIO).powi(bounds.level as i32)
+                );
                 assert_eq!(*widest.get_or_insert(bounds.widest_square), bounds.widest_square);
             }
         }

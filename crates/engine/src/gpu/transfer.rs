@@ -299,7 +299,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
-        let (count, first, mut list) = self.download_rows()?;
+        let [count, first, mut list] = self.download_rows()?;
         let mut history = vec![R::of(0.0); list.len() * numbers];
         let mut next = 0;
         for i in 0..self.n {
@@ -324,7 +324,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 
     /// Length of the row of each grain, first entry of each tile, and the entries of all tiles without the spare room behind them.
-    fn download_rows(&self) -> Result<(Vec<u32>, Vec<u32>, Vec<u32>), GpuError> {
+    fn download_rows(&self) -> Result<[Vec<u32>; 3], GpuError> {
         let (gpu, rows) = (&self.gpu, &self.rows);
         let mut copies = gpu.copies();
         let count = copies.add(&rows.count, 0..self.n);
@@ -332,7 +332,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let arrived = copies.wait()?;
         let (count, first) = (arrived.take(count), arrived.take(first));
         let list = gpu.download_part(&rows.list, 0..first[first.len() - 1] as usize).wait()?;
-        Ok((count, first, list))
+        Ok([count, first, list])
     }
 
     /// Requests the download of all that the host needs of grains and walls.

@@ -90,7 +90,7 @@ fn a_resumed_run_chooses_the_same_skins_of_fluids() {
     // A slow fluid of constant density gets a narrower skin, after eight lists of some hundred steps.
     for (world, settings, steps) in [
         (world.clone(), on_cpu(), 140),
-        (set_adrift(incompressible(still()), 0.0006, 0.05), on_cpu(), 1000),
+        (set_adrift(incompressible(still()), 0.0006, 0.05), on_cpu(), 1300),
         (world, on_gpu(Precision::Mixed), 140),
     ] {
         let new = || Simulation::new(world.clone(), settings.clone()).unwrap();

@@ -103,7 +103,8 @@ fn mark_candidates<C: Real>(
                     listed += 1u32;
                 }
                 candidate += 1u32;
-                if candidate % BITS == 0u32 {
+                let bits = candidate % BITS;
+                if bits == 0u32 {
                     if candidate / BITS <= words {
                         marks[(candidate / BITS - 1u32) as usize * n + i] = word;
                     }

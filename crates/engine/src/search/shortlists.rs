@@ -7,9 +7,26 @@ use seixo_laws::{Coordinate, Real};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::part::{GrainsView, PartRows};
 use seixo_sweeps::shortlist::{Shortlist, pick_of_part};
+use std::cell::RefCell;
 
 /// Number of steps that a shortlist should last.
 const PICKED_FOR: f64 = 8.0;
+
+/// Room of a thread for the selection of the pairs of a part.
+#[derive(Default)]
+struct Selection {
+    entry: Vec<u32>,
+    grain: Vec<u16>,
+    /// One more than the former place of each entry that was selected; zero for others.
+    former: Vec<u32>,
+    double: Vec<f64>,
+    single: Vec<f32>,
+}
+
+thread_local! {
+    /// Kept from step to step, so that a new shortlist takes no new memory.
+    static SELECTION: RefCell<Selection> = RefCell::default();
+}
 
 /// The shortlists of all parts, see [`seixo_sweeps::shortlist`].
 #[derive(Clone, Default)]
@@ -106,25 +123,37 @@ impl PartShortlist {
 
     /// Selects the pairs whose surfaces are nearer than `margin` \[m\]. Pairs that were selected before keep their histories.
     pub fn rebuild<const SIDES: u32>(&mut self, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {
+        SELECTION.with_borrow_mut(|selection| self.rebuild_in::<SIDES>(selection, grains, rows, margin));
+    }
+
+    fn rebuild_in<const SIDES: u32>(&mut self, selection: &mut Selection, grains: &GrainsView<f64>, rows: &PartRows, margin: f64) {
         let entries = (rows.row[rows.end] - rows.row[rows.first]) as usize;
-        let (mut entry, mut grain) = (vec![0; entries], vec![0; entries]);
-        let [inside, across] = pick_of_part::<f64, SIDES>(grains, rows, margin, &mut entry, &mut grain);
-        // One more than the former place of each entry that was selected; zero for others.
-        let mut former = vec![0_u32; entries];
+        let Selection {
+            entry,
+            grain,
+            former,
+            double,
+            single,
+        } = selection;
+        entry.clear();
+        entry.resize(entries, 0);
+        grain.clear();
+        grain.resize(entries, 0);
+        former.clear();
+        former.resize(entries, 0);
+        let [inside, across] = pick_of_part::<f64, SIDES>(grains, rows, margin, entry, grain);
         for (place, &k) in (1..).zip(&self.entry) {
             former[k as usize] = place;
         }
-        let entry = [&entry[..inside], &entry[entries - across..]].concat();
-        let history = match &self.history {
-            Histories::Double(history) => Histories::Double(in_new_order(&entry, history, &former)),
-            Histories::Single(history) => Histories::Single(in_new_order(&entry, history, &former)),
-        };
-        *self = PartShortlist {
-            entry,
-            grain: [&grain[..inside], &grain[entries - across..]].concat(),
-            inside,
-            history,
-        };
+        self.inside = inside;
+        self.entry.clear();
+        self.entry.extend(entry[..inside].iter().chain(&entry[entries - across..]));
+        self.grain.clear();
+        self.grain.extend(grain[..inside].iter().chain(&grain[entries - across..]));
+        match &mut self.history {
+            Histories::Double(history) => put_in_new_order(&self.entry, history, former, double),
+            Histories::Single(history) => put_in_new_order(&self.entry, history, former, single),
+        }
     }
 
     /// The pairs, and their histories in the same order.
@@ -180,17 +209,19 @@ where
     of_entries
 }
 
-/// Histories of the entries in a new shortlist. `former` has one more than the former place of each entry of the part, and zero for entries that were
-/// not in the shortlist.
-fn in_new_order<R: Copy + Default>(entry: &[u32], history: &[R], former: &[u32]) -> Vec<R> {
-    let mut ordered = vec![R::default(); entry.len() * RECORD];
-    let ((to, _), (from, _)) = (ordered.as_chunks_mut::<RECORD>(), history.as_chunks::<RECORD>());
+/// Puts the histories in the order of the entries of a new shortlist. `former` has one more than the former place of each entry of the part, and zero
+/// for entries that were not in the shortlist. `before` is room for the histories so far.
+fn put_in_new_order<R: Copy + Default>(entry: &[u32], history: &mut Vec<R>, former: &[u32], before: &mut Vec<R>) {
+    before.clear();
+    before.extend_from_slice(history);
+    history.clear();
+    history.resize(entry.len() * RECORD, R::default());
+    let ((to, _), (from, _)) = (history.as_chunks_mut::<RECORD>(), before.as_chunks::<RECORD>());
     for (record, &k) in to.iter_mut().zip(entry) {
         if let Some(place) = former[k as usize].checked_sub(1) {
             *record = from[place as usize];
         }
     }
-    ordered
 }
 
 #[cfg(test)]

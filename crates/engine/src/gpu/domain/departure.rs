@@ -10,7 +10,7 @@ use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
-use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, take_first};
+use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed};
 
 /// Grains that leave, and their contact histories with grains and with walls.
 struct Departure<C, R> {
@@ -133,17 +133,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         make_room(&gpu, &mut parcel.place, room, "domains")?;
         parcel.packed.make_room(&gpu, room, widths)?;
         let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
-        let (count, dim) = units(room);
-        take_first::launch(
-            gpu.client(),
-            count,
-            dim,
-            self.order.argument(),
-            parcel.kept.argument(),
-            parcel.place.argument(),
-            room as u32,
-        );
-        self.pack_into(&parcel.packed, &parcel.place, room);
+        self.pack_found(&parcel.packed, &parcel.kept, &parcel.place, room);
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::is_owned;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::domain::Block;
-use seixo_sweeps::kernels::domain::{count_from, take_first};
+use seixo_sweeps::kernels::domain::count_from;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -169,17 +169,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         make_room(&gpu, &mut side.own, room, "domains")?;
         PackedGrains::make_room_apart(&mut side.outgoing, &gpu, room, widths)?;
         let side = &self.border.as_ref().expect("a domain has a border").sides[k];
-        let (count, dim) = units(room);
-        take_first::launch(
-            gpu.client(),
-            count,
-            dim,
-            self.order.argument(),
-            side.kept.argument(),
-            side.own.argument(),
-            room as u32,
-        );
-        self.pack_into(&side.outgoing, &side.own, room);
+        self.pack_found(&side.outgoing, &side.kept, &side.own, room);
         Ok(())
     }
 

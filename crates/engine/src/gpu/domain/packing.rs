@@ -6,7 +6,7 @@ use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::{Coordinate, Vector3};
-use seixo_sweeps::kernels::domain::{pack, unpack};
+use seixo_sweeps::kernels::domain::{pack, take_first, unpack};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
 
@@ -195,9 +195,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.changing().into_iter().chain(geared).chain(given).collect()
     }
 
-    /// Queues the packing of the m grains at these indices.
-    pub(super) fn pack_into(&self, packed: &PackedGrains<C, R>, place: &Buffer<u32>, m: usize) {
-        let (count, dim) = units(m);
+    /// Queues the packing of the first `room` of the found grains, whose indices are in the order, and their number in `found`. `place` receives their
+    /// indices.
+    pub(super) fn pack_found(&self, packed: &PackedGrains<C, R>, found: &Buffer<u32>, place: &Buffer<u32>, room: usize) {
+        let (count, dim) = units(room);
+        take_first::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            self.order.argument(),
+            found.argument(),
+            place.argument(),
+            room as u32,
+        );
+        let (count, dim) = units(room);
         pack::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -215,10 +226,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             packed.words.argument(),
             packed.coordinates.records(),
             packed.motions.records(),
-            m as u32,
+            room as u32,
             self.kind.frictional,
         );
-        packed.belongings.gather(&self.gpu, &self.belongings(), place, m);
+        packed.belongings.gather(&self.gpu, &self.belongings(), place, room);
     }
 
     /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles or as own grains. Belongings excepted.

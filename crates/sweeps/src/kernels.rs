@@ -27,6 +27,7 @@ pub mod muller;
 pub mod neighbor_lists;
 pub mod neighbor_marks;
 pub mod old_contacts;
+pub mod row_order;
 pub mod shifting;
 pub mod step;
 pub mod suspension;

@@ -216,6 +216,42 @@ fn a_rebuild_like_the_one_before_allocates_nothing() {
     assert!(remote.rows.ends(&gpu, spheres.len()).unwrap() > 3000);
 }
 
+#[test]
+fn rows_of_laws_in_single_precision_begin_with_the_pairs_that_overlap() {
+    let gpu = Gpu::open(None).unwrap();
+    // Inside the lattice, every grain overlaps six others, and another twelve are near.
+    let spheres: Vec<Sphere> = (0..1000u32)
+        .map(|k| ([k % 10, k / 10 % 10, k / 100].map(|c| f64::from(c) * 0.95), 0.5))
+        .collect();
+    let (n, world) = (spheres.len(), world(&spheres));
+    let mut host = sorted(&world, Search::Grid, 0.5, false);
+    let wide = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
+    let position = gpu.download(&wide.position[wide.now]).unwrap();
+    let overlap = |i: usize, j: usize| {
+        let squares = (0..3).map(|axis| (position[i * RECORD + axis] - position[j * RECORD + axis]).powi(2));
+        squares.sum::<f64>() < 1.0
+    };
+    let in_cells = listed(&gpu, &wide.rows, n);
+    let mut host = sorted(&world, Search::Grid, 0.5, false);
+    let mixed = GpuGrains::<f64, f32>::import_host_state(gpu.clone(), &mut host).unwrap();
+    let rows = listed(&gpu, &mixed.rows, n);
+    assert_ne!(rows, in_cells, "pairs that overlap are not the first in cells");
+    for (i, (mut row, mut expected)) in rows.into_iter().zip(in_cells).enumerate() {
+        let touching: Vec<u32> = expected.iter().copied().filter(|&j| overlap(i, j as usize)).collect();
+        assert!(row.starts_with(&touching), "grain {i}: {row:?} begins with {touching:?}");
+        row.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(row, expected, "grain {i} keeps its neighbors");
+    }
+    // The order of ids depends on nothing far away, such as the time of the rebuild.
+    let mut host = sorted(&world, Search::Grid, 0.5, true);
+    let invariant = GpuGrains::<f64, f32>::import_host_state(gpu.clone(), &mut host).unwrap();
+    let id = host.grains.fields.id.clone();
+    for row in listed(&gpu, &invariant.rows, n) {
+        assert!(row.is_sorted_by_key(|&j| id[j as usize]), "in the order of ids");
+    }
+}
+
 /// Contact histories of all pairs.
 fn histories(remote: &GpuGrains<f64, f32>, host: &Populations) -> Vec<PairHistory> {
     let device: &Cpu = &host.context.device;

@@ -9,7 +9,7 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Workspace,
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::{neighbor_lists, neighbor_marks};
+use seixo_sweeps::kernels::{neighbor_lists, neighbor_marks, row_order};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -459,6 +459,24 @@ impl<R: Number> Rows<R> {
             self.list.argument(),
             id.argument(),
             n as u32,
+        );
+    }
+
+    /// Puts the neighbors that overlap a particle before all others of its row, see [`row_order`]. No entry may be marked yet.
+    pub(super) fn put_touching_first<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) {
+        let (index, n) = (&search.index, search.n);
+        let (count, dim) = units(n);
+        row_order::touching_first::launch::<C>(
+            gpu.client(),
+            count,
+            dim,
+            search.position.records(),
+            self.tile_first.argument(),
+            self.count.argument(),
+            self.list.argument(),
+            super::sides::<C, C>(&index.sides),
+            n as u32,
+            index.kind,
         );
     }
 

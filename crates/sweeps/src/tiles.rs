@@ -13,7 +13,7 @@
 //! assert!(load.contacts == 0.0 && load.excess < 0.0);
 //! ```
 
-use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
+use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, history_at};
 use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};
 use crate::pair::{ContactForces, Pair, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, PeriodicBoundaries, by_components, nearest_image};
@@ -114,15 +114,17 @@ pub fn no_load<R: Real>() -> ContactLoad<R> {
     }
 }
 
-/// Contacts of grain i with the `count` neighbors of its row, history included.
+/// Contacts of a grain with the `count` neighbors of its row, history included. The row starts at entry `first` with `first_word`, which is read even
+/// if the row is empty. `own_material` is the material of the grain.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 pub fn contacts_of<C: Coordinate<R>, R: Real>(
-    i: usize,
     grain: &Grain<C, R>,
     count: u32,
-    tile_first: &[u32],
+    first: usize,
+    first_word: u32,
+    own_material: u32,
     list: &mut [u32],
     history: &mut [R],
     position: &[Record<C>],
@@ -137,12 +139,11 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     #[comptime] kind: ContactKernelConfig,
 ) -> ContactLoad<R> {
     let mut all = no_load::<R>();
-    let first = first_entry(i, tile_first);
-    let own_row = material[if_uniform(i, kind.uniform)] * materials;
-    let own = coefficients::<R>(table, (own_row + material[if_uniform(i, kind.uniform)]) as usize);
+    let own_row = own_material * materials;
+    let own = coefficients::<R>(table, (own_row + own_material) as usize);
     let mut entry = first;
     let mut stride = history_at(first, 0usize, kind.numbers);
-    let mut word = list[first];
+    let mut word = first_word;
     if comptime!(kind.frictional || kind.one_by_one) {
         for _s in 0..count {
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.

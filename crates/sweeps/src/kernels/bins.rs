@@ -1,6 +1,6 @@
 //! Step of smooth grains whose cells are rebuilt at every step.
 
-use super::step::{StepKernelConfig, add_walls, go_on};
+use super::step::{StepKernelConfig, add_buffered_forces, go_on};
 use super::{add_sum, begins, raise, store_sum, sum_of_cube};
 use crate::bins::{normal_forces_on, stored_around};
 use crate::cells::{cell_of, class_of};
@@ -72,7 +72,9 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
                 raised |= 16u32;
             }
             if plan.walls {
-                add_walls::<R>(i, wall_row, force, torque, &mut load, false);
+                if wall_row[i] < wall_row[i + 1usize] {
+                    add_buffered_forces::<R>(i, force, torque, &mut load, false);
+                }
             }
         } else {
             load.force = xyz::<R>(force[i]);

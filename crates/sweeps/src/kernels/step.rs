@@ -3,9 +3,10 @@
 use super::bonds::{bonds_on, quaternion, record_of};
 use super::{LONG_STRIDES, STRIDE_RATIO, add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
 use crate::bodies::FREE;
+use crate::entries::first_entry;
 use crate::layout::{Record, last, record, xyz};
 use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
-use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
+use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, if_uniform, no_load};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::motion::drift;
@@ -97,18 +98,33 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         turning = spin[own];
     }
     let mut neighbors = 0u32;
+    let mut first = 0usize;
+    let mut word = 0u32;
+    let mut own_material = 0u32;
+    // One word for two answers, as it takes a register while contacts are computed: 1 if the grain is near a wall, and 2 if another kernel moves it.
+    let mut status = 0u32;
     if plan.touch {
         neighbors = count[own];
+        first = first_entry(own, tile_first);
+        // A row without neighbors has room for this read, too.
+        word = list[first];
+        own_material = material[if_uniform(own, plan.kind.uniform)];
+        if plan.walls {
+            if wall_row[own] < wall_row[own + 1usize] {
+                status |= 1u32;
+            }
+        }
+    }
+    if plan.carries {
+        if member[own] != FREE {
+            status |= 2u32;
+        }
     }
     let mut from = 0usize;
     let mut to = 0usize;
     if plan.bonded {
         from = rows_of_bonds[own * 2usize] as usize;
         to = rows_of_bonds[own * 2usize + 1usize] as usize;
-    }
-    let mut sure_square = R::new(-1.0);
-    if plan.advance {
-        sure_square = sure_stride_square::<R>(flags, level, stride_square);
     }
     let goes = begins(flags, parity, plan.advance);
     if goes && i < n as usize {
@@ -117,10 +133,11 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         let mut raised = 0u32;
         if plan.touch {
             load = contacts_of::<C, R>(
-                i,
                 &grain,
                 neighbors,
-                tile_first,
+                first,
+                word,
+                own_material,
                 list,
                 history,
                 position,
@@ -145,7 +162,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 outer.torque = all.torque;
                 taken[i] += C::wide(all.drag);
                 if plan.walls {
-                    add_walls::<R>(i, wall_row, force, torque, &mut outer, plan.kind.frictional);
+                    if status & 1u32 == 1u32 {
+                        add_buffered_forces::<R>(i, force, torque, &mut outer, plan.kind.frictional);
+                    }
                 }
                 load.force = load.force.plus(&outer.force);
                 load.torque = load.torque.plus(&outer.torque);
@@ -153,7 +172,10 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             } else if plan.outside {
                 add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
             } else if plan.walls {
-                add_walls::<R>(i, wall_row, force, torque, &mut load, plan.kind.frictional);
+                // Kernel [`walls()`] left the wall forces on grains with rows of wall elements in the force and torque buffers.
+                if status & 1u32 == 1u32 {
+                    add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
+                }
             }
         } else {
             load.force = xyz::<R>(force[i]);
@@ -162,9 +184,10 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
+            let sure_square = sure_stride_square::<R>(flags, level, stride_square);
             // Sliding sides and local damping never occur together, so one number serves both.
             if plan.carries {
-                if member[i] == FREE {
+                if status & 2u32 == 0u32 {
                     let gone = go_on::<C, R>(
                         i,
                         &grain,
@@ -271,24 +294,9 @@ fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square
     }
 }
 
-/// Adds the wall forces on grain i, if it has a row of wall elements. Kernel [`walls()`] left them in the force and torque buffers.
-#[cube]
-pub(super) fn add_walls<R: Real>(
-    i: usize,
-    wall_row: &[u32],
-    force: &mut [Record<R>],
-    torque: &mut [Record<R>],
-    load: &mut ContactLoad<R>,
-    #[comptime] frictional: bool,
-) {
-    if wall_row[i] < wall_row[i + 1usize] {
-        add_buffered_forces::<R>(i, force, torque, load, frictional);
-    }
-}
-
 /// Adds the values in the force and torque buffers to the load of grain i.
 #[cube]
-fn add_buffered_forces<R: Real>(
+pub(super) fn add_buffered_forces<R: Real>(
     i: usize,
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
@@ -334,8 +342,13 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     sure_square: R,
     #[comptime] frictional: bool,
 ) -> AdvanceResult<C, R> {
-    let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
+    // Both are read before anything waits for one of them.
     let half = half_velocity[i];
+    let mut half_turning = Record::<C>::new(C::new(0.0));
+    if frictional {
+        half_turning = half_spin[i];
+    }
+    let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
     let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, stepping.lag);
     let mut damping_work = onward.damping_work;
     let position = drift::<C>(&grain.position, &onward.moving, C::wide(stepping.dt));
@@ -356,9 +369,8 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     new_position[i] = record::<C>(&position, grain.reach);
     if frictional {
         let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
-        let half = half_spin[i];
-        let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, C::new(0.0));
-        half_spin[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.tangential_power));
+        let onward = kicked::<C, R, C>(&xyz::<C>(half_turning), &acceleration, stepping, C::new(0.0));
+        half_spin[i] = record::<C>(&onward.half, last::<C>(half_turning) + C::wide(load.tangential_power));
         new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
         damping_work += onward.damping_work;
     }

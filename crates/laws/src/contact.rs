@@ -70,7 +70,7 @@ pub struct NormalSpring<R: Real> {
 }
 
 /// Coefficients of a pair of materials, derived once on the host by [`derive()`].
-#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug, PartialEq)]
+#[derive(CubeType, CubeTypeMut, CubeLaunch, Clone, Copy, Debug, PartialEq)]
 pub struct Coefficients<R: Real> {
     /// Stiffness parameter of the normal law.
     pub normal_stiffness: R,

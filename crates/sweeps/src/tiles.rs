@@ -115,7 +115,8 @@ pub fn no_load<R: Real>() -> ContactLoad<R> {
 }
 
 /// Contacts of a grain with the `count` neighbors of its row, history included. The row starts at entry `first` with `first_word`, which is read even
-/// if the row is empty. `own_material` is the material of the grain.
+/// if the row is empty. If all grains have one material, `shared` holds the coefficients of all pairs; otherwise `own_material` is the material of the
+/// grain.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -125,6 +126,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     first: usize,
     first_word: u32,
     own_material: u32,
+    shared: &Coefficients<R>,
     list: &mut [u32],
     history: &mut [R],
     position: &[Record<C>],
@@ -140,7 +142,6 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
 ) -> ContactLoad<R> {
     let mut all = no_load::<R>();
     let own_row = own_material * materials;
-    let own = coefficients::<R>(table, (own_row + own_material) as usize);
     let mut entry = first;
     let mut stride = history_at(first, 0usize, kind.numbers);
     let mut word = first_word;
@@ -149,7 +150,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
             let next = list[entry + TILE];
             let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
-            let pair = of_pair::<R>(&own, table, own_row, material, neighbor.place as usize, kind);
+            let pair = of_pair::<R>(shared, table, own_row, material, neighbor.place as usize, kind);
             if kind.is_extended {
                 let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
                 resolve_extended::<C, R>(
@@ -202,10 +203,10 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             let next = list[entry + 64usize];
             let one = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
             let other = fetch::<C, R>(second, stride, history, position, velocity, spin, kind);
-            let pair = of_pair::<R>(&own, table, own_row, material, one.place as usize, kind);
+            let pair = of_pair::<R>(shared, table, own_row, material, one.place as usize, kind);
             push_on::<C, R>(grain, &one, &pair, sides, overlap_limit, &mut all, kind.sides);
             if is_second {
-                let pair = of_pair::<R>(&own, table, own_row, material, other.place as usize, kind);
+                let pair = of_pair::<R>(shared, table, own_row, material, other.place as usize, kind);
                 push_on::<C, R>(grain, &other, &pair, sides, overlap_limit, &mut all, kind.sides);
             }
             word = next;

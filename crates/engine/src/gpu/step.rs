@@ -7,6 +7,7 @@ use crate::populations::Populations;
 use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
+use seixo_laws::contact::CoefficientsLaunch;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains, walls};
 use seixo_sweeps::kernels::walls::{control, place};
@@ -64,6 +65,23 @@ pub(crate) fn lists_out_of_date(host: &Populations, raised: u32) -> bool {
 /// Whether, by these flags, a grain moved as far as the skin allows, or a wall or a side did.
 pub(super) fn is_skin_used_up(host: &Populations, raised: u32) -> bool {
     raised & SKIN_EXCEEDED != 0 || until_walls_exceed_skin(host, 1) == 0
+}
+
+/// Coefficients of contacts between grains of the first material, as a kernel argument; zeros if there is none.
+fn coefficients_of_first<R: Number>(host: &Populations) -> CoefficientsLaunch<R> {
+    let coefficients = &host.context.materials.coefficients;
+    let number = |at: usize| R::of(coefficients.get(at).copied().unwrap_or(0.0));
+    CoefficientsLaunch::new(
+        number(0),
+        number(1),
+        number(2),
+        number(3),
+        number(4),
+        number(5),
+        number(6),
+        number(7),
+        number(8),
+    )
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
@@ -438,6 +456,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.flags.argument(),
                 self.power.records(),
                 stepping::<C, R>(&now),
+                coefficients_of_first(host),
                 R::of(host.context.settings.overlap_limit),
                 R::of(strides.widest_square),
                 R::of(strides.square),

@@ -6,9 +6,10 @@ use crate::bodies::FREE;
 use crate::entries::first_entry;
 use crate::layout::{Record, last, record, xyz};
 use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
-use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, if_uniform, no_load};
+use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
 use crate::wall::walls_of;
 use cubecl::prelude::*;
+use seixo_laws::contact::Coefficients;
 use seixo_laws::motion::drift;
 use seixo_laws::rotation::rotated_by;
 use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
@@ -48,6 +49,9 @@ pub struct StepKernelConfig {
 /// A grain is compared with its position at the last rebuild of the lists only if it could have moved too far: if it moves by more than
 /// `stride_square` \[m²\] in this step, or if a grain did so in a step before. `widest_square` is the squared stride of the first level, and `level`
 /// that of this step, see [`LONG_STRIDES`]. If `stride_square` is negative, all grains are compared.
+///
+/// If all grains have one material, `shared` holds the coefficients of their contacts. Arguments are constants of a launch, so they need neither a read
+/// before the first contact nor registers in which they last from contact to contact.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -78,6 +82,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     flags: &mut [u32],
     power: &mut [Record<C>],
     stepping: &StepParameters<C, R>,
+    shared: &Coefficients<R>,
     overlap_limit: R,
     widest_square: R,
     stride_square: R,
@@ -108,7 +113,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         first = first_entry(own, tile_first);
         // A row without neighbors has room for this read, too.
         word = list[first];
-        own_material = material[if_uniform(own, plan.kind.uniform)];
+        if !plan.kind.uniform {
+            own_material = material[own];
+        }
         if plan.walls {
             if wall_row[own] < wall_row[own + 1usize] {
                 status |= 1u32;
@@ -138,6 +145,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 first,
                 word,
                 own_material,
+                shared,
                 list,
                 history,
                 position,

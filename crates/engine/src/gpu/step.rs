@@ -385,6 +385,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             kind: self.kind,
             touch,
             advance,
+            reads_early: !self.kind.frictional && size_of::<C>() == size_of::<f32>(),
             adds_up,
             damped: host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             // All subdomains of a decomposition-invariant run use one kernel, with or without grains near walls: compilers might fuse operations
@@ -456,7 +457,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.flags.argument(),
                 self.power.records(),
                 stepping::<C, R>(&now),
-                coefficients_of_first(host),
+                coefficients_of_first::<R>(host),
                 R::of(host.context.settings.overlap_limit),
                 R::of(strides.widest_square),
                 R::of(strides.square),

@@ -80,11 +80,15 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             load.force = xyz::<R>(force[i]);
         }
         if plan.advance {
+            let half = half_velocity[i];
+            let half_turning = Record::<C>::new(C::new(0.0));
             let gone = go_on::<C, R>(
                 i,
                 &grain,
                 &load,
                 turning,
+                half,
+                half_turning,
                 half_velocity,
                 half_spin,
                 reference,

@@ -23,6 +23,8 @@ pub struct StepKernelConfig {
     pub touch: bool,
     /// Whether grains move; otherwise forces and torques are stored.
     pub advance: bool,
+    /// Whether velocities between steps are read before contacts are computed. They take registers, which smooth grains in single precision leave.
+    pub reads_early: bool,
     /// Whether powers of contacts are added up although another kernel of the step moves the grains. Otherwise they are only stored.
     pub adds_up: bool,
     /// Whether there is local damping, whose work enters the ledger at every step. It needs blocks of [`super::THREADS`] threads, as storing powers does.
@@ -127,6 +129,13 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             status |= 2u32;
         }
     }
+    let mut half = Record::<C>::new(C::new(0.0));
+    let mut half_turning = Record::<C>::new(C::new(0.0));
+    if plan.advance {
+        if plan.reads_early {
+            half = half_velocity[own];
+        }
+    }
     let mut from = 0usize;
     let mut to = 0usize;
     if plan.bonded {
@@ -192,6 +201,13 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             }
         }
         if plan.advance {
+            // All are read before anything waits for one of them.
+            if !plan.reads_early {
+                half = half_velocity[i];
+            }
+            if plan.kind.frictional {
+                half_turning = half_spin[i];
+            }
             let sure_square = sure_stride_square::<R>(flags, level, stride_square);
             // Sliding sides and local damping never occur together, so one number serves both.
             if plan.carries {
@@ -201,6 +217,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         &grain,
                         &load,
                         turning,
+                        half,
+                        half_turning,
                         half_velocity,
                         half_spin,
                         reference,
@@ -223,6 +241,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                         &grain,
                         &load,
                         turning,
+                        half,
+                        half_turning,
                         half_velocity,
                         half_spin,
                         force,
@@ -239,6 +259,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     &grain,
                     &load,
                     turning,
+                    half,
+                    half_turning,
                     half_velocity,
                     half_spin,
                     reference,
@@ -331,8 +353,8 @@ pub(super) struct AdvanceResult<C: Real, R: Real> {
     pub moved_square: R,
 }
 
-/// Moves grain i by one step under its load. `turning` is its record of `spin`. Its position at the last rebuild of the lists is only read if it moves
-/// by more than `sure_square` \[m²\].
+/// Moves grain i by one step under its load. `turning`, `half` and `half_turning` are its records of `spin`, `half_velocity` and `half_spin`. Its
+/// position at the last rebuild of the lists is only read if it moves by more than `sure_square` \[m²\].
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
@@ -340,6 +362,8 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     grain: &Grain<C, R>,
     load: &ContactLoad<R>,
     turning: Record<R>,
+    half: Record<C>,
+    half_turning: Record<C>,
     half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<C>],
     reference: &[Record<C>],
@@ -350,12 +374,6 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     sure_square: R,
     #[comptime] frictional: bool,
 ) -> AdvanceResult<C, R> {
-    // Both are read before anything waits for one of them.
-    let half = half_velocity[i];
-    let mut half_turning = Record::<C>::new(C::new(0.0));
-    if frictional {
-        half_turning = half_spin[i];
-    }
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
     let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, stepping.lag);
     let mut damping_work = onward.damping_work;
@@ -399,7 +417,7 @@ fn rotate_grain<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<C>]
 }
 
 /// Stores the forces on grain i of a body, and adds up the powers of its contacts; the body moves it. A ghost particle has neither, and follows its
-/// original.
+/// original. The records are those of [`go_on()`].
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 fn hold<C: Coordinate<R>, R: Coordinate<R>>(
@@ -407,6 +425,8 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     grain: &Grain<C, R>,
     load: &ContactLoad<R>,
     turning: Record<R>,
+    half: Record<C>,
+    half_turning: Record<C>,
     half_velocity: &mut [Record<C>],
     half_spin: &mut [Record<C>],
     force: &mut [Record<R>],
@@ -416,13 +436,11 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     #[comptime] frictional: bool,
 ) {
     force[i] = record::<R>(&load.force, load.contacts);
-    let half = half_velocity[i];
     half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.normal_power));
     new_velocity[i] = record::<R>(&grain.velocity, grain.mass);
     if frictional {
         torque[i] = record::<R>(&load.torque, R::new(0.0));
-        let half = half_spin[i];
-        half_spin[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.tangential_power));
+        half_spin[i] = record::<C>(&xyz::<C>(half_turning), last::<C>(half_turning) + C::wide(load.tangential_power));
         new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
     }
 }

@@ -31,6 +31,7 @@ mod runtime;
 mod scan;
 mod shared_buffer;
 mod sort;
+mod timeline;
 mod workspace;
 
 pub use address::CudaMemory;
@@ -42,6 +43,7 @@ pub use recording::{Recording, claim_cuda};
 pub use reduce::Fold;
 pub use shared_buffer::SharedBuffer;
 pub use sort::Order;
+pub use timeline::{LaunchTimes, TimedWork, own_launches};
 pub use workspace::Workspace;
 
 use buffer::Account;

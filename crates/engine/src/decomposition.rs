@@ -17,6 +17,7 @@ mod ranks;
 mod report;
 mod step_errors;
 mod subdomain;
+mod timeline;
 
 pub use communication::Communication;
 pub(crate) use contacts::merged_contacts;
@@ -30,6 +31,7 @@ use crate::exchange::HaltReason;
 use crate::guard::StepError;
 use crate::populations::Populations;
 use crate::ranks::Ranks;
+use seixo_device::gpu::own_launches;
 use seixo_sweeps::bodies::is_ghost;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -94,7 +96,10 @@ impl Subdomains {
         }
         // A report of many contacts takes one thread long.
         let own: Vec<Result<Report, HaltReason>> = std::thread::scope(|scope| {
-            let report = |domain: &mut Subdomain| Report::of(domain, with_fluids).map_err(|stop| HaltReason::Stopped(Box::new(stop)));
+            let report = |domain: &mut Subdomain| {
+                own_launches(domain.rank);
+                Report::of(domain, with_fluids).map_err(|stop| HaltReason::Stopped(Box::new(stop)))
+            };
             let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || report(domain))).collect();
             let panicked = |_| Err(HaltReason::Lost("a domain panicked".to_owned()));
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
@@ -111,6 +116,7 @@ impl Subdomains {
         let work = &work;
         let ends: Vec<Result<(), HaltReason>> = std::thread::scope(|scope| {
             let run = |domain: &mut Subdomain| {
+                own_launches(domain.rank);
                 let panicked = |_| Err(HaltReason::Lost("it panicked, which is a fault of this program".to_owned()));
                 let done = catch_unwind(AssertUnwindSafe(|| work(domain))).unwrap_or_else(panicked);
                 if let Err(halt) = &done {

@@ -90,10 +90,14 @@ impl LocalDomain {
         if steps == 0 {
             return Ok(());
         }
-        if self.populations.context.is_heterogeneous() {
-            return self.advance_heterogeneous(steps);
-        }
-        advance_on_gpu(&mut OneGpu::of(self), steps)
+        let began = self.populations.now();
+        let advanced = if self.populations.context.is_heterogeneous() {
+            self.advance_heterogeneous(steps)
+        } else {
+            advance_on_gpu(&mut OneGpu::of(self), steps)
+        };
+        self.populations.note("steps", began);
+        advanced
     }
 
     /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
@@ -214,6 +218,7 @@ impl LocalDomain {
         if self.backend.is_current {
             return Ok(());
         }
+        let began = self.populations.now();
         self.compute_pending_forces()?;
         // The motion of bodies depends on the forces of fluids, too.
         self.observe_fluids()?;
@@ -224,6 +229,7 @@ impl LocalDomain {
             }
         }
         self.backend.is_current = true;
+        self.populations.note("observation", began);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::grains::GrainState;
 use crate::loads::Loads;
 use crate::measure::{EnergyLedger, Work};
 use crate::pass::{PASSES_OF_CPU, Pass};
-use crate::state::{Profile, Trace};
+use crate::state::{Profile, Timeline, Trace};
 use crate::walls::Walls;
 use std::time::Instant;
 
@@ -36,6 +36,8 @@ pub(crate) struct Populations {
     pub profile: Profile,
     /// Spans of work, if a GPU and the CPU cores work at the same time.
     pub trace: Option<Trace>,
+    /// A timeline, while one is recorded.
+    pub timeline: Option<Timeline>,
 }
 
 impl Populations {
@@ -71,6 +73,19 @@ impl Populations {
         if let Some(trace) = &mut self.trace {
             trace.note(PASSES_OF_CPU[pass as usize], Some(start), self.context.steps);
         }
+        self.note(PASSES_OF_CPU[pass as usize], Some(start));
         result
+    }
+
+    /// The present moment, while a timeline is recorded: the beginning of work that [`Populations::note`] will record.
+    pub(crate) fn now(&self) -> Option<Instant> {
+        self.timeline.as_ref().map(|_| Instant::now())
+    }
+
+    /// Records work that began at this moment and ends now.
+    pub(crate) fn note(&mut self, name: &'static str, began: Option<Instant>) {
+        if let (Some(timeline), Some(began)) = (&mut self.timeline, began) {
+            timeline.note(name, began);
+        }
     }
 }

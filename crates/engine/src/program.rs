@@ -171,11 +171,19 @@ pub(crate) fn execute<E: Executor>(executor: &mut E, passes: impl IntoIterator<I
             continue;
         }
         match listed.action {
-            Action::Exchange(exchange) => executor.exchange(exchange, &mut failure)?,
+            Action::Exchange(exchange) => {
+                let began = populations.now();
+                executor.exchange(exchange, &mut failure)?;
+                executor.populations().note(listed.name, began);
+            }
             _ if failure.is_some() => {}
             Action::Compute(run) => populations.pass(listed.pass, run),
             Action::Check(run) => failure = populations.pass(listed.pass, run).err(),
-            Action::Solve(constraint) => executor.solve(constraint)?,
+            Action::Solve(constraint) => {
+                let began = populations.now();
+                executor.solve(constraint)?;
+                executor.populations().note(listed.name, began);
+            }
         }
     }
     failure.map_or(Ok(()), |error| Err(executor.stop(error)))

@@ -10,6 +10,7 @@ mod placement;
 mod saving;
 mod servos;
 mod start;
+mod timeline;
 
 pub use servos::ServoStatus;
 
@@ -253,6 +254,7 @@ impl Simulation {
             ledger: EnergyLedger::default(),
             profile: Profile::new(&PASSES_OF_CPU),
             trace: None,
+            timeline: None,
         };
         let simulation = Simulation {
             whole: LocalDomain::new(populations),

@@ -10,12 +10,15 @@
 //! ```
 
 pub(crate) mod arrays;
+mod timeline;
 
 use crate::periodic_cell::PeriodicCell;
 pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};
 pub use arrays::{ArrayMemory, Arrays, ArraysError, NumberType, ParticleArray};
 use std::collections::VecDeque;
 use std::time::Instant;
+pub(crate) use timeline::Timeline;
+pub use timeline::{TimelineRow, TimelineSpan};
 
 /// A column of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "recorded launches refer to memory by its addresses")]
 
 use super::runtime::{Runtime, caught, root};
+use super::timeline::are_launches_timed;
 use super::{Api, Gpu, GpuError, OPENED};
 use cubecl::client::{Client, Graph};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -47,7 +48,7 @@ impl Gpu {
     }
 
     /// Makes these launches and, if possible, makes them once more for a recording, without running them. `None` if they were made but not recorded:
-    /// this GPU cannot, or other threads use CUDA now.
+    /// this GPU cannot, other threads use CUDA now, or launches are [timed](super::LaunchTimes).
     ///
     /// `launches` may only launch kernels, the same ones with the same arguments both times. It must not write, allocate or wait. It runs on another
     /// thread, on the [`Queue`](super::Queue) of this one. The recording belongs to this queue.
@@ -76,9 +77,9 @@ impl Gpu {
         self.runtime.guard(|| unsafe { recording.graph.replay() })
     }
 
-    /// No other thread calls CUDA while the result exists. `None` if one does now, or may.
+    /// No other thread calls CUDA while the result exists. `None` if one does now, or may, or if launches are timed one by one.
     fn alone(&self) -> Option<Alone> {
-        if !self.can_record() {
+        if !self.can_record() || are_launches_timed() {
             return None;
         }
         let opened = OPENED.try_lock().ok()?;

@@ -4,7 +4,7 @@ use super::report::Report;
 use super::subdomain::Subdomain;
 use crate::decomposition::Traffic;
 use crate::exchange::DecodeError;
-use crate::state::Column;
+use crate::state::{Column, Timeline};
 use seixo_transport::{Disconnected, Transport};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -72,6 +72,8 @@ impl Communication {
 pub struct CountingTransport {
     way: Box<dyn Transport>,
     communication: Communication,
+    /// Calls, while a timeline is recorded.
+    pub timeline: Option<Timeline>,
 }
 
 impl CountingTransport {
@@ -80,13 +82,17 @@ impl CountingTransport {
         CountingTransport {
             way,
             communication: Communication::default(),
+            timeline: None,
         }
     }
 
-    fn timed<T>(&mut self, verb: impl FnOnce(&mut dyn Transport) -> T) -> T {
+    fn timed<T>(&mut self, name: &'static str, verb: impl FnOnce(&mut dyn Transport) -> T) -> T {
         let clock = Instant::now();
         let done = verb(self.way.as_mut());
         self.communication.spent += clock.elapsed();
+        if let Some(timeline) = &mut self.timeline {
+            timeline.note(name, clock);
+        }
         done
     }
 }
@@ -103,16 +109,16 @@ impl Transport for CountingTransport {
     fn send(&mut self, to: usize, message: Vec<u8>) -> Result<(), Disconnected> {
         self.communication.messages += 1;
         self.communication.bytes += message.len() as u64;
-        self.timed(|way| way.send(to, message))
+        self.timed("send", |way| way.send(to, message))
     }
 
     fn receive(&mut self, from: usize) -> Result<Vec<u8>, Disconnected> {
-        self.timed(|way| way.receive(from))
+        self.timed("receive", |way| way.receive(from))
     }
 
     fn gather(&mut self, message: Vec<u8>) -> Result<Vec<Vec<u8>>, Disconnected> {
         self.communication.collectives += 1;
-        self.timed(|way| way.gather(message))
+        self.timed("gather", |way| way.gather(message))
     }
 
     fn finish(&mut self) -> Result<(), Disconnected> {

@@ -248,7 +248,9 @@ impl Subdomain {
         let (Some(peer_exchange), Some(remote)) = (self.peer_exchange.as_deref(), self.local.backend.grains.as_deref()) else {
             return Err(HaltReason::Lost("a domain lost its GPU".to_owned()));
         };
-        let bytes = peer_exchange.copy_between_peers(remote, &self.cuts, through(&mut self.transport))?;
+        let (cuts, transport) = (&self.cuts, through(&mut self.transport));
+        let copy = || peer_exchange.copy_between_peers(remote, cuts, transport);
+        let bytes = remote.gpu().timed("halo exchange", copy)?;
         self.counted().bytes += bytes;
         Ok(())
     }

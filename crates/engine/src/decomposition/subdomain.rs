@@ -101,16 +101,23 @@ impl Subdomain {
 
     /// Takes steps, or as many as all subdomains can take.
     pub fn advance(&mut self, steps: u64) -> Result<(), HaltReason> {
-        if self.local.is_on_gpu() {
-            return advance_on_gpu(&mut QueuedDomainStep::of(self), steps);
-        }
-        let device = self.local.populations.context.device.clone();
-        device.enter(|| (0..steps).try_for_each(|_| self.step()))
+        let began = self.local.populations.now();
+        let advanced = if self.local.is_on_gpu() {
+            advance_on_gpu(&mut QueuedDomainStep::of(self), steps)
+        } else {
+            let device = self.local.populations.context.device.clone();
+            device.enter(|| (0..steps).try_for_each(|_| self.step()))
+        };
+        self.local.populations.note("steps", began);
+        advanced
     }
 
     fn step(&mut self) -> Result<(), HaltReason> {
+        let began = self.local.populations.now();
         let passes = self.local.populations.passes();
-        execute(&mut DomainStep::of(self), passes)
+        let executed = execute(&mut DomainStep::of(self), passes);
+        self.local.populations.note("step", began);
+        executed
     }
 
     /// Runs some work on the fluids, if there are any.

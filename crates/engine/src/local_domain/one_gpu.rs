@@ -41,7 +41,9 @@ impl OneGpu<'_> {
         let local = &mut *self.local;
         let (waits_for_host, has_grains) = (local.host_waits_for_fluids(), local.populations.grains_on_gpu());
         if has_grains {
+            let began = local.populations.now();
             self.grains = local.with_gpu_backend(|remote, host| remote.close(host, false))?;
+            local.populations.note("waiting", began);
             if self.grains.taken > 0 {
                 local.with_gpu_backend(|remote, host| {
                     remote.advance_servos(host);
@@ -51,7 +53,9 @@ impl OneGpu<'_> {
         }
         // Walls are at the end of the steps now.
         if !waits_for_host {
+            let began = local.populations.now();
             self.fluids = local.with_fluid_gpu_backend(|remote, flow, _, profile| remote.close(flow, profile, false))?;
+            local.populations.note("waiting", began);
         }
         if !has_grains {
             local.populations.pass_time(if waits_for_host { 1 } else { self.fluids.taken });

@@ -68,7 +68,9 @@ pub(crate) fn advance_on_gpu<E: GpuExecutor>(executor: &mut E, steps: u64) -> Re
         if std::mem::take(&mut local.backend.is_batch_queued) {
             local.restart_clocks();
         } else {
+            let began = local.populations.now();
             queue(executor, left, repeated.as_mut())?;
+            executor.local().populations.note("queue of a batch of steps", began);
         }
         let QueuedLists {
             end_of_grains,
@@ -129,6 +131,7 @@ pub(super) fn run<E: GpuExecutor>(
     moment: Moment,
 ) -> Result<(), E::Halt> {
     for queued in list.into_iter().filter(|queued| moment.advances() || !queued.is_motion) {
+        let began = executor.local().populations.now();
         match queued.work {
             Work::Grains(launch) => {
                 let launched = executor.local().launch_grains(launch, moment);
@@ -145,6 +148,7 @@ pub(super) fn run<E: GpuExecutor>(
                 }
             }
         }
+        executor.local().populations.note(queued.name_in_timeline(), began);
     }
     Ok(())
 }

@@ -111,6 +111,16 @@ pub(crate) struct QueuedWork {
     pub does: &'static [&'static str],
 }
 
+impl QueuedWork {
+    /// Its name in a timeline: most exchanges do one pass, whose name says what they exchange.
+    pub fn name_in_timeline(&self) -> &'static str {
+        match (self.work, self.does) {
+            (Work::Exchange(_), &[only]) => only,
+            (work, _) => work.name(),
+        }
+    }
+}
+
 /// The lists of a simulation: what is queued for each step, and what ends a batch of steps.
 #[derive(Clone, Copy)]
 pub(crate) struct QueuedLists {

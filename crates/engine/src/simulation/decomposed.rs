@@ -273,6 +273,7 @@ impl Simulation {
             ledger: EnergyLedger::default(),
             profile: Profile::new(&PASSES_OF_CPU),
             trace: None,
+            timeline: None,
         };
         Ok(LocalDomain::new(populations))
     }
@@ -289,7 +290,9 @@ impl Simulation {
         }
         self.whole.populations.bonds.iter_mut().for_each(|network| network.forget_rows());
         self.whole.backend.is_current = false;
+        let began = self.whole.populations.now();
         let done = subdomains.all(|domain| domain.advance(steps));
+        self.whole.populations.note("steps", began);
         self.whole.populations.context.steps = subdomains.domains[0].local.populations.context.steps;
         let Err(halt) = done else { return Ok(()) };
         if subdomains.domains.iter().any(|domain| domain.local.populations.grains_on_gpu()) && !subdomains.is_broken {
@@ -353,6 +356,14 @@ impl Simulation {
 
     /// As [`crate::Simulation::observe`], of a decomposed world.
     pub(crate) fn observe_decomposition(&mut self) -> Result<(), StepError> {
+        let began = self.whole.populations.now();
+        let observed = self.gather_observed();
+        self.whole.populations.note("observation", began);
+        observed
+    }
+
+    /// Observes all subdomains, and gathers what they have.
+    fn gather_observed(&mut self) -> Result<(), StepError> {
         let observed = self
             .subdomains
             .as_mut()

@@ -211,8 +211,11 @@ impl Simulation {
         if self.whole.populations.grains_on_gpu() || self.whole.populations.fluids_on_gpu() {
             return self.whole.advance_by_backend(1);
         }
+        let began = self.whole.populations.now();
         let passes = self.whole.populations.passes();
-        execute(&mut OneDomain(&mut self.whole.populations), passes)
+        let executed = execute(&mut OneDomain(&mut self.whole.populations), passes);
+        self.whole.populations.note("step", began);
+        executed
     }
 
     /// Runs `work`, such as writing this state to files, and advances by `steps` time steps, or until one fails. A GPU takes the

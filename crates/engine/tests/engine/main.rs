@@ -124,6 +124,7 @@ mod suspension_on_a_gpu;
 mod switches;
 mod tension;
 mod time_step;
+mod timelines;
 mod voxels;
 mod voxels_on_a_gpu;
 mod walls;

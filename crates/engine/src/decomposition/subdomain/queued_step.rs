@@ -47,7 +47,9 @@ impl QueuedDomainStep<'_> {
             return sent.map_err(|error| self.stop(error));
         }
         let by_messages = domain.peer_exchange.is_none();
+        let began = domain.local.populations.now();
         let closed = domain.on_gpu(|remote, host| Ok(remote.close(host, by_messages)?))?;
+        domain.local.populations.note("waiting", began);
         domain.advance_servos_on_gpu()?;
         self.all = domain.agree_on_gpu(closed.needs_host, closed.raised)?;
         (self.raised, self.messages) = (closed.raised, closed.messages);

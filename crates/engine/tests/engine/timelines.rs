@@ -1,0 +1,73 @@
+//! Timelines: what each domain did when.
+
+use crate::alike::assert_same;
+use crate::beds::falling;
+use crate::domains::started;
+use seixo_engine::state::{TimelineRow, TimelineSpan};
+use seixo_laws::contact::TangentialLaw;
+
+/// Spans of a row, in their order.
+fn of_row(spans: &[TimelineSpan], row: TimelineRow) -> Vec<&TimelineSpan> {
+    spans.iter().filter(|span| span.row == row).collect()
+}
+
+/// Asserts that each span is within an earlier one, or after it.
+fn assert_nested(spans: &[&TimelineSpan]) {
+    let mut open: Vec<&TimelineSpan> = Vec::new();
+    for &span in spans {
+        assert!(span.from >= 0.0 && span.to >= span.from, "{span:?}");
+        while open.last().is_some_and(|outer| outer.to <= span.from && outer.from < span.from) {
+            open.pop();
+        }
+        if let Some(outer) = open.last() {
+            assert!(outer.from <= span.from && span.to <= outer.to, "{outer:?} and {span:?}");
+        }
+        open.push(span);
+    }
+}
+
+/// Time in which at least one of these spans lasts \[s\].
+fn covered<'a>(spans: impl Iterator<Item = &'a TimelineSpan>) -> f64 {
+    let (mut sum, mut end) = (0.0, 0.0);
+    for span in spans {
+        sum += (span.to - span.from.max(end)).max(0.0);
+        end = span.to.max(end);
+    }
+    sum
+}
+
+#[test]
+fn passes_and_exchanges_of_each_domain_cover_its_steps_and_results_stay_the_same() {
+    let world = falling(3000, TangentialLaw::Mindlin);
+    let mut traced = started(&world, 2);
+    traced.advance(20).unwrap();
+    traced.begin_timeline(true);
+    traced.advance(40).unwrap();
+    let spans = traced.end_timeline();
+    assert!(traced.end_timeline().is_empty());
+    traced.advance(20).unwrap();
+    let mut plain = started(&world, 2);
+    plain.advance(80).unwrap();
+    for simulation in [&mut traced, &mut plain] {
+        simulation.observe().unwrap();
+    }
+    assert_same(&mut plain, &mut traced, "with a timeline");
+    let whole = of_row(&spans, TimelineRow::Whole);
+    assert_eq!(whole.iter().map(|span| &span.name[..]).collect::<Vec<_>>(), ["steps"]);
+    for domain in 0..2 {
+        let own = of_row(&spans, TimelineRow::Host(domain));
+        assert_nested(&own);
+        let named = |name: &str| own.iter().filter(|span| span.name == name).count();
+        assert_eq!((named("steps"), named("step"), named("contacts") > 0), (1, 40, true));
+        // A domain has one neighbor, to which it sends at every step.
+        assert!(named("agreement on neighbor lists") == 40 && named("send") >= 40 && named("receive") >= 40);
+        let window = own[0];
+        assert!(window.name == "steps" && own.iter().all(|span| span.to <= window.to));
+        let parts = own.iter().copied().filter(|span| !["steps", "step"].contains(&&span.name[..]));
+        assert!(covered(parts) > 0.9 * (window.to - window.from), "domain {domain}: {own:?}");
+    }
+    assert_eq!(
+        spans.len(),
+        (0..2).map(|domain| of_row(&spans, TimelineRow::Host(domain)).len()).sum::<usize>() + 1
+    );
+}

@@ -47,6 +47,7 @@ mod startup;
 mod statistics;
 mod stress;
 mod surfaces;
+pub(crate) mod timeline;
 mod until;
 mod user_actions;
 mod user_change;
@@ -68,6 +69,7 @@ pub use session::Session;
 pub use stage_runner::StageRunner;
 pub use startup::{resume, start};
 pub use stress::stress_now;
+pub use timeline::TimelineOptions;
 pub use until::Until;
 pub use user_change::UserChange;
 pub use volume::{entering_later, expected_output};
@@ -97,6 +99,8 @@ pub struct Options<'a> {
     pub viewers: Option<Arc<Live>>,
     /// Ranks over which the particles are decomposed, if there are several. All ranks run the same scene; the first one writes the files.
     pub ranks: Option<Ranks>,
+    /// A timeline of some steps, if one is wanted: with ranks, of the domains of the first one.
+    pub timeline: Option<TimelineOptions>,
 }
 
 impl<'a> Options<'a> {
@@ -110,6 +114,7 @@ impl<'a> Options<'a> {
             moved: Vec::new(),
             viewers: None,
             ranks: None,
+            timeline: None,
         }
     }
 

@@ -3,8 +3,9 @@
 use super::ranks::Rank;
 use super::watch::{StopArguments, Watcher};
 use super::{Done, Failure, SceneChanges, Verbosity, load};
-use crate::run::{Options, folder, start};
+use crate::run::{Options, TimelineOptions, folder, start};
 use clap::Args;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +18,7 @@ Examples:
   seixo run silo.toml --device gpu                 on the graphics card, see `seixo info`; forces there in single precision (--precision)
   seixo run silo.toml --out wide --set \"grains.bed.fill.count=20000\"
   seixo run silo.toml --json | jq .time            for scripts: one JSON object a line
+  seixo run silo.toml --gpus 2 --trace silo.json   when each domain did what, for https://ui.perfetto.dev or chrome://tracing
   mpirun -n 4 seixo run silo.toml                  decomposed over 4 processes, if the program was built with MPI
 
 Ctrl-C, TERM and HUP write a checkpoint and stop with exit code 130; `seixo resume` goes on, bit for bit as if nothing had happened.
@@ -30,12 +32,44 @@ pub struct RunArguments {
     /// Remove the results of an earlier or aborted run in that folder, and run again
     #[arg(long)]
     force: bool,
+    /// Write a timeline of some steps into this file, in the trace format of Chrome: passes and exchanges of each domain, and with CUDA the launches in
+    /// each queue of its GPU. Results are the same to the bit
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Steps of the timeline: from the number of completed steps at which it begins to the one at which it ends
+    #[arg(long, value_name = "FIRST..LAST", requires = "trace", default_value = "1000..1040", value_parser = steps_of_timeline)]
+    trace_steps: Range<u64>,
+    /// Leave out launches on GPUs, whose timing takes the host some microseconds each
+    #[arg(long, requires = "trace")]
+    trace_host: bool,
     #[command(flatten)]
     changes: SceneChanges,
     #[command(flatten)]
     stop: StopArguments,
     #[command(flatten)]
     voice: Verbosity,
+}
+
+impl RunArguments {
+    /// Returns the timeline that is asked for.
+    fn timeline(&self) -> Option<TimelineOptions> {
+        self.trace.clone().map(|file| TimelineOptions {
+            file,
+            steps: self.trace_steps.clone(),
+            times_launches: !self.trace_host,
+        })
+    }
+}
+
+/// Parses two numbers of steps, the second above the first.
+fn steps_of_timeline(text: &str) -> Result<Range<u64>, String> {
+    let ends = text
+        .split_once("..")
+        .and_then(|(first, last)| Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?)));
+    match ends {
+        Some((first, last)) if first < last => Ok(first..last),
+        _ => Err("write two numbers of steps with two dots between them, the larger one last, such as 2000..2040".to_owned()),
+    }
 }
 
 /// Runs the scene.
@@ -59,6 +93,7 @@ pub fn run(arguments: &RunArguments) -> Done {
                 control,
                 overwrite: arguments.force,
                 ranks: rank.all_ranks(),
+                timeline: arguments.timeline(),
                 ..Options::new(&mut watcher)
             },
         )?;

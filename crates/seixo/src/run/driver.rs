@@ -11,6 +11,7 @@ use super::full_frame::FrameContents;
 use super::log::Log;
 use super::rank_agreement::RunRequests;
 use super::record::{self, Outcome, Record};
+use super::timeline::RunTimeline;
 use super::viewers::Viewers;
 use super::warnings::Warnings;
 use super::write_times::CheckpointsRecord;
@@ -62,6 +63,7 @@ pub(super) struct Driver<'a> {
     began_at: f64,
     warnings: Warnings,
     viewers: Option<Viewers>,
+    timeline: Option<RunTimeline>,
     /// Source text of the scene, for the positions of errors.
     source: Source,
 }
@@ -95,6 +97,7 @@ impl<'a> Driver<'a> {
             began_at: course.simulation.time(),
             warnings: Warnings::default(),
             viewers,
+            timeline: options.timeline.clone().map(RunTimeline::new),
             source: scene.source.clone(),
             course,
             tables,
@@ -232,6 +235,7 @@ impl<'a> Driver<'a> {
             for notice in self.warnings.notices(seen, wall_time, looks, steps >= self.steps_at_end) {
                 self.report(&notice)?;
             }
+            self.attend_timeline(is_last)?;
             if steps >= self.steps_at_end {
                 for notice in self.course.stage_runner.conclude(self.course.simulation.time(), steps) {
                     self.report(&notice)?;
@@ -246,7 +250,8 @@ impl<'a> Driver<'a> {
                 .exchange
                 .as_ref()
                 .map_or(u64::MAX, |exchange| exchange.next_step_after(steps));
-            let next = self.course.next_step_after(steps).min(lines).min(self.steps_at_end);
+            let timeline = self.timeline.as_ref().map_or(u64::MAX, RunTimeline::next_step);
+            let next = self.course.next_step_after(steps).min(lines).min(timeline).min(self.steps_at_end);
             let count = asked.steps.min(next - steps);
             let count = match &mut self.viewers {
                 Some(viewers) => viewers.allowed(&self.course.simulation, count),
@@ -320,6 +325,16 @@ impl<'a> Driver<'a> {
         let viewers = self.viewers.as_mut();
         let answered = viewers.map_or(Ok(()), |viewers| viewers.answer(&mut self.course.simulation));
         answered.map_err(|stop| self.stopped(stop))
+    }
+
+    /// Begins or ends the timeline, if that is due.
+    fn attend_timeline(&mut self, is_over: bool) -> Result<(), FilesError> {
+        let Some(timeline) = &mut self.timeline else { return Ok(()) };
+        let Some(text) = timeline.attend(&mut self.course.simulation, self.options.layer, is_over) else {
+            return Ok(());
+        };
+        let (time, steps) = (self.course.simulation.time(), self.course.simulation.steps());
+        self.report(&Event::Notice { text, time, steps })
     }
 
     fn refused(&self, refusal: WorldError) -> RunError {

@@ -9,6 +9,7 @@ use super::super::{Done, Failure, write_file};
 use super::settled::settled;
 use super::{WARMING, failed, refuse_solid_fraction, refused, seconds_of, warm_up};
 use crate::device_options::{DeviceArguments, is_on_cpu};
+use crate::run::timeline::chrome_trace;
 use crate::terminal;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -30,6 +31,7 @@ Examples:
   seixo bench scaling --gpus 1,2,4,8 --particles 1000000,8000000 --strong --weak --json scaling.json
   seixo bench scaling --case gas --gpus 1,2 --weak --particles 4000000
   seixo bench scaling --case gas --domains 2,8 --ghosts all,layers
+  seixo bench scaling --gpus 1,2 --particles 1000000 --trace two.json
   seixo bench scaling --predict 64,1024 scaling.json
 
 A world is made for each number of devices, settled, and stepped, including all rebuilds of neighbor lists. With --strong it has as many particles on any number,
@@ -81,6 +83,16 @@ pub struct ScalingArguments {
     /// border. Several domains are measured with each; no result changes
     #[arg(long, value_name = "HOW", value_delimiter = ',', value_parser = selections(), default_values = ["all"])]
     ghosts: Vec<GhostSelection>,
+    /// Write a timeline of some steps after the measurement into this file, in the trace format of Chrome: passes and exchanges of each domain, and with
+    /// CUDA the launches in each queue of its GPU. It has the last measurement with the most devices
+    #[arg(long, value_name = "FILE", conflicts_with = "predict")]
+    trace: Option<PathBuf>,
+    /// Number of steps of the timeline
+    #[arg(long, value_name = "STEPS", requires = "trace", default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    trace_steps: u64,
+    /// Leave out launches on GPUs, whose timing takes the host some microseconds each
+    #[arg(long, requires = "trace")]
+    trace_host: bool,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<Option<PathBuf>>,
@@ -315,7 +327,7 @@ fn measure(
         .zip(&before.2)
         .map(|(now, before)| (now.selecting - before.selecting).as_secs_f64() / total);
     let space = simulation.decomposition().map(|decomposed| decomposed.space).unwrap_or_default();
-    Ok(Measured {
+    let measured = Measured {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         case: arguments.case.name().to_owned(),
         scaling: growth,
@@ -351,7 +363,13 @@ fn measure(
         bytes_per_step: reported(|traffic| traffic.bytes),
         collectives_per_step: reported(|traffic| traffic.collectives),
         measurements,
-    })
+    };
+    if let Some(file) = arguments.trace.as_ref().filter(|_| arguments.devices().last() == Some(&domains)) {
+        simulation.begin_timeline(!arguments.trace_host);
+        simulation.advance(arguments.trace_steps).map_err(failed)?;
+        write_file(file, chrome_trace(&simulation.end_timeline()).as_bytes())?;
+    }
+    Ok(measured)
 }
 
 /// Returns the seconds in which a single device rebuilt lists.

@@ -41,6 +41,34 @@ fn without_gpus(stage: &Stage, line: &str) -> Done {
     stage.seixo_with(line, &nowhere)
 }
 
+/// Returns how many spans of this name the host of a domain has in a timeline.
+fn spans_named(timeline: &Value, name: &str, domain: u64) -> usize {
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let is_asked = |event: &&Value| event["ph"] == "X" && event["name"] == name && event["pid"] == 1 + domain && event["tid"] == 0;
+    events.iter().filter(is_asked).count()
+}
+
+#[test]
+fn a_timeline_shows_what_each_domain_did_and_changes_no_result() {
+    let stage = Stage::new();
+    let line = "run heap.toml --until 0.02 --quiet --domains 2";
+    stage.succeed(&format!("{line} --out plain"));
+    stage.succeed(&format!("{line} --out traced --trace timeline.json --trace-steps 20..60"));
+    stage.assert_same("traced", "plain");
+    let timeline: Value = serde_json::from_str(&stage.read("timeline.json")).unwrap();
+    for domain in [0, 1] {
+        for name in ["step", "agreement on neighbor lists"] {
+            assert_eq!(spans_named(&timeline, name, domain), 40, "{name} of domain {domain}");
+        }
+        assert!(spans_named(&timeline, "contacts", domain) >= 40, "domain {domain}");
+    }
+    let late = stage.succeed(&format!("{line} --out late --trace late.json --trace-steps 1000000000..1000000040"));
+    assert!(!stage.path("late.json").exists(), "{}", late.out);
+    assert!(stage.read("late/log.jsonl").contains("late.json was not written"));
+    let refused = stage.seixo("run heap.toml --trace a.json --trace-steps 60..20");
+    assert!(refused.code == 2 && refused.err.contains("2000..2040"), "{}", refused.err);
+}
+
 #[test]
 fn a_divided_run_writes_what_an_undivided_one_does() {
     let stage = Stage::new();

@@ -209,6 +209,12 @@ impl Subdomain {
         peer_exchange.and_then(|peer_exchange| peer_exchange.halts.clone())
     }
 
+    /// Whether the halo exchange of each step copies to other GPUs. CubeCL then starts all that is queued on both, without a wait of this host.
+    pub(super) fn copies_to_other_gpus(&self) -> bool {
+        let has_own_gpu = matches!(self.halts().as_deref(), Some(HaltFlags::OnOwnGpus(..)));
+        has_own_gpu && !self.cuts.beside(self.rank).is_empty()
+    }
+
     /// Queues the halo exchange of a step whose flags the host will read later.
     pub(super) fn queue_halo_exchange(&mut self, ahead: u32) -> Result<(), HaltReason> {
         let Some(halts) = self.halts() else { return Ok(()) };

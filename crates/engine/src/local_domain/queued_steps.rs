@@ -48,6 +48,11 @@ pub(crate) trait GpuExecutor {
     fn is_alone(&self) -> bool {
         false
     }
+
+    /// Whether exchanges within a step of grains make the GPU start what is queued.
+    fn exchanges_set_off(&self) -> bool {
+        false
+    }
 }
 
 /// Takes steps on a GPU, in batches that need nothing from the host.
@@ -107,7 +112,9 @@ fn queue<E: GpuExecutor>(executor: &mut E, most: u64, repeated: Option<&mut Repe
     let queued = queued.map_err(|error| executor.stop(error))?;
     for ahead in queued as u32..batch as u32 {
         run(executor, fluids.iter().chain(grains), Moment::Step(ahead))?;
-        executor.local().set_off(ahead);
+        if !executor.exchanges_set_off() {
+            executor.local().set_off(ahead);
+        }
     }
     Ok(())
 }

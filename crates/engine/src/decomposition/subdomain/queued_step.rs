@@ -185,4 +185,8 @@ impl GpuExecutor for QueuedDomainStep<'_> {
         // The others have not agreed on it.
         HaltReason::Lost(error.to_string())
     }
+
+    fn exchanges_set_off(&self) -> bool {
+        self.domain.copies_to_other_gpus()
+    }
 }

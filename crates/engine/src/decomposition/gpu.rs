@@ -58,8 +58,12 @@ impl PeerExchange {
             };
             if rank < other {
                 let theirs = self.receive_from(other, transport)?;
-                let copied = domain.copy(side, theirs)?;
+                let (copied, own) = domain.copy(side, theirs)?;
+                // The other host goes on before this one queues more.
                 self.post_for(other, copied, transport)?;
+                if let Some(own) = own {
+                    domain.receive(side, own)?;
+                }
             } else {
                 self.post_for(other, domain.hand(side), transport)?;
                 let copied = self.receive_from(other, transport)?;
@@ -91,9 +95,9 @@ impl PeerExchange {
 trait Paired {
     /// Data for this neighbor.
     fn hand(&self, side: usize) -> HaloMessage;
-    /// Copies the data of both between their GPUs, and takes those for this subdomain. Returns those for the other one.
-    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason>;
-    /// Takes the data that the other one copied to this GPU.
+    /// Copies the data of both between their GPUs. Returns those for the other one, and those for this one if it did not take them yet.
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<(HaloMessage, Option<HaloMessage>), HaltReason>;
+    /// Takes the data that were copied to this GPU.
     fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
 }
 
@@ -105,8 +109,9 @@ impl<D: HaloExchange + ?Sized> Paired for HaloOf<'_, D> {
         self.0.hand(side)
     }
 
-    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
-        self.0.copy_between_peers(side, theirs)
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<(HaloMessage, Option<HaloMessage>), HaltReason> {
+        let [there, here] = self.0.copy_between_peers(side, theirs)?;
+        Ok((there, Some(here)))
     }
 
     fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
@@ -122,8 +127,8 @@ impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
         self.0.hand_ghosts(side)
     }
 
-    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
-        self.0.copy_ghosts(side, theirs)
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<(HaloMessage, Option<HaloMessage>), HaltReason> {
+        Ok((self.0.copy_ghosts(side, theirs)?, None))
     }
 
     fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {

@@ -130,8 +130,8 @@ pub(crate) trait HaloExchange {
     fn hand(&self, side: usize) -> HaloMessage;
     /// Size of these data \[bytes\].
     fn bytes_exchanged(&self, side: usize) -> u64;
-    /// Copies the halos of this subdomain and the other one between their GPUs, and updates the ghosts here. Returns the copy for the other one.
-    fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<HaloMessage, HaltReason>;
+    /// Copies the halos of this subdomain and the other one between their GPUs. Returns the copies for the other one, and for this one.
+    fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<[HaloMessage; 2], HaltReason>;
     /// Updates the ghosts from the data that were copied to this GPU.
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason>;
 }
@@ -176,15 +176,14 @@ impl<T: HaloSource> HaloExchange for T {
         (self.shown(side) * each) as u64
     }
 
-    fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<HaloMessage, HaltReason> {
+    fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<[HaloMessage; 2], HaltReason> {
         let theirs = halo_messages
             .downcast::<PeerCopy<T::Coordinate, T::Real>>()
             .map_err(|_| HaltReason::from(DecodeError))?;
         let (own, numbers) = (handing(self, side), self.numbers_of_motion());
         let there = own.copied(numbers, &theirs.gpu)?;
         let here = theirs.copied(numbers, &own.gpu)?;
-        follow(self, side, &here)?;
-        Ok(Box::new(there))
+        Ok([Box::new(there), Box::new(here)])
     }
 
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason> {

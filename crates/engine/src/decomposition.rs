@@ -13,6 +13,7 @@ mod fluids;
 mod gpu;
 mod load_balancing;
 mod partition;
+mod pending_contacts;
 mod ranks;
 mod report;
 mod step_errors;
@@ -24,6 +25,7 @@ pub(crate) use contacts::merged_contacts;
 pub(crate) use gpu::peer_exchange_for;
 pub(crate) use partition::Partition;
 pub use partition::{HaloEstimate, PartitionExtent};
+pub(crate) use pending_contacts::put_contacts_of_domains;
 pub(crate) use report::Report;
 pub(crate) use subdomain::Subdomain;
 
@@ -91,24 +93,55 @@ impl Subdomains {
 
     /// The reports of all subdomains, in their order, with or without fluids.
     pub(crate) fn reports(&mut self, with_fluids: bool) -> Result<Vec<Report>, HaltReason> {
-        if self.is_broken {
-            return Err(HaltReason::Lost("the connection between domains broke".to_owned()));
-        }
+        self.refuse_broken()?;
         // A report of many contacts takes one thread long.
-        let own: Vec<Result<Report, HaltReason>> = std::thread::scope(|scope| {
-            let report = |domain: &mut Subdomain| {
-                own_launches(domain.rank);
-                Report::of(domain, with_fluids).map_err(|stop| HaltReason::Stopped(Box::new(stop)))
-            };
-            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || report(domain))).collect();
-            let panicked = |_| Err(HaltReason::Lost("a domain panicked".to_owned()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-        });
-        let own: Vec<Report> = own.into_iter().collect::<Result<_, _>>()?;
+        let own = self.each(|domain| Report::of(domain, with_fluids))?;
         match &mut self.ranks {
             Some(ranks) => ranks.all_reports(own),
             None => Ok(own),
         }
+    }
+
+    /// Fails if the states of the subdomains do not fit together.
+    pub(crate) fn refuse_broken(&self) -> Result<(), HaltReason> {
+        if self.is_broken {
+            return Err(HaltReason::Lost("the connection between domains broke".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Runs some work in all subdomains of this process at the same time; returns its results in their order. The subdomains must not exchange
+    /// messages in it.
+    fn each<T: Send>(&mut self, work: impl Fn(&mut Subdomain) -> Result<T, StepError> + Sync) -> Result<Vec<T>, HaltReason> {
+        let work = &work;
+        let done: Vec<Result<T, HaltReason>> = std::thread::scope(|scope| {
+            let run = |domain: &mut Subdomain| {
+                own_launches(domain.rank);
+                work(domain).map_err(|stop| HaltReason::Stopped(Box::new(stop)))
+            };
+            let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || run(domain))).collect();
+            let panicked = |_| Err(HaltReason::Lost("a domain panicked".to_owned()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        done.into_iter().collect()
+    }
+
+    /// Bytes of the arrays of the subdomains of this process. A GPU counts once, however many of them are on it.
+    pub(crate) fn bytes_here(&self) -> u64 {
+        let gpu_of = |domain: &Subdomain| {
+            domain
+                .local
+                .backend
+                .gpu
+                .clone()
+                .filter(|_| domain.local.populations.grains_on_gpu())
+        };
+        let is_counted_before = |k: usize| {
+            let own = gpu_of(&self.domains[k]);
+            own.is_some_and(|own| self.domains[..k].iter().filter_map(gpu_of).any(|gpu| gpu.is_same(&own)))
+        };
+        let first_of_all = (0..self.domains.len()).filter(|&k| !is_counted_before(k));
+        first_of_all.map(|k| self.domains[k].local.bytes()).sum()
     }
 
     /// Runs some work in all subdomains at the same time; returns the gravest of their errors.

@@ -123,6 +123,19 @@ fn gather<T: Number>(device: &Cpu, field: &mut Vec<T>, spare: &mut Vec<T>, numbe
     std::mem::swap(field, spare);
 }
 
+/// The records of so many numbers of particles in several columns, each given by its column and its index there. Records that a column lacks are
+/// zero; if all columns are empty, so is this one.
+fn gathered<T: Number>(device: &Cpu, columns: &[&[T]], numbers: usize, order: &[(u32, u32)]) -> Vec<T> {
+    if columns.iter().all(|column| column.is_empty()) {
+        return Vec::new();
+    }
+    computed(device, numbers * order.len(), |k| {
+        let (column, place) = order[k / numbers];
+        let number = columns[column as usize].get(place as usize * numbers + k % numbers);
+        number.copied().unwrap_or_default()
+    })
+}
+
 /// Optional fields, which are optional sections of a checkpoint, too.
 const OPTIONAL: [&str; 8] = [
     "grains/member",
@@ -151,6 +164,8 @@ pub trait Sorted {
     fn reorder(&mut self, device: &Cpu, order: &[u32]);
     /// Copies the particles with these indices.
     fn pick(&self, places: &[u32]) -> Self;
+    /// Copies particles of several tables, on all threads: each is given by the number of its table and its index there.
+    fn gathered(device: &Cpu, tables: &[&Self], order: &[(u32, u32)]) -> Self;
 }
 
 macro_rules! fields {
@@ -184,6 +199,18 @@ macro_rules! fields {
                 )+
                 $(picked.$nested = self.$nested.picked(places);)?
                 picked
+            }
+            fn gathered(device: &Cpu, tables: &[&$table], order: &[(u32, u32)]) -> $table {
+                let mut all = $table::default();
+                $(
+                    let columns: Vec<&[$type]> = tables.iter().map(|table| &table.$name[..]).collect();
+                    all.$name = gathered(device, &columns, $numbers, order);
+                )+
+                $(for (scalar, column) in all.$nested.columns_mut() {
+                    let columns: Vec<&[f64]> = tables.iter().map(|table| &table.$nested[scalar][..]).collect();
+                    *column = gathered(device, &columns, 1, order);
+                })?
+                all
             }
         }
 
@@ -294,6 +321,17 @@ fields! {
     "external" given_load: f64, 6, spare_f64;
 }
 
+impl Fields {
+    /// Grains of which only ids and positions with radii \[m\] are known, so that cells can sort them.
+    pub fn of_places(id: Vec<u32>, position: Vec<f64>) -> Fields {
+        Fields {
+            id,
+            position,
+            ..Fields::default()
+        }
+    }
+}
+
 fields! {
     /// All fields of the fluid, wall and body boundary particles, in the order of their cells.
     FluidFields, "fluid", reference:
@@ -343,6 +381,25 @@ mod tests {
                 assert_eq!(column, expected);
                 assert_eq!(computed(&cpu, n, |k| k as u32 + 1), expected);
             }
+        }
+    }
+
+    #[test]
+    fn particles_of_several_tables_are_gathered_in_any_order() {
+        let table = |ids: &[u32], loads: bool| Fields {
+            id: ids.to_vec(),
+            reference: ids.iter().flat_map(|&id| [f64::from(id), 1.0, -1.0]).collect(),
+            given_load: if loads { vec![2.0; GIVEN_LOAD * ids.len()] } else { Vec::new() },
+            ..Fields::default()
+        };
+        let (here, there) = (table(&[5, 3], false), table(&[4], true));
+        for threads in [1, 3] {
+            let all = Fields::gathered(&Cpu::new(threads).unwrap(), &[&here, &there], &[(0, 1), (1, 0), (0, 0)]);
+            assert_eq!(all.id, [3, 4, 5]);
+            assert_eq!(all.reference, [3.0, 1.0, -1.0, 4.0, 1.0, -1.0, 5.0, 1.0, -1.0]);
+            let loads = [[0.0; GIVEN_LOAD], [2.0; GIVEN_LOAD], [0.0; GIVEN_LOAD]];
+            assert_eq!(all.given_load, loads.as_flattened());
+            assert!(all.spin.is_empty());
         }
     }
 

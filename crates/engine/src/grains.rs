@@ -26,6 +26,8 @@ pub(crate) struct GrainState {
     /// Present unless the skin of the lists is given.
     pub skin_tuning: Option<SkinTuning>,
     pub pairs: Pairs,
+    /// Whether only the subdomains on GPUs that own the observed grains have their contacts; then there are no pairs here.
+    pub are_pairs_elsewhere: bool,
     /// Bodies that each body may contact until the next rebuild.
     pub bounding_volumes: BoundingVolumes,
     /// Number of rebuilds of the neighbor lists.
@@ -62,6 +64,7 @@ impl GrainState {
             cells,
             skin_tuning: None,
             pairs: Pairs::default(),
+            are_pairs_elsewhere: false,
             bounding_volumes: BoundingVolumes::default(),
             rebuilds: 0,
             of_second: Vec::new(),

@@ -14,7 +14,7 @@ use crate::world::Precision;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_sweeps::contact::PowerSums;
-use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, WALL_CONTACT, history_stride};
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, history_stride};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
 
 mod fluids;
@@ -333,20 +333,7 @@ impl LocalDomain {
             });
             put_pairs(pair, [history, of_second], are_two, to);
         }
-        let (mut touching, mut history, mut wall_contacts) = (Vec::new(), Vec::new(), Vec::new());
-        for i in 0..self.populations.grains.fields.len() {
-            for k in self.populations.walls.row[i] as usize..self.populations.walls.row[i + 1] as usize {
-                let touch = &self.populations.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT];
-                if touch[7] > 0.0 {
-                    touching.extend([self.populations.grains.fields.id[i], self.populations.walls.list[k]]);
-                    history.extend(&self.populations.walls.history[k * kept..][..kept]);
-                    wall_contacts.extend(touch);
-                }
-            }
-        }
-        to.put("walls/touching", Column::U32(touching));
-        to.put("walls/history", Column::F64(history));
-        to.put("walls/touches", Column::F64(wall_contacts));
+        self.populations.save_wall_histories(to);
         Ok(())
     }
 
@@ -404,7 +391,7 @@ fn put_histories_of_gpu(all: &[PairHistory], id: &[u32], device: &Cpu, [first, s
 }
 
 /// Puts the ids of pairs and their histories, with `are_two` those of both grains.
-fn put_pairs(pair: Vec<u32>, [of_first, of_second]: [Vec<f64>; 2], are_two: bool, to: &mut dyn Sections) {
+pub(crate) fn put_pairs(pair: Vec<u32>, [of_first, of_second]: [Vec<f64>; 2], are_two: bool, to: &mut dyn Sections) {
     if are_two {
         to.put("contacts/of_second", Column::F64(of_second));
     }

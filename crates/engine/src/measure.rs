@@ -25,6 +25,8 @@ pub(crate) struct EnergyLedger {
     pub last_power_sums: PowerSums<f64>,
     /// Energies summed by the GPU.
     pub on_gpu: Ledger,
+    /// Whether these are sums over the subdomains on GPUs that own the grains.
+    pub is_of_subdomains: bool,
 }
 
 impl Default for EnergyLedger {
@@ -33,6 +35,7 @@ impl Default for EnergyLedger {
             work: Work::default(),
             last_power_sums: NO_CONTACT,
             on_gpu: Ledger::default(),
+            is_of_subdomains: false,
         }
     }
 }

@@ -46,6 +46,11 @@ impl Populations {
         self.grains.are_on_gpu
     }
 
+    /// Whether GPUs have summed the energies of the observed grains: that which steps them, or those of the subdomains that own them.
+    pub(crate) fn has_energies_of_gpus(&self) -> bool {
+        self.grains_on_gpu() || self.ledger.is_of_subdomains
+    }
+
     /// Whether there are no grains here.
     pub fn has_no_grains(&self) -> bool {
         self.grains.fields.len() == 0

@@ -5,6 +5,7 @@ pub(crate) mod autotune;
 mod changes;
 mod decomposed;
 mod external_forces;
+mod gathering;
 mod observation;
 mod placement;
 mod saving;

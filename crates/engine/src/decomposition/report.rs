@@ -27,17 +27,7 @@ impl Report {
     pub fn of(domain: &mut Subdomain, with_fluids: bool) -> Result<Report, StepError> {
         let mut reported = State::default();
         domain.local.save_contacts(&mut reported)?;
-        domain.local.populations.save_ledger(&mut reported);
-        domain.local.populations.ledger.work = Work::default();
-        reported.sections.extend(domain.local.populations.report_bonds().sections);
-        domain.local.populations.save_wear(&mut reported);
-        domain.local.populations.walls.work.by_element.fill(0.0);
-        domain.local.populations.save_scalar_ledgers(&mut reported);
-        domain.local.populations.diffusions.iter_mut().for_each(Diffusion::forget);
-        let sent_away = std::mem::take(&mut domain.migrated);
-        reported.put(COUNTS, Column::U64(vec![sent_away, domain.local.bytes()]));
-        let (name, traffic) = domain.take_communication().into_section();
-        reported.put(name, traffic);
+        save_sums(domain, &mut reported);
         let flow = domain.local.populations.flow.as_mut().filter(|_| with_fluids);
         let fluids = flow.map(|flow| flow.report_share());
         Ok(Report {
@@ -45,6 +35,17 @@ impl Report {
             reported,
             fluids,
         })
+    }
+
+    /// The report of a subdomain, whose ledger is reset, without grains, contact histories between them, and fluids.
+    pub fn without_grains(domain: &mut Subdomain) -> Report {
+        let mut reported = State::default();
+        save_sums(domain, &mut reported);
+        Report {
+            fields: Fields::default(),
+            reported,
+            fluids: None,
+        }
     }
 
     /// Converts the report to named columns.
@@ -71,4 +72,19 @@ impl Report {
             _ => Err(DecodeError),
         }
     }
+}
+
+/// Saves the ledger of a subdomain, which is reset, and its counters.
+fn save_sums(domain: &mut Subdomain, reported: &mut State) {
+    domain.local.populations.save_ledger(reported);
+    domain.local.populations.ledger.work = Work::default();
+    reported.sections.extend(domain.local.populations.report_bonds().sections);
+    domain.local.populations.save_wear(reported);
+    domain.local.populations.walls.work.by_element.fill(0.0);
+    domain.local.populations.save_scalar_ledgers(reported);
+    domain.local.populations.diffusions.iter_mut().for_each(Diffusion::forget);
+    let sent_away = std::mem::take(&mut domain.migrated);
+    reported.put(COUNTS, Column::U64(vec![sent_away, domain.local.bytes()]));
+    let (name, traffic) = domain.take_communication().into_section();
+    reported.put(name, traffic);
 }

@@ -82,6 +82,25 @@ impl Populations {
         to.put("ledger/last", Column::F64(last));
     }
 
+    /// Saves the contact histories of grains and walls, by ids of grains and elements of walls.
+    pub(crate) fn save_wall_histories(&self, to: &mut dyn Sections) {
+        let kept = history_stride(self.context.materials.are_extended);
+        let (mut touching, mut history, mut wall_contacts) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..self.grains.fields.len() {
+            for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
+                let touch = &self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT];
+                if touch[7] > 0.0 {
+                    touching.extend([self.grains.fields.id[i], self.walls.list[k]]);
+                    history.extend(&self.walls.history[k * kept..][..kept]);
+                    wall_contacts.extend(touch);
+                }
+            }
+        }
+        to.put("walls/touching", Column::U32(touching));
+        to.put("walls/history", Column::F64(history));
+        to.put("walls/touches", Column::F64(wall_contacts));
+    }
+
     /// Saves the sliding work on walls that wear.
     pub(crate) fn save_wear(&self, to: &mut dyn Sections) {
         if !self.walls.wears() {
@@ -182,6 +201,12 @@ impl Populations {
     /// Indices of all grains in the order of their ids.
     pub(crate) fn order_by_id(&self) -> Vec<u32> {
         PlacesById::of(&self.grains.fields.id).in_order()
+    }
+
+    /// A function that finds the indices of these grains by their ids.
+    pub(crate) fn index_by_id(&self) -> impl Fn(u32) -> u32 + use<> {
+        let places = PlacesById::of(&self.grains.fields.id);
+        move |id| places.place(id).map_or(NOWHERE, |place| place as u32)
     }
 
     /// Restores contact histories at this step, as [`crate::Simulation::save_contacts`] saved them. Without `all`, histories of grains and walls that no

@@ -106,7 +106,7 @@ impl Populations {
         let n = fields.len();
         let (part_first, part_end) = part_range(part, n);
         let stride = history_stride(self.context.materials.are_extended);
-        let has_histories = self.context.materials.has_friction && !self.grains_on_gpu();
+        let has_histories = self.context.materials.has_friction && !self.has_energies_of_gpus();
         let histories = has_histories.then(|| self.grains.pairs.histories_of_part(part, stride));
         // A pair in both rows is counted by halves.
         let (inside_first, inside_end) = if self.lists_once() { (part_first, part_end) } else { (0, 0) };
@@ -121,7 +121,7 @@ impl Populations {
                 share.gravity += gravity_energy(mass, &self.context.stepping.gravity, &x);
                 share.add_momentum(&v.times(mass), &x.cross(&v.times(mass)).plus(&w.times(inertia(mass, radius))));
             }
-            if self.grains_on_gpu() {
+            if self.has_energies_of_gpus() {
                 continue;
             }
             let stored = if self.context.materials.has_friction {
@@ -231,9 +231,9 @@ impl Populations {
         self.ledger.work.wall + self.work_of_fluids().wall
     }
 
-    /// Current energies, from the last observation of a GPU or from the host.
+    /// Current energies, from the last observation of GPUs or from the host.
     pub(crate) fn gpu_energies(&self) -> Ledger {
-        let of_grains = if self.grains_on_gpu() {
+        let of_grains = if self.has_energies_of_gpus() {
             self.ledger.on_gpu
         } else {
             self.energies()

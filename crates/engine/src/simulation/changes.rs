@@ -291,7 +291,7 @@ impl Simulation {
     /// Energy of fluid that leaves during the rebuild is added to that of left fluids. Work of periodic sides on wrapped particles is added to
     /// theirs.
     pub(crate) fn edit(&mut self, meets: OverlapCheck, change: impl FnOnce(&mut Populations)) -> Result<f64, WorldError> {
-        self.observe().map_err(stopped)?;
+        self.observe_with_contacts().map_err(stopped)?;
         let are_two = self.has_two_histories();
         let before = self.whole.begin_change(are_two)?;
         self.download();

@@ -23,6 +23,7 @@ use crate::state::{Profile, State};
 use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_sweeps::contact::PowerSums;
 use seixo_transport::Transport;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -161,7 +162,7 @@ impl Simulation {
             HaltReason::Refused(refusal) => refusal,
             halt => WorldError::Stopped(Box::new(self.whole.populations.halted(halt))),
         })?;
-        subdomains.bytes = subdomains.domains.iter().map(|domain| domain.local.bytes()).sum();
+        subdomains.bytes = subdomains.bytes_here();
         self.subdomains = Some(subdomains);
         Ok(())
     }
@@ -289,6 +290,8 @@ impl Simulation {
             flow.pairs = Pairs::default();
         }
         self.whole.populations.bonds.iter_mut().for_each(|network| network.forget_rows());
+        self.whole.populations.grains.are_pairs_elsewhere = false;
+        self.whole.populations.ledger.is_of_subdomains = false;
         self.whole.backend.is_current = false;
         let began = self.whole.populations.now();
         let done = subdomains.all(|domain| domain.advance(steps));
@@ -319,32 +322,18 @@ impl Simulation {
         (subdomains.grains, subdomains.bytes) = (Vec::new(), 0);
         self.traffic.add(&reports)?;
         for report in reports {
-            let [sent_away, bytes] = report.counts()?;
-            let (work, power_sums) = contact_ledger(&report.reported)?;
+            let (power_sums, bytes) = self.take_over_sums(&report)?;
             last = sum(last, &power_sums);
-            self.whole.populations.ledger.work = self.whole.populations.ledger.work.plus(&work);
-            self.traffic.migrations += sent_away;
-            self.whole.populations.walls.work.take_over(&report.reported);
-            for diffusion in &mut self.whole.populations.diffusions {
-                diffusion.take_over(&report.reported);
-            }
             subdomains.grains.push(report.fields.len());
             subdomains.bytes += bytes;
             fields.append(&report.fields);
             contacts.push(report.reported);
             fluids.extend(report.fluids);
         }
-        let first = &mut subdomains.domains[0].local;
-        (self.whole.populations.context.steps, self.whole.populations.profile) =
-            (first.populations.context.steps, first.populations.profile.clone());
-        self.whole
-            .populations
-            .walls
-            .set_servos(&first.populations.walls.servo_state(), false);
-        self.whole.populations.gather_bodies(&mut first.populations.bodies);
-        self.whole.populations.take_over_skin(&first.populations);
-        // All subdomains rebuild their neighbor lists at the same steps, so one counter suffices.
-        self.whole.populations.grains.rebuilds += std::mem::take(&mut first.populations.grains.rebuilds);
+        if subdomains.ranks.is_none() {
+            subdomains.bytes = subdomains.bytes_here();
+        }
+        self.take_over_common(&mut subdomains.domains[0].local.populations);
         (self.whole.populations.grains.fields, self.whole.populations.ledger.last_power_sums) = (fields, last);
         self.whole.populations.merge_bond_reports(&contacts);
         if !fluids.is_empty() {
@@ -352,6 +341,31 @@ impl Simulation {
             self.whole.populations.gather_fluids(fluids);
         }
         Ok(contacts)
+    }
+
+    /// Adds the ledger and the migrations that a subdomain reports. Returns the powers of its contacts in the last step, and the bytes of its arrays.
+    pub(super) fn take_over_sums(&mut self, report: &Report) -> Result<(PowerSums<f64>, u64), HaltReason> {
+        let [sent_away, bytes] = report.counts()?;
+        let (work, power_sums) = contact_ledger(&report.reported)?;
+        let populations = &mut self.whole.populations;
+        populations.ledger.work = populations.ledger.work.plus(&work);
+        populations.walls.work.take_over(&report.reported);
+        for diffusion in &mut populations.diffusions {
+            diffusion.take_over(&report.reported);
+        }
+        self.traffic.migrations += sent_away;
+        Ok((power_sums, bytes))
+    }
+
+    /// Takes over what is the same in all subdomains, of which this is the first.
+    pub(super) fn take_over_common(&mut self, first: &mut Populations) {
+        let populations = &mut self.whole.populations;
+        (populations.context.steps, populations.profile) = (first.context.steps, first.profile.clone());
+        populations.walls.set_servos(&first.walls.servo_state(), false);
+        populations.gather_bodies(&mut first.bodies);
+        populations.take_over_skin(first);
+        // All subdomains rebuild their neighbor lists at the same steps, so one counter suffices.
+        populations.grains.rebuilds += std::mem::take(&mut first.grains.rebuilds);
     }
 
     /// As [`crate::Simulation::observe`], of a decomposed world.
@@ -369,6 +383,9 @@ impl Simulation {
             .as_mut()
             .map_or(Ok(()), |subdomains| subdomains.all(Subdomain::observe));
         observed.map_err(|halt| self.whole.populations.halted(halt))?;
+        if self.gathers_without_lists() {
+            return self.gather_without_lists();
+        }
         let all = self.fetch(true)?;
         let Some(subdomains) = &self.subdomains else {
             return Ok(());

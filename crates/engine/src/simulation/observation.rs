@@ -189,6 +189,9 @@ impl Simulation {
         if self.whole.populations.grains_on_gpu() {
             return self.whole.with_gpu_backend(|remote, _| remote.listed());
         }
+        if self.whole.populations.grains.are_pairs_elsewhere {
+            self.observe_with_contacts()?;
+        }
         Ok(self.whole.populations.grains.pairs.neighbors.len() as u64)
     }
 
@@ -215,9 +218,11 @@ impl Simulation {
         (ends as u64 - with_walls) / 2 + with_walls
     }
 
-    /// Memory of the arrays on the device where they are stepped \[bytes\].
+    /// Memory of the arrays on the devices where they are stepped \[bytes\]. Copies that subdomains and GPUs send for an observation do not count.
     pub fn bytes(&self) -> u64 {
-        self.whole.bytes() + self.subdomains.as_ref().map_or(0, |subdomains| subdomains.bytes())
+        self.subdomains
+            .as_ref()
+            .map_or_else(|| self.whole.bytes(), |subdomains| subdomains.bytes())
     }
 
     /// Bond breaks since the last call, in the order of occurrence.
@@ -403,7 +408,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::observe`].
     pub fn contacts_now(&mut self) -> Result<Vec<ContactRecord>, StepError> {
-        self.observe()?;
+        self.observe_with_contacts()?;
         let mut records = Vec::new();
         if self.whole.populations.context.materials.has_friction {
             self.whole

@@ -157,6 +157,7 @@ impl Simulation {
     /// Ends the stepping on the GPU, which stays open, or in subdomains. The state on the host must be observed before.
     pub(crate) fn download(&mut self) {
         self.subdomains = None;
+        self.whole.populations.ledger.is_of_subdomains = false;
         self.whole.download();
     }
 

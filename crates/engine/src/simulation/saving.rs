@@ -46,7 +46,12 @@ impl Simulation {
             network.save(to);
         }
         let are_two = self.has_two_histories();
-        self.whole.save_histories(to, are_two)?;
+        if self.whole.populations.grains.are_pairs_elsewhere {
+            self.save_contacts_of_subdomains(to)?;
+            self.whole.populations.save_wall_histories(to);
+        } else {
+            self.whole.save_histories(to, are_two)?;
+        }
         self.whole.populations.save_scalar_ledgers(to);
         if let Some(flow) = &self.whole.populations.flow {
             flow.save(to);

@@ -8,7 +8,7 @@ use crate::domains_on_a_gpu::{after, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
-use seixo_engine::state::Column;
+use seixo_engine::state::{Column, PendingState, State};
 use seixo_engine::world::{Domain, GhostSelection, LeavingPolicy, Precision, Settings, Shear};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
@@ -136,6 +136,39 @@ fn a_run_goes_on_among_any_number_of_domains() {
         saved.step().unwrap();
     }
     assert_same(&mut whole, &mut saved, "step by step");
+}
+
+#[test]
+fn contacts_of_all_domains_are_saved_while_the_run_goes_on() {
+    let world = falling(1000, TangentialLaw::Mindlin);
+    let [mut whole, mut decomposed] = [1, 3].map(|domains| after(&world, domains, Precision::Mixed, 400));
+    let expected = decomposed.save().unwrap();
+    assert!(matches!(expected.get("contacts/pair"), Some(Column::U32(pair)) if pair.len() > 100));
+    let mut pending = PendingState::default();
+    decomposed.save_to(&mut pending).unwrap();
+    assert_same(&mut whole, &mut decomposed, "without lists");
+    assert_eq!(whole.contacts(), decomposed.contacts());
+    // Reading single contacts lists all grains; nothing else changes.
+    let (ledger, momentum) = (decomposed.ledger(), decomposed.momentum());
+    let ends = |simulation: &mut Simulation| -> Vec<_> {
+        let contacts = simulation.contacts_now().unwrap();
+        contacts.iter().map(|contact| (contact.a, contact.b)).collect()
+    };
+    assert_eq!(ends(&mut whole), ends(&mut decomposed));
+    assert!(decomposed.list_entries().unwrap() > 100);
+    assert_eq!((ledger, momentum), (decomposed.ledger(), decomposed.momentum()));
+    assert_same(&mut whole, &mut decomposed, "with lists");
+    for simulation in [&mut whole, &mut decomposed] {
+        simulation.advance(50).unwrap();
+    }
+    let mut state = State::default();
+    pending.put_to(&mut state);
+    assert!(state == expected);
+    let mut again = Simulation::restore(world, among(2, Precision::Mixed), &state).unwrap();
+    again.advance(50).unwrap();
+    for other in [&mut decomposed, &mut again] {
+        assert_same(&mut whole, other, "50 steps later");
+    }
 }
 
 #[test]

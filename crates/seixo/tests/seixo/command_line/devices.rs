@@ -98,6 +98,31 @@ fn a_divided_run_writes_what_an_undivided_one_does() {
 }
 
 #[test]
+fn domains_on_a_gpu_write_the_frames_of_one() {
+    let stage = Stage::new();
+    let scene = stage.read("heap.toml");
+    let (scene, _) = scene.split_once("[output]").unwrap();
+    let output = "[output]\nevery = \"10 ms\"\nfields = [\"velocity\", \"force\", \"coordination\"]\n";
+    stage.write("plain.toml", &format!("{scene}{output}"));
+    let mixed = "--quiet --set run.time_step=15us --device gpu --precision mixed";
+    stage.succeed(&format!(
+        "run plain.toml {mixed} --until 0.03 --set run.decomposition_invariant=true --out whole"
+    ));
+    stage.succeed(&format!("run plain.toml {mixed} --until 0.03 --domains 2 --out divided"));
+    stage.succeed(&format!("run plain.toml {mixed} --until 0.015 --domains 3 --out resumed"));
+    stage.succeed("resume resumed --quiet --until 0.03 --domains 2");
+    let expected = stage.results("whole");
+    let frames = || expected.iter().filter(|(name, _)| name.starts_with("fields/"));
+    assert!(frames().count() > 4, "{:?}", expected.keys());
+    for run in ["divided", "resumed"] {
+        let found = stage.results(run);
+        for (name, bytes) in frames() {
+            assert!(found.get(name) == Some(bytes), "{run}: {name} differs");
+        }
+    }
+}
+
+#[test]
 fn a_run_on_the_cpu_in_mixed_precision_resumes_to_the_bit() {
     let stage = Stage::new();
     let mixed = "--quiet --precision mixed";

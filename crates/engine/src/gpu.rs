@@ -65,7 +65,7 @@ use strides::LongStrides;
 use tables::{StaticTables, Tables};
 
 pub(crate) use bodies::CoupledBodies;
-pub(crate) use domain::{DomainBackend, HaltFlags};
+pub(crate) use domain::{DomainBackend, HaloPair, HaltFlags};
 pub(crate) use flow::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
 pub(crate) use halo_exchange::{GhostExchange, HaloExchange, HaloMessage};
 pub(crate) use search_benchmark::tables_on;

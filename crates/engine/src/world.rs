@@ -596,6 +596,33 @@ impl GhostSelection {
     }
 }
 
+/// Whether steps of grains in subdomains on GPUs are in parts: first the grains that are ghost particles of a neighbor, and all others while these travel.
+/// It changes no result. Steps for which the hosts wait, and those of grains with bonds, bodies, heat or local damping, are never in parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HaloOverlap {
+    /// If each subdomain has so many grains that a launch takes the GPU longer than the host.
+    #[default]
+    ByCount,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl HaloOverlap {
+    /// All kinds.
+    pub const ALL: [HaloOverlap; 3] = [HaloOverlap::ByCount, HaloOverlap::Always, HaloOverlap::Never];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            HaloOverlap::ByCount => "by_count",
+            HaloOverlap::Always => "always",
+            HaloOverlap::Never => "never",
+        }
+    }
+}
+
 /// Settings of the time integration.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -632,6 +659,8 @@ pub struct Settings {
     pub domains: usize,
     /// Particles that subdomains test for ghost particles. It changes no result.
     pub ghost_selection: GhostSelection,
+    /// Whether steps of grains in subdomains on GPUs are in parts, so that halos travel meanwhile. It changes no result.
+    pub halo_overlap: HaloOverlap,
     /// Number of GPUs of this machine for the subdomains, of the API of the one in [`Settings::device`]; with 1, all subdomains are on that GPU.
     pub gpus: usize,
     /// The MPI processes, if there are several; each has one subdomain. [`Settings::domains`] is then their number, and [`Settings::threads`] applies
@@ -655,6 +684,7 @@ impl Default for Settings {
             decomposition_invariant: false,
             domains: 1,
             ghost_selection: GhostSelection::default(),
+            halo_overlap: HaloOverlap::default(),
             gpus: 1,
             ranks: None,
         }

@@ -21,7 +21,7 @@ use crate::{
 };
 use seixo_analysis::Grid;
 use seixo_engine::world::{
-    DeviceChoice, Domain, GhostSelection, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
+    DeviceChoice, Domain, GhostSelection, HaloOverlap, LaterAdditions, LeavingPolicy, Material, Precision, Settings, Shear, Wall, World,
 };
 use seixo_files::vtk::Field;
 use std::collections::{BTreeMap, BTreeSet};
@@ -209,6 +209,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         decomposition_invariant: file.run.decomposition_invariant,
         domains: file.run.domains.0.max(file.run.gpus.0) as usize,
         ghost_selection: GhostSelection::default(),
+        halo_overlap: HaloOverlap::default(),
         gpus: file.run.gpus.0 as usize,
         ranks: None,
     };

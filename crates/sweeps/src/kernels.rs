@@ -61,6 +61,18 @@ pub const LONG_STRIDES: usize = KINDS + 4;
 /// See [`LONG_STRIDES`].
 pub const STRIDE_RATIO: f32 = 0.4;
 
+/// A launch of a step that computes all rows. The rows of other launches do not overlap, and together they are all rows of the step.
+pub const WHOLE: u32 = 0;
+
+/// A launch for the grains that are ghosts in another subdomain: the first of a step in parts.
+pub const BORDER: u32 = 1;
+
+/// A launch for the ghost particles of this subdomain.
+pub const GHOST_ROWS: u32 = 2;
+
+/// A launch for all grains that are in no other part.
+pub const INNER: u32 = 3;
+
 /// Words of the flag buffer: the kinds, two halt flags for steps of parity 0 and 1, the number of completed steps, whether bonds broke, and the levels
 /// of strides.
 ///
@@ -96,6 +108,24 @@ fn begins(flags: &mut [u32], parity: u32, #[comptime] advance: bool) -> bool {
         if goes {
             if advance {
                 flags[DONE] += 1u32;
+            }
+        } else {
+            flags[(1u32 - parity) as usize + HALTED] = 1u32;
+        }
+    }
+    goes
+}
+
+/// As [`begins()`], for one of the launches of a step in parts. The first of them counts the step.
+#[cube]
+fn begins_part(flags: &mut [u32], parity: u32, part: u32, #[comptime] advance: bool) -> bool {
+    let goes = !is_halted(flags, parity);
+    if ABSOLUTE_POS == 0usize {
+        if goes {
+            if advance {
+                if part <= BORDER {
+                    flags[DONE] += 1u32;
+                }
             }
         } else {
             flags[(1u32 - parity) as usize + HALTED] = 1u32;

@@ -42,21 +42,35 @@ impl Gpu {
         Ok(to.adopt(arrived, len))
     }
 
-    /// Sums the words of several GPUs (all-reduce). `all` includes this GPU; each GPU gets the sums in place of its words. The sum runs after all
-    /// launches so far and before later ones, on every GPU. The host does not wait.
+    /// Begins to sum the first words of buffers of several GPUs (all-reduce). `all` includes this GPU; each GPU gets the sums in its buffer `sums`, which
+    /// may be `words` itself. The sum runs after all launches here so far, beside later ones. Neither buffer may be used until [`Gpu::await_sums`]. The
+    /// host does not wait.
     ///
-    /// All GPUs must call it, in one common order with all copies between them: see [`Gpu::copy_to`].
+    /// All of these GPUs must call it with the same `len`, in one common order with all copies between them: see [`Gpu::copy_to`].
     ///
     /// # Errors
     /// If a device is lost, or can reach the others only through the host.
-    pub fn add_up(&self, words: &Buffer<u32>, all: &[Gpu]) -> Result<(), GpuError> {
-        let handle = words.part(words.len());
+    ///
+    /// # Panics
+    /// If `len` is zero or exceeds a buffer.
+    pub fn start_sum(&self, words: &Buffer<u32>, sums: &Buffer<u32>, len: usize, all: &[Gpu]) -> Result<(), GpuError> {
+        let (from, to) = (words.part(len), sums.part(len));
         let devices = all.iter().map(|gpu| gpu.client().service_id().device).collect();
         self.runtime.guard(|| {
             let mut client = self.client().clone();
             let word = ElemType::UInt(UIntKind::U32);
-            client.all_reduce(handle.clone(), handle, word, devices, ReduceOperation::Sum);
-            client.sync_collective();
+            client.all_reduce(from, to, word, devices, ReduceOperation::Sum);
+            Ok(())
+        })
+    }
+
+    /// Makes later launches wait for all sums that [`Gpu::start_sum`] began here. The host does not wait.
+    ///
+    /// # Errors
+    /// If the device is lost.
+    pub fn await_sums(&self) -> Result<(), GpuError> {
+        self.runtime.guard(|| {
+            self.client().sync_collective();
             Ok(())
         })
     }

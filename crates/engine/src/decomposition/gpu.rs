@@ -4,7 +4,7 @@ use super::load_balancing::LoadSample;
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
 use crate::exchange::{DecodeError, HaltReason, from_bytes, to_bytes};
-use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaltFlags, lists_out_of_date};
+use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
@@ -164,6 +164,7 @@ impl Subdomain {
             local.upload_grains(gpu.clone())?;
             let shared = std::mem::take(&mut self.shared);
             self.on_gpu(|remote, _| Ok(remote.share(&shared)?))?;
+            self.agree_on_parts()?;
         }
         match &mut self.fluids {
             Some(fluids) => fluids.upload(gpu, &mut self.local),
@@ -223,6 +224,9 @@ impl Subdomain {
     /// Queues the halo exchange of a step whose flags the host will read later.
     pub(super) fn queue_halo_exchange(&mut self, ahead: u32) -> Result<(), HaltReason> {
         let Some(halts) = self.halts() else { return Ok(()) };
+        if self.on_gpu(|remote, _| Ok(remote.is_split()))? {
+            return self.queue_parts(&halts, ahead);
+        }
         // Halt flags come with the halos, but only from neighbors.
         if !self.cuts.are_all_neighbors() {
             let rank = self.rank;
@@ -230,12 +234,59 @@ impl Subdomain {
             if all_domains_reported {
                 self.transport().gather(Vec::new())?;
             }
-            self.on_gpu(|remote, _| {
-                remote.receive_halts(&halts, rank, ahead);
-                Ok(())
-            })?;
+            self.on_gpu(|remote, _| Ok(remote.receive_halts(&halts, rank, ahead)?))?;
         }
         self.exchange_halo()
+    }
+
+    /// Queues the halo exchange of a step in parts, of which the first is queued, and all other parts. Between GPUs, halos travel while these are
+    /// computed. Halt flags travel on their own, since any grain may be the reason for a halt.
+    fn queue_parts(&mut self, halts: &HaltFlags, ahead: u32) -> Result<(), HaltReason> {
+        let (rank, goes_between_gpus) = (self.rank, halts.gpus().is_some());
+        // All GPUs have the exchanges of a pair in the same order.
+        let beside = self.cuts.beside(rank);
+        let schedule = self.cuts.exchange_schedule(rank).iter();
+        let sides: Vec<usize> = schedule.filter_map(|other| beside.binary_search(other).ok()).collect();
+        self.on_gpu(|remote, host| {
+            if goes_between_gpus {
+                remote.send_halos(&sides)?;
+            }
+            remote.finish_motion(host, ahead);
+            if goes_between_gpus {
+                remote.await_halos()?;
+            }
+            Ok(())
+        })?;
+        let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_halt(halts, rank, ahead)?))?;
+        if all_domains_reported {
+            self.transport().gather(Vec::new())?;
+        }
+        if goes_between_gpus {
+            let bytes = self.on_gpu(|remote, _| {
+                remote.follow_halos();
+                Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
+            })?;
+            self.counted().bytes += bytes;
+        } else {
+            self.exchange_halo()?;
+        }
+        self.on_gpu(|remote, _| Ok(remote.receive_halts(halts, rank, ahead)?))
+    }
+
+    /// Takes the steps until the next rebuild in parts, if all subdomains wish that: halt flags then travel in another way for all.
+    fn agree_on_parts(&mut self) -> Result<(), HaltReason> {
+        let Some(halts) = self.halts() else { return Ok(()) };
+        let wishes = self.on_gpu(|remote, host| Ok(remote.wishes_parts(host)))?;
+        let splits = self.least(u64::from(wishes))? == 1;
+        let rank = self.rank;
+        let pair = |&other: &usize| {
+            halts.gpus().map(|gpus| HaloPair {
+                gpus: [rank.min(other), rank.max(other)].map(|one| gpus[one].clone()),
+                is_first: rank < other,
+            })
+        };
+        let pairs: Vec<Option<HaloPair>> = self.cuts.beside(rank).iter().map(pair).collect();
+        self.on_gpu(|remote, _| Ok(remote.split_steps(splits, pairs)?))
     }
 
     /// Sums the forces on the grains of free bodies over all subdomains.
@@ -289,6 +340,7 @@ impl Subdomain {
             Vec::new()
         };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
+        self.agree_on_parts()?;
         Ok(self.local.populations.refuse_torn_bonds()?)
     }
 

@@ -11,8 +11,10 @@ mod departure;
 mod ghosts;
 mod halo;
 mod halt_flags;
+mod joint_halo;
 mod migration;
 mod packing;
+mod split_steps;
 
 use super::halo_exchange::{GhostExchange, HaloExchange};
 use super::index_map::{Candidates, invert_order, sampled};
@@ -24,6 +26,7 @@ use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
+pub(crate) use joint_halo::HaloPair;
 use migration::{MigrationBuffer, widths_of, with_reserve};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -34,6 +37,8 @@ use seixo_sweeps::kernels::domain::keep_too;
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
+use split_steps::SplitSteps;
+pub(super) use split_steps::StepPart;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -53,6 +58,8 @@ pub(super) struct DomainState<C, R> {
     /// New index of each grain after the last sort.
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
+    /// Parts of a step.
+    split: SplitSteps,
     /// Parity of the step after which the halo was packed last.
     parity: u32,
     /// Owned grains that stay here at a migration, with those that arrived.
@@ -78,8 +85,34 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Sends to the other subdomains whether this one halts after that step. Returns whether all must have sent before any receives.
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError>;
-    /// Receives whether any subdomain halts after that step.
-    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32);
+    /// Receives whether any subdomain halts after that step. Launches later than this wait for it.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
+    /// Whether steps in parts, see [`StepPart`], are possible here, and expected to take less time.
+    fn wishes_parts(&self, host: &Populations) -> bool;
+    /// Takes all steps until the next rebuild of the lists in parts, or none. `pairs` has each neighbor that is on another GPU.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    fn split_steps(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError>;
+    /// Whether steps are taken in parts.
+    fn is_split(&self) -> bool;
+    /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
+    ///
+    /// # Errors
+    /// If a GPU is lost.
+    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
+    /// Queues all parts of a step but the first.
+    fn finish_motion(&self, host: &Populations, ahead: u32);
+    /// Makes later launches wait for the halos of neighbors on other GPUs.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn await_halos(&self) -> Result<(), GpuError>;
+    /// Updates the ghosts from these halos.
+    fn follow_halos(&self);
     /// Updates the ghosts from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Prepares for migration after a step that raised these flags. Returns the number of owned grains.
@@ -124,6 +157,7 @@ impl<C: Number, R: Number> DomainState<C, R> {
             known: 0,
             place_of: gpu.zeros(if is_decomposed { room } else { RECORD }, "domains")?,
             sides: Vec::new(),
+            split: SplitSteps::new(gpu)?,
             parity: 0,
             staying: 0,
             own_box: Bounds::NOTHING,
@@ -249,8 +283,36 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.send_halt_flag(halts, rank, ahead)
     }
 
-    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) {
-        self.receive_halt_flag(halts, rank, ahead);
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        self.receive_halt_flag(halts, rank, ahead)
+    }
+
+    fn wishes_parts(&self, host: &Populations) -> bool {
+        self.is_better_split(host)
+    }
+
+    fn split_steps(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
+        self.list_parts(splits, pairs)
+    }
+
+    fn is_split(&self) -> bool {
+        self.border.as_ref().is_some_and(|border| border.split.is_on())
+    }
+
+    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
+        self.send_joint_halos(sides)
+    }
+
+    fn finish_motion(&self, host: &Populations, ahead: u32) {
+        self.launch_later_parts(host, ahead);
+    }
+
+    fn await_halos(&self) -> Result<(), GpuError> {
+        self.gpu.await_sums()
+    }
+
+    fn follow_halos(&self) {
+        self.follow_joint_halos();
     }
 
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

@@ -40,12 +40,23 @@ impl<C: Number, R: Number> PackedHalo<C, R> {
         Ok(PackedHalo::within(Arc::new(gpu.zeros(all, "domains")?), particles, numbers))
     }
 
+    /// Words of a halo of this many particles, with this many numbers of motion each: a multiple of 64.
+    pub fn words(particles: usize, numbers: usize) -> usize {
+        let [.., all] = layout::<C, R>(particles, numbers);
+        all
+    }
+
     /// A halo in the memory of these words.
     fn within(whole: Arc<Buffer<u32>>, particles: usize, numbers: usize) -> PackedHalo<C, R> {
-        let [coordinates, motions, all] = layout::<C, R>(particles, numbers);
+        PackedHalo::from_word(whole, 0, particles, numbers)
+    }
+
+    /// A halo in the memory of these words, from word `first` on, a multiple of 64.
+    pub fn from_word(whole: Arc<Buffer<u32>>, first: usize, particles: usize, numbers: usize) -> PackedHalo<C, R> {
+        let [coordinates, motions, all] = layout::<C, R>(particles, numbers).map(|word| first + word);
         let items = |from: usize, to: usize, size: usize| (to - from) * size_of::<u32>() / size;
         PackedHalo {
-            halts: whole.part_from(0, 1),
+            halts: whole.part_from(first, 1),
             coordinates: whole.part_from(coordinates, items(coordinates, motions, size_of::<C>())),
             motions: whole.part_from(motions, items(motions, all, size_of::<R>())),
             whole,

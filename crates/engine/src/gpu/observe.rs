@@ -1,5 +1,6 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
+use super::domain::StepPart;
 use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PendingHistories, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
@@ -47,7 +48,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
-            self.forces_and_motion(host, 0, 0, (true, false, false));
+            self.forces_and_motion(host, 0, 0, (true, false, false), StepPart::Whole);
         }
         self.forces_known = true;
         self.collect();

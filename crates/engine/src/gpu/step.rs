@@ -1,5 +1,6 @@
 //! A time step of grains on the GPU: the launches of [`super::GrainLaunch`], in batches.
 
+use super::domain::StepPart;
 use super::neighbor_lists::box_around;
 use super::servos::servos_run_on_host;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
@@ -22,7 +23,7 @@ use std::time::Instant;
 pub(super) const BATCH: usize = 128;
 
 /// Number of grains up to which a launch takes the host longer than the GPU.
-const FEW: usize = 200_000;
+pub(super) const FEW: usize = 200_000;
 
 /// Passes of the GPU that the profile distinguishes. The host waits for many steps at once, so it cannot time the parts of a step. For fluids there
 /// are steps, lists, and the exchange through inlets and outlets.
@@ -97,9 +98,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.control_walls(host, parity);
         let touch = !self.forces_known && self.contacts.is_none();
         if !is_geared {
-            self.forces_and_motion(host, ahead, parity, (touch, true, false));
+            let part = self.first_part(touch);
+            self.forces_and_motion(host, ahead, parity, (touch, true, false), part);
         } else if touch {
-            self.forces_and_motion(host, ahead, parity, (true, false, true));
+            self.forces_and_motion(host, ahead, parity, (true, false, true), StepPart::Whole);
         }
         self.gear_step(host, parity);
         self.collect_member_forces();
@@ -374,12 +376,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 
     /// Computes the forces between grains `ahead` steps after the host's clock, or moves the grains to their next positions, or both. Without motion,
-    /// the powers of contacts are added up if the third flag is set, and only stored otherwise.
+    /// the powers of contacts are added up if the third flag is set, and only stored otherwise. For one part of the rows, or for all.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn forces_and_motion(&self, host: &Populations, ahead: u32, parity: u32, (touch, advance, adds_up): (bool, bool, bool)) {
+    pub(super) fn forces_and_motion(
+        &self,
+        host: &Populations,
+        ahead: u32,
+        parity: u32,
+        (touch, advance, adds_up): (bool, bool, bool),
+        part: StepPart,
+    ) {
         let to_add_up = self.bonds_to_add_up();
         let plan = StepKernelConfig {
             kind: self.kind,
@@ -399,6 +408,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             rotates: self.orientations().is_some(),
             // For the same reason this does not depend on whether there are ghost particles.
             carries: self.has_members(),
+            // For the same reason this does not depend on whether steps are in parts.
+            parted: host.context.settings.decomposition_invariant,
         };
         if let Some(binned) = &self.binned {
             self.push_and_advance(binned, host, parity, plan);
@@ -421,10 +432,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
         // Measured on an H200: small blocks use the registers better, by 5 to 10 %.
         let ledger = plan.damped || !advance;
-        let (count, dim) = if ledger { units(self.n) } else { units_in_cubes_of(128, self.n) };
+        let rows = self.rows_of(part);
+        let (count, dim) = if ledger {
+            units(rows.threads)
+        } else {
+            units_in_cubes_of(128, rows.threads)
+        };
+        // After the first part, the new positions are the current ones.
+        let now_at = if part.is_later() { self.now ^ 1 } else { self.now };
         // SAFETY: threads beyond n do nothing. Rows are interleaved in tiles. List and history have room for the sizes of the tiles, which the scan
         // sums up. The list has room for two more rows of a tile, which are read but not used. Lists refer to indices below n. All fields have n
-        // records, those of rotation only if it is read, and members n words. Flags have all their words, and powers two records for every block.
+        // records, those of rotation only if it is read, and members n words. Flags have all their words, and powers two records for every block. If the
+        // launch is for a part, the table of parts has n words, the lists of all parts behind them, and a word more; a listed index counts only if it is
+        // below n.
         unsafe {
             grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -436,23 +456,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.rows.history.argument(),
                 self.material.argument(),
                 self.member().argument(),
+                self.table_of_parts().argument(),
                 self.table.argument(),
                 self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),
                 rows_of_bonds.argument(),
                 bonds.argument(),
                 pull.records(),
                 taken.argument(),
-                self.position[self.now].records(),
-                self.velocity[self.now].records(),
-                self.spin[self.now].records(),
+                self.position[now_at].records(),
+                self.velocity[now_at].records(),
+                self.spin[now_at].records(),
                 self.half_velocity.records(),
                 self.half_spin.records(),
                 self.force.records(),
                 self.torque.records(),
                 self.reference.records(),
-                self.position[self.now ^ 1].records(),
-                self.velocity[self.now ^ 1].records(),
-                self.spin[self.now ^ 1].records(),
+                self.position[now_at ^ 1].records(),
+                self.velocity[now_at ^ 1].records(),
+                self.spin[now_at ^ 1].records(),
                 self.orientations().unwrap_or(&self.wall_energy).records(),
                 self.flags.argument(),
                 self.power.records(),
@@ -465,6 +486,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.n as u32,
                 host.context.materials.count,
                 parity,
+                part.number(),
+                rows.first as u32,
+                rows.listed as u32,
                 plan,
             );
         }

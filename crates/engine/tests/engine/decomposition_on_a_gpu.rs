@@ -9,7 +9,7 @@ use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use seixo_engine::state::{Column, PendingState, State};
-use seixo_engine::world::{Domain, GhostSelection, LeavingPolicy, Precision, Settings, Shear};
+use seixo_engine::world::{Domain, GhostSelection, HaloOverlap, LeavingPolicy, Precision, Settings, Shear};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
 
@@ -276,6 +276,53 @@ fn ghosts_from_layers_of_cells_are_those_among_all_grains() {
             found.communication.iter().all(|counts| !counts.selecting.is_zero()),
             "{what}: {found:?}"
         );
+    }
+}
+
+#[test]
+fn steps_in_parts_are_steps_at_once() {
+    let cases = [
+        ("a fall with friction", falling(1000, TangentialLaw::Mindlin), Precision::Mixed, 2),
+        ("a fall without friction", falling(1000, TangentialLaw::None), Precision::F32, 3),
+        // Some grains are ghosts in several blocks.
+        ("a gas", gas(1000), Precision::F64, 8),
+    ];
+    for (what, world, precision, domains) in cases {
+        let [mut at_once, mut in_parts] = [HaloOverlap::Never, HaloOverlap::Always].map(|halo_overlap| {
+            let settings = Settings {
+                halo_overlap,
+                ..among(domains, precision)
+            };
+            bonded::after(&world, settings, 400)
+        });
+        assert!(in_parts.rebuilds() > 3, "{what}: {}", in_parts.rebuilds());
+        assert_eq!(at_once.rebuilds(), in_parts.rebuilds(), "{what}");
+        assert_same(&mut at_once, &mut in_parts, what);
+        assert_eq!(at_once.ledger(), in_parts.ledger(), "{what}");
+        // With two domains, halt flags travel on their own only if steps are in parts: on one GPU the hosts then meet at each step.
+        let [at_once, in_parts] = [&at_once, &in_parts].map(|one| one.decomposition().unwrap().communication[0].collectives);
+        assert!(domains > 2 || in_parts >= at_once + 400, "{what}: {at_once} {in_parts}");
+    }
+}
+
+#[test]
+fn a_grain_of_any_part_stops_all_domains_at_its_step() {
+    let mut world = gas(1000);
+    // Two grains collide so fast that they overlap deeply after one step; any of the grains is one of them.
+    for struck in [0, 250, 500, 750] {
+        let resting = world.grains.velocity[struck];
+        world.grains.velocity[struck] = [3000.0, 0.0, 0.0];
+        let stops = [HaloOverlap::Never, HaloOverlap::Always].map(|halo_overlap| {
+            let settings = Settings {
+                halo_overlap,
+                ..among(2, Precision::Mixed)
+            };
+            let mut simulation = Simulation::new(world.clone(), settings).unwrap();
+            simulation.advance(2000).unwrap_err()
+        });
+        let [at_once, in_parts] = stops.map(|stop| (stop.grain, stop.step, stop.cause));
+        assert_eq!(at_once, in_parts, "grain {struck}");
+        world.grains.velocity[struck] = resting;
     }
 }
 

@@ -299,6 +299,25 @@ pub fn keep_too(place: &[u32], keep: &mut [u32], m: u32) {
     }
 }
 
+/// Word of [`list_part()`] for a grain that is listed already.
+pub const LISTED: u32 = u32::MAX;
+
+/// Lists the m grains at these indices as a part of a step, from word `first` of `parts` on, and marks them by the word at their index. A grain that is
+/// marked already is left out. The indices are distinct.
+#[cube(launch)]
+pub fn list_part(place: &[u32], parts: &mut [u32], first: u32, m: u32) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        let i = place[k];
+        let mut row = LISTED.runtime();
+        if parts[i as usize] == 0u32 {
+            parts[i as usize] = 1u32;
+            row = i;
+        }
+        parts[first as usize + k] = row;
+    }
+}
+
 /// Takes the first of the found indices, of which there are `kept`, for m grains. If fewer were found, index 0 follows.
 #[cube(launch)]
 pub fn take_first(found: &[u32], kept: &[u32], place: &mut [u32], m: u32) {

@@ -1,7 +1,7 @@
 //! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::{LONG_STRIDES, STRIDE_RATIO, add_and_store_sum, add_sum, begins, is_halted, raise, store_sum};
+use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_and_store_sum, add_sum, begins_part, is_halted, raise, store_sum};
 use crate::bodies::FREE;
 use crate::entries::first_entry;
 use crate::layout::{Record, last, record, xyz};
@@ -39,6 +39,8 @@ pub struct StepKernelConfig {
     pub rotates: bool,
     /// Whether some grains are moved by other kernels, because they belong to rigid bodies or are ghost particles.
     pub carries: bool,
+    /// Whether a launch may be for a part of the rows.
+    pub parted: bool,
 }
 
 /// Contact forces of this step and motion to the next, in one launch, so that no intermediate value passes through memory.
@@ -54,6 +56,10 @@ pub struct StepKernelConfig {
 ///
 /// If all grains have one material, `shared` holds the coefficients of their contacts. Arguments are constants of a launch, so they need neither a read
 /// before the first contact nor registers in which they last from contact to contact.
+///
+/// A step may consist of several launches, see [`super::WHOLE`]. No launch reads what another one writes, so their order changes no result. `part` is
+/// the part of this launch. The first n words of `parts` are not zero for the grains of all parts but [`INNER`]. The grains of those parts are listed
+/// behind, see [`super::domain::list_part()`]: m of this part, from word `begin` on. They need no sums over blocks.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
@@ -63,6 +69,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     history: &mut [R],
     material: &[u32],
     member: &[u32],
+    parts: &[u32],
     table: &[R],
     wall_row: &[u32],
     rows_of_bonds: &[u32],
@@ -92,9 +99,24 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     parity: u32,
+    part: u32,
+    begin: u32,
+    m: u32,
     #[comptime] plan: StepKernelConfig,
 ) {
-    let i = ABSOLUTE_POS;
+    let mut i = ABSOLUTE_POS;
+    let mut is_meant = i < n as usize;
+    if plan.parted {
+        if part == INNER {
+            let marked = parts[min(i, n as usize - 1usize)];
+            is_meant = is_meant && marked == 0u32;
+        } else if part != WHOLE {
+            // There is a word behind the last list.
+            let row = parts[begin as usize + min(i, m as usize)];
+            is_meant = i < m as usize && row < n;
+            i = row as usize;
+        }
+    }
     let mut took = Record::<R>::new(R::new(0.0));
     // Reads that do not depend on the flag come before it, so that one wait serves all.
     let own = min(i, n as usize - 1usize);
@@ -142,8 +164,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         from = rows_of_bonds[own * 2usize] as usize;
         to = rows_of_bonds[own * 2usize + 1usize] as usize;
     }
-    let goes = begins(flags, parity, plan.advance);
-    if goes && i < n as usize {
+    let goes = begins_part(flags, parity, part, plan.advance);
+    if goes && is_meant {
         let grain = grain_of::<C, R>(here, moving, turning);
         let mut load = no_load::<R>();
         let mut raised = 0u32;

@@ -1,6 +1,7 @@
 //! Halo of a subdomain: the exchange of grain positions at every step.
 
 use super::ghosts::PackedGhosts;
+use super::joint_halo::JointHalo;
 use super::migration::{MigratingColumns, enclose_all, unfold_all, widths_of, with_reserve};
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
@@ -32,6 +33,8 @@ pub(super) struct HaloSide<C, R> {
     pub followed_ghosts: usize,
     /// Packed positions and motion of the owned grains, for this step and the one before.
     pub packed: [Arc<PackedHalo<C, R>>; 2],
+    /// These, and what comes in return, for steps in parts on GPUs of their own.
+    pub joint: Option<JointHalo<C, R>>,
     /// See [`GpuGrains::changing`].
     pub belongings: MigratingColumns<C>,
     reported: PackedHalo<C, R>,
@@ -58,6 +61,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, 2 * RECORD)?,
+            joint: None,
             belongings: MigratingColumns::new(),
             reported: PackedHalo::new(gpu, 1, 2 * RECORD)?,
             sent_columns: MigratingColumns::new(),
@@ -82,6 +86,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.border.iter_mut().for_each(|border| border.parity = parity);
         for side in self.sides() {
             let (count, dim) = units(side.shown.max(1));
+            let packed = side.joint.as_ref().map_or(&side.packed[self.now], |joint| &joint.packed);
             show::launch::<R, C>(
                 self.gpu.client(),
                 count,
@@ -91,9 +96,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),
                 self.flags.argument(),
-                side.packed[self.now].coordinates.records(),
-                side.packed[self.now].motions.records(),
-                side.packed[self.now].halts.argument(),
+                packed.coordinates.records(),
+                packed.motions.records(),
+                packed.halts.argument(),
                 side.shown as u32,
                 parity,
                 self.kind.frictional,

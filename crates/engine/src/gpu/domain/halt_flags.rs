@@ -1,5 +1,5 @@
 //! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
-//! or an error. Neighbors get them with the halo; this transfer is for the others.
+//! or an error. Neighbors get them with the halo; this transfer is for the others, and for steps in parts, whose halo leaves before all is computed.
 
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
@@ -27,6 +27,14 @@ impl HaltFlags {
         Ok(HaltFlags::OnOwnGpus(gpus.to_vec(), words?))
     }
 
+    /// The GPUs of all subdomains, if each has its own.
+    pub fn gpus(&self) -> Option<&[Gpu]> {
+        match self {
+            HaltFlags::OnOneGpu(_) => None,
+            HaltFlags::OnOwnGpus(gpus, _) => Some(gpus),
+        }
+    }
+
     /// The words that a subdomain writes and reads, its index among the subdomains with words there, and the number of these subdomains.
     fn words(&self, domain: usize) -> (&Buffer<u32>, u32, u32) {
         match self {
@@ -45,14 +53,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         send_halt::launch(self.gpu.client(), count, dim, flags, words.argument(), domain, domains, ahead & 1);
         match halts {
             HaltFlags::OnOneGpu(_) => Ok(true),
-            HaltFlags::OnOwnGpus(all, _) => self.gpu.add_up(words, all).map(|()| false),
+            HaltFlags::OnOwnGpus(all, _) => self.gpu.start_sum(words, words, words.len(), all).map(|()| false),
         }
     }
 
     /// Receives whether any subdomain halts after that step.
-    pub(super) fn receive_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) {
+    pub(super) fn receive_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        if let HaltFlags::OnOwnGpus(..) = halts {
+            self.gpu.await_sums()?;
+        }
         let ((count, dim), (words, _, domains)) = (units(1), halts.words(rank));
         let flags = self.flags.argument();
         receive_halts::launch(self.gpu.client(), count, dim, words.argument(), flags, domains, ahead & 1);
+        Ok(())
     }
 }

@@ -19,7 +19,7 @@ use model::{Costs, Growth, Predicted, Reference, Sample};
 use seixo_engine::Communication;
 use seixo_engine::Simulation;
 use seixo_engine::state::{Profile, State};
-use seixo_engine::world::{DeviceChoice, GhostSelection, Settings};
+use seixo_engine::world::{DeviceChoice, GhostSelection, HaloOverlap, Settings};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +93,10 @@ pub struct ScalingArguments {
     /// Leave out launches on GPUs, whose timing takes the host some microseconds each
     #[arg(long, requires = "trace")]
     trace_host: bool,
+    /// Whether steps of grains in domains on GPUs compute the grains at the border first, and all others while halos travel: if there are many grains,
+    /// always, or never; no result changes
+    #[arg(long, value_name = "WHEN", value_parser = overlaps(), default_value = "by_count")]
+    overlap: HaloOverlap,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<Option<PathBuf>>,
@@ -111,6 +115,16 @@ fn selections() -> impl TypedValueParser<Value = GhostSelection> {
         GhostSelection::ALL
             .into_iter()
             .find(|selection| selection.name() == word)
+            .unwrap_or_default()
+    })
+}
+
+/// Parses the name of a [`HaloOverlap`].
+fn overlaps() -> impl TypedValueParser<Value = HaloOverlap> {
+    PossibleValuesParser::new(HaloOverlap::ALL.map(HaloOverlap::name)).map(|word| {
+        HaloOverlap::ALL
+            .into_iter()
+            .find(|overlap| overlap.name() == word)
             .unwrap_or_default()
     })
 }
@@ -165,6 +179,7 @@ impl ScalingArguments {
         let domains = way.domains;
         (settings.domains, settings.decomposition_invariant) = (domains, way.decomposition_invariant);
         settings.ghost_selection = way.ghosts;
+        settings.halo_overlap = self.overlap;
         if !self.gpus.is_empty() {
             settings.gpus = domains;
             if self.place.device.is_none() {

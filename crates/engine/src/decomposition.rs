@@ -19,6 +19,7 @@ mod report;
 mod step_errors;
 mod subdomain;
 mod timeline;
+mod work;
 
 pub use communication::Communication;
 pub(crate) use contacts::merged_contacts;
@@ -50,6 +51,42 @@ pub struct Decomposition {
     pub migrations: u64,
     /// Messages that each subdomain has sent since the simulation was created.
     pub communication: Vec<Communication>,
+    /// Work time of a step of the grains of each subdomain, smoothed over rebuilds of neighbor lists \[s\]; 0 where it was not measured.
+    pub grain_work: Vec<f64>,
+    /// Likewise of fluids; empty in a world without fluids.
+    pub fluid_work: Vec<f64>,
+    /// How often planes moved for the balance of load since the simulation was created: those of grains, and those of fluids.
+    pub cut_moves: u64,
+}
+
+impl Decomposition {
+    /// Number of particles of the subdomain with most of them, relative to the mean, less 1 \[-\]: of grains or fluids, whichever is more.
+    pub fn imbalance_by_count(&self) -> f64 {
+        let [grains, fluid] = [&self.grains, &self.fluid].map(|counts| counts.iter().map(|count| *count as f64).collect::<Vec<f64>>());
+        imbalance(&grains).max(imbalance(&fluid))
+    }
+
+    /// Likewise of their work time; `None` if it was not measured in all subdomains that have particles.
+    pub fn imbalance_by_time(&self) -> Option<f64> {
+        let of_both = [(&self.grains, &self.grain_work), (&self.fluid, &self.fluid_work)];
+        let of_present = of_both.into_iter().filter(|(counts, _)| counts.iter().any(|count| *count > 0));
+        let is_known = |(counts, times): &(&Vec<usize>, &Vec<f64>)| {
+            counts.len() == times.len() && counts.iter().zip(*times).all(|(count, time)| *count == 0 || *time > 0.0)
+        };
+        let imbalances: Option<Vec<f64>> = of_present.map(|both| is_known(&both).then(|| imbalance(both.1))).collect();
+        imbalances?.into_iter().reduce(f64::max)
+    }
+}
+
+/// The largest of these loads relative to the mean, less 1; 0 without any load.
+fn imbalance(loads: &[f64]) -> f64 {
+    let total: f64 = loads.iter().sum();
+    let most = loads.iter().copied().fold(0.0, f64::max);
+    if total > 0.0 {
+        most * loads.len() as f64 / total - 1.0
+    } else {
+        0.0
+    }
 }
 
 /// Migrations and messages between the domains of a simulation.
@@ -59,6 +96,8 @@ pub(crate) struct Traffic {
     pub migrations: u64,
     /// Messages of each domain.
     pub communication: Vec<Communication>,
+    /// How often planes moved.
+    pub cut_moves: u64,
 }
 
 /// The subdomains of a world.
@@ -71,6 +110,8 @@ pub(crate) struct Subdomains {
     pub(crate) grains: Vec<usize>,
     pub(crate) fluid: Vec<usize>,
     pub(crate) bytes: u64,
+    /// Work time of a grain and of a fluid particle in a step of each subdomain, likewise \[s\].
+    pub(crate) costs: Vec<[f64; 2]>,
     /// Whether subdomains stopped in states that do not fit together, so that they cannot be gathered any more.
     pub(crate) is_broken: bool,
 }

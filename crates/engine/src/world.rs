@@ -623,6 +623,29 @@ impl HaloOverlap {
     }
 }
 
+/// What subdomains share equally when load is balanced. Particles have the same bits with both; sums over all particles agree to rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadBalance {
+    /// Particles. Two runs then have the same planes, and so the same sums.
+    #[default]
+    Count,
+    /// Work time, where it can be measured, else particles. Clocks decide where planes are.
+    Time,
+}
+
+impl LoadBalance {
+    /// Both.
+    pub const ALL: [LoadBalance; 2] = [LoadBalance::Count, LoadBalance::Time];
+
+    /// Name in scenes.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadBalance::Count => "count",
+            LoadBalance::Time => "time",
+        }
+    }
+}
+
 /// Settings of the time integration.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -661,6 +684,8 @@ pub struct Settings {
     pub ghost_selection: GhostSelection,
     /// Whether steps of grains in subdomains on GPUs are in parts, so that halos travel meanwhile. It changes no result.
     pub halo_overlap: HaloOverlap,
+    /// What subdomains share equally. Its planes change no bit of a particle, but the last digits of sums over all.
+    pub load_balance: LoadBalance,
     /// Number of GPUs of this machine for the subdomains, of the API of the one in [`Settings::device`]; with 1, all subdomains are on that GPU.
     pub gpus: usize,
     /// The MPI processes, if there are several; each has one subdomain. [`Settings::domains`] is then their number, and [`Settings::threads`] applies
@@ -685,6 +710,7 @@ impl Default for Settings {
             domains: 1,
             ghost_selection: GhostSelection::default(),
             halo_overlap: HaloOverlap::default(),
+            load_balance: LoadBalance::default(),
             gpus: 1,
             ranks: None,
         }

@@ -210,6 +210,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         domains: file.run.domains.0.max(file.run.gpus.0) as usize,
         ghost_selection: GhostSelection::default(),
         halo_overlap: HaloOverlap::default(),
+        load_balance: file.run.balance.map_or_else(Default::default, |balance| balance.0),
         gpus: file.run.gpus.0 as usize,
         ranks: None,
     };

@@ -32,7 +32,7 @@ use crate::{
     vocabulary::{AutoOr, Axis, LARGEST_WHOLE, Scale, Side, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema};
-use seixo_engine::world::{ForceAssembly, LeavingPolicy, LocallyDamped, Precision, Scheme, Search, Settings};
+use seixo_engine::world::{ForceAssembly, LeavingPolicy, LoadBalance, LocallyDamped, Precision, Scheme, Search, Settings};
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -184,6 +184,11 @@ pub(crate) struct RunSection {
     /// result. If left out, the cores do so for clumps on the CPU. `true` lets them do so also for clumps on one GPU, while it lists fluids
     /// [Silva 2010].
     pub broad_phase: Option<bool>,
+    /// What subdomains share equally: "count", the particles; "time", the work, as far as it can be measured. Grains and fluids have the same bits with
+    /// both. With "time", clocks decide where planes between subdomains are, so that the last digits of sums over all particles, as in the ledger, may
+    /// differ between two runs. "count" if left out.
+    #[schemars(example = &"time")]
+    pub balance: Option<Word<LoadBalance>>,
     /// Whether results have the same bits for any number of subdomains, and whatever is far away. Each particle then adds its forces in the order of
     /// the ids of its neighbors, which takes longer. `false` if left out.
     #[serde(default)]

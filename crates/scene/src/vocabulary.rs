@@ -6,7 +6,7 @@ use crate::{
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use seixo_engine::voxels::VoxelFilling;
-use seixo_engine::world::{CrossSection, ForceAssembly, LeavingPolicy, LocallyDamped, Precision, Scheme, Search, Solver};
+use seixo_engine::world::{CrossSection, ForceAssembly, LeavingPolicy, LoadBalance, LocallyDamped, Precision, Scheme, Search, Solver};
 use seixo_files::vtk::{Encoding, Field};
 use seixo_laws::bond::BondLaw;
 use seixo_laws::contact::{CohesionLaw, NormalLaw, RollingLaw, TangentialLaw, TwistingLaw};
@@ -175,6 +175,7 @@ pub enum Slip {
 vocabulary! {
     Precision, "precision": [Precision::F64, Precision::Mixed, Precision::F32].map(|precision| (precision.name(), precision));
     ForceAssembly, "force assembly": ForceAssembly::ALL.map(|assembly| (assembly.name(), assembly));
+    LoadBalance, "balance of load": LoadBalance::ALL.map(|balance| (balance.name(), balance));
     LocallyDamped, "forces with local damping": [("all_forces", LocallyDamped::AllForces), ("all_but_weight", LocallyDamped::AllButWeight)];
     Search, "search": Search::ALL.map(|search| (search.name(), search));
     Scheme, "integrator": Scheme::ALL.map(|(scheme, word)| (word, scheme));

@@ -12,6 +12,7 @@ use super::gpu::PeerExchange;
 use super::load_balancing::LoadSample;
 use super::partition::Partition;
 use super::subdomain::{StepStatus, Subdomain, agree, balance, halt, places_by_id, sum_of_lists};
+use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange, from_bytes, read, to_bytes};
 use crate::fields::{FluidFields, Sorted};
 use crate::flow::{Columns, Constraint, Flow, FluidReport, Halo, IterationError};
@@ -41,6 +42,8 @@ pub struct FluidSubdomain {
     pub halo_message: u64,
     /// Time in which it selected ghosts since the last observation.
     pub selecting: Duration,
+    /// Work for its fluids.
+    pub work: Work,
 }
 
 /// Ids of particles that migrate to another subdomain, and of those that arrive from there.
@@ -130,6 +133,7 @@ impl FluidSubdomain {
     /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists; with `takes_away`, removes fluid that left. Returns how many
     /// particles it sent.
     pub fn migrate(&mut self, takes_away: bool, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+        let clock = Instant::now();
         let can_leave = takes_away && local.populations.leaving() == LeavingPolicy::Delete;
         let takes_energy = can_leave && local.populations.flow.as_ref().is_some_and(|flow| flow.pairs_hold_energy());
         if takes_energy {
@@ -146,7 +150,9 @@ impl FluidSubdomain {
             .zip(own.reference.chunks_exact(RECORD))
             .filter(|(id, _)| !is_of_wall(**id));
         let places: Vec<[f64; 3]> = of_fluid.map(|(_, place)| [place[0], place[1], place[2]]).collect();
-        let (partners, _) = balance(&mut self.cuts, &LoadSample::of(places.len(), &places), transport)?;
+        let load = self.work.load(places.len(), local.populations.context.steps);
+        let sample = LoadSample::of(places.len(), &places).with_load(load);
+        let (partners, _) = balance(&mut self.cuts, &sample, &mut self.work, transport)?;
         let owner: Vec<usize> = own.reference.chunks_exact(RECORD).map(|place| self.cuts.owner(place)).collect();
         if let Some(i) = owner.iter().position(|owner| *owner != self.rank && !partners.contains(owner)) {
             return Err(HaltReason::fluid_passed_through(own.id[i]));
@@ -161,6 +167,7 @@ impl FluidSubdomain {
                 flow.left += held - flow.pair_energy(&local.context.device);
             }
         });
+        self.work.rebuilt(clock.elapsed());
         Ok(swapped.iter().map(|swapped| swapped.sent.len() as u64).sum())
     }
 
@@ -388,6 +395,7 @@ impl Populations {
             peer_exchange: None,
             halo_message: 0,
             selecting: Duration::ZERO,
+            work: Work::new(self.context.settings.load_balance, self.context.steps),
         });
         Ok(())
     }

@@ -1,18 +1,20 @@
 //! A subdomain whose grains and fluids are on a GPU.
 
-use super::load_balancing::LoadSample;
+use super::load_balancing::{Load, LoadSample};
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
+use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason, from_bytes, to_bytes};
 use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
-use crate::world::Precision;
+use crate::world::{Precision, Solver};
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_transport::Transport;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Shared by the subdomains of one process whose GPUs can copy from each other.
 pub struct PeerExchange {
@@ -319,6 +321,7 @@ impl Subdomain {
 
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists, after a step that raised these flags.
     pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
+        let clock = Instant::now();
         let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
         self.tune_skin(lists)?;
         let grains = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
@@ -341,22 +344,38 @@ impl Subdomain {
         };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
         self.agree_on_parts()?;
-        Ok(self.local.populations.refuse_torn_bonds()?)
+        self.local.populations.refuse_torn_bonds()?;
+        self.work.rebuilt(clock.elapsed());
+        Ok(())
     }
 
     /// Balances the load of this many grains here and those elsewhere, as [`Subdomain::balance`]. Positions are sampled only if planes may move, as the
     /// host waits for them.
     fn balance_on_gpu(&mut self, grains: usize) -> Result<Vec<usize>, HaltReason> {
-        let mut counts = Vec::new();
-        for reported in self.transport().gather(to_bytes(&[grains as f64]))? {
-            counts.extend(from_bytes(&reported)?);
-        }
-        if self.cuts.are_balanced(&counts) {
-            self.narrow_halos(counts.iter().sum());
+        let load = self.work.load(grains, self.local.populations.context.steps);
+        let reported = self.transport().gather(load.encode())?;
+        let loads: Vec<Load> = reported.iter().map(|reported| Load::read(reported)).collect::<Result<_, _>>()?;
+        if !self.work.may_move(&self.cuts, &loads) {
+            self.narrow_halos(loads.iter().map(|load| load.particles).sum());
             return Ok(self.cuts.beside(self.rank).to_vec());
         }
         let places = self.on_gpu(|remote, _| Ok(remote.sample_positions()?))?;
-        self.balance(&LoadSample::of(grains, &places))
+        self.balance(&LoadSample::of(grains, &places).with_load(load))
+    }
+
+    /// The work that the launches of a step on this GPU do, if they do one kind of work and nothing else: no other subdomain uses this GPU, and no
+    /// host takes part in the step.
+    pub(super) fn work_on_gpu(&mut self) -> Option<&mut Work> {
+        let populations = &self.local.populations;
+        if !self.has_own_gpu || populations.has_loose_bodies() {
+            return None;
+        }
+        let is_one_launch = |solver: Solver| solver == Solver::WeaklyCompressible && !populations.has_drift();
+        match (populations.grains_on_gpu(), populations.fluids_on_gpu()) {
+            (true, false) => Some(&mut self.work),
+            (false, true) if is_one_launch(populations.solver_of_fluids()) => self.fluids.as_mut().map(|fluids| &mut fluids.work),
+            _ => None,
+        }
     }
 
     /// Exchanges the selected ghosts between GPUs.

@@ -82,11 +82,11 @@ impl Partition {
         cuts
     }
 
-    /// Cuts with planes where all blocks have about the same number of particles, by samples of all subdomains. None if the blocks are balanced
-    /// already, or the planes cannot move.
+    /// Cuts with planes where all blocks have about the same weight, by samples of all subdomains. None if the blocks are balanced already, or the
+    /// planes cannot move.
     pub fn balanced(&self, samples: &[LoadSample]) -> Option<Partition> {
-        let particles: Vec<f64> = samples.iter().map(|sample| sample.particles).collect();
-        if self.are_balanced(&particles) {
+        let weights: Vec<f64> = samples.iter().map(|sample| sample.weight).collect();
+        if self.are_balanced(&weights) {
             return None;
         }
         let mut world = self.world.clone();
@@ -94,11 +94,17 @@ impl Partition {
         (world != self.world).then(|| Partition::new(self.space, world))
     }
 
-    /// Whether blocks with these numbers of particles are balanced, so that planes stay.
-    pub fn are_balanced(&self, particles: &[f64]) -> bool {
-        let total: f64 = particles.iter().sum();
-        let most = particles.iter().copied().fold(0.0, f64::max);
-        most <= TOLERATED * total / particles.len() as f64
+    /// Whether blocks with these weights are balanced, so that planes stay.
+    pub fn are_balanced(&self, weights: &[f64]) -> bool {
+        let total: f64 = weights.iter().sum();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        most <= TOLERATED * total / weights.len() as f64
+    }
+
+    /// The weights of these samples in each block, as far as the samples show.
+    pub fn weights_of(&self, samples: &[LoadSample]) -> Vec<f64> {
+        let weight_in = |extent: &Extent| samples.iter().map(|sample| sample.weight * sample.share_in(extent)).sum::<f64>();
+        self.extents.iter().map(weight_in).collect()
     }
 
     /// Makes all halos narrower than the reach by this length \[m\].

@@ -12,6 +12,9 @@ use crate::state::{Column, Sections, State};
 /// Number of grains that migrated from a subdomain since the last observation, and bytes of its arrays.
 const COUNTS: &str = "domain/counts";
 
+/// Work time of a grain and of a fluid particle in a step, and how often planes moved since the last observation.
+const WORK: &str = "domain/work";
+
 /// The report of a subdomain.
 pub struct Report {
     /// Its own grains in their current state.
@@ -65,6 +68,17 @@ impl Report {
         Ok(Report { fields, reported, fluids })
     }
 
+    /// Work time of a grain and of a fluid particle in a step \[s\], and how often planes moved since the last observation.
+    pub fn work(&self) -> Result<([f64; 2], u64), DecodeError> {
+        match self.reported.get(WORK) {
+            Some(Column::F64(numbers)) => match numbers[..] {
+                [grain, fluid, moves] => Ok(([grain, fluid], moves as u64)),
+                _ => Err(DecodeError),
+            },
+            _ => Err(DecodeError),
+        }
+    }
+
     /// Number of grains that migrated from the subdomain since the last observation, and bytes of its arrays.
     pub fn counts(&self) -> Result<[u64; 2], DecodeError> {
         match self.reported.get(COUNTS) {
@@ -85,6 +99,10 @@ fn save_sums(domain: &mut Subdomain, reported: &mut State) {
     domain.local.populations.diffusions.iter_mut().for_each(Diffusion::forget);
     let sent_away = std::mem::take(&mut domain.migrated);
     reported.put(COUNTS, Column::U64(vec![sent_away, domain.local.bytes()]));
+    let of_fluids = domain.fluids.as_mut().map(|fluids| &mut fluids.work);
+    let (fluid_cost, fluid_moves) = of_fluids.map_or((0.0, 0), |work| (work.cost(), work.take_moves()));
+    let moves = domain.work.take_moves() + fluid_moves;
+    reported.put(WORK, Column::F64(vec![domain.work.cost(), fluid_cost, moves as f64]));
     let (name, traffic) = domain.take_communication().into_section();
     reported.put(name, traffic);
 }

@@ -19,6 +19,7 @@ use super::fluids::FluidSubdomain;
 use super::gpu::PeerExchange;
 use super::load_balancing::LoadSample;
 use super::partition::Partition;
+use super::work::Work;
 use crate::fields::{Fields, Sorted};
 use crate::guard::StepError;
 use crate::program::execute;
@@ -30,6 +31,7 @@ use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_sweeps::periodic::OPEN;
 use seixo_transport::Transport;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Result of a step in one subdomain; the gravest counts for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,11 +69,17 @@ pub struct Subdomain {
     pub(super) shared: Vec<SharedParticles>,
     /// The halo exchange of subdomains on GPUs of this process.
     pub peer_exchange: Option<Arc<PeerExchange>>,
+    /// Work for its grains.
+    pub work: Work,
+    /// Whether no other subdomain is on its GPU, so that the time of its launches is its own.
+    pub has_own_gpu: bool,
 }
 
 impl Subdomain {
     /// A subdomain of this partition, whose simulation has its own grains and their contact histories.
     pub fn new(local: LocalDomain, cuts: Partition, transport: Box<dyn Transport>) -> Subdomain {
+        let context = &local.populations.context;
+        let work = Work::new(context.settings.load_balance, context.steps);
         Subdomain {
             local,
             migrated: 0,
@@ -82,6 +90,8 @@ impl Subdomain {
             transport: Mutex::new(super::communication::CountingTransport::new(transport)),
             shared: Vec::new(),
             peer_exchange: None,
+            work,
+            has_own_gpu: false,
         }
     }
 
@@ -115,7 +125,11 @@ impl Subdomain {
     fn step(&mut self) -> Result<(), HaltReason> {
         let began = self.local.populations.now();
         let passes = self.local.populations.passes();
-        let executed = execute(&mut DomainStep::of(self), passes);
+        let mut step = DomainStep::of(self);
+        let executed = execute(&mut step, passes);
+        if executed.is_ok() {
+            step.finish();
+        }
         self.local.populations.note("step", began);
         executed
     }
@@ -157,6 +171,7 @@ impl Subdomain {
 
     /// Migrates grains that moved into other blocks, and rebuilds the neighbor lists; on the host, also if a GPU steps the grains.
     pub(super) fn migrate(&mut self) -> Result<(), HaltReason> {
+        let clock = Instant::now();
         let on_gpu = self.local.backend.gpu.clone().filter(|_| self.local.is_on_gpu());
         if on_gpu.is_none() {
             self.tune_skin(self.local.populations.list_counts())?;
@@ -188,7 +203,9 @@ impl Subdomain {
         self.local.populations.record_list_positions();
         self.local.populations.walls.record_rebuild(now);
         let places = self.local.populations.grains.fields.reference.as_chunks::<3>().0;
-        let partners = self.balance(&LoadSample::of(places.len(), places))?;
+        let load = self.work.load(places.len(), self.local.populations.context.steps);
+        let sample = LoadSample::of(places.len(), places).with_load(load);
+        let partners = self.balance(&sample)?;
         let (held, stayed) = self.send_migrating(contacts, &partners)?;
         let sorted = sorted.map(|sorted| picked(&sorted, &stayed));
         self.list(now, &held, &sorted.unwrap_or_default())?;
@@ -199,10 +216,11 @@ impl Subdomain {
                 .with_flow(|flow, surroundings| flow.follow_bodies(surroundings));
             self.migrated += fluids.migrate(true, &mut self.local, through(&mut self.transport))?;
         }
-        match (on_gpu, self.local.populations.context.settings.precision) {
-            (Some(gpu), Some(precision)) => self.upload(&gpu, precision),
-            _ => Ok(()),
+        if let (Some(gpu), Some(precision)) = (on_gpu, self.local.populations.context.settings.precision) {
+            self.upload(&gpu, precision)?;
         }
+        self.work.rebuilt(clock.elapsed());
+        Ok(())
     }
 
     /// Chooses the skin of the next lists by the counts of all subdomains.
@@ -218,7 +236,7 @@ impl Subdomain {
     /// Balances the load of grains with the sample of this subdomain. Returns the subdomains to and from which grains may migrate. Halos are as wide as
     /// the skin requires.
     pub(super) fn balance(&mut self, sample: &LoadSample) -> Result<Vec<usize>, HaltReason> {
-        let (partners, grains) = balance(&mut self.cuts, sample, through(&mut self.transport))?;
+        let (partners, grains) = balance(&mut self.cuts, sample, &mut self.work, through(&mut self.transport))?;
         self.narrow_halos(grains);
         Ok(partners)
     }
@@ -348,14 +366,19 @@ pub fn agree(transport: &mut dyn Transport, own: StepStatus) -> Result<StepStatu
 
 /// Balances the load of particles with the sample of this subdomain. Returns the subdomains to and from which particles may migrate, and the number
 /// of particles in all subdomains.
-pub fn balance(cuts: &mut Partition, sample: &LoadSample, transport: &mut dyn Transport) -> Result<(Vec<usize>, f64), HaltReason> {
+pub fn balance(
+    cuts: &mut Partition,
+    sample: &LoadSample,
+    work: &mut Work,
+    transport: &mut dyn Transport,
+) -> Result<(Vec<usize>, f64), HaltReason> {
     let reported = transport.gather(sample.encode())?;
-    let samples: Vec<LoadSample> = reported
+    let mut samples: Vec<LoadSample> = reported
         .iter()
         .map(|reported| LoadSample::read(reported))
         .collect::<Result<_, _>>()?;
     let rank = transport.rank();
-    let partners = match cuts.balanced(&samples) {
+    let partners = match work.moved(cuts, &mut samples) {
         Some(moved) => {
             let partners = moved.partners(cuts, rank);
             *cuts = moved;
@@ -363,7 +386,7 @@ pub fn balance(cuts: &mut Partition, sample: &LoadSample, transport: &mut dyn Tr
         }
         None => cuts.beside(rank).to_vec(),
     };
-    Ok((partners, samples.iter().map(|sample| sample.particles).sum()))
+    Ok((partners, samples.iter().map(|sample| sample.load.particles).sum()))
 }
 
 /// The counts of the lists of all subdomains together.

@@ -32,7 +32,14 @@ impl Simulation {
     /// The decomposition of grains and fluids at the last call of [`crate::Simulation::observe`], if there is one.
     pub fn decomposition(&self) -> Option<Decomposition> {
         let subdomains = self.subdomains.as_ref()?;
+        let work = |counts: &[usize], kind: usize| -> Vec<f64> {
+            let of_each = counts.iter().zip(&subdomains.costs);
+            of_each.map(|(count, cost)| *count as f64 * cost[kind]).collect()
+        };
         Some(Decomposition {
+            grain_work: work(&subdomains.grains, 0),
+            fluid_work: work(&subdomains.fluid, 1),
+            cut_moves: self.traffic.cut_moves,
             grains: subdomains.grains.clone(),
             fluid: subdomains.fluid.clone(),
             space: subdomains.domains[0].cuts.space(),
@@ -130,6 +137,9 @@ impl Simulation {
             let mut domain = Subdomain::new(share, cuts.clone(), transport);
             domain.has_grains = !places.is_empty();
             domain.peer_exchange = peer_exchange.clone();
+            domain.has_own_gpu = gpus
+                .get(rank)
+                .is_some_and(|own| gpus.iter().filter(|gpu| gpu.is_same(own)).count() == 1);
             if let Some(cuts) = &of_fluids {
                 self.whole.populations.share_fluids(cuts, rank, &mut domain)?;
                 domain
@@ -145,6 +155,7 @@ impl Simulation {
             grains,
             fluid: of_fluids.map_or_else(Vec::new, |cuts| self.whole.populations.fluid_in(&cuts)),
             bytes: 0,
+            costs: vec![[0.0; 2]; count],
             is_broken: false,
         };
         let (listed_at, held) = (self.whole.populations.walls.listed_at, [contacts]);
@@ -321,6 +332,10 @@ impl Simulation {
         let (mut fields, mut last, mut contacts, mut fluids) = (Fields::default(), NO_CONTACT, Vec::new(), Vec::new());
         (subdomains.grains, subdomains.bytes) = (Vec::new(), 0);
         self.traffic.add(&reports)?;
+        let worked = reports.iter().map(Report::work).collect::<Result<Vec<_>, _>>()?;
+        subdomains.costs = worked.iter().map(|(costs, _)| *costs).collect();
+        // All subdomains move their planes together.
+        self.traffic.cut_moves += worked.first().map_or(0, |(_, moves)| *moves);
         for report in reports {
             let (power_sums, bytes) = self.take_over_sums(&report)?;
             last = sum(last, &power_sums);

@@ -6,7 +6,7 @@ use crate::domains::{after, among, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::ranked::among_ranks;
-use seixo_engine::world::{Domain, LeavingPolicy, Load};
+use seixo_engine::world::{Domain, LeavingPolicy, Load, LoadBalance, Settings};
 use seixo_engine::{Decomposition, Simulation, StepErrorCause, WorldError};
 use seixo_laws::contact::TangentialLaw;
 use seixo_transport::Transport;
@@ -119,9 +119,35 @@ fn a_run_goes_on_among_any_number_of_domains() {
     assert_same(&mut whole, &mut saved, "step by step");
 }
 
+#[test]
+fn planes_that_follow_clocks_change_no_bit_of_a_grain() {
+    let world = falling(3000, TangentialLaw::Mindlin);
+    let mut whole = after(&world, 1, 1500);
+    let by_time = |domains: usize| Settings {
+        load_balance: LoadBalance::Time,
+        ..among(domains)
+    };
+    let mut saved = Simulation::new(world.clone(), by_time(3)).unwrap();
+    saved.advance(700).unwrap();
+    let state = saved.save().unwrap();
+    for domains in [2, 4] {
+        let mut again = Simulation::restore(world.clone(), by_time(domains), &state).unwrap();
+        again.advance(800).unwrap();
+        assert_same(&mut whole, &mut again, &format!("from 3 to {domains} domains"));
+    }
+    saved.advance(800).unwrap();
+    saved.observe().unwrap();
+    assert_same(&mut whole, &mut saved, "without a break");
+    assert_same_ledger(&whole, &saved, "without a break");
+    let found = saved.decomposition().unwrap();
+    assert!(found.grain_work.iter().all(|time| *time > 0.0), "{found:?}");
+    assert!(found.imbalance_by_time().is_some_and(|share| share >= 0.0), "{found:?}");
+}
+
 /// The decomposition of a world, without measured times.
 fn decomposed_but_for_clocks(simulation: &Simulation) -> Decomposition {
     let mut decomposed = simulation.decomposition().unwrap();
+    decomposed.grain_work.clear();
     decomposed
         .communication
         .iter_mut()

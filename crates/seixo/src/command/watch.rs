@@ -242,10 +242,16 @@ fn decomposition_text(found: &DecompositionRecord) -> String {
     let all = [of(&found.grains, "grains"), of(&found.fluid, "particles of fluid")];
     let all: Vec<String> = all.into_iter().flatten().collect();
     let moves = terminal::count(found.migrations);
+    let by_time = found
+        .imbalance_by_time
+        .map(|share| format!(" and {:.0} % more work", 100.0 * share));
     format!(
-        "{} with {}; {moves} migrated\n",
+        "{} with {}; {moves} migrated; one has up to {:.0} % more particles{} than the mean; planes moved {} times\n",
         terminal::many(found.grains.len(), "domain"),
-        all.join(" and ")
+        all.join(" and "),
+        100.0 * found.imbalance_by_count,
+        by_time.unwrap_or_default(),
+        terminal::count(found.cut_moves)
     )
 }
 

@@ -23,6 +23,7 @@ const CHANGEABLE: &[(&str, Lasts)] = &[
     ("run.precision", Lasts::Process),
     ("run.domains", Lasts::Process),
     ("run.gpus", Lasts::Process),
+    ("run.balance", Lasts::Process),
     ("run.overlap_limit", Lasts::Run),
     ("run.local_damping", Lasts::Run),
     ("interaction.*.friction", Lasts::Run),

@@ -55,7 +55,7 @@ pub struct StageRecord {
 }
 
 /// Decomposition of grains and fluids.
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq)]
 pub struct DecompositionRecord {
     /// Number of own grains of each subdomain.
     pub grains: Vec<usize>,
@@ -65,6 +65,15 @@ pub struct DecompositionRecord {
     /// Number of migrations of grains, fluid particles and wall particles since the run was started or resumed.
     #[serde(alias = "changed_hands")]
     pub migrations: u64,
+    /// Particles of the subdomain with most of them, relative to the mean, less 1 \[-\].
+    #[serde(default)]
+    pub imbalance_by_count: f64,
+    /// Likewise the work time of a step; `None` if it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imbalance_by_time: Option<f64>,
+    /// How often planes between subdomains moved since the run was started or resumed.
+    #[serde(default)]
+    pub cut_moves: u64,
 }
 
 /// Communication of a subdomain since the run was started or resumed.
@@ -297,15 +306,24 @@ impl Record {
         if simulation.observe().is_ok() {
             self.contacts = simulation.contacts();
             self.decomposition = simulation.decomposition().map(|decomposed| {
+                let (imbalance_by_count, imbalance_by_time) = (decomposed.imbalance_by_count(), decomposed.imbalance_by_time());
                 let Decomposition {
                     grains,
                     fluid,
                     migrations,
                     communication: traffic,
+                    cut_moves,
                     ..
                 } = decomposed;
                 self.communication = traffic.iter().map(CommunicationRecord::new).collect();
-                DecompositionRecord { grains, fluid, migrations }
+                DecompositionRecord {
+                    grains,
+                    fluid,
+                    migrations,
+                    imbalance_by_count,
+                    imbalance_by_time,
+                    cut_moves,
+                }
             });
             self.broad_phase = simulation.broad_phase().as_ref().map(BroadPhaseRecord::new);
             self.static_table = simulation

@@ -13,6 +13,7 @@ use crate::surroundings::Surroundings;
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
 use seixo_transport::Transport;
+use std::time::Instant;
 
 impl FluidSubdomain {
     /// Uploads the particles, which are listed here, to a GPU.
@@ -119,11 +120,14 @@ impl FluidSubdomain {
 
     /// Migrates particles that moved into other blocks, and rebuilds the neighbor lists, whose skin was used up; returns how many it sent.
     fn migrate_on_gpu(&mut self, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<u64, HaltReason> {
+        let clock = Instant::now();
         let lists = on_gpu(local, |remote, flow, _, _| Ok(remote.list_counts(flow)?))?;
         tune_skin(lists, local, transport)?;
         let places = on_gpu(local, |remote, flow, _, _| Ok(remote.prepare(flow)?))?;
-        let sample = LoadSample::of(local.populations.fluid_particles(), &places);
-        let (partners, _) = balance(&mut self.cuts, &sample, transport)?;
+        let own = local.populations.fluid_particles();
+        let load = self.work.load(own, local.populations.context.steps);
+        let sample = LoadSample::of(own, &places).with_load(load);
+        let (partners, _) = balance(&mut self.cuts, &sample, &mut self.work, transport)?;
         let (cuts, rank) = (&self.cuts, self.rank);
         let (sent, messages) = on_gpu(local, |remote, flow, _, _| {
             remote.send_migrating(flow, &cuts.owned(rank), &cuts.owned_by(&partners))
@@ -145,6 +149,7 @@ impl FluidSubdomain {
             }
         };
         on_gpu(local, |remote, flow, _, _| remote.list_with(flow, &received))?;
+        self.work.rebuilt(clock.elapsed());
         Ok(sent)
     }
 

@@ -84,7 +84,7 @@ impl PartitionNode {
         }
     }
 
-    /// Moves planes so that each half has its share of the particles in the samples, within this extent. Particles of one block count as uniformly
+    /// Moves planes so that each half has its share of the weights of the samples, within this extent. Particles of one block count as uniformly
     /// distributed along each axis, independent of the other axes.
     pub fn balance(&mut self, extent: Extent, samples: &[&LoadSample], reach: f64) {
         let count = self.count();

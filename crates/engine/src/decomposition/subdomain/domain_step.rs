@@ -2,6 +2,7 @@
 
 use super::{StepStatus, Subdomain, agree, halt, step_status};
 use crate::decomposition::fluids::reduce_body_boundary_forces;
+use crate::decomposition::work::WorkClock;
 use crate::exchange::HaltReason;
 use crate::flow::Constraint;
 use crate::guard::StepError;
@@ -17,15 +18,26 @@ pub(super) struct DomainStep<'a> {
     all: StepStatus,
     /// Flags that the motion of fluids raised.
     raised: u32,
+    clock: WorkClock,
 }
 
 impl DomainStep<'_> {
     /// A step that has not begun.
     pub fn of(domain: &mut Subdomain) -> DomainStep<'_> {
+        let clock = WorkClock::started(domain.counted().spent);
         DomainStep {
             domain,
             all: StepStatus::Fine,
             raised: 0,
+            clock,
+        }
+    }
+
+    /// Adds the time since the step of grains to the work for fluids.
+    pub fn finish(mut self) {
+        let time = self.clock.lap(self.domain.counted().spent);
+        if let Some(fluids) = &mut self.domain.fluids {
+            fluids.work.add(time);
         }
     }
 
@@ -83,7 +95,12 @@ impl Executor for DomainStep<'_> {
             Exchange::NeighborLists => self.receive_or_migrate(failure),
             Exchange::Status => match agree(self.domain.transport(), step_status(failure.as_ref(), false))? {
                 StepStatus::Failed => Err(halt(failure.take())),
-                _ => Ok(()),
+                _ => {
+                    // The step of grains ends here.
+                    let time = self.clock.lap(self.domain.counted().spent);
+                    self.domain.work.add(time);
+                    Ok(())
+                }
             },
             Exchange::FluidLists(removes) => {
                 self.raised = self.domain.local.populations.flow.as_ref().map_or(0, |flow| flow.flags());

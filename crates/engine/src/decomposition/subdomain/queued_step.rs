@@ -11,6 +11,7 @@ use crate::program::{Exchange, Moment};
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_transport::Transport;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 /// Steps of a subdomain on a GPU.
 pub(in crate::decomposition) struct QueuedDomainStep<'a> {
@@ -23,6 +24,8 @@ pub(in crate::decomposition) struct QueuedDomainStep<'a> {
     messages: Vec<Vec<u8>>,
     /// Flags that the last motion of fluids raised in any subdomain.
     raised_by_fluids: u32,
+    /// When the launches began whose time on the GPU is measured.
+    launched: Option<Instant>,
 }
 
 impl QueuedDomainStep<'_> {
@@ -34,7 +37,32 @@ impl QueuedDomainStep<'_> {
             raised: 0,
             messages: Vec::new(),
             raised_by_fluids: 0,
+            launched: None,
         }
+    }
+
+    /// Begins to measure the time of the next step on the GPU, if it is to be measured. The host waits for all launches so far, so that no wait for
+    /// halos of others counts.
+    fn begin_measurement(&mut self) -> Result<(), HaltReason> {
+        self.launched = None;
+        let is_wanted = self.domain.work_on_gpu().is_some_and(|work| work.needs_measurement());
+        if let Some(gpu) = self.domain.local.backend.gpu.as_ref().filter(|_| is_wanted) {
+            gpu.wait()?;
+            self.launched = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Ends the measurement, before the halo of the step is sent.
+    fn end_measurement(&mut self) -> Result<(), HaltReason> {
+        let (Some(launched), Some(gpu)) = (self.launched.take(), &self.domain.local.backend.gpu) else {
+            return Ok(());
+        };
+        gpu.wait()?;
+        if let Some(work) = self.domain.work_on_gpu() {
+            work.add(launched.elapsed());
+        }
+        Ok(())
     }
 
     /// Waits for the queued steps of grains, up to which the clock goes, and agrees on errors and neighbor lists.
@@ -106,11 +134,13 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn batch(&mut self, wished: u64) -> Result<u64, HaltReason> {
-        if self.domain.halts().is_some() {
-            self.domain.least(wished)
+        let batch = if self.domain.halts().is_some() {
+            self.domain.least(wished)?
         } else {
-            Ok(1)
-        }
+            1
+        };
+        self.begin_measurement()?;
+        Ok(batch)
     }
 
     fn exchange(&mut self, exchange: Exchange, moment: Moment) -> Result<ControlFlow<()>, HaltReason> {
@@ -123,6 +153,7 @@ impl GpuExecutor for QueuedDomainStep<'_> {
             Exchange::BodyForces => self.domain.reduce_body_forces_on_gpu()?,
             Exchange::GhostPositions => {
                 if let Moment::Step(ahead) = moment {
+                    self.end_measurement()?;
                     self.domain.queue_halo_exchange(ahead)?;
                 }
             }

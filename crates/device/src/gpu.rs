@@ -23,6 +23,7 @@ mod cuda;
 mod fetch;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod interop;
+mod patience;
 mod peers;
 mod queue;
 mod recording;
@@ -52,6 +53,7 @@ use cubecl::prelude::{CubeCount, CubeDim, Float, LaunchArg, Numeric};
 use runtime::Runtime;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// API through which a GPU is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,7 +286,13 @@ impl Gpu {
     /// # Errors
     /// If the device was lost. A kernel that did not compile is reported when its result is downloaded.
     pub fn wait(&self) -> Result<(), GpuError> {
-        self.runtime.wait()
+        self.runtime.wait(&self.account.patience)
+    }
+
+    /// Limits how long waits for this GPU and its clones may take, from now on; `None` = no limit, as at first. After a longer wait the GPU counts as
+    /// lost: it may wait for another one that failed. Waits that began under another limit follow the new one.
+    pub fn limit_waits(&self, longest: Option<Duration>) {
+        self.account.patience.limit(longest);
     }
 }
 

@@ -9,6 +9,7 @@ mod bodies;
 mod bonds;
 mod communication;
 mod contacts;
+mod failures;
 mod fluids;
 mod gpu;
 mod load_balancing;
@@ -23,6 +24,7 @@ mod work;
 
 pub use communication::Communication;
 pub(crate) use contacts::merged_contacts;
+pub(crate) use failures::limit_waits;
 pub(crate) use gpu::peer_exchange_for;
 pub(crate) use partition::Partition;
 pub use partition::{HaloEstimate, PartitionExtent};
@@ -34,9 +36,11 @@ use crate::exchange::HaltReason;
 use crate::guard::StepError;
 use crate::populations::Populations;
 use crate::ranks::Ranks;
-use seixo_device::gpu::own_launches;
+use failures::stop_waiting;
+use seixo_device::gpu::{Gpu, own_launches};
 use seixo_sweeps::bodies::is_ghost;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How a world is decomposed into subdomains.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -188,39 +192,44 @@ impl Subdomains {
     /// Runs some work in all subdomains at the same time; returns the gravest of their errors.
     pub(crate) fn all(&mut self, work: impl Fn(&mut Subdomain) -> Result<(), HaltReason> + Sync) -> Result<(), HaltReason> {
         let work = &work;
-        let ends: Vec<Result<(), HaltReason>> = std::thread::scope(|scope| {
+        let gpus: Vec<Gpu> = self.domains.iter().filter_map(|domain| domain.local.backend.gpu.clone()).collect();
+        // Number of subdomains that halted so far.
+        let halted = AtomicUsize::new(0);
+        let ends: Vec<Result<(), (HaltReason, usize)>> = std::thread::scope(|scope| {
             let run = |domain: &mut Subdomain| {
                 own_launches(domain.rank);
                 let panicked = |_| Err(HaltReason::Lost("it panicked, which is a fault of this program".to_owned()));
                 let done = catch_unwind(AssertUnwindSafe(|| work(domain))).unwrap_or_else(panicked);
-                if let Err(halt) = &done {
-                    domain.abort(halt);
-                }
-                done
+                done.map_err(|halt| {
+                    let before = halted.fetch_add(1, Ordering::Relaxed);
+                    domain.abort(&halt);
+                    if halt.is_alone() {
+                        stop_waiting(&gpus);
+                    }
+                    (domain.named(halt), before)
+                })
             };
             let threads: Vec<_> = self.domains.iter_mut().map(|domain| scope.spawn(move || run(domain))).collect();
-            threads
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(HaltReason::Lost("a domain panicked".to_owned())))
-                })
-                .collect()
+            let panicked = |_| Err((HaltReason::Lost("a domain panicked".to_owned()), usize::MAX));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
         });
-        let mut halts: Vec<HaltReason> = ends.into_iter().filter_map(Result::err).collect();
-        // The subdomain in which the error occurred has the most detailed report.
-        halts.sort_by_key(|halt| match halt {
-            HaltReason::Stopped(_) | HaltReason::Refused(_) => 0,
-            HaltReason::Lost(_) => 1,
-            HaltReason::Elsewhere => 2,
+        let mut halts: Vec<(HaltReason, usize)> = ends.into_iter().filter_map(Result::err).collect();
+        // The subdomain in which the error occurred has the most detailed report. Of several that failed, the first one may have made the others fail.
+        halts.sort_by_key(|(halt, before)| {
+            let kind = match halt {
+                HaltReason::Stopped(_) | HaltReason::Refused(_) => 0,
+                HaltReason::Lost(_) => 1,
+                HaltReason::Unreached(_) => 2,
+                HaltReason::Elsewhere => 3,
+            };
+            (kind, *before)
         });
-        let Some(halt) = halts.into_iter().next() else { return Ok(()) };
+        let Some((halt, _)) = halts.into_iter().next() else { return Ok(()) };
         let halt = match &mut self.ranks {
             Some(ranks) => ranks.explained(halt),
             None => halt,
         };
-        self.is_broken |= matches!(halt, HaltReason::Lost(_) | HaltReason::Refused(_));
+        self.is_broken |= halt.is_alone();
         Err(halt)
     }
 }
@@ -236,7 +245,7 @@ impl Populations {
         match halt {
             HaltReason::Stopped(stop) => *stop,
             HaltReason::Refused(refusal) => self.failed(refusal.to_string()),
-            HaltReason::Lost(why) => self.failed(why),
+            HaltReason::Lost(why) | HaltReason::Unreached(why) => self.failed(why),
             HaltReason::Elsewhere => self.failed("another domain halted".to_owned()),
         }
     }

@@ -159,7 +159,7 @@ impl LocalDomain {
     fn stopped_by(&self, halt: HaltReason) -> StepError {
         match halt {
             HaltReason::Stopped(error) => *error,
-            HaltReason::Lost(why) => self.populations.failed(why),
+            HaltReason::Lost(why) | HaltReason::Unreached(why) => self.populations.failed(why),
             HaltReason::Refused(refusal) => self.populations.failed(refusal.to_string()),
             HaltReason::Elsewhere => self.populations.failed("another domain stopped".to_owned()),
         }

@@ -24,7 +24,26 @@ fn a_lost_device_is_an_error_and_stays_one() {
     let state = simulation.save().unwrap();
     let wet = Simulation::new_on(gpu.clone(), drops::droplet(6, None), settings.clone()).unwrap();
     assert!(wet.fluid_neighbors().unwrap()[0] > 5.0);
+    let mut decomposed = Simulation::new(
+        world.clone(),
+        Settings {
+            device: DeviceChoice::Gpu(Some((Api::Wgpu, 0))),
+            domains: 2,
+            threads: 2,
+            ..settings.clone()
+        },
+    )
+    .unwrap();
+    decomposed.advance(50).unwrap();
+    let state_of_domains = decomposed.save().unwrap();
     assert!(gpu.lose(), "wgpu releases a device");
+    // No domain waits for the other one, and the first that failed is named with its device.
+    for attempt in 0..2 {
+        let stop = decomposed.advance(50).and_then(|()| decomposed.observe()).unwrap_err();
+        assert!(matches!(stop.cause, StepErrorCause::Device { .. }), "{stop}");
+        let is_named = stop.to_string().contains(" of 2 on wgpu:0");
+        assert!(is_named || attempt > 0, "{stop}");
+    }
     for attempt in 0..2 {
         let stop = simulation.advance(50).and_then(|()| simulation.observe()).unwrap_err();
         println!("attempt {attempt}: {stop}");
@@ -45,6 +64,8 @@ fn a_lost_device_is_an_error_and_stays_one() {
         device: DeviceChoice::Cpu,
         ..Settings::default()
     };
-    let mut simulation = Simulation::restore(world, here, &state).unwrap();
-    simulation.advance(50).unwrap();
+    for state in [state, state_of_domains] {
+        let mut simulation = Simulation::restore(world.clone(), here.clone(), &state).unwrap();
+        simulation.advance(50).unwrap();
+    }
 }

@@ -3,19 +3,18 @@
 #![allow(unsafe_code, reason = "launches take raw buffers")]
 
 use super::fetch::Fetch;
+use super::patience::Patience;
 use super::queue::Queue;
 use super::recording::outside_recordings;
-use super::runtime::Runtime;
+use super::runtime::{Coming, Runtime};
 use super::{Api, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
 use cubecl::bytes::Bytes;
-use cubecl::future::block_on;
 use cubecl::prelude::*;
-use cubecl::server::{Handle, ServerError};
+use cubecl::server::Handle;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
@@ -23,13 +22,15 @@ use std::task::{Context, Poll, Waker};
 /// Most bytes of a buffer: kernels number its words with 32 bits.
 const MOST_BYTES: u64 = size_of::<u32>() as u64 * u32::MAX as u64;
 
-/// Memory accounting, shared by all clones of a [`Gpu`].
+/// Memory accounting and the limit of waits, shared by all clones of a [`Gpu`].
 #[derive(Default)]
 pub struct Account {
     held: AtomicU64,
     peak: AtomicU64,
     /// Allocations until one fails on purpose; 0 = none fails.
     until_failure: AtomicU64,
+    /// How long waits for the GPU may take.
+    pub patience: Patience,
 }
 
 /// Items in GPU memory. After a drop, the memory is free once no launch needs it.
@@ -167,7 +168,7 @@ impl Gpu {
         };
         let retry = |_| {
             // A lost device also fails to allocate, but then lack of memory is not the cause.
-            runtime.wait()?;
+            runtime.wait(&account.patience)?;
             // Pools keep unused memory.
             runtime.guard(|| runtime.client.memory_cleanup())?;
             attempt().map_err(|_| match runtime.description.api {
@@ -308,6 +309,7 @@ impl Gpu {
         PendingCopies {
             state,
             runtime: self.runtime.clone(),
+            account: self.account.clone(),
         }
     }
 
@@ -428,6 +430,7 @@ impl Copies {
                 Some(setup) => PendingCopies {
                     state: self.fetch(setup).map_or_else(|error| State::Here(Err(error)), State::Fetched),
                     runtime: self.gpu.runtime.clone(),
+                    account: self.gpu.account.clone(),
                 },
                 None => self.gpu.queue_copies(self.handles),
             },
@@ -452,7 +455,7 @@ impl Arrived {
     }
 }
 
-type Arrival = Pin<Box<dyn Future<Output = Result<Vec<Bytes>, ServerError>> + Send>>;
+type Arrival = Coming<Vec<Bytes>>;
 
 enum State {
     PendingCopies(Arrival),
@@ -464,6 +467,7 @@ enum State {
 pub struct PendingCopies {
     state: State,
     runtime: Arc<Runtime>,
+    account: Arc<Account>,
 }
 
 impl PendingCopies {
@@ -478,8 +482,8 @@ impl PendingCopies {
     fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {
         match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
             State::Here(parts) => parts,
-            State::PendingCopies(arrival) => self.runtime.guard(|| block_on(arrival)),
-            State::Fetched(fetch) => fetch.wait(&self.runtime),
+            State::PendingCopies(arrival) => self.runtime.wait_for(arrival, &self.account.patience),
+            State::Fetched(fetch) => fetch.wait(&self.runtime, &self.account.patience),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::GpuError;
 use super::buffer::Copies;
+use super::patience::{Patience, too_long};
 use super::runtime::{Runtime, caught};
 use cubecl::bytes::Bytes;
 use cubecl::wgpu::WgpuSetup;
@@ -55,13 +56,17 @@ impl Copies {
 
 impl Fetch {
     /// Waits for the copies.
-    pub fn wait(self, runtime: &Runtime) -> Result<Vec<Bytes>, GpuError> {
+    pub fn wait(self, runtime: &Runtime, patience: &Patience) -> Result<Vec<Bytes>, GpuError> {
+        let timeout = patience.longest();
         let arrive = || -> Result<Vec<Bytes>, String> {
             let polled = self.device.poll(wgpu::PollType::Wait {
                 submission_index: Some(self.submitted),
-                timeout: None,
+                timeout,
             });
-            polled.map_err(|error| error.to_string())?;
+            polled.map_err(|error| match (error, timeout) {
+                (wgpu::PollError::Timeout, Some(waited)) => too_long(waited),
+                (error, _) => error.to_string(),
+            })?;
             let mapped = self.mapped.recv().map_err(|error| error.to_string())?;
             mapped.map_err(|error| error.to_string())?;
             let bytes = self.buffer.get_mapped_range(..).map_err(|error| error.to_string())?;

@@ -1,6 +1,7 @@
 //! A GPU under CubeCL, and its failures as errors.
 
 use super::cuda::Interop;
+use super::patience::Patience;
 use super::recording::outside_recordings;
 use super::{Client, Description, GpuError};
 use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
@@ -8,7 +9,11 @@ use cubecl::future::block_on;
 use cubecl::server::ServerError;
 use cubecl::wgpu::WgpuSetup;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// An answer of CubeCL that is on its way.
+pub type Coming<T> = Pin<Box<dyn Future<Output = Result<T, ServerError>> + Send>>;
 
 /// A started GPU.
 pub struct Runtime {
@@ -72,8 +77,17 @@ impl Runtime {
     }
 
     /// Waits until the device is idle.
-    pub fn wait(&self) -> Result<(), GpuError> {
-        self.guard(|| block_on(self.client.sync()))
+    pub fn wait(&self, patience: &Patience) -> Result<(), GpuError> {
+        let idle = self.guard(|| Ok(self.client.sync()))?;
+        self.wait_for(idle, patience)
+    }
+
+    /// Waits for an answer of the device.
+    pub fn wait_for<T: Send + 'static>(&self, coming: Coming<T>, patience: &Patience) -> Result<T, GpuError> {
+        let _calls = outside_recordings();
+        let wait = || caught(|| block_on(coming)).and_then(|answer| answer.map_err(|error| root(&error.to_string())));
+        let answer = patience.bounded(wait).and_then(|answer| answer);
+        answer.map_err(|cause| self.lost(cause))
     }
 
     /// Converts errors and panics of CubeCL to errors of this crate. Not for use in what is recorded: it waits until a recording is over.

@@ -22,7 +22,7 @@ impl Ranks {
         let own = match &halt {
             HaltReason::Stopped(stop) => encode_step_error(stop),
             HaltReason::Elsewhere => Vec::new(),
-            HaltReason::Lost(_) | HaltReason::Refused(_) => return halt,
+            HaltReason::Lost(_) | HaltReason::Unreached(_) | HaltReason::Refused(_) => return halt,
         };
         let reported = match self.gather(own) {
             Ok(reported) => reported,

@@ -99,16 +99,6 @@ impl Subdomain {
         through(&mut self.transport)
     }
 
-    /// Notifies the others that this one cannot continue, unless they were notified already.
-    pub fn abort(&mut self, halt: &HaltReason) {
-        let why = match halt {
-            HaltReason::Stopped(_) | HaltReason::Elsewhere => return,
-            HaltReason::Lost(why) => why.clone(),
-            HaltReason::Refused(refusal) => refusal.to_string(),
-        };
-        through(&mut self.transport).fail(&why);
-    }
-
     /// Takes steps, or as many as all subdomains can take.
     pub fn advance(&mut self, steps: u64) -> Result<(), HaltReason> {
         let began = self.local.populations.now();

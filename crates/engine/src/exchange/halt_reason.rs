@@ -13,15 +13,17 @@ pub enum HaltReason {
     Stopped(Box<StepError>),
     /// An error occurred in another subdomain.
     Elsewhere,
-    /// Another subdomain cannot be reached, or its message cannot be decoded.
+    /// It failed in a way that the others do not know yet: its device is lost or has no memory left, it cannot decode a message, or it panicked.
     Lost(String),
+    /// Another subdomain, which failed, cannot be reached.
+    Unreached(String),
     /// Its grains cannot be listed.
     Refused(WorldError),
 }
 
 impl From<Disconnected> for HaltReason {
     fn from(lost: Disconnected) -> HaltReason {
-        HaltReason::Lost(lost.to_string())
+        HaltReason::Unreached(lost.to_string())
     }
 }
 
@@ -38,6 +40,11 @@ impl From<GpuError> for HaltReason {
 }
 
 impl HaltReason {
+    /// Whether the subdomains did not agree on this halt, so that their states do not fit together.
+    pub fn is_alone(&self) -> bool {
+        matches!(self, HaltReason::Lost(_) | HaltReason::Unreached(_) | HaltReason::Refused(_))
+    }
+
     /// A grain moved too far between two rebuilds.
     pub fn passed_through(id: u32) -> HaltReason {
         HaltReason::Lost(format!(

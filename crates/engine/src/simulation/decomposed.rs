@@ -3,7 +3,7 @@
 use crate::bonds::BondPlan;
 use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
-use crate::decomposition::{Decomposition, Partition, Report, Subdomain, Subdomains, merged_contacts, peer_exchange_for};
+use crate::decomposition::{Decomposition, Partition, Report, Subdomain, Subdomains, limit_waits, merged_contacts, peer_exchange_for};
 use crate::device_choice::gpu_asked_for;
 use crate::diffusion::Diffusion;
 use crate::exchange::HaltReason;
@@ -82,6 +82,7 @@ impl Simulation {
         };
         if !gpus.is_empty() {
             self.refuse_placement(Placement::GpuDomains)?;
+            limit_waits(&gpus);
         }
         let mut contacts = State::default();
         // Checkpoints of GPU runs save the history for each of the two grains.

@@ -2,7 +2,7 @@
 
 use super::folder::LOCK;
 use seixo_device::gpu::GpuError;
-use seixo_engine::{StepError, WorldError};
+use seixo_engine::{StepError, StepErrorCause, WorldError};
 use seixo_files::FilesError;
 use seixo_files::owner::Holder;
 use seixo_scene::{Diagnostics, Source};
@@ -140,7 +140,7 @@ pub enum RunError {
         folder: PathBuf,
     },
     /// The state of a grain became impossible, or the GPU failed.
-    #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", folder.display())]
+    #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}{}", folder.display(), going_on(stop, folder))]
     Stopped {
         /// Grain, position, time and reason; or the error of the GPU.
         stop: Box<StepError>,
@@ -178,6 +178,14 @@ pub enum RunError {
     /// A file could not be read or written.
     #[error(transparent)]
     Files(#[from] FilesError),
+}
+
+/// How to go on from these checkpoints, if the run itself was not the cause.
+fn going_on(stop: &StepError, checkpoints: &Path) -> String {
+    match (&stop.cause, checkpoints.parent()) {
+        (StepErrorCause::Device { .. }, Some(run)) => format!("; `seixo resume {}` goes on from it", run.display()),
+        _ => String::new(),
+    }
 }
 
 /// Formats a position as the prefix of a message.
@@ -228,5 +236,38 @@ impl RunError {
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,
             RunError::Lost(_) | RunError::Files(_) => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_failed_does_not_end_a_run_for_good() {
+        let ended_by = |cause: StepErrorCause| {
+            let stop = StepError {
+                grain: 0,
+                affected: 0,
+                position: [0.0; 3],
+                velocity: [0.0; 3],
+                cause,
+                step: 7,
+                time: 0.5,
+            };
+            let error = RunError::Stopped {
+                stop: Box::new(stop),
+                checkpoint_time: 0.25,
+                folder: Path::new("silo.out").join("checkpoints"),
+            };
+            error.to_string()
+        };
+        let what = "domain 1 of 2 on cuda:1: the GPU failed".to_owned();
+        let of_device = ended_by(StepErrorCause::Device { what });
+        assert!(
+            of_device.contains("domain 1 of 2") && of_device.contains("`seixo resume silo.out` goes on from it"),
+            "{of_device}"
+        );
+        assert!(!ended_by(StepErrorCause::NotFinite).contains("seixo resume"));
     }
 }

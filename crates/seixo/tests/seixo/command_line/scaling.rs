@@ -18,9 +18,15 @@ const QUICK: &str = "--particles 30000 --solid-fraction 0.5 --settle 4 --steps 5
 #[test]
 fn a_timeline_has_the_steps_of_each_domain() {
     let stage = Stage::new();
-    stage.succeed(&format!("bench scaling --domains 1,2 {QUICK} --json --trace two.json --trace-steps 3"));
+    stage.succeed(&format!(
+        "bench scaling --domains 1,2 {QUICK} --json --trace two.json --trace-steps 3"
+    ));
     let timeline: Value = serde_json::from_str(&stage.read("two.json")).unwrap();
-    let steps = timeline["traceEvents"].as_array().unwrap().iter().filter(|event| event["name"] == "step");
+    let steps = timeline["traceEvents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|event| event["name"] == "step");
     let domains: Vec<u64> = steps.map(|event| event["pid"].as_u64().unwrap() - 1).collect();
     assert_eq!([0, 1].map(|domain| domains.iter().filter(|&&of| of == domain).count()), [3, 3]);
 }

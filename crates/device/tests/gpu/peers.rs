@@ -32,7 +32,10 @@ fn one_copy_takes_parts_of_different_types_along() {
 fn a_gpu_that_adds_up_alone_keeps_its_words() {
     let gpu = gpu();
     let words = gpu.upload(&[3u32, 5, 7], "words").unwrap();
-    match gpu.add_up(&words, std::slice::from_ref(&gpu)) {
+    let sum = gpu
+        .start_sum(&words, &words, 3, std::slice::from_ref(&gpu))
+        .and_then(|()| gpu.await_sums());
+    match sum {
         Ok(()) => assert_eq!(gpu.download(&words).unwrap(), [3, 5, 7]),
         // Such a GPU can reach others only through the host.
         Err(refused) => assert!(refused.to_string().contains("no transport between its devices"), "{refused}"),

@@ -7,7 +7,6 @@ use super::subdomain::{Subdomain, through};
 use crate::exchange::HaltReason;
 use crate::guard::StepErrorCause;
 use seixo_device::gpu::Gpu;
-use seixo_transport::Transport;
 use std::time::Duration;
 
 /// The longest wait for one of several GPUs. A batch of steps takes much less, and kernels that are compiled first do, too.
@@ -85,6 +84,7 @@ mod tests {
     use crate::simulation::Simulation;
     use crate::state::State;
     use crate::world::{DeviceChoice, Precision, Settings, World};
+    use seixo_transport::Transport;
     use seixo_transport::{Channels, Disconnected};
     use std::sync::{Mutex, PoisonError};
     use std::time::Instant;

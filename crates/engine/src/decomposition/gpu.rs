@@ -4,7 +4,7 @@ use super::load_balancing::{Load, LoadSample};
 use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
 use super::work::Work;
-use crate::exchange::{DecodeError, HaltReason, from_bytes, to_bytes};
+use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;

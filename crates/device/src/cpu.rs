@@ -84,18 +84,17 @@ impl Cpu {
     /// number of threads. Allocates nothing.
     pub fn run<D: Split>(&self, parts: usize, data: D, body: impl Fn(usize, D) + Sync) {
         if self.threads() == 1 {
-            return in_turn(0, parts, data, &body);
-        }
-        fn in_turn<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
-            match parts {
-                0 => {}
-                1 => body(first, data),
-                _ => {
-                    let (one, rest) = data.split(1);
-                    body(first, one);
-                    in_turn(first + 1, parts - 1, rest, body);
-                }
+            // Not by recursion: a hundred thousand parts would not fit on the stack.
+            let mut rest = data;
+            for part in 1..parts {
+                let (one, others) = rest.split(1);
+                body(part - 1, one);
+                rest = others;
             }
+            if parts > 0 {
+                body(parts - 1, rest);
+            }
+            return;
         }
         fn halves<D: Split>(first: usize, parts: usize, data: D, body: &(impl Fn(usize, D) + Sync)) {
             match parts {
@@ -130,6 +129,19 @@ mod tests {
             );
             assert_eq!(both, (Ok(6), true), "{threads}");
         }
+    }
+
+    #[test]
+    fn a_thread_takes_a_million_parts_in_turn() {
+        let mut items = vec![0u32; 1_000_000];
+        let data = (Strided {
+            items: &mut items[..],
+            per_part: 1,
+        },);
+        Cpu::new(1).unwrap().run(1_000_000, data, |part, (item,): (Strided<u32>,)| {
+            item.items[0] = part as u32;
+        });
+        assert!(items.iter().zip(0..).all(|(&item, part)| item == part));
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl Gpu {
         if account.until_failure.fetch_update(Relaxed, Relaxed, countdown) == Ok(1) {
             return Err(refusal(None));
         }
-        let largest = runtime.largest.map_or(MOST_BYTES, |largest| largest.min(MOST_BYTES));
+        let largest = self.largest();
         if bytes as u64 > largest {
             return Err(refusal(Some(largest)));
         }
@@ -234,6 +234,28 @@ impl Gpu {
             let bytes = bytemuck::cast_slice(items).to_vec();
             self.client().write(&part_of(to, &part), Bytes::from_bytes_vec(bytes));
         }
+    }
+
+    /// As [`Gpu::write_part`], without a copy of the items.
+    ///
+    /// # Panics
+    /// As [`Gpu::write_part`].
+    pub fn write_items<T: Pod + Send + Sync>(&self, to: &Buffer<T>, start: usize, items: Vec<T>) {
+        let part = start..start + items.len();
+        assert!(part.end <= to.len, "{part:?} of {} items", to.len);
+        if !items.is_empty() {
+            self.client().write(&part_of(to, &part), Bytes::from_elems(items));
+        }
+    }
+
+    /// Most items of a buffer.
+    pub fn most_items<T>(&self) -> usize {
+        (self.largest() / size_of::<T>() as u64) as usize
+    }
+
+    /// Most bytes of a buffer.
+    fn largest(&self) -> u64 {
+        self.runtime.largest.map_or(MOST_BYTES, |largest| largest.min(MOST_BYTES))
     }
 
     /// Enlarges a buffer to `len` items if it is shorter; keeps its contents.

@@ -2,11 +2,12 @@
 
 use crate::bonds::check_bonds;
 use crate::cell_control::check_cell;
-use crate::fields::Fields;
+use crate::fields::{Fields, computed};
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
-use crate::world::{Domain, Grains, Interaction, Material, Settings, World, check_conduction, check_fluids};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, Vec3, World, check_conduction, check_fluids};
+use seixo_device::Cpu;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::restitution::MIN_RESTITUTION;
 use seixo_laws::contact::{COEFFICIENTS, Cohesion, NormalLaw, PairOfMaterials, TangentialLaw, derive};
@@ -21,30 +22,43 @@ const RADII: RangeInclusive<f64> = 1e-12..=1e12;
 const MASSES: RangeInclusive<f64> = 1e-36..=1e36;
 /// Range of densities \[kg/m³\] and moduli of elasticity \[Pa\].
 const OF_MATERIALS: RangeInclusive<f64> = 1e-20..=1e31;
-/// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\].
-pub(crate) fn fields_of(grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
-    let mut order: Vec<usize> = (0..grains.len()).collect();
-    order.sort_unstable_by_key(|&k| grains.id[k]);
-    let mut fields = Fields::default();
-    for k in order {
-        let radius = grains.radius[k];
+
+/// Columns of grains, in the order of their ids; `densities` are those of the materials \[kg/m³\]. Each column is made in one piece, by all threads of
+/// the device, as columns that grow take twice the memory.
+pub(crate) fn fields_of(device: &Cpu, grains: &Grains, densities: &[f64], frictional: bool) -> Fields {
+    let n = grains.len();
+    // Most worlds list their grains by ids, and need no order.
+    let order: Option<Vec<u32>> = (!grains.id.is_sorted()).then(|| {
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.sort_unstable_by_key(|&k| grains.id[k as usize]);
+        order
+    });
+    let source = |k: usize| order.as_ref().map_or(k, |order| order[k] as usize);
+    let words = |values: &[u32]| computed(device, n, |k| values[source(k)]);
+    let triples = |values: &[Vec3], n: usize| computed(device, 3 * n, |k| values[source(k / 3)][k % 3]);
+    let mass = |k: usize| {
         let density = densities.get(grains.material[k] as usize).copied().unwrap_or(f64::NAN);
-        let mass = grains.mass_alone(k, density);
-        let [x, v, w] = [grains.position[k], grains.velocity[k], grains.angular_velocity[k]];
-        fields.id.push(grains.id[k]);
-        fields.material.push(grains.material[k]);
-        fields.group.push(grains.group[k]);
-        fields.position.extend([x[0], x[1], x[2], radius]);
-        fields.velocity.extend([v[0], v[1], v[2], mass]);
-        fields.half_velocity.extend(v);
-        fields.reference.extend(x);
-        fields.force.extend([0.0; RECORD]);
-        fields.scalars.push_from(&grains.scalars, k);
-        if frictional {
-            fields.spin.extend([w[0], w[1], w[2], 0.0]);
-            fields.half_spin.extend(w);
-            fields.torque.extend([0.0; RECORD]);
-        }
+        grains.mass_alone(k, density)
+    };
+    let record = |values: &[Vec3], k: usize, last: &dyn Fn(usize) -> f64| {
+        let from = source(k / RECORD);
+        values[from].get(k % RECORD).copied().unwrap_or_else(|| last(from))
+    };
+    let rotating = if frictional { n } else { 0 };
+    let mut fields = Fields::default();
+    fields.id = words(&grains.id);
+    fields.material = words(&grains.material);
+    fields.group = words(&grains.group);
+    fields.position = computed(device, RECORD * n, |k| record(&grains.position, k, &|from| grains.radius[from]));
+    fields.velocity = computed(device, RECORD * n, |k| record(&grains.velocity, k, &mass));
+    fields.spin = computed(device, RECORD * rotating, |k| record(&grains.angular_velocity, k, &|_| 0.0));
+    fields.half_velocity = triples(&grains.velocity, n);
+    fields.half_spin = triples(&grains.angular_velocity, rotating);
+    fields.force = vec![0.0; RECORD * n];
+    fields.torque = vec![0.0; RECORD * rotating];
+    fields.reference = triples(&grains.position, n);
+    if grains.scalars.carried_count() > 0 {
+        (0..n).for_each(|k| fields.scalars.push_from(&grains.scalars, source(k)));
     }
     fields
 }
@@ -335,10 +349,13 @@ pub(crate) fn check_scalars(grains: &Grains, scalars: &[GrainScalar]) -> Result<
 
 /// Rejects grains with numbers that cannot be simulated, or outside the domain.
 pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(), WorldError> {
-    let mut ids = grains.id.clone();
-    ids.sort_unstable();
-    if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(WorldError::DuplicateId { id: pair[0] });
+    // Ids that ascend need neither a copy nor a sort.
+    if !grains.id.is_sorted_by(|one, next| one < next) {
+        let mut ids = grains.id.clone();
+        ids.sort_unstable();
+        if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(WorldError::DuplicateId { id: pair[0] });
+        }
     }
     grains.check_bodies(domain)?;
     let carriers = grains.carriers();

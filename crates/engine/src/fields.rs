@@ -41,6 +41,8 @@ const BLOCK: usize = 1 << 14;
 /// than threads take to write to it.
 pub fn refill<T: Copy + Default + Send>(device: &Cpu, items: &mut Vec<T>, n: usize, of: impl Fn(usize) -> T + Sync) {
     if items.len() != n {
+        // The old memory is free before the new is allocated.
+        *items = Vec::new();
         // Zeros come from the system, so that each thread is the first to touch its part.
         *items = vec![T::default(); n];
     }
@@ -194,7 +196,10 @@ macro_rules! fields {
                 $(
                     let from = &self.$name;
                     if !from.is_empty() {
-                        picked.$name = places.iter().flat_map(|&place| &from[place as usize * $numbers..][..$numbers]).copied().collect();
+                        picked.$name.reserve_exact(places.len() * $numbers);
+                        for &place in places {
+                            picked.$name.extend_from_slice(&from[place as usize * $numbers..][..$numbers]);
+                        }
                     }
                 )+
                 $(picked.$nested = self.$nested.picked(places);)?

@@ -244,6 +244,7 @@ mod tests {
     use crate::guard::StepErrorCause;
     use crate::simulation::Simulation;
     use crate::world::{Settings, Solver};
+    use seixo_device::Cpu;
     use std::collections::HashSet;
 
     /// A domain among others: it writes down its exchanges.
@@ -278,7 +279,7 @@ mod tests {
 
     fn noted() -> Noted {
         let world = world(&[([0.0; 3], 1e-3), ([5e-3, 0.0, 0.0], 1e-3)]);
-        let fields = fields_of(&world.grains, &[2500.0], true);
+        let fields = fields_of(&Cpu::new(1).unwrap(), &world.grains, &[2500.0], true);
         Noted {
             simulation: Simulation::prepare(&world, Settings::default(), fields).unwrap(),
             exchanges: Vec::new(),

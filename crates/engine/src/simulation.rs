@@ -23,7 +23,7 @@ use crate::context::{MaterialTable, StepContext};
 use crate::coordinate_precision::CoordinatePrecision;
 use crate::decomposition::{Subdomains, Traffic};
 use crate::diffusion::Diffusion;
-use crate::fields::Fields;
+use crate::fields::{Fields, Numbers, numbers, part_range, parts};
 use crate::grains::GrainState;
 use crate::loads::Loads;
 use crate::local_domain::LocalDomain;
@@ -77,6 +77,7 @@ impl Simulation {
         simulation.notices.extend(tried);
         let populations = &mut simulation.whole.populations;
         populations.grains.fields = fields_of(
+            &populations.context.device,
             &world.grains,
             &populations.context.materials.densities,
             populations.context.materials.has_friction,
@@ -89,6 +90,13 @@ impl Simulation {
         let (fluids, saved) = (world.fluids.take(), world.saved.take());
         drop(world);
         populations.rebuild_neighbor_lists();
+        if let Some(entries) = populations.grains.pairs.too_many {
+            return Err(WorldError::FluidSurroundings {
+                what: "the number of entries of the neighbor lists",
+                value: entries as f64,
+                must: "at most 4294967295, which indices of 32 bits can number: use fewer grains or a narrower skin",
+            });
+        }
         populations.contact_forces();
         populations.measure_cell_stress();
         populations.wall_contacts();
@@ -101,7 +109,7 @@ impl Simulation {
             // The forces of fluids on bodies are known only now.
             populations.begin_gear_of_bodies(0..populations.bodies.len());
         }
-        populations.set_half_step_velocities(0..populations.grains.fields.len());
+        populations.set_all_half_step_velocities();
         populations.set_half_step_body_velocities(0..populations.bodies.len());
         populations.ledger.last_power_sums = PowerSums {
             wall_power: power,
@@ -404,34 +412,79 @@ impl Populations {
 
     /// Initializes velocities at half steps half a step earlier: v^{−Δt/2} = v⁰ − a⁰ Δt/2. Grains of bodies have none.
     pub(crate) fn set_half_step_velocities(&mut self, grains: impl IntoIterator<Item = usize>) {
-        let backwards = -self.context.stepping.velocity_lead;
-        let stepping = self.context.stepping;
-        let Fields {
-            member,
-            position,
-            velocity,
-            spin,
-            half_velocity,
-            half_spin,
-            force,
-            torque,
-            ..
-        } = &mut self.grains.fields;
+        let rotates = self.context.materials.has_friction;
+        let (motion, half_velocity, half_spin) = MotionAtStart::of(&mut self.grains.fields, &self.context.stepping, rotates);
         for i in grains {
-            if member.get(i).is_some_and(|&m| m != FREE) {
-                continue;
-            }
-            let at = i * RECORD;
-            let (radius, mass) = (position[at + 3], velocity[at + 3]);
-            let rate = acceleration(&load(velocity, at), mass, &load(force, at), &stepping).rate;
-            for (slot, a) in half_velocity[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
-                *slot += backwards * a;
-            }
-            if self.context.materials.has_friction {
-                let rate = angular_acceleration(&load(spin, at), mass, radius, &load(torque, at), &stepping).rate;
-                for (slot, a) in half_spin[3 * i..3 * i + 3].iter_mut().zip([rate.x, rate.y, rate.z]) {
-                    *slot += backwards * a;
+            let spin = if rotates { 3 * i..3 * i + 3 } else { 0..0 };
+            motion.step_back(i, &mut half_velocity[3 * i..3 * i + 3], &mut half_spin[spin]);
+        }
+    }
+
+    /// As [`Populations::set_half_step_velocities`] for all grains, on all threads.
+    pub(crate) fn set_all_half_step_velocities(&mut self) {
+        let (n, rotates) = (self.grains.fields.len(), self.context.materials.has_friction);
+        let (motion, half_velocity, half_spin) = MotionAtStart::of(&mut self.grains.fields, &self.context.stepping, rotates);
+        let data = (numbers(half_velocity, 3), numbers(half_spin, 3));
+        self.context
+            .device
+            .run(parts(n), data, |part, (half_velocity, half_spin): (Numbers, Numbers)| {
+                let (first, end) = part_range(part, n);
+                for i in 0..end - first {
+                    let spin = if rotates { 3 * i..3 * i + 3 } else { 0..0 };
+                    motion.step_back(first + i, &mut half_velocity.items[3 * i..3 * i + 3], &mut half_spin.items[spin]);
                 }
+            });
+    }
+}
+
+/// What the accelerations of grains at the start follow from.
+struct MotionAtStart<'a> {
+    member: &'a [u32],
+    position: &'a [f64],
+    velocity: &'a [f64],
+    spin: &'a [f64],
+    force: &'a [f64],
+    torque: &'a [f64],
+    stepping: &'a StepParameters<f64, f64>,
+    rotates: bool,
+}
+
+impl<'a> MotionAtStart<'a> {
+    /// The motion of all grains, and their velocities and angular velocities at half steps.
+    fn of(
+        fields: &'a mut Fields,
+        stepping: &'a StepParameters<f64, f64>,
+        rotates: bool,
+    ) -> (MotionAtStart<'a>, &'a mut [f64], &'a mut [f64]) {
+        let motion = MotionAtStart {
+            member: &fields.member,
+            position: &fields.position,
+            velocity: &fields.velocity,
+            spin: &fields.spin,
+            force: &fields.force,
+            torque: &fields.torque,
+            stepping,
+            rotates,
+        };
+        (motion, &mut fields.half_velocity[..], &mut fields.half_spin[..])
+    }
+
+    /// Takes the velocity of grain i and, if it rotates, its angular velocity back by half a step.
+    fn step_back(&self, i: usize, half_velocity: &mut [f64], half_spin: &mut [f64]) {
+        if self.member.get(i).is_some_and(|&m| m != FREE) {
+            return;
+        }
+        let (at, stepping) = (i * RECORD, self.stepping);
+        let backwards = -stepping.velocity_lead;
+        let (radius, mass) = (self.position[at + 3], self.velocity[at + 3]);
+        let rate = acceleration(&load(self.velocity, at), mass, &load(self.force, at), stepping).rate;
+        for (slot, a) in half_velocity.iter_mut().zip([rate.x, rate.y, rate.z]) {
+            *slot += backwards * a;
+        }
+        if self.rotates {
+            let rate = angular_acceleration(&load(self.spin, at), mass, radius, &load(self.torque, at), stepping).rate;
+            for (slot, a) in half_spin.iter_mut().zip([rate.x, rate.y, rate.z]) {
+                *slot += backwards * a;
             }
         }
     }

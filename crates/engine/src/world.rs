@@ -206,6 +206,16 @@ impl Grains {
     pub fn is_empty(&self) -> bool {
         self.id.is_empty()
     }
+    /// Makes room for more grains in all columns.
+    pub fn reserve(&mut self, grains: usize) {
+        self.id.reserve_exact(grains);
+        self.position.reserve_exact(grains);
+        self.velocity.reserve_exact(grains);
+        self.angular_velocity.reserve_exact(grains);
+        self.radius.reserve_exact(grains);
+        self.material.reserve_exact(grains);
+        self.group.reserve_exact(grains);
+    }
     /// Appends one grain.
     #[expect(clippy::too_many_arguments, reason = "one argument per column of the table")]
     pub fn push(&mut self, id: u32, position: Vec3, velocity: Vec3, angular_velocity: Vec3, radius: f64, material: u32, group: u32) {

@@ -330,6 +330,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             room: &self.position[self.now ^ 1],
         };
         self.rows.count(gpu, &search)?;
+        self.rows.refuse_too_long(gpu, n)?;
         let entries = self.rows.entries(gpu, n)?;
         self.rows.fill(gpu, &search, entries)?;
         self.entries = entries as u64;

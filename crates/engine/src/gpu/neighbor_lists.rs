@@ -55,7 +55,9 @@ fn with_spare_room<T>(len: usize) -> usize {
 pub(super) fn make_room<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, len: usize, what: &'static str) -> Result<(), GpuError> {
     if buffer.len() < len {
         *buffer = gpu.buffer(RECORD, what)?;
-        *buffer = gpu.buffer(with_spare_room::<T>(len), what)?;
+        // Whole records, and no more than a buffer can have. An excess of the length itself is an error.
+        let most = gpu.most_items::<T>() / RECORD * RECORD;
+        *buffer = gpu.buffer(with_spare_room::<T>(len).min(most).max(len), what)?;
     }
     Ok(())
 }
@@ -291,6 +293,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
         let arrived = copies.wait()?;
         if let Some(entries) = entries {
+            self.rows.refuse_too_long(&self.gpu, self.n)?;
             let contacts = contacts.map_or(0, |contacts| arrived.take(contacts)[0]);
             self.fill_pairs(host, arrived.take(entries)[0] as usize, contacts as usize)?;
         }

@@ -319,7 +319,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         }
         host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
         host.ledger.on_gpu.elastic_bonds = host.energy_of_bonds();
-        self.download_fields(host, &arrived, fetched);
+        self.download_fields(host, &arrived, fetched)?;
         if is_new {
             self.add_prescribed_work(host);
         }
@@ -347,8 +347,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     fn download_state(&self, host: &mut Populations) -> Result<(), GpuError> {
         let mut copies = self.gpu.copies();
         let fetched = self.ask_for_fields(&mut copies);
-        self.download_fields(host, &copies.wait()?, fetched);
-        Ok(())
+        self.download_fields(host, &copies.wait()?, fetched)
     }
 
     fn contact_histories(&self) -> Result<PendingHistories, GpuError> {

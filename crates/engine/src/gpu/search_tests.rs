@@ -73,10 +73,8 @@ fn sorted(world: &World, search: Search, skin: f64, decomposition_invariant: boo
         ..Settings::default()
     };
     // Only lists: forces of grains with the same center are not finite.
-    let mut host = Simulation::prepare(world, settings, fields_of(&world.grains, &[2500.0], true))
-        .unwrap()
-        .whole
-        .populations;
+    let fields = fields_of(&Cpu::new(1).unwrap(), &world.grains, &[2500.0], true);
+    let mut host = Simulation::prepare(world, settings, fields).unwrap().whole.populations;
     if host.bodies.are_present {
         host.init_bodies(&world.grains);
     }

@@ -400,6 +400,14 @@ impl<C: Number> RowSearch<'_, C> {
     }
 }
 
+/// Number of particles from which on their rows may have 2³² entries: more than two hundred each are rare.
+const MAY_BE_TOO_LONG: usize = 1 << 24;
+
+/// How often sums of counts below 2³² wrapped.
+fn times_wrapped(sums: &[u32]) -> u64 {
+    sums.windows(2).filter(|pair| pair[1] < pair[0]).count() as u64
+}
+
 impl<R: Number> Rows<R> {
     /// Counts the neighbors of every particle, and sums the counts by tile. Waits for nothing.
     pub(super) fn count<C: Number>(&mut self, gpu: &Gpu, search: &RowSearch<'_, C>) -> Result<(), GpuError> {
@@ -434,6 +442,26 @@ impl<R: Number> Rows<R> {
         let mut copies = gpu.copies();
         let entries = self.request_entries(&mut copies, n);
         Ok(copies.wait()?.take(entries)[0] as usize)
+    }
+
+    /// Refuses the rows that were counted for n particles if 32 bits cannot number their entries. Waits for the count if there are so many particles that
+    /// this may be.
+    pub(super) fn refuse_too_long(&self, gpu: &Gpu, n: usize) -> Result<(), GpuError> {
+        if n < MAY_BE_TOO_LONG {
+            return Ok(());
+        }
+        let first = gpu.download_part(&self.tile_first, 0..n.div_ceil(TILE) + 1).wait()?;
+        let wraps = times_wrapped(&first);
+        if wraps == 0 {
+            return Ok(());
+        }
+        let word = size_of::<u32>() as u64;
+        Err(GpuError::OutOfMemory {
+            what: "neighbors",
+            needed: word * ((wraps << 32) + u64::from(first[first.len() - 1])),
+            held: gpu.bytes_in_use(),
+            free: Some(word * gpu.most_items::<u32>() as u64),
+        })
     }
 
     /// Writes the neighbors that [`Rows::count`] found with the same search to rows with this number of entries.
@@ -563,5 +591,16 @@ impl<R: Number> Rows<R> {
         let sums = gpu.buffer(n + 1, "numbers of entries")?;
         gpu.exclusive_scan(&self.count, n, &sums)?;
         Ok(gpu.download_part(&sums, n..n + 1).wait()?[0].into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::times_wrapped;
+
+    #[test]
+    fn wraps_of_sums_are_counted() {
+        assert_eq!(times_wrapped(&[0, 7, 7, 4_294_967_295]), 0);
+        assert_eq!(times_wrapped(&[0, 4_000_000_000, 3_705_032_704, 3_705_032_704, 5]), 2);
     }
 }

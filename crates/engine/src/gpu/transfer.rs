@@ -11,22 +11,25 @@ use super::old_contacts::OldContacts;
 use super::step::BATCH;
 use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
+use super::upload::Upload;
 use super::{Cells, GpuGrains, Number, Rows, WallRows, doubles, numbers, room_for_cubes};
-use crate::fields::refill;
+use crate::fields::{Fields, refill};
 use crate::populations::Populations;
 use seixo_device::Cpu;
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, Word};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::COEFFICIENTS;
-use seixo_sweeps::entries::{IN_CONTACT, TILE};
 use seixo_sweeps::gear::{ORIENTATION_DERIVATIVES, POSITION_DERIVATIVES};
 use seixo_sweeps::kernels::FLAGS;
-use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, history_stride};
+use seixo_sweeps::layout::{RECORD, WALL_CONTACT, history_stride};
 use seixo_sweeps::tiles::ContactKernelConfig;
 use std::sync::Arc;
 
 /// Values in the history of an extended contact on a GPU: those of the host without padding.
 const EXTENDED_HISTORY_ON_GPU: usize = 10;
+
+/// Number of grains from which on columns are downloaded one after the other. A wait is short beside the copy of so large a column.
+const MANY: usize = 1 << 22;
 
 /// Records of four numbers from records of three.
 pub(super) fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
@@ -71,13 +74,19 @@ fn joined(force: &[f64], torque: &[f64]) -> Vec<f64> {
     loads.flatten().copied().collect()
 }
 
-/// Downloads of grains and walls that are in progress.
-pub(super) struct Fetched<C, R> {
+/// Downloads of the columns that all grains have.
+struct FetchedColumns<C, R> {
     words: [Ticket<u32>; 3],
     places: [Ticket<C>; 3],
     motion: [Ticket<R>; 2],
     turning: Option<[Ticket<R>; 2]>,
     half_spin: Option<Ticket<C>>,
+}
+
+/// Downloads of grains and walls that are in progress.
+pub(super) struct Fetched<C, R> {
+    /// `None` for many grains, whose columns are downloaded one after the other.
+    columns: Option<FetchedColumns<C, R>>,
     /// Values of each scalar, and the amounts that walls gave.
     diffusions: Vec<[Ticket<C>; 2]>,
     near: Option<Near<C, R>>,
@@ -89,6 +98,30 @@ pub(super) struct Fetched<C, R> {
     given_loads: Vec<Ticket<C>>,
     /// Derivatives of positions and orientations.
     derivatives: Option<[Ticket<C>; 2]>,
+}
+
+impl<C: Number, R: Number> FetchedColumns<C, R> {
+    /// Makes the columns of the host from those that arrived.
+    fn make(self, columns: &Columns, fields: &mut Fields) {
+        let [id, material, group] = self.words;
+        columns.words(id, &mut fields.id);
+        columns.words(material, &mut fields.material);
+        columns.words(group, &mut fields.group);
+        let [position, reference, half_velocity] = self.places;
+        columns.doubles(position, &mut fields.position);
+        columns.narrowed(reference, &mut fields.reference);
+        columns.narrowed(half_velocity, &mut fields.half_velocity);
+        let [velocity, force] = self.motion;
+        columns.doubles(velocity, &mut fields.velocity);
+        columns.doubles(force, &mut fields.force);
+        if let Some([spin, torque]) = self.turning {
+            columns.doubles(spin, &mut fields.spin);
+            columns.doubles(torque, &mut fields.torque);
+        }
+        if let Some(half_spin) = self.half_spin {
+            columns.narrowed(half_spin, &mut fields.half_spin);
+        }
+    }
 }
 
 /// Downloads of the rows of walls that are in progress.
@@ -129,31 +162,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             one_by_one: host.context.settings.decomposition_invariant,
         };
         let turning = if kind.frictional { RECORD * room } else { RECORD };
-        let fields = &host.grains.fields;
-        let held = |values: &[f64]| {
-            let mut values = numbers::<R>(values.iter().copied());
-            values.resize(turning, R::of(0.0));
-            values
-        };
-        let words = |values: &[u32]| {
-            let mut values = values.to_vec();
-            values.resize(room, 0);
-            values
-        };
-        let records = |values: &mut dyn Iterator<Item = f64>| {
-            let mut values = numbers::<C>(values);
-            values.resize(RECORD * room, C::of(0.0));
-            values
-        };
-        let motions = |values: &[f64]| {
-            let mut values = numbers::<R>(values.iter().copied());
-            values.resize(RECORD * room, R::of(0.0));
-            values
-        };
-        let mut half_spin = numbers::<C>(widened(&fields.half_spin));
-        half_spin.resize(turning, C::of(0.0));
-        let listed_at = fields.position.chunks_exact(RECORD).zip(fields.reference.chunks_exact(3));
-        let listed_at = records(&mut listed_at.flat_map(|(p, x)| [x[0], x[1], x[2], p[3]]));
         let cubes = room_for_cubes(room);
         let binned = BinnedGrains::new(&gpu, host, n)?;
         let contacts = Contacts::new(&gpu, n, host.context.settings.assembly)?;
@@ -167,27 +175,45 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             Some(WallRows::new(&gpu, host, room, BATCH)?)
         };
         let diffusions = GpuDiffusion::all_of(&gpu, host, room)?;
+        let device = host.context.device.clone();
+        let upload = Upload {
+            gpu: &gpu,
+            device: &device,
+        };
         let fields = &host.grains.fields;
+        let words = |values: &[u32], what: &'static str| upload.column([room, values.len()], what, |k| values[k]);
+        let laws_of = |values: &[f64], room: usize, what: &'static str| upload.column([room, values.len()], what, |k| R::of(values[k]));
+        let places_of = |values: &[f64], room: usize, what: &'static str| {
+            let of = |k: usize| if k % RECORD < 3 { values[k / RECORD * 3 + k % RECORD] } else { 0.0 };
+            upload.column([room, values.len() / 3 * RECORD], what, |k| C::of(of(k)))
+        };
+        let listed_at = upload.column([RECORD * room, RECORD * n], "positions", |k| {
+            C::of(if k % RECORD < 3 {
+                fields.reference[k / RECORD * 3 + k % RECORD]
+            } else {
+                fields.position[k]
+            })
+        })?;
         let mut remote = GpuGrains {
             kind,
             n,
-            id: gpu.upload(&words(&fields.id), "ids")?,
-            material: gpu.upload(&words(&fields.material), "materials")?,
-            group: gpu.upload(&words(&fields.group), "groups")?,
-            position: [gpu.upload(&listed_at, "positions")?, gpu.buffer(RECORD * room, "positions")?],
+            id: words(&fields.id, "ids")?,
+            material: words(&fields.material, "materials")?,
+            group: words(&fields.group, "groups")?,
+            position: [listed_at, gpu.buffer(RECORD * room, "positions")?],
             velocity: [
-                gpu.upload(&motions(&fields.velocity), "velocities")?,
+                laws_of(&fields.velocity, RECORD * room, "velocities")?,
                 gpu.buffer(RECORD * room, "velocities")?,
             ],
             spin: [
-                gpu.upload(&held(&fields.spin), "angular velocities")?,
+                laws_of(&fields.spin, turning, "angular velocities")?,
                 gpu.buffer(turning, "angular velocities")?,
             ],
             now: 0,
-            half_velocity: gpu.upload(&records(&mut widened(&fields.half_velocity)), "velocities")?,
-            half_spin: gpu.upload(&half_spin, "angular velocities")?,
-            force: gpu.upload(&motions(&fields.force), "forces")?,
-            torque: gpu.upload(&held(&fields.torque), "torques")?,
+            half_velocity: places_of(&fields.half_velocity, RECORD * room, "velocities")?,
+            half_spin: places_of(&fields.half_spin, turning, "angular velocities")?,
+            force: laws_of(&fields.force, RECORD * room, "forces")?,
+            torque: laws_of(&fields.torque, turning, "torques")?,
             reference: gpu.buffer(RECORD * room, "positions of the lists")?,
             table: gpu.upload(
                 &numbers::<R>(host.context.materials.coefficients.iter().copied()),
@@ -243,105 +269,71 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(remote)
     }
 
-    /// Writes the current positions and the contact histories, in the order of the lists that were just built.
-    fn restore_histories(&mut self, host: &Populations) -> Result<(), GpuError> {
-        let gpu = &self.gpu;
-        // The buffers may have room for more grains.
-        let order = gpu.download_part(&self.order, 0..self.n).wait()?;
-        let position = order
-            .iter()
-            .flat_map(|&i| host.grains.fields.position[i as usize * RECORD..][..RECORD].to_vec());
-        let position = numbers::<C>(position);
-        gpu.write_part(&self.position[self.now], 0, &position);
-        let listed = gpu.download_part(&self.reference, 0..RECORD * self.n).wait()?;
-        if position.iter().zip(&listed).any(|(now, listed)| now.double() != listed.double()) {
-            self.strides.begin_displaced(host.grains.rebuilds);
+    /// Requests the download of the columns that all grains have.
+    fn ask_for_columns(&self, copies: &mut Copies) -> FetchedColumns<C, R> {
+        let (n, is_turning) = (self.n, self.kind.frictional);
+        let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
+        let motion = [&self.velocity[self.now], &self.force].map(&mut records);
+        let turning = is_turning.then(|| [&self.spin[self.now], &self.torque].map(records));
+        FetchedColumns {
+            words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
+            places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
+            motion,
+            turning,
+            half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
         }
-        let mut place = vec![0u32; self.n];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = new as u32;
-        }
-        if self.kind.frictional {
-            self.restore_histories_of_pairs(host, &place)?;
-        }
-        if let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) {
-            let (row, list) = (gpu.download(&near.row)?, gpu.download(&near.list)?);
-            let mut history = vec![R::of(0.0); near.history.len()];
-            let mut wall_contacts = vec![C::of(0.0); near.wall_contacts.len()];
-            for (i, &old) in order.iter().enumerate() {
-                for k in row[i] as usize..row[i + 1] as usize {
-                    if let Some((contact_histories, touch)) = host.walls.wall_contact_of(old as usize, list[k]) {
-                        for (slot, &x) in history[k * host.walls.contact_histories..].iter_mut().zip(contact_histories) {
-                            *slot = R::of(x);
-                        }
-                        for (slot, &x) in wall_contacts[k * touch.len()..].iter_mut().zip(touch) {
-                            *slot = C::of(x);
-                        }
-                    }
-                }
-            }
-            gpu.write(&near.history, &history);
-            gpu.write(&near.wall_contacts, &wall_contacts);
-        }
-        Ok(())
     }
 
-    /// Writes the histories of the host's pairs to the lists, in which `place` is the index of each grain of the host.
-    fn restore_histories_of_pairs(&self, host: &Populations, place: &[u32]) -> Result<(), GpuError> {
-        let mut by_place: Vec<(u32, u32, [f64; EXTENDED_HISTORY_STRIDE])> = Vec::new();
-        host.visit_listed(|i, j, of_i, of_j| {
-            let (i, j) = (place[i as usize], place[j as usize]);
-            by_place.extend([(i, j, *of_i), (j, i, *of_j)]);
-        });
-        if by_place.is_empty() {
-            // The lists of many grains take gigabytes of the host's memory.
+    /// Downloads the columns that all grains have one after the other, so that the host never holds all of them twice.
+    fn download_columns(&self, device: &Cpu, fields: &mut Fields) -> Result<(), GpuError> {
+        let now = self.now;
+        for (buffer, to) in [
+            (&self.id, &mut fields.id),
+            (&self.material, &mut fields.material),
+            (&self.group, &mut fields.group),
+        ] {
+            self.download_column(device, (buffer, 1), |columns, ticket| columns.words(ticket, to))?;
+        }
+        self.download_column(device, (&self.position[now], RECORD), |columns, ticket| {
+            columns.doubles(ticket, &mut fields.position);
+        })?;
+        for (buffer, to) in [
+            (&self.reference, &mut fields.reference),
+            (&self.half_velocity, &mut fields.half_velocity),
+        ] {
+            self.download_column(device, (buffer, RECORD), |columns, ticket| columns.narrowed(ticket, to))?;
+        }
+        for (buffer, to) in [(&self.velocity[now], &mut fields.velocity), (&self.force, &mut fields.force)] {
+            self.download_column(device, (buffer, RECORD), |columns, ticket| columns.doubles(ticket, to))?;
+        }
+        if !self.kind.frictional {
             return Ok(());
         }
-        by_place.sort_unstable_by_key(|&(i, j, _)| (i, j));
-        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
-        let [count, first, mut list] = self.download_rows()?;
-        let mut history = vec![R::of(0.0); list.len() * numbers];
-        let mut next = 0;
-        for i in 0..self.n {
-            let from = next;
-            while next < by_place.len() && by_place[next].0 as usize == i {
-                next += 1;
-            }
-            for s in 0..count[i] as usize {
-                let entry = first[i / TILE] as usize + s * TILE + i % TILE;
-                let known = by_place[from..next].binary_search_by_key(&list[entry], |&(_, j, _)| j);
-                if let Ok(found) = known {
-                    list[entry] |= IN_CONTACT;
-                    for (c, &value) in by_place[from + found].2[..numbers].iter().enumerate() {
-                        history[(entry / TILE * numbers + c) * TILE + entry % TILE] = R::of(value);
-                    }
-                }
-            }
+        for (buffer, to) in [(&self.spin[now], &mut fields.spin), (&self.torque, &mut fields.torque)] {
+            self.download_column(device, (buffer, RECORD), |columns, ticket| columns.doubles(ticket, to))?;
         }
-        gpu.write_part(&rows.list, 0, &list);
-        gpu.write_part(&rows.history, 0, &history);
-        Ok(())
+        self.download_column(device, (&self.half_spin, RECORD), |columns, ticket| {
+            columns.narrowed(ticket, &mut fields.half_spin);
+        })
     }
 
-    /// Length of the row of each grain, first entry of each tile, and the entries of all tiles without the spare room behind them.
-    fn download_rows(&self) -> Result<[Vec<u32>; 3], GpuError> {
-        let (gpu, rows) = (&self.gpu, &self.rows);
-        let mut copies = gpu.copies();
-        let count = copies.add(&rows.count, 0..self.n);
-        let first = copies.add(&rows.tile_first, 0..self.n.div_ceil(TILE) + 1);
+    /// Downloads a column with this many numbers for each grain, which `make` converts.
+    fn download_column<T: Word>(
+        &self,
+        device: &Cpu,
+        (buffer, numbers): (&Buffer<T>, usize),
+        make: impl FnOnce(&Columns, Ticket<T>),
+    ) -> Result<(), GpuError> {
+        let mut copies = self.gpu.copies();
+        let ticket = copies.add(buffer, 0..numbers * self.n);
         let arrived = copies.wait()?;
-        let (count, first) = (arrived.take(count), arrived.take(first));
-        let list = gpu.download_part(&rows.list, 0..first[first.len() - 1] as usize).wait()?;
-        Ok([count, first, list])
+        make(&Columns { device, arrived: &arrived }, ticket);
+        Ok(())
     }
 
     /// Requests the download of all that the host needs of grains and walls.
     pub(super) fn ask_for_fields(&self, copies: &mut Copies) -> Fetched<C, R> {
         let n = self.n;
-        let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
-        let motion = [&self.velocity[self.now], &self.force].map(&mut records);
-        let is_turning = self.kind.frictional;
-        let turning = is_turning.then(|| [&self.spin[self.now], &self.torque].map(records));
         let entries = self.walls.as_ref().map_or(0, |near| near.entries);
         Fetched {
             bodies: self.carriers.as_ref().map(|carriers| carriers.ask(copies)),
@@ -355,11 +347,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     copies.add(&geared.orientation_derivatives, 0..turns),
                 ]
             }),
-            words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
-            places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
-            motion,
-            turning,
-            half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
+            columns: (n < MANY).then(|| self.ask_for_columns(copies)),
             diffusions: self.diffusions.iter().map(|diffusion| diffusion.ask(copies, self.now, n)).collect(),
             near: self.walls.as_ref().map(|near| Near {
                 row: copies.add(&near.row, 0..n + 1),
@@ -371,28 +359,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Updates the host's grains and walls with the downloaded data.
-    pub(super) fn download_fields(&self, host: &mut Populations, arrived: &Arrived, fetched: Fetched<C, R>) {
+    /// Updates the host's grains and walls with the downloaded data, and with the columns of many grains, which it downloads.
+    pub(super) fn download_fields(&self, host: &mut Populations, arrived: &Arrived, fetched: Fetched<C, R>) -> Result<(), GpuError> {
         let device = host.context.device.clone();
         let columns = Columns { device: &device, arrived };
-        let fields = &mut host.grains.fields;
-        let [id, material, group] = fetched.words;
-        columns.words(id, &mut fields.id);
-        columns.words(material, &mut fields.material);
-        columns.words(group, &mut fields.group);
-        let [position, reference, half_velocity] = fetched.places;
-        columns.doubles(position, &mut fields.position);
-        columns.narrowed(reference, &mut fields.reference);
-        columns.narrowed(half_velocity, &mut fields.half_velocity);
-        let [velocity, force] = fetched.motion;
-        columns.doubles(velocity, &mut fields.velocity);
-        columns.doubles(force, &mut fields.force);
-        if let Some([spin, torque]) = fetched.turning {
-            columns.doubles(spin, &mut fields.spin);
-            columns.doubles(torque, &mut fields.torque);
-        }
-        if let Some(half_spin) = fetched.half_spin {
-            columns.narrowed(half_spin, &mut fields.half_spin);
+        match fetched.columns {
+            Some(of_all) => of_all.make(&columns, &mut host.grains.fields),
+            None => self.download_columns(&device, &mut host.grains.fields)?,
         }
         for (k, tickets) in fetched.diffusions.into_iter().enumerate() {
             self.download_scalar(host, k, tickets.map(|ticket| arrived.take(ticket)));
@@ -432,5 +405,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         } else {
             host.walls.row = vec![0; self.n + 1];
         }
+        Ok(())
     }
 }

@@ -214,7 +214,7 @@ impl Populations {
     fn add_frozen(&mut self, frozen: &Frozen) {
         let first = self.grains.fields.len();
         let materials = &self.context.materials;
-        let new = fields_of(&frozen.grains, &materials.densities, materials.has_friction);
+        let new = fields_of(&self.context.device, &frozen.grains, &materials.densities, materials.has_friction);
         let (bodies, members) = Bodies::new(&frozen.grains);
         let first_member = self.bodies.append(bodies);
         self.grains.fields.append(&new);

@@ -74,8 +74,13 @@ impl Populations {
         Err(self.stop(worst, bad.len(), cause))
     }
 
-    /// Returns an error if an overlap is too deep.
+    /// Returns an error if an overlap is too deep, or if the last neighbor lists were too long.
     pub(crate) fn guard_contacts(&mut self) -> Result<(), StepError> {
+        if let Some(entries) = self.grains.pairs.too_many {
+            return Err(self.failed(format!(
+                "the neighbor lists would have {entries} entries, and indices of 32 bits number 4294967295; use fewer grains or a narrower skin"
+            )));
+        }
         if !self.is_too_deep() {
             return Ok(());
         }

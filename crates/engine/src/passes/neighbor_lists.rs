@@ -1,6 +1,6 @@
 //! Rebuild of the neighbor lists.
 
-use crate::fields::{Fields, parts};
+use crate::fields::{Fields, parts, refill};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
 use crate::search::Shortlists;
@@ -115,8 +115,8 @@ impl Populations {
     /// Stores the positions of the grains at the rebuild of the lists.
     pub(crate) fn record_list_positions(&mut self) {
         let Fields { position, reference, .. } = &mut self.grains.fields;
-        reference.clear();
-        reference.extend(position.chunks_exact(RECORD).flat_map(|record| &record[..3]));
+        let n = position.len() / RECORD;
+        refill(&self.context.device, reference, 3 * n, |k| position[k / 3 * RECORD + k % 3]);
     }
 
     /// Whether a pair inside a part is in one row only; otherwise it is in both rows, as pairs across parts are.

@@ -88,6 +88,8 @@ pub struct Pairs {
     pub are_single: bool,
     /// Index of the first entry of each part, and the total number.
     pub part_row: Vec<u32>,
+    /// Number of entries that the rows would have, if 32 bits cannot number them. All rows are then empty.
+    pub too_many: Option<u64>,
 }
 
 impl Pairs {
@@ -358,9 +360,17 @@ impl Pairs {
                 }
             },
         );
+        let counted: u64 = self.row.iter().map(|&count| u64::from(count)).sum();
+        self.too_many = (counted > u64::from(u32::MAX)).then_some(counted);
+        if self.too_many.is_some() {
+            self.row.fill(0);
+        }
         let entries = exclusive_scan(&mut self.row) as usize;
         self.split_rows();
         resize_with_room(&mut self.neighbors, entries);
+        if entries == 0 {
+            return;
+        }
         let row = &self.row[..];
         let data = (Ranges {
             items: &mut self.neighbors[..],

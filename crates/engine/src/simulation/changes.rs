@@ -71,7 +71,7 @@ impl Simulation {
             .fold(self.whole.populations.grains.next_id, |next, &id| next.max(u64::from(id) + 1));
         let gained = self.edit(OverlapCheck::Nothing, |populations| {
             let materials = &populations.context.materials;
-            let new = fields_of(grains, &materials.densities, materials.has_friction);
+            let new = fields_of(&populations.context.device, grains, &materials.densities, materials.has_friction);
             populations.append_grains(&new);
             // A removed grain may have had the same id.
             for id in &grains.id {

@@ -28,9 +28,13 @@ const TURNS: u64 = 0x7465_726e_7321_0001;
 /// Tolerance of the size of a clump against that of its mesh, in meters, within which both count as equal.
 const ALIKE: RangeInclusive<f64> = 1e-3..=0.1;
 
-/// A grain before it is numbered.
+/// A grain before it is numbered. There may be very many, so it has nothing else of its row.
 struct UnnumberedGrain {
-    row: GrainRow,
+    /// Id, if it comes with one.
+    id: Option<u32>,
+    position: Vec3,
+    velocity: Vec3,
+    angular_velocity: Vec3,
     radius: f64,
     /// Mass, if it is given \[kg\].
     mass: Option<f64>,
@@ -109,7 +113,7 @@ pub(crate) fn gather(
                 None
             });
             let (loose, bodies) = of_other_run(taken, group as u32, section);
-            so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
+            so_far.extend(loose.iter().map(|grain| (grain.position, grain.radius)));
             let spheres = bodies
                 .iter()
                 .flat_map(|(body, spheres, _)| spheres.iter().map(move |sphere| (body.place(sphere.offset), sphere.radius)));
@@ -140,7 +144,7 @@ pub(crate) fn gather(
             findings.add(&format!("grains.{name}.{key}"), complaint);
             (None, Vec::new())
         });
-        so_far.extend(loose.iter().map(|grain| (grain.row.position, grain.radius)));
+        so_far.extend(loose.iter().map(|grain| (grain.position, grain.radius)));
         sections.push(Unnumbered {
             name: name.as_str(),
             shape,
@@ -154,7 +158,7 @@ pub(crate) fn gather(
     let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
     for Unnumbered { name, loose, bodies, .. } in &sections {
         let of_bodies = bodies.iter().flat_map(|(_, spheres, _)| spheres).map(|sphere| sphere.id);
-        for id in loose.iter().filter_map(|grain| grain.row.id).chain(of_bodies) {
+        for id in loose.iter().filter_map(|grain| grain.id).chain(of_bodies) {
             if let Some(first) = claimed.insert(id, name) {
                 let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: id {id} is already a grain of grains.{first}"));
                 findings.add(
@@ -176,6 +180,9 @@ pub(crate) fn gather(
     };
     let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
     let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
+    drop(so_far);
+    // Columns that double their room as they grow would take twice the memory.
+    grains.reserve(sections.iter().map(|section| section.loose.len()).sum());
     for (group, section) in sections.iter().enumerate() {
         let Unnumbered {
             name,
@@ -201,9 +208,9 @@ pub(crate) fn gather(
             None
         });
         if let Some((grain, domain)) =
-            domain.and_then(|domain| Some((loose.iter().find(|grain| !is_inside(&grain.row.position, domain))?, domain)))
+            domain.and_then(|domain| Some((loose.iter().find(|grain| !is_inside(&grain.position, domain))?, domain)))
         {
-            let [x, y, z] = grain.row.position;
+            let [x, y, z] = grain.position;
             let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: a grain at ({x}, {y}, {z}) m starts outside of the domain"));
             findings.add(
                 &format!("grains.{name}"),
@@ -230,16 +237,16 @@ pub(crate) fn gather(
                 ));
             }
             for one in loose {
-                let ids: Vec<u32> = one.row.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
+                let ids: Vec<u32> = one.id.into_iter().chain(free.by_ref()).take(shape.len()).collect();
                 // For a flat shape, this is not the radius in space.
                 let radius = if one.is_as_drawn { shape.drawn } else { one.radius };
                 let placed = Placement {
-                    center: one.row.position,
+                    center: one.position,
                     radius,
                     orientation: one.orientation,
-                    velocity: one.row.velocity,
-                    angular_velocity: one.row.angular_velocity,
-                    joint: joint.and_then(|joint| joint::joint(&joint, one.row.position).ok()),
+                    velocity: one.velocity,
+                    angular_velocity: one.angular_velocity,
+                    joint: joint.and_then(|joint| joint::joint(&joint, one.position).ok()),
                 };
                 shape.put(
                     &mut grains,
@@ -268,10 +275,10 @@ pub(crate) fn gather(
         if let Some(motion) = motion {
             let mut members = Vec::with_capacity(loose.len());
             for one in loose {
-                let Some(id) = one.row.id.or_else(|| free.next()) else { break };
+                let Some(id) = one.id.or_else(|| free.next()) else { break };
                 members.push(Member {
                     id,
-                    position: one.row.position,
+                    position: one.position,
                     radius: one.radius,
                     material: one.material,
                     density: densities[one.material as usize],
@@ -284,7 +291,10 @@ pub(crate) fn gather(
             continue;
         }
         for UnnumberedGrain {
-            row,
+            id,
+            position,
+            velocity,
+            angular_velocity,
             radius,
             mass,
             material,
@@ -292,17 +302,9 @@ pub(crate) fn gather(
             ..
         } in loose
         {
-            let Some(id) = row.id.or_else(|| free.next()) else { break };
+            let Some(id) = id.or_else(|| free.next()) else { break };
             grains.masses.extend(mass.map(|mass| (id, mass)));
-            grains.push(
-                id,
-                row.position,
-                row.velocity,
-                row.angular_velocity,
-                *radius,
-                *material,
-                group as u32,
-            );
+            grains.push(id, *position, *velocity, *angular_velocity, *radius, *material, group as u32);
             grains.scalars.extend_to(grains.len(), scalars, &carried);
         }
     }
@@ -320,13 +322,10 @@ fn of_other_run(taken: &Taken, group: u32, section: &GrainsSection) -> (Vec<Unnu
             scalars[scalar] = grains.scalars[scalar].get(k).copied();
         }
         UnnumberedGrain {
-            row: GrainRow {
-                id: Some(grains.id[k]),
-                position: grains.position[k],
-                velocity: grains.velocity[k],
-                angular_velocity: grains.angular_velocity[k],
-                ..GrainRow::default()
-            },
+            id: Some(grains.id[k]),
+            position: grains.position[k],
+            velocity: grains.velocity[k],
+            angular_velocity: grains.angular_velocity[k],
             radius: grains.radius[k],
             mass: grains.masses.get(&grains.id[k]).copied(),
             is_as_drawn: false,
@@ -425,6 +424,7 @@ fn loose(
         radius,
         ..GrainRow::default()
     };
+    let mut filled = Vec::new();
     let mut rows: Vec<GrainRow> = if let Some(at) = &section.at {
         at.iter().map(|center| place(si(center), None)).collect()
     } else if let Some(request) = &mut section.fill {
@@ -435,12 +435,8 @@ fn loose(
             ));
         }
         // Each section has its own random stream: its grains do not depend on the rest of the scene.
-        let filled = fill(request, fnv1a(name), drawn_size, around, findings)?;
-        let has_radii = request.radius.is_some();
-        let placed = filled.into_iter();
-        placed
-            .map(|(position, radius)| place(position, has_radii.then_some(radius)))
-            .collect()
+        filled = fill(request, fnv1a(name), drawn_size, around, findings)?;
+        Vec::new()
     } else if section.inlet.is_some() {
         if section.radius.is_some() {
             return Err((
@@ -459,14 +455,25 @@ fn loose(
     note_types(name, section, &rows, findings);
     note_columns(name, section, &rows, findings);
     let (velocity, angular_velocity) = (si(&section.velocity), si(&section.angular_velocity));
-    for row in &mut rows {
+    let set_moving = |row: &mut GrainRow| {
         for axis in 0..3 {
             row.velocity[axis] += velocity[axis];
             row.angular_velocity[axis] += angular_velocity[axis];
         }
-    }
+    };
+    rows.iter_mut().for_each(set_moving);
+    // A row takes more memory than all else of a grain. So grains of a fill, which may be very many, get theirs one by one.
+    let has_radii = section.fill.as_ref().is_some_and(|request| request.radius.is_some());
+    let of_filled = |&(position, radius): &(Vec3, f64)| {
+        let mut row = place(position, has_radii.then_some(radius));
+        set_moving(&mut row);
+        row
+    };
     if section.is_boundary() {
         grain_boundary::refuse_moving(&rows)?;
+        // All of a fill move alike.
+        let first: Vec<GrainRow> = filled.first().map(of_filled).into_iter().collect();
+        grain_boundary::refuse_moving(&first)?;
     }
     let is_filled = section.fill.is_some();
     let drawn = section.orientation.as_ref().map(shape::orientation).transpose();
@@ -479,68 +486,70 @@ fn loose(
         .map(|material| materials.index(material))
         .transpose()
         .map_err(|complaint| ("material", complaint))?;
-    rows.into_iter()
-        .map(|mut row| {
-            let line = row.line;
-            let named = row.material.take().or(row.atom_type.take().filter(|_| own.is_none()));
-            let material = match named {
-                Some(material) => materials
-                    .index(&material)
-                    .map_err(|complaint| ("file", complaint.within(&format!("line {line}"))))?,
-                None => own.ok_or_else(|| {
-                    (
-                        "",
-                        UnlocatedDiagnostic::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known())),
-                    )
-                })?,
-            };
-            let given = row.radius.or(section.radius.map(|radius| radius.si));
-            let radius = given.or(drawn_size).ok_or_else(|| {
+    let mut loose = Vec::with_capacity(rows.len() + filled.len());
+    for mut row in rows.into_iter().chain(filled.iter().map(of_filled)) {
+        let line = row.line;
+        let named = row.material.take().or(row.atom_type.take().filter(|_| own.is_none()));
+        let material = match named {
+            Some(material) => materials
+                .index(&material)
+                .map_err(|complaint| ("file", complaint.within(&format!("line {line}"))))?,
+            None => own.ok_or_else(|| {
                 (
                     "",
-                    UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
+                    UnlocatedDiagnostic::new("`material` is missing").remedy(format!("add material = \"…\"; {}", materials.known())),
                 )
-            })?;
-            if let Some(column) = row.mass.map(|_| "column mass").or(row.density.map(|_| "column density")) {
-                refuse_mass(section).map_err(|complaint| ("file", complaint.within(column)))?;
-            }
-            let of_row = row.mass.or(row.density.map(|density| density * sphere(radius)));
-            let mass = of_row.or(section.mass.map(|mass| mass.si));
-            if row.id.is_some() && section.shape.is_some() {
-                return Err((
-                    "file",
-                    UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
-                ));
-            }
-            let orientation = match row.orientation {
-                Some([w, x, y, z]) => DQuat::from_xyzw(x, y, z, w),
-                None if is_filled && drawn.is_none() && section.shape.is_some() => shape::any_turn(&mut random),
-                None => drawn.unwrap_or_default(),
-            };
-            let length = orientation.length();
-            if !(length.is_finite() && length > 0.0) {
-                let complaint =
-                    UnlocatedDiagnostic::new(format!("line {line}: qw, qx, qy, qz are no orientation: their length is {length}"));
-                return Err((
-                    "file",
-                    complaint
-                        .limit("any finite length above zero")
-                        .remedy("write 1 0 0 0 for a clump that is not turned"),
-                ));
-            }
-            let orientation = orientation.normalize();
-            let scalars = row.scalars.or(&section.scalars());
-            Ok(UnnumberedGrain {
-                row,
-                radius,
-                mass,
-                is_as_drawn: given.is_none(),
-                material,
-                orientation,
-                scalars,
-            })
-        })
-        .collect()
+            })?,
+        };
+        let given = row.radius.or(section.radius.map(|radius| radius.si));
+        let radius = given.or(drawn_size).ok_or_else(|| {
+            (
+                "",
+                UnlocatedDiagnostic::new("`radius` is missing").remedy("add radius = \"2 mm\", or a radius column to the file"),
+            )
+        })?;
+        if let Some(column) = row.mass.map(|_| "column mass").or(row.density.map(|_| "column density")) {
+            refuse_mass(section).map_err(|complaint| ("file", complaint.within(column)))?;
+        }
+        let of_row = row.mass.or(row.density.map(|density| density * sphere(radius)));
+        let mass = of_row.or(section.mass.map(|mass| mass.si));
+        if row.id.is_some() && section.shape.is_some() {
+            return Err((
+                "file",
+                UnlocatedDiagnostic::new("a column `id` numbers grains, and a clump has several").remedy("drop the column"),
+            ));
+        }
+        let orientation = match row.orientation {
+            Some([w, x, y, z]) => DQuat::from_xyzw(x, y, z, w),
+            None if is_filled && drawn.is_none() && section.shape.is_some() => shape::any_turn(&mut random),
+            None => drawn.unwrap_or_default(),
+        };
+        let length = orientation.length();
+        if !(length.is_finite() && length > 0.0) {
+            let complaint = UnlocatedDiagnostic::new(format!("line {line}: qw, qx, qy, qz are no orientation: their length is {length}"));
+            return Err((
+                "file",
+                complaint
+                    .limit("any finite length above zero")
+                    .remedy("write 1 0 0 0 for a clump that is not turned"),
+            ));
+        }
+        let orientation = orientation.normalize();
+        let scalars = row.scalars.or(&section.scalars());
+        loose.push(UnnumberedGrain {
+            id: row.id,
+            position: row.position,
+            velocity: row.velocity,
+            angular_velocity: row.angular_velocity,
+            radius,
+            mass,
+            is_as_drawn: given.is_none(),
+            material,
+            orientation,
+            scalars,
+        });
+    }
+    Ok(loose)
 }
 
 /// Notes that atoms of several types get the one material of their section.

@@ -427,8 +427,8 @@ pub(super) fn write_trace(layer: &dyn FileLayer, folder: &Path, simulation: &Sim
 
 /// BLAKE3 hash of a resolved scene and of the data from its files: grains, also those that enter later, meshes, paths, and bonded pairs.
 pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(resolved.as_bytes());
+    let mut hash = HashOfNumbers::default();
+    hash.add(resolved.as_bytes());
     let meshes = world.walls.iter().filter_map(|wall| match &wall.shape {
         WallShape::Mesh(triangles) => Some(triangles.as_flattened().as_flattened()),
         _ => None,
@@ -442,24 +442,47 @@ pub(super) fn scene_hash(resolved: &str, world: &World, reserve: &Grains) -> Str
             .into_iter()
             .flat_map(|column| column.as_flattened());
         for value in vectors.chain(&grains.radius).chain(grains.masses.values()) {
-            hasher.update(&value.to_le_bytes());
+            hash.add(&value.to_le_bytes());
         }
         for value in grains.id.iter().chain(&grains.material).chain(&grains.group) {
-            hasher.update(&value.to_le_bytes());
+            hash.add(&value.to_le_bytes());
         }
     }
     for value in meshes.flatten().chain(places) {
-        hasher.update(&value.to_le_bytes());
+        hash.add(&value.to_le_bytes());
     }
     for bonds in &world.bonds {
         if let Bonded::Pairs(pairs) = &bonds.between {
-            pairs.as_flattened().iter().for_each(|id| {
-                hasher.update(&id.to_le_bytes());
-            });
+            pairs.as_flattened().iter().for_each(|id| hash.add(&id.to_le_bytes()));
         }
         for value in bonds.of_pairs.stiffness.iter().chain(&bonds.of_pairs.strength) {
-            hasher.update(&value.to_le_bytes());
+            hash.add(&value.to_le_bytes());
         }
     }
-    hasher.finalize().to_string()
+    hash.finished()
+}
+
+/// Bytes that are hashed at once: each call has a cost of its own, and a vector unit hashes several kilobytes at a time.
+const HASHED_AT_ONCE: usize = 1 << 16;
+
+/// A BLAKE3 hash of many numbers.
+#[derive(Default)]
+struct HashOfNumbers {
+    hasher: blake3::Hasher,
+    waiting: Vec<u8>,
+}
+
+impl HashOfNumbers {
+    fn add(&mut self, bytes: &[u8]) {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= HASHED_AT_ONCE {
+            self.hasher.update(&self.waiting);
+            self.waiting.clear();
+        }
+    }
+
+    fn finished(mut self) -> String {
+        self.hasher.update(&self.waiting);
+        self.hasher.finalize().to_string()
+    }
 }

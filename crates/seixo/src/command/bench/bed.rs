@@ -1,6 +1,6 @@
 //! The bed: grains that fall into an open box, as in benchmarks of other programs.
 
-use super::case::{Jitter, with_room};
+use super::case::{Jitter, laid_out, with_room};
 use super::search::mixture;
 use seixo_engine::world::Grains;
 
@@ -35,14 +35,11 @@ pub fn row(beds: usize, diameter: f64, particles: usize, solid_fraction: f64) ->
     let (spacing, width) = lattice(diameter, particles, solid_fraction);
     let reach = (0.1 * diameter).min(0.5 * (spacing - diameter)).max(0.0);
     let length = beds * width;
-    let mut jitter = Jitter(1);
-    let mut grains = with_room(beds * particles);
-    for i in 0..beds * particles {
+    let grains = laid_out(beds * particles, diameter / 2.0, 6, |i, jitter| {
         let cell = [i % length, (i / length) % width, i / (length * width)];
         let center = cell.map(|k| k as f64 * spacing + spacing / 2.0 + reach * jitter.next());
-        let velocity = [0.0; 3].map(|_: f64| jitter.next() * 0.05);
-        grains.push(i as u32, center, velocity, [0.0; 3], diameter / 2.0, 0, 0);
-    }
+        [center, [0.0; 3].map(|_: f64| jitter.next() * 0.05)]
+    });
     (grains, [length, width].map(|cells| cells as f64 * spacing))
 }
 

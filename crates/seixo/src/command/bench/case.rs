@@ -2,6 +2,7 @@
 
 use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
+use seixo_device::{Cpu, Strided};
 use seixo_engine::state::GrainScalars;
 use seixo_engine::world::World;
 use seixo_engine::world::{Grains, Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
@@ -302,17 +303,73 @@ pub fn world_of(grains: Grains, interaction: Interaction, walls: Vec<Wall>, grav
     }
 }
 
+/// Factor and addend of a step of [`Jitter`].
+const FACTOR: u64 = 6_364_136_223_846_793_005;
+const ADDEND: u64 = 1_442_695_040_888_963_407;
+
 /// Random numbers from −1 to 1 by D. E. Knuth's linear congruential generator; every machine gets the same world.
 pub struct Jitter(pub u64);
 
 impl Jitter {
     /// Returns the next number.
     pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(FACTOR).wrapping_add(ADDEND);
         (self.0 >> 33) as f64 / (1u64 << 31) as f64 * 2.0 - 1.0
+    }
+
+    /// Leaves out this many numbers. A step of the generator is x → a x + c, so twice as many steps are x → a² x + (a + 1) c.
+    pub fn skip(&mut self, mut numbers: u64) {
+        let (mut factor, mut addend) = (FACTOR, ADDEND);
+        while numbers > 0 {
+            if numbers % 2 == 1 {
+                self.0 = self.0.wrapping_mul(factor).wrapping_add(addend);
+            }
+            addend = addend.wrapping_mul(factor.wrapping_add(1));
+            factor = factor.wrapping_mul(factor);
+            numbers /= 2;
+        }
+    }
+}
+
+/// Grains that a thread lays out at once.
+const BLOCK: usize = 1 << 16;
+
+/// Returns grains of one size, which all cores lay out. `of` gives center \[m\] and velocity \[m/s\] of each, and takes `numbers` random numbers.
+pub fn laid_out(particles: usize, radius: f64, numbers: u64, of: impl Fn(usize, &mut Jitter) -> [Vec3; 2] + Sync) -> Grains {
+    let (mut position, mut velocity) = (vec![[0.0; 3]; particles], vec![[0.0; 3]; particles]);
+    let lay_out = |block: usize, (position, velocity): (Strided<Vec3>, Strided<Vec3>)| {
+        let mut jitter = Jitter(1);
+        jitter.skip(numbers * (block * BLOCK) as u64);
+        for (k, (center, motion)) in position.items.iter_mut().zip(velocity.items).enumerate() {
+            [*center, *motion] = of(block * BLOCK + k, &mut jitter);
+        }
+    };
+    let data = (
+        Strided {
+            items: &mut position[..],
+            per_part: BLOCK,
+        },
+        Strided {
+            items: &mut velocity[..],
+            per_part: BLOCK,
+        },
+    );
+    match Cpu::new(0) {
+        Ok(cores) => cores.run(particles.div_ceil(BLOCK), data, lay_out),
+        // Without further threads, this one lays out all.
+        Err(_) => lay_out(0, data),
+    }
+    Grains {
+        id: (0..particles as u32).collect(),
+        position,
+        velocity,
+        angular_velocity: vec![[0.0; 3]; particles],
+        radius: vec![radius; particles],
+        material: vec![0; particles],
+        group: vec![0; particles],
+        masses: BTreeMap::new(),
+        scalars: GrainScalars::default(),
+        bodies: Vec::new(),
     }
 }
 
@@ -329,5 +386,37 @@ pub fn with_room(particles: usize) -> Grains {
         masses: BTreeMap::new(),
         scalars: GrainScalars::default(),
         bodies: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_left_out_are_those_that_would_have_come() {
+        for left_out in [0, 1, 2, 5, 64, 1000, 393_216] {
+            let (mut one_by_one, mut at_once) = (Jitter(1), Jitter(1));
+            for _ in 0..left_out {
+                one_by_one.next();
+            }
+            at_once.skip(left_out);
+            assert_eq!(one_by_one.next(), at_once.next(), "{left_out}");
+        }
+    }
+
+    #[test]
+    fn cores_lay_out_the_grains_that_one_would_lay_out() {
+        let of = |i: usize, jitter: &mut Jitter| {
+            let center = [0.0, 1.0, 2.0].map(|x: f64| x + i as f64 + jitter.next());
+            [center, [0.0; 3].map(|_: f64| jitter.next())]
+        };
+        let particles = 2 * BLOCK + 100;
+        let grains = laid_out(particles, 0.5, 6, of);
+        let mut jitter = Jitter(1);
+        for i in 0..particles {
+            assert_eq!([grains.position[i], grains.velocity[i]], of(i, &mut jitter), "{i}");
+        }
+        assert_eq!((grains.id[particles - 1], grains.radius.len()), (particles as u32 - 1, particles));
     }
 }

@@ -1,7 +1,7 @@
 //! The lattice: grains in contact with their six neighbors from the first step, in a closed box without gravity; or grains bonded to them across a
 //! gap, without walls.
 
-use super::case::{self, Jitter, with_room};
+use super::case::{self, laid_out};
 use seixo_engine::world::{BondSize, Bonded, Bonds, CrossSection, Grains, PairValues};
 use seixo_laws::bond::BondLaw;
 
@@ -56,14 +56,10 @@ pub fn stiffness() -> f64 {
 /// Returns a full cube with about `particles` grains at this spacing \[radii\], and the length of the box in contact with them \[m\].
 pub fn grains(particles: usize, spacing: f64) -> (Grains, f64) {
     let side = ((particles as f64).cbrt().round() as usize).max(1);
-    let particles = side.pow(3);
-    let mut jitter = Jitter(1);
-    let mut grains = with_room(particles);
-    for i in 0..particles {
+    let grains = laid_out(side.pow(3), RADIUS, 6, |i, jitter| {
         let cell = [i % side, (i / side) % side, i / (side * side)];
         let center = cell.map(|k| RADIUS * (1.0 + spacing * k as f64 + JITTER * jitter.next()));
-        let velocity = [0.0; 3].map(|_: f64| SPEED * RADIUS / STEP * jitter.next());
-        grains.push(i as u32, center, velocity, [0.0; 3], RADIUS, 0, 0);
-    }
+        [center, [0.0; 3].map(|_: f64| SPEED * RADIUS / STEP * jitter.next())]
+    });
     (grains, RADIUS * (2.0 + spacing * (side - 1) as f64))
 }

@@ -68,7 +68,7 @@ use tables::{StaticTables, Tables};
 
 pub(crate) use bodies::CoupledBodies;
 pub(crate) use domain::{DomainBackend, HaloPair, HaltFlags};
-pub(crate) use flow::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
+pub(crate) use flow::{ColumnExchange, FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
 pub(crate) use halo_exchange::{GhostExchange, HaloExchange, HaloMessage};
 pub(crate) use search_benchmark::tables_on;
 pub(crate) use step::{LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};

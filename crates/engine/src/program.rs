@@ -97,6 +97,8 @@ pub(crate) enum Exchange {
     NeighborLists,
     /// Whether a domain failed.
     Status,
+    /// Ghosts of fluid follow within a batch of steps on GPUs.
+    FluidGhosts,
     /// Ghosts of fluid follow, or fluid migrates and its neighbor lists are rebuilt. If true, fluid that left is removed.
     FluidLists(bool),
     /// Pressures of wall particles.

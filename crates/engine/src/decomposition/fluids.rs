@@ -4,7 +4,7 @@
 //! the work of either is balanced separately. The neighbor lists of the two are rebuilt at different steps and have partitions of their own. Both
 //! owners compute a pair across a border, and each adds half of its energies to the ledger. The pressure of a wall particle depends on all fluid near
 //! it: its owner computes it and sends it to the others. On GPUs every subdomain that has the particle computes it, so that subdomains synchronize
-//! only once a step.
+//! only once a step; GPUs that reach each other do this without their hosts.
 
 mod gpu;
 
@@ -37,9 +37,11 @@ pub struct FluidSubdomain {
     fluid: Vec<SharedParticles>,
     /// Likewise wall particles.
     walls: Vec<SharedParticles>,
-    /// The halo exchange of subdomains on GPUs of this process, and the bytes that this one sent at the last step.
+    /// The halo exchange of subdomains on GPUs of this process, and the bytes that this one sent in the last steps.
     pub peer_exchange: Option<Arc<PeerExchange>>,
     pub halo_message: u64,
+    /// Number of columns that it sent to other GPUs within steps.
+    columns_sent: usize,
     /// Time in which it selected ghosts since the last observation.
     pub selecting: Duration,
     /// Work for its fluids.
@@ -394,6 +396,7 @@ impl Populations {
             walls: Vec::new(),
             peer_exchange: None,
             halo_message: 0,
+            columns_sent: 0,
             selecting: Duration::ZERO,
             work: Work::new(self.context.settings.load_balance, self.context.steps),
         });

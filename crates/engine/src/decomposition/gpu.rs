@@ -5,7 +5,9 @@ use super::partition::Partition;
 use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
-use crate::gpu::{GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date};
+use crate::gpu::{
+    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date,
+};
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
@@ -25,6 +27,11 @@ pub struct PeerExchange {
 }
 
 impl PeerExchange {
+    /// The flags by which GPUs halt at the same step, unless hosts wait for every step.
+    pub fn halts(&self) -> Option<&HaltFlags> {
+        self.halts.as_deref()
+    }
+
     /// Runs the halo exchange between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
     pub fn copy_between_peers(
         &self,
@@ -46,6 +53,18 @@ impl PeerExchange {
     ) -> Result<u64, HaltReason> {
         self.in_pairs(&mut GhostsOf(&mut *domain), cuts, transport)?;
         Ok(domain.ghost_bytes())
+    }
+
+    /// Exchanges a column that was packed in this turn between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
+    pub fn copy_column_between_peers(
+        &self,
+        fluid: &(impl ColumnExchange + ?Sized),
+        (column, turn): (FluidColumn, usize),
+        cuts: &Partition,
+        transport: &mut dyn Transport,
+    ) -> Result<u64, HaltReason> {
+        self.in_pairs(&mut ColumnOf(fluid, column, turn), cuts, transport)?;
+        Ok(fluid.column_bytes())
     }
 
     /// Exchanges data with each neighbor.
@@ -118,6 +137,24 @@ impl<D: HaloExchange + ?Sized> Paired for HaloOf<'_, D> {
 
     fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         self.0.receive_ghost_updates(side, copied)
+    }
+}
+
+/// A column of a subdomain that was packed in this turn.
+struct ColumnOf<'a, D: ?Sized>(&'a D, FluidColumn, usize);
+
+impl<D: ColumnExchange + ?Sized> Paired for ColumnOf<'_, D> {
+    fn hand(&self, side: usize) -> HaloMessage {
+        self.0.hand_column(side, self.2)
+    }
+
+    fn copy(&mut self, side: usize, theirs: HaloMessage) -> Result<(HaloMessage, Option<HaloMessage>), HaltReason> {
+        let [there, here] = self.0.copy_column(side, self.2, theirs)?;
+        Ok((there, Some(here)))
+    }
+
+    fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
+        self.0.follow_column(self.1, side, copied)
     }
 }
 
@@ -220,7 +257,8 @@ impl Subdomain {
     /// Whether the halo exchange of each step copies to other GPUs. CubeCL then starts all that is queued on both, without a wait of this host.
     pub(super) fn copies_to_other_gpus(&self) -> bool {
         let has_own_gpu = matches!(self.halts().as_deref(), Some(HaltFlags::OnOwnGpus(..)));
-        has_own_gpu && !self.cuts.beside(self.rank).is_empty()
+        let of_fluids = self.fluids.as_ref().is_some_and(|fluids| fluids.copies_to_other_gpus(&self.local));
+        of_fluids || has_own_gpu && !self.cuts.beside(self.rank).is_empty()
     }
 
     /// Queues the halo exchange of a step whose flags the host will read later.
@@ -396,6 +434,10 @@ impl Subdomain {
         // Steps were taken since the last observation.
         self.local.backend.is_current = false;
         self.uncounted(|domain| compute_present_forces(&mut QueuedDomainStep::of(domain)))?;
+        if let Some(fluids) = &mut self.fluids {
+            // What was sent for that is not counted either.
+            fluids.halo_message = 0;
+        }
         let observed = self.local.observe();
         match self.uncounted(|domain| agree(domain.transport(), step_status(observed.as_ref().err(), false)))? {
             StepStatus::Failed => Err(halt(observed.err())),

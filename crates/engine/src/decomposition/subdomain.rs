@@ -135,6 +135,11 @@ impl Subdomain {
         }
     }
 
+    /// Whether GPUs take many steps of fluids without their hosts.
+    pub(super) fn fluids_step_in_batches(&self) -> bool {
+        self.fluids.as_ref().is_some_and(|fluids| fluids.steps_in_batches(&self.local))
+    }
+
     /// The step status of all subdomains, and the square of the largest displacement of a grain in a step \[m²\].
     pub(super) fn agree(&mut self, own: StepStatus) -> Result<(StepStatus, f64), HaltReason> {
         let strides = self.local.populations.grains.motion_reports.iter().map(|moved| moved.stride_square);

@@ -280,11 +280,11 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     }
 
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
-        self.send_halt_flag(halts, rank, ahead)
+        halts.send(&self.gpu, &self.flags, rank, ahead)
     }
 
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError> {
-        self.receive_halt_flag(halts, rank, ahead)
+        halts.receive(&self.gpu, &self.flags, rank, ahead)
     }
 
     fn wishes_parts(&self, host: &Populations) -> bool {

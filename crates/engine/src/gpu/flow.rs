@@ -30,7 +30,7 @@ use boundary::WallParticleMotion;
 use compact_positions::CompactPositions;
 use dfsph::GpuPressureSolver;
 use domain::FlowDomainState;
-pub(crate) use domain::{FluidColumn, FluidDomainBackend, FluidNeighbors, NoNeighbors};
+pub(crate) use domain::{ColumnExchange, FluidColumn, FluidDomainBackend, FluidNeighbors, NoNeighbors};
 use muller::GpuMuller;
 use open_boundaries::{kept_densities, kept_velocities};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
@@ -143,7 +143,7 @@ pub(crate) struct GpuFluid<C, R> {
     /// Present in decomposition-invariant runs.
     border: Option<FlowDomainState<C, R>>,
     flags: Buffer<u32>,
-    /// Flags of the grains on the same GPU: a step that halts for one halts for both. None in a subdomain, which waits for all others after each step.
+    /// Flags of the grains on the same GPU: a step that halts for one halts for both. None in a subdomain: hosts wait after each step of both.
     flags_of_grains: Option<Arc<Buffer<u32>>>,
     power: Buffer<C>,
     /// Buffers of the pressure iteration; nearly empty unless fluids are incompressible.

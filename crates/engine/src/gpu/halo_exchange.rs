@@ -1,5 +1,5 @@
-//! Halo exchange of subdomains on GPUs at every step, for grains and fluids alike: records of coordinates, and records of motion. GPUs with peer
-//! access copy these directly.
+//! Halo exchange of subdomains on GPUs at every step, for grains and fluids alike: records of coordinates, columns that only some simulations have, and
+//! records of motion. GPUs with peer access copy these directly.
 
 use super::Number;
 use crate::exchange::{DecodeError, HaltReason};
@@ -19,46 +19,65 @@ const GROUP: usize = 64;
 /// Positions and motion of the particles that are ghosts in another subdomain, in one memory, so that one copy takes all along.
 pub(super) struct PackedHalo<C, R> {
     whole: Arc<Buffer<u32>>,
-    /// Whether the subdomain halts: one word. Only grains use it.
+    /// Whether the subdomain halts: one word.
     pub halts: Buffer<u32>,
     pub coordinates: Buffer<C>,
+    /// Other columns that change in a step, such as temperatures.
+    pub columns: Vec<Buffer<C>>,
     pub motions: Buffer<R>,
 }
 
-/// The words at which coordinates and motions begin, and all words, for this many particles with this many numbers of motion each.
-fn layout<C, R>(particles: usize, numbers: usize) -> [usize; 3] {
-    let room = particles.max(1).next_multiple_of(GROUP);
-    let words = |bytes: usize| bytes / size_of::<u32>();
-    let motions = HEADER + words(RECORD * room * size_of::<C>());
-    [HEADER, motions, motions + words(numbers * room * size_of::<R>())]
+/// Number of particles for which a halo of this many has room.
+fn room_for(particles: usize) -> usize {
+    particles.max(1).next_multiple_of(GROUP)
+}
+
+/// The words of this many numbers of type T.
+fn words<T>(numbers: usize) -> usize {
+    numbers * size_of::<T>() / size_of::<u32>()
+}
+
+/// The words at which coordinates, columns and motions begin, and all words, for this many particles. Each has as many numbers in the columns as their
+/// `widths` say, and this many `numbers` of motion.
+fn layout<C, R>(particles: usize, widths: &[usize], numbers: usize) -> [usize; 4] {
+    let room = room_for(particles);
+    let columns = HEADER + words::<C>(RECORD * room);
+    let motions = columns + words::<C>(widths.iter().sum::<usize>() * room);
+    [HEADER, columns, motions, motions + words::<R>(numbers * room)]
 }
 
 impl<C: Number, R: Number> PackedHalo<C, R> {
-    /// Room for this many particles, with this many numbers of motion each. The halt flag is zero.
-    pub fn new(gpu: &Gpu, particles: usize, numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
-        let [.., all] = layout::<C, R>(particles, numbers);
-        Ok(PackedHalo::within(Arc::new(gpu.zeros(all, "domains")?), particles, numbers))
+    /// Room for this many particles with columns of these `widths`, and with this many `numbers` of motion each. The halt flag is zero.
+    pub fn new(gpu: &Gpu, particles: usize, widths: &[usize], numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
+        let [.., all] = layout::<C, R>(particles, widths, numbers);
+        Ok(PackedHalo::within(Arc::new(gpu.zeros(all, "domains")?), particles, widths, numbers))
     }
 
-    /// Words of a halo of this many particles, with this many numbers of motion each: a multiple of 64.
-    pub fn words(particles: usize, numbers: usize) -> usize {
-        let [.., all] = layout::<C, R>(particles, numbers);
+    /// Words of a halo of this many particles with columns of these `widths`, and with this many `numbers` of motion each: a multiple of 64.
+    pub fn words(particles: usize, widths: &[usize], numbers: usize) -> usize {
+        let [.., all] = layout::<C, R>(particles, widths, numbers);
         all
     }
 
     /// A halo in the memory of these words.
-    fn within(whole: Arc<Buffer<u32>>, particles: usize, numbers: usize) -> PackedHalo<C, R> {
-        PackedHalo::from_word(whole, 0, particles, numbers)
+    fn within(whole: Arc<Buffer<u32>>, particles: usize, widths: &[usize], numbers: usize) -> PackedHalo<C, R> {
+        PackedHalo::from_word(whole, 0, particles, widths, numbers)
     }
 
     /// A halo in the memory of these words, from word `first` on, a multiple of 64.
-    pub fn from_word(whole: Arc<Buffer<u32>>, first: usize, particles: usize, numbers: usize) -> PackedHalo<C, R> {
-        let [coordinates, motions, all] = layout::<C, R>(particles, numbers).map(|word| first + word);
-        let items = |from: usize, to: usize, size: usize| (to - from) * size_of::<u32>() / size;
+    pub fn from_word(whole: Arc<Buffer<u32>>, first: usize, particles: usize, widths: &[usize], numbers: usize) -> PackedHalo<C, R> {
+        let [coordinates, mut column, motions, _] = layout::<C, R>(particles, widths, numbers).map(|word| first + word);
+        let room = room_for(particles);
+        let mut columns = Vec::with_capacity(widths.len());
+        for width in widths {
+            columns.push(whole.part_from(column, width * room));
+            column += words::<C>(width * room);
+        }
         PackedHalo {
             halts: whole.part_from(first, 1),
-            coordinates: whole.part_from(coordinates, items(coordinates, motions, size_of::<C>())),
-            motions: whole.part_from(motions, items(motions, all, size_of::<R>())),
+            coordinates: whole.part_from(coordinates, RECORD * room),
+            columns,
+            motions: whole.part_from(motions, numbers * room),
             whole,
         }
     }
@@ -66,25 +85,36 @@ impl<C: Number, R: Number> PackedHalo<C, R> {
     /// Two buffers with minimal room: the data of the step before may still be on their way to another GPU.
     pub fn twice(gpu: &Gpu, numbers: usize) -> Result<[Arc<PackedHalo<C, R>>; 2], GpuError> {
         Ok([
-            Arc::new(PackedHalo::new(gpu, 1, numbers)?),
-            Arc::new(PackedHalo::new(gpu, 1, numbers)?),
+            Arc::new(PackedHalo::new(gpu, 1, &[], numbers)?),
+            Arc::new(PackedHalo::new(gpu, 1, &[], numbers)?),
         ])
     }
 
     /// The same memory for this many particles, or other memory if there is too little; the contents are lost.
-    pub fn resized(&self, gpu: &Gpu, particles: usize, numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
-        let [.., all] = layout::<C, R>(particles, numbers);
+    pub fn resized(&self, gpu: &Gpu, particles: usize, widths: &[usize], numbers: usize) -> Result<PackedHalo<C, R>, GpuError> {
+        let [.., all] = layout::<C, R>(particles, widths, numbers);
         if all <= self.whole.len() {
-            return Ok(PackedHalo::within(self.whole.clone(), particles, numbers));
+            return Ok(PackedHalo::within(self.whole.clone(), particles, widths, numbers));
         }
-        let [.., room] = layout::<C, R>(particles + particles / 4, numbers);
-        Ok(PackedHalo::within(Arc::new(gpu.zeros(room, "domains")?), particles, numbers))
+        let [.., room] = layout::<C, R>(particles + particles / 4, widths, numbers);
+        Ok(PackedHalo::within(
+            Arc::new(gpu.zeros(room, "domains")?),
+            particles,
+            widths,
+            numbers,
+        ))
     }
 
     /// Resizes both halos.
-    pub fn make_room(packed: &mut [Arc<PackedHalo<C, R>>; 2], gpu: &Gpu, particles: usize, numbers: usize) -> Result<(), GpuError> {
+    pub fn make_room(
+        packed: &mut [Arc<PackedHalo<C, R>>; 2],
+        gpu: &Gpu,
+        particles: usize,
+        widths: &[usize],
+        numbers: usize,
+    ) -> Result<(), GpuError> {
         for packed in packed {
-            *packed = Arc::new(packed.resized(gpu, particles, numbers)?);
+            *packed = Arc::new(packed.resized(gpu, particles, widths, numbers)?);
         }
         Ok(())
     }
@@ -104,12 +134,12 @@ struct ArrivedHalo<C, R> {
 }
 
 impl<C: Number, R: Number> PeerCopy<C, R> {
-    /// Copies the halo to a GPU, with this many numbers of motion of each particle.
-    fn copied(&self, numbers: usize, to: &Gpu) -> Result<ArrivedHalo<C, R>, GpuError> {
-        let [.., all] = layout::<C, R>(self.particles, numbers);
+    /// Copies the halo to a GPU, with columns of these `widths` and this many `numbers` of motion of each particle.
+    fn copied(&self, widths: &[usize], numbers: usize, to: &Gpu) -> Result<ArrivedHalo<C, R>, GpuError> {
+        let [.., all] = layout::<C, R>(self.particles, widths, numbers);
         let whole = self.gpu.copy_to(&self.packed.whole, all, to)?;
         Ok(ArrivedHalo {
-            packed: PackedHalo::within(Arc::new(whole), self.particles, numbers),
+            packed: PackedHalo::within(Arc::new(whole), self.particles, widths, numbers),
             particles: self.particles,
         })
     }
@@ -123,6 +153,8 @@ pub(super) trait HaloSource {
     type Real: Number;
     /// The GPU.
     fn gpu_of_domain(&self) -> &Gpu;
+    /// Numbers of a particle in each of the other columns that change in a step.
+    fn widths_of_columns(&self) -> Vec<usize>;
     /// Numbers of motion of a particle.
     fn numbers_of_motion(&self) -> usize;
     /// The last packed halo for the neighbor subdomain with this number.
@@ -131,7 +163,7 @@ pub(super) trait HaloSource {
     fn shown(&self, side: usize) -> usize;
     /// Number of ghosts of that subdomain's particles.
     fn followed(&self, side: usize) -> usize;
-    /// Updates these ghosts, of which there may be none, with the packed positions and motion.
+    /// Updates these ghosts, of which there may be none, with the packed positions, columns and motion.
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<Self::Coordinate, Self::Real>);
 }
 
@@ -183,7 +215,8 @@ impl<T: HaloSource> HaloExchange for T {
     }
 
     fn bytes_exchanged(&self, side: usize) -> u64 {
-        let each = RECORD * size_of::<T::Coordinate>() + self.numbers_of_motion() * size_of::<T::Real>();
+        let coordinates = RECORD + self.widths_of_columns().iter().sum::<usize>();
+        let each = coordinates * size_of::<T::Coordinate>() + self.numbers_of_motion() * size_of::<T::Real>();
         (self.shown(side) * each) as u64
     }
 
@@ -191,9 +224,9 @@ impl<T: HaloSource> HaloExchange for T {
         let theirs = halo_messages
             .downcast::<PeerCopy<T::Coordinate, T::Real>>()
             .map_err(|_| HaltReason::from(DecodeError))?;
-        let (own, numbers) = (handing(self, side), self.numbers_of_motion());
-        let there = own.copied(numbers, &theirs.gpu)?;
-        let here = theirs.copied(numbers, &own.gpu)?;
+        let (own, widths, numbers) = (handing(self, side), self.widths_of_columns(), self.numbers_of_motion());
+        let there = own.copied(&widths, numbers, &theirs.gpu)?;
+        let here = theirs.copied(&widths, numbers, &own.gpu)?;
         Ok([Box::new(there), Box::new(here)])
     }
 

@@ -49,7 +49,7 @@ pub(crate) trait GpuExecutor {
         false
     }
 
-    /// Whether exchanges within a step of grains make the GPU start what is queued.
+    /// Whether exchanges within a step make the GPU start what is queued.
     fn exchanges_set_off(&self) -> bool {
         false
     }

@@ -96,6 +96,7 @@ impl Work {
             Work::Fluids(FluidLaunch::BodyForces) => "loads of fluids on bodies",
             Work::Solve(_) => "pressures",
             Work::Exchange(Exchange::Agreement) => "flags of a batch of steps",
+            Work::Exchange(Exchange::FluidGhosts) => "ghosts of fluids",
             Work::Exchange(_) => "exchange",
         }
     }
@@ -211,6 +212,7 @@ static WEAKLY_COMPRESSIBLE: &[QueuedWork] = &[
     exchange(Exchange::ParticleVelocities, &["exchange of particle velocities"]),
     fluids(FluidLaunch::Forces, &["fluid forces", "small grains in fluids", "loads of fluids on bodies", "work of fluids", "motion of fluids"]),
     exchange(Exchange::BodyBoundaryForces, &["sum of the forces on body boundaries"]),
+    motion(Work::Exchange(Exchange::FluidGhosts), &[]),
 ];
 
 #[rustfmt::skip]

@@ -96,23 +96,18 @@ impl Simulation {
         let precision = self.whole.populations.context.settings.precision;
         let mut grains = vec![0; count];
         places.iter().for_each(|place| grains[cuts.owner(place)] += 1);
-        // Processes can exchange bytes only, and the halo exchange between GPUs covers only the motion of the grains.
+        // Processes can exchange bytes only.
         let reached = if self.whole.populations.context.settings.ranks.is_none() {
             &gpus[..]
         } else {
             &[]
         };
-        let of_grains = if self.whole.populations.diffuses() || self.whole.populations.is_bonded() {
-            &[]
-        } else {
-            reached
-        };
         let peer_exchange = peer_exchange_for(
-            of_grains,
+            reached,
             self.whole.populations.flow.is_some() || self.whole.populations.walls.has_servos() || self.whole.populations.has_loose_bodies(),
         )?;
         let fluid_peer_exchange = if of_fluids.is_some() {
-            peer_exchange_for(reached, true)?
+            peer_exchange_for(reached, false)?
         } else {
             None
         };

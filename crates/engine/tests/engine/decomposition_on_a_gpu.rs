@@ -8,6 +8,7 @@ use crate::domains_on_a_gpu::{after, started};
 use crate::gases::gas;
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
+use crate::warm::conducting;
 use seixo_engine::state::{Column, PendingState, State};
 use seixo_engine::world::{Domain, GhostSelection, HaloOverlap, LeavingPolicy, Precision, Settings, Shear};
 use seixo_engine::{Simulation, StepErrorCause, WorldError};
@@ -323,6 +324,29 @@ fn a_grain_of_any_part_stops_all_domains_at_its_step() {
         let [at_once, in_parts] = stops.map(|stop| (stop.grain, stop.step, stop.cause));
         assert_eq!(at_once, in_parts, "grain {struck}");
         world.grains.velocity[struck] = resting;
+    }
+}
+
+#[test]
+fn gpus_take_many_steps_of_bonded_and_of_warm_grains_while_no_host_waits() {
+    let steps = 60;
+    let of_ring = |domains| Settings {
+        time_step: Some(STEP),
+        ..among(domains, Precision::Mixed)
+    };
+    let bed = conducting(falling(1000, TangentialLaw::Mindlin));
+    for (what, world, [one, two]) in [
+        ("a bonded ring", ring(), [1, 2].map(of_ring)),
+        ("a warm bed", bed, [1, 2].map(|domains| among(domains, Precision::Mixed))),
+    ] {
+        let (mut whole, mut decomposed) = (bonded::after(&world, one, steps), bonded::after(&world, two, steps));
+        // Where hosts wait, they agree at least once a step.
+        let found = decomposed.decomposition().unwrap();
+        assert!(
+            found.communication.iter().all(|counts| counts.collectives < steps),
+            "{what}: {found:?}"
+        );
+        assert_same(&mut whole, &mut decomposed, what);
     }
 }
 

@@ -30,6 +30,23 @@ fn domains_on_a_gpu_exchange_within_a_step() {
 }
 
 #[test]
+fn gpus_take_many_steps_of_fluids_while_no_host_waits() {
+    let steps = 40;
+    let mut smoothed = couette();
+    smoothed.fluids.as_mut().unwrap().kinds[0].xsph = 0.5;
+    for (what, world) in [("between plates", couette()), ("with XSPH", smoothed)] {
+        let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, steps));
+        // Where hosts wait, they agree at least once a step.
+        let found = decomposed.decomposition().unwrap();
+        assert!(
+            found.communication.iter().all(|counts| counts.collectives < steps),
+            "{what}: {found:?}"
+        );
+        assert_eq!(whole.fluid(), decomposed.fluid(), "{what}");
+    }
+}
+
+#[test]
 fn ghosts_of_fluid_from_layers_of_cells_are_those_among_all_particles() {
     // A column of water that collapses in a tank, whose wall particles rest.
     let mut medium = water(44.0);

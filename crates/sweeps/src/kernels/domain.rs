@@ -204,7 +204,7 @@ pub fn unpack<R: Real, C: Real>(
 }
 
 /// Packs positions and motion of m grains: a record of coordinates, one of velocity and, with friction, one of angular velocity. The first word of
-/// `halts` becomes the halt flag for the next step.
+/// `halts` becomes the halt flag for the next step. Fluid particles are packed in the same way: position with volume, and velocity with pressure.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn show<R: Real, C: Real>(
@@ -237,7 +237,7 @@ pub fn show<R: Real, C: Real>(
     }
 }
 
-/// Updates m ghost particles from their originals, see [`show()`]. Halts the next step if the other subdomain halts.
+/// Updates m ghosts of grains or fluid particles from their originals, see [`show()`]. Halts the next step if the other subdomain halts.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn follow<R: Real, C: Real>(

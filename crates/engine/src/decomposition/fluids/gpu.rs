@@ -1,6 +1,7 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
 use super::{FluidSubdomain, sum_of_errors, tune_skin};
+use crate::decomposition::gpu::PeerExchange;
 use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
@@ -10,9 +11,11 @@ use crate::local_domain::{LocalDomain, fatal_for_fluids};
 use crate::program::Moment;
 use crate::state::Profile;
 use crate::surroundings::Surroundings;
+use crate::world::Solver;
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::motion::{LEFT_DOMAIN, SKIN_EXCEEDED};
 use seixo_transport::Transport;
+use std::sync::Arc;
 use std::time::Instant;
 
 impl FluidSubdomain {
@@ -27,6 +30,57 @@ impl FluidSubdomain {
         on_gpu(local, |remote, _, _, _| Ok(remote.share(&shared)?))
     }
 
+    /// The exchange by which GPUs take many steps of fluids without their hosts; `None` if the hosts wait for every step. All subdomains have the same
+    /// answer.
+    fn exchange_in_batches(&self, local: &LocalDomain) -> Option<Arc<PeerExchange>> {
+        let populations = &local.populations;
+        let flow = populations.flow.as_ref().filter(|flow| flow.is_on_gpu)?;
+        // The hosts exchange the forces on bodies within a step, and move servos. Grains halt at steps of their own.
+        let needs_hosts = flow.plan.solver != Solver::WeaklyCompressible
+            || flow.body_boundaries.particles() > 0
+            || populations.walls.has_servos()
+            || populations.grains_on_gpu();
+        let peer_exchange = self.peer_exchange.clone().filter(|_| !needs_hosts);
+        peer_exchange.filter(|peer_exchange| peer_exchange.halts().is_some())
+    }
+
+    /// Whether GPUs take many steps of fluids without their hosts.
+    pub fn steps_in_batches(&self, local: &LocalDomain) -> bool {
+        self.exchange_in_batches(local).is_some()
+    }
+
+    /// Whether the halo exchange of each step of a batch copies to other GPUs.
+    pub fn copies_to_other_gpus(&self, local: &LocalDomain) -> bool {
+        let peer_exchange = self.exchange_in_batches(local);
+        let has_own_gpu = peer_exchange.is_some_and(|peer_exchange| peer_exchange.halts().is_some_and(|halts| halts.gpus().is_some()));
+        has_own_gpu && !self.cuts.beside(self.rank).is_empty()
+    }
+
+    /// Queues the halo exchange of a step whose flags the hosts will read later, if there is one. With the halo goes whether this subdomain halts.
+    pub fn queue_halo_exchange(&mut self, ahead: u32, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
+        let Some(peer_exchange) = self.exchange_in_batches(local) else {
+            return Ok(());
+        };
+        let rank = self.rank;
+        on_gpu(local, |remote, flow, _, _| {
+            remote.place_for_next_step(flow, ahead);
+            Ok(())
+        })?;
+        // Halt flags come with the halos, but only from neighbors.
+        if let Some(halts) = peer_exchange.halts().filter(|_| !self.cuts.are_all_neighbors()) {
+            let all_domains_reported = on_gpu(local, |remote, _, _, _| Ok(remote.send_halt(halts, rank, ahead)?))?;
+            if all_domains_reported {
+                transport.gather(Vec::new())?;
+            }
+            on_gpu(local, |remote, _, _, _| Ok(remote.receive_halts(halts, rank, ahead)?))?;
+        }
+        self.halo_message += on_gpu(local, |remote, _, _, _| {
+            remote.pack_queued_halo(ahead);
+            peer_exchange.copy_between_peers(remote, &self.cuts, transport)
+        })?;
+        Ok(())
+    }
+
     /// Loads bodies with the forces of fluids in all subdomains, after a step or for an observation; does nothing if no body is coupled to fluids.
     pub fn load_bodies_on_gpu(&self, moment: Moment, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         let own = on_gpu(local, |remote, _, _, _| Ok(remote.boundary_forces()?))?;
@@ -37,40 +91,40 @@ impl FluidSubdomain {
 
     /// Exchanges a column of fluid that two subdomains have.
     pub fn exchange_column_on_gpu(
-        &self,
+        &mut self,
         column: FluidColumn,
         local: &mut LocalDomain,
         transport: &mut dyn Transport,
     ) -> Result<(), HaltReason> {
-        on_gpu(local, |remote, _, _, _| {
-            NeighborGpus {
-                beside: self.cuts.beside(self.rank),
-                transport,
-            }
-            .exchange(remote, column)
-        })
+        let mut others = NeighborGpus { fluids: self, transport };
+        on_gpu(local, |remote, _, _, _| others.exchange(remote, column))
     }
 
     /// Solves for the pressures of incompressible fluids together with the other subdomains.
-    pub fn project_on_gpu(&self, constraint: Constraint, local: &mut LocalDomain, transport: &mut dyn Transport) -> Result<(), HaltReason> {
-        let mut others = NeighborGpus {
-            beside: self.cuts.beside(self.rank),
-            transport,
-        };
+    pub fn project_on_gpu(
+        &mut self,
+        constraint: Constraint,
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<(), HaltReason> {
+        let mut others = NeighborGpus { fluids: self, transport };
         on_gpu(local, |remote, flow, _, _| remote.solve(flow, constraint, &mut others))
     }
 
-    /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. If fluid that
-    /// left is taken away next, which lists it again, `takes_away` is set. Returns how many particles migrated to other subdomains, and the flags that
-    /// the motion raised in any.
+    /// After the motion of fluid: updates the ghosts of all subdomains, or rebuilds their neighbor lists if those of one are out of date. After a batch
+    /// of steps the ghosts are up to date, and the clock goes up to there. If fluid that left is taken away next, which lists it again, `takes_away` is
+    /// set. Returns how many particles migrated to other subdomains, and the flags that the motion raised in any.
     pub fn follow_motion_on_gpu(
         &mut self,
         takes_away: bool,
         local: &mut LocalDomain,
         transport: &mut dyn Transport,
     ) -> Result<(u64, u32), HaltReason> {
-        let by_messages = self.peer_exchange.is_none();
+        let (by_messages, in_batches) = (self.peer_exchange.is_none(), self.steps_in_batches(local));
         let moved = on_gpu(local, |remote, flow, _, profile| Ok(remote.close(flow, profile, by_messages)?))?;
+        if in_batches {
+            local.populations.pass_time(moved.taken);
+        }
         let raised = raised_anywhere(moved.raised, transport)?;
         let fatal = fatal_for_fluids(local.populations.leaving());
         if moved.raised & fatal != 0 {
@@ -83,7 +137,9 @@ impl FluidSubdomain {
         if raised & SKIN_EXCEEDED != 0 && !is_lost {
             return Ok((self.migrate_on_gpu(local, transport)?, raised));
         }
-        self.update_ghosts_on_gpu(moved.messages, local, transport)?;
+        if !in_batches {
+            self.update_ghosts_on_gpu(moved.messages, local, transport)?;
+        }
         Ok((0, raised))
     }
 
@@ -172,15 +228,30 @@ impl FluidSubdomain {
 
 /// The neighbors of a subdomain on GPUs: each has ghosts of the other's particles.
 struct NeighborGpus<'a> {
-    beside: &'a [usize],
+    fluids: &'a mut FluidSubdomain,
     transport: &'a mut dyn Transport,
 }
 
 impl FluidNeighbors for NeighborGpus<'_> {
     fn exchange(&mut self, fluid: &dyn FluidDomainBackend, column: FluidColumn) -> Result<(), HaltReason> {
-        let messages = fluid.column_messages(column)?;
-        let reported = exchange(self.transport, self.beside, messages)?;
-        fluid.receive_column(column, &reported)
+        let FluidSubdomain {
+            cuts,
+            rank,
+            peer_exchange,
+            halo_message,
+            columns_sent,
+            ..
+        } = &mut *self.fluids;
+        let Some(peer_exchange) = peer_exchange else {
+            let messages = fluid.column_messages(column)?;
+            let reported = exchange(self.transport, cuts.beside(*rank), messages)?;
+            return fluid.receive_column(column, &reported);
+        };
+        let turn = *columns_sent % 2;
+        *columns_sent += 1;
+        fluid.pack_column(column, turn);
+        *halo_message += peer_exchange.copy_column_between_peers(fluid, (column, turn), cuts, self.transport)?;
+        Ok(())
     }
 
     fn sum(&mut self, own: IterationError) -> Result<IterationError, HaltReason> {

@@ -108,6 +108,8 @@ impl Executor for DomainStep<'_> {
                 self.fluid_lists(self.raised & reasons, removes, failure)
             }
             Exchange::LostFluid => self.fluid_lists(self.raised & LEFT_DOMAIN, true, failure),
+            // On the CPU, they follow with the agreement on lists.
+            Exchange::FluidGhosts => Ok(()),
             Exchange::WallPressures => self
                 .domain
                 .with_fluids(|fluids, local, transport| fluids.exchange_wall_pressures(local, transport)),

@@ -69,6 +69,10 @@ impl QueuedDomainStep<'_> {
     fn close(&mut self) -> Result<(), HaltReason> {
         let domain = &mut *self.domain;
         self.all = StepStatus::Fine;
+        if domain.fluids_step_in_batches() {
+            // Their flags say how many steps were taken.
+            return Ok(());
+        }
         if !domain.local.populations.grains_on_gpu() {
             domain.local.populations.pass_time(1);
             let sent = domain.local.send_servos();
@@ -134,7 +138,7 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn batch(&mut self, wished: u64) -> Result<u64, HaltReason> {
-        let batch = if self.domain.halts().is_some() {
+        let batch = if self.domain.halts().is_some() || self.domain.fluids_step_in_batches() {
             self.domain.least(wished)?
         } else {
             1
@@ -163,6 +167,13 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 if self.domain.local.host_waits_for_fluids() {
                     let opened = self.domain.local.open_fluids(1);
                     opened.map_err(|error| self.stop(error))?;
+                }
+            }
+            Exchange::FluidGhosts => {
+                if let Moment::Step(ahead) = moment {
+                    self.end_measurement()?;
+                    self.domain
+                        .with_fluids(|fluids, local, transport| fluids.queue_halo_exchange(ahead, local, transport))?;
                 }
             }
             Exchange::FluidLists(takes_away) => {

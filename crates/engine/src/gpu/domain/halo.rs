@@ -2,7 +2,7 @@
 
 use super::ghosts::PackedGhosts;
 use super::joint_halo::JointHalo;
-use super::migration::{MigratingColumns, enclose_all, unfold_all, widths_of, with_reserve};
+use super::migration::{enclose_all, unfold_all, widths_of, with_reserve};
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
@@ -31,14 +31,12 @@ pub(super) struct HaloSide<C, R> {
     /// Indices of the ghosts of its grains, and their number.
     pub ghosts: Buffer<u32>,
     pub followed_ghosts: usize,
-    /// Packed positions and motion of the owned grains, for this step and the one before.
+    /// Packed positions, motion and [changing columns](GpuGrains::changing) of the owned grains, for this step and the one before.
     pub packed: [Arc<PackedHalo<C, R>>; 2],
     /// These, and what comes in return, for steps in parts on GPUs of their own.
     pub joint: Option<JointHalo<C, R>>,
-    /// See [`GpuGrains::changing`].
-    pub belongings: MigratingColumns<C>,
+    /// What comes for the ghosts, as received in a message.
     reported: PackedHalo<C, R>,
-    sent_columns: MigratingColumns<C>,
 }
 
 /// Downloads of the grains that are ghosts in another subdomain, in progress.
@@ -62,25 +60,21 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, 2 * RECORD)?,
             joint: None,
-            belongings: MigratingColumns::new(),
-            reported: PackedHalo::new(gpu, 1, 2 * RECORD)?,
-            sent_columns: MigratingColumns::new(),
+            reported: PackedHalo::new(gpu, 1, &[], 2 * RECORD)?,
         })
     }
 
     /// Makes room for the data that this side sends and receives at every step. `widths` are the values per grain of the columns that change.
     pub fn make_room(&mut self, gpu: &Gpu, widths: &[usize]) -> Result<(), GpuError> {
-        self.belongings.make_room(gpu, self.shown, widths)?;
-        self.sent_columns.make_room(gpu, self.followed_ghosts, widths)?;
-        PackedHalo::make_room(&mut self.packed, gpu, self.shown, 2 * RECORD)?;
-        self.reported = self.reported.resized(gpu, self.followed_ghosts, 2 * RECORD)?;
+        PackedHalo::make_room(&mut self.packed, gpu, self.shown, widths, 2 * RECORD)?;
+        self.reported = self.reported.resized(gpu, self.followed_ghosts, widths, 2 * RECORD)?;
         Ok(())
     }
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Packs positions and motion of the owned grains that are ghosts elsewhere, after the step that was queued `ahead` steps after the host's clock, and
-    /// the flag whether this subdomain halts then.
+    /// Packs positions, motion and changing columns of the owned grains that are ghosts elsewhere, after the step that was queued `ahead` steps after the
+    /// host's clock, and the flag whether this subdomain halts then.
     pub(in crate::gpu) fn show(&mut self, ahead: u32) {
         let parity = ahead & 1;
         self.border.iter_mut().for_each(|border| border.parity = parity);
@@ -104,7 +98,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.kind.frictional,
             );
             if side.shown > 0 {
-                side.belongings.gather(&self.gpu, &self.changing(), &side.own, side.shown);
+                for ((column, width), packed) in self.changing().into_iter().zip(&packed.columns) {
+                    self.gpu.gather(column, &side.own, side.shown, width, packed);
+                }
             }
         }
     }
@@ -126,9 +122,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
             self.gpu.write_part(&side.reported.coordinates, 0, &coordinates);
             self.gpu.write_part(&side.reported.motions, 0, &motions);
+            for (column, numbers) in side.reported.columns.iter().zip(&belongings) {
+                self.gpu.write_part(column, 0, numbers);
+            }
             self.update_ghosts(k, &side.reported);
-            side.sent_columns
-                .scatter(&self.gpu, &belongings, &side.ghosts, side.followed_ghosts, &self.changing());
         }
         Ok(())
     }
@@ -139,10 +136,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let sides = self.sides().iter().filter(|_| by_messages);
         let readback = |side: &HaloSide<C, R>| {
             let packed = &side.packed[self.now];
+            let columns = packed.columns.iter().zip(&widths);
             HaloReadback {
                 coordinates: copies.add(&packed.coordinates, 0..RECORD * side.shown),
                 motions: copies.add(&packed.motions, 0..numbers * side.shown),
-                belongings: side.belongings.ask(copies, side.shown, &widths),
+                belongings: columns.map(|(column, width)| copies.add(column, 0..width * side.shown)).collect(),
             }
         };
         sides.map(readback).collect()
@@ -187,6 +185,10 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
         &self.gpu
     }
 
+    fn widths_of_columns(&self) -> Vec<usize> {
+        widths_of(&self.changing())
+    }
+
     fn numbers_of_motion(&self) -> usize {
         if self.kind.frictional { 2 * RECORD } else { RECORD }
     }
@@ -224,5 +226,8 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
             border.parity,
             self.kind.frictional,
         );
+        for ((column, width), packed) in self.changing().into_iter().zip(&packed.columns) {
+            self.gpu.scatter(packed, &side.ghosts, side.followed_ghosts, width, column);
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
 //! or an error. Neighbors get them with the halo; this transfer is for the others, and for steps in parts, whose halo leaves before all is computed.
 
-use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
-use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::domain::{receive_halts, send_halt};
 
 /// Transfer of halt flags between GPUs, before the next step begins there.
@@ -42,29 +40,34 @@ impl HaltFlags {
             HaltFlags::OnOwnGpus(_, words) => (&words[domain], 0, 1),
         }
     }
-}
 
-impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Sends to the other subdomains whether this one halts after the step that was queued `ahead` steps after the host's clock. Returns whether all
-    /// must have sent before any receives.
-    pub(super) fn send_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
-        let ((count, dim), (words, domain, domains)) = (units(1), halts.words(rank));
-        let flags = self.flags.argument();
-        send_halt::launch(self.gpu.client(), count, dim, flags, words.argument(), domain, domains, ahead & 1);
-        match halts {
+    /// Sends to the other subdomains whether that of this rank on this GPU halts after the step that was queued `ahead` steps after the host's clock, by
+    /// its `flags`. Returns whether all must have sent before any receives.
+    pub fn send(&self, gpu: &Gpu, flags: &Buffer<u32>, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        let ((count, dim), (words, domain, domains)) = (units(1), self.words(rank));
+        send_halt::launch(
+            gpu.client(),
+            count,
+            dim,
+            flags.argument(),
+            words.argument(),
+            domain,
+            domains,
+            ahead & 1,
+        );
+        match self {
             HaltFlags::OnOneGpu(_) => Ok(true),
-            HaltFlags::OnOwnGpus(all, _) => self.gpu.start_sum(words, words, words.len(), all).map(|()| false),
+            HaltFlags::OnOwnGpus(all, _) => gpu.start_sum(words, words, words.len(), all).map(|()| false),
         }
     }
 
-    /// Receives whether any subdomain halts after that step.
-    pub(super) fn receive_halt_flag(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError> {
-        if let HaltFlags::OnOwnGpus(..) = halts {
-            self.gpu.await_sums()?;
+    /// Receives into the `flags` of this subdomain whether any halts after that step. Launches later than this wait for it.
+    pub fn receive(&self, gpu: &Gpu, flags: &Buffer<u32>, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        if let HaltFlags::OnOwnGpus(..) = self {
+            gpu.await_sums()?;
         }
-        let ((count, dim), (words, _, domains)) = (units(1), halts.words(rank));
-        let flags = self.flags.argument();
-        receive_halts::launch(self.gpu.client(), count, dim, words.argument(), flags, domains, ahead & 1);
+        let ((count, dim), (words, _, domains)) = (units(1), self.words(rank));
+        receive_halts::launch(gpu.client(), count, dim, words.argument(), flags.argument(), domains, ahead & 1);
         Ok(())
     }
 }

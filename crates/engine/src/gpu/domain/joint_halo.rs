@@ -33,16 +33,16 @@ pub(super) struct JointHalo<C, R> {
 }
 
 impl<C: Number, R: Number> JointHalo<C, R> {
-    /// Room for the halo of `shown` own particles and for that of `followed` ghosts, with this many numbers of motion each. Uses the memory of the halo
-    /// before, if that is large enough.
+    /// Room for the halo of `shown` own particles and for that of `followed` ghosts, with columns of these `widths` and this many `numbers` of motion
+    /// each. Uses the memory of the halo before, if that is large enough.
     pub fn new(
         gpu: &Gpu,
         before: Option<JointHalo<C, R>>,
         pair: HaloPair,
         [shown, followed]: [usize; 2],
-        numbers: usize,
+        (widths, numbers): (&[usize], usize),
     ) -> Result<JointHalo<C, R>, GpuError> {
-        let [own, theirs] = [shown, followed].map(|particles| PackedHalo::<C, R>::words(particles, numbers));
+        let [own, theirs] = [shown, followed].map(|particles| PackedHalo::<C, R>::words(particles, widths, numbers));
         let (own_at, theirs_at) = if pair.is_first { (0, own) } else { (theirs, 0) };
         let words = own + theirs;
         let (given, sums) = match before.filter(|before| before.given.len() >= words) {
@@ -54,8 +54,8 @@ impl<C: Number, R: Number> JointHalo<C, R> {
         };
         gpu.clear(&given);
         Ok(JointHalo {
-            packed: Arc::new(PackedHalo::from_word(given.clone(), own_at, shown, numbers)),
-            arrived: PackedHalo::from_word(sums.clone(), theirs_at, followed, numbers),
+            packed: Arc::new(PackedHalo::from_word(given.clone(), own_at, shown, widths, numbers)),
+            arrived: PackedHalo::from_word(sums.clone(), theirs_at, followed, widths, numbers),
             given,
             sums,
             words,
@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn the_sum_of_two_memories_has_both_halos() {
         let gpu = Gpu::open(None).unwrap();
-        let (shown, followed, numbers) = (3, 70, 8);
+        let (shown, followed, widths, numbers) = (3, 70, [1, 4], 8);
         let new = |is_first: bool, counts: [usize; 2], before: Option<JointHalo<f64, f32>>| {
             let pair = HaloPair {
                 gpus: [gpu.clone(), gpu.clone()],
                 is_first,
             };
-            JointHalo::<f64, f32>::new(&gpu, before, pair, counts, numbers).unwrap()
+            JointHalo::<f64, f32>::new(&gpu, before, pair, counts, (&widths, numbers)).unwrap()
         };
         // The second one takes over memory that has other contents.
         let larger = new(false, [200, 100], None);
@@ -96,17 +96,26 @@ mod tests {
             let coordinates: Vec<f64> = (0..halo.packed.coordinates.len()).map(|k| sign * (0.1 + k as f64)).collect();
             let motions: Vec<f32> = (0..halo.packed.motions.len()).map(|k| sign as f32 * (0.3 + k as f32)).collect();
             gpu.write(&halo.packed.coordinates, &coordinates);
+            let of_column = |column: &Buffer<f64>| -> Vec<f64> { (0..column.len()).map(|k| sign * (0.2 + k as f64)).collect() };
+            let columns: Vec<Vec<f64>> = halo.packed.columns.iter().map(of_column).collect();
             gpu.write(&halo.packed.motions, &motions);
+            for (column, numbers) in halo.packed.columns.iter().zip(&columns) {
+                gpu.write(column, numbers);
+            }
             gpu.write(&halo.packed.halts, &[5]);
-            packed.push((coordinates, motions));
+            packed.push((coordinates, columns, motions));
             for (sum, word) in sums.iter_mut().zip(gpu.download(&halo.given).unwrap()) {
                 *sum = sum.wrapping_add(word);
             }
         }
         packed.reverse();
-        for (halo, (coordinates, motions)) in halos.iter().zip(packed) {
+        for (halo, (coordinates, columns, motions)) in halos.iter().zip(packed) {
             gpu.write_part(&halo.sums, 0, &sums);
             assert_eq!(gpu.download(&halo.arrived.coordinates).unwrap(), coordinates);
+            assert_eq!(halo.arrived.columns.len(), widths.len());
+            for (column, numbers) in halo.arrived.columns.iter().zip(columns) {
+                assert_eq!(gpu.download(column).unwrap(), numbers);
+            }
             assert_eq!(gpu.download(&halo.arrived.motions).unwrap(), motions);
             assert_eq!(gpu.download(&halo.arrived.halts).unwrap(), [5]);
         }

@@ -124,14 +124,6 @@ impl<C: Number> MigratingColumns<C> {
             gpu.scatter(room, places, m, *width, column);
         }
     }
-
-    /// Writes the received values of m grains at these indices into each column.
-    pub fn scatter(&self, gpu: &Gpu, numbers: &[Vec<C>], places: &Buffer<u32>, m: usize, columns: &[MigratingColumn<'_, C>]) {
-        for (((column, width), room), numbers) in columns.iter().zip(&self.0).zip(numbers) {
-            gpu.write_part(room, 0, numbers);
-            gpu.scatter(room, places, m, *width, column);
-        }
-    }
 }
 
 /// Appends the downloaded values to a message.

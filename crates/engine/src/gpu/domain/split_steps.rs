@@ -182,7 +182,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// As [`super::DomainBackend::split_steps`].
     pub(super) fn list_parts(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
-        let (gpu, n, numbers) = (self.gpu.clone(), self.n, self.numbers_of_motion());
+        let (gpu, n, widths, numbers) = (self.gpu.clone(), self.n, self.widths_of_columns(), self.numbers_of_motion());
         let DomainState { split, sides, .. } = self.border();
         if !splits {
             sides.iter_mut().for_each(|side| side.joint = None);
@@ -192,7 +192,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         for (side, pair) in sides.iter_mut().zip(pairs) {
             let (before, counts) = (side.joint.take(), [side.shown, side.followed_ghosts]);
             side.joint = match pair {
-                Some(pair) => Some(JointHalo::new(&gpu, before, pair, counts, numbers)?),
+                Some(pair) => Some(JointHalo::new(&gpu, before, pair, counts, (&widths, numbers))?),
                 None => None,
             };
         }

@@ -87,6 +87,7 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let ahead = if self.is_incompressible() { 0 } else { batch };
         self.send_poses(surroundings, now, ahead);
         self.send_containers(host, surroundings, now, batch);
+        self.forget_exchanged_halos();
         self.gpu.clear(&self.flags);
         self.opened = Some(PendingFluidSteps {
             now: self.now,
@@ -106,8 +107,12 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let is_incompressible = self.is_incompressible();
         match launch {
             FluidLaunch::Boundaries => {
-                self.place_boundaries(host, parity, advance);
-                if advance && self.is_decomposed() && !is_incompressible {
+                // In a subdomain, the exchange of the step before placed them.
+                let are_placed = self.is_decomposed() && matches!(moment, Moment::Step(ahead) if ahead > 0);
+                if !are_placed {
+                    self.place_boundaries(host, parity, advance);
+                }
+                if advance && self.is_decomposed() && !are_placed && !is_incompressible {
                     // Walls had these poses already at the end of the step before, and what moved too far was listed again. The flags are cleared,
                     // since no subdomain may halt alone within a step.
                     self.gpu.clear(&self.flags);
@@ -160,7 +165,8 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let Some(queued) = self.opened.as_ref().map(|opened| opened.queued) else {
             return Ok(FinishedSteps::default());
         };
-        if !self.is_incompressible() {
+        let has_exchanged = self.has_exchanged_halos();
+        if !self.is_incompressible() && !has_exchanged {
             // After the last step, walls and bodies may be too far from their listed positions.
             self.place_boundaries(host, queued & 1, true);
         }
@@ -168,7 +174,11 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         let mut copies = self.gpu.copies();
         let flags = copies.add(&self.flags, 0..FLAGS);
         let load = self.request_loads(&mut copies);
-        let halo = self.request_halo(&mut copies, by_messages);
+        let halo = if has_exchanged {
+            Vec::new()
+        } else {
+            self.request_halo(&mut copies, by_messages)
+        };
         let arrived = copies.wait()?;
         Self::receive_loads(host, &arrived, load);
         let (raised, taken) = self.count_queued(&arrived.take(flags), profile);

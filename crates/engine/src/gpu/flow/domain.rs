@@ -6,14 +6,14 @@
 //! again. The GPU does this itself, as for grains.
 
 mod boundary_forces;
+mod columns;
 mod ghosts;
 mod halo;
 
-use super::muller::GpuMuller;
 use super::{GpuFluid, body_in_lists};
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, enclose, unfold};
 use crate::flow::{Flow, IterationError};
-use crate::gpu::domain::RESERVE;
+use crate::gpu::domain::{HaltFlags, RESERVE};
 use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
 use crate::gpu::neighbor_lists::make_room;
@@ -22,6 +22,7 @@ use crate::search::ListCounts;
 use crate::surroundings::Surroundings;
 use crate::world::GhostSelection;
 use boundary_forces::BoundaryForces;
+pub(crate) use columns::{ColumnExchange, FluidColumn};
 use halo::HaloSide;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
@@ -46,6 +47,8 @@ pub(super) struct FlowDomainState<C, R> {
     place_of: Buffer<u32>,
     sides: Vec<HaloSide<C, R>>,
     parcel: MigrationBuffer<C, R>,
+    /// Parity of the last queued step after which the halo was packed for other GPUs. None if the host waits for every step.
+    queued_parity: Option<u32>,
     /// Forces on body boundary particles, if these may be in several subdomains.
     boundary_forces: Option<BoundaryForces<R>>,
 }
@@ -72,21 +75,6 @@ struct PackedParticles {
     fluid: Vec<u32>,
 }
 
-/// A column of records that subdomains exchange within a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FluidColumn {
-    /// Velocities of particles that drift through the flow.
-    ParticleVelocities,
-    /// Densities of Müller's solver.
-    Densities,
-    /// Velocities of Müller's solver after forces.
-    DrivenVelocities,
-    /// Velocities before pressures, or accelerations by pressures, of incompressible fluids.
-    Moving,
-    /// Pressures of incompressible fluids.
-    Pressures,
-}
-
 /// The other subdomains of a fluid on a GPU.
 pub(crate) trait FluidNeighbors {
     /// Exchanges a column of the fluid that two subdomains have.
@@ -109,13 +97,25 @@ impl FluidNeighbors for NoNeighbors {
 }
 
 /// Fluids of a subdomain on a GPU, independent of their precision. Messages go to the neighbor subdomains and come from them, in their order.
-pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange {
+pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchange {
     /// Takes over the shared fluid, by its indices before the upload.
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError>;
     /// A message with the forces on the own body boundary particles. `None` if no body is coupled to fluids.
     fn boundary_forces(&self) -> Result<Option<Vec<u8>>, GpuError>;
     /// Loads bodies with the forces on all body boundary particles, from the messages of all subdomains. After a step it `adds_up` their power.
     fn load_bodies(&mut self, host: &mut Flow, messages: &[Vec<u8>], adds_up: bool) -> Result<(), HaltReason>;
+    /// Places wall particles for the step after that which was queued `ahead` steps after the host's clock. If one is too far from its listed position,
+    /// this subdomain halts before that step.
+    fn place_for_next_step(&self, host: &Flow, ahead: u32);
+    /// Sends to the other subdomains whether this one halts before that step. Returns whether all must have sent before any receives.
+    fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError>;
+    /// Receives whether any subdomain halts before that step. Launches later than this wait for it.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
+    /// Packs the halo for other GPUs, with the flag whether this subdomain halts before that step.
+    fn pack_queued_halo(&mut self, ahead: u32);
     /// Packs the halo of a step that went on after it was closed. Returns messages if `by_messages`; otherwise peers copy the packed halo.
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError>;
     /// Messages with a column of the fluid that is ghosts elsewhere.
@@ -155,6 +155,7 @@ impl<C: Number, R: Number> FlowDomainState<C, R> {
             known: 0,
             place_of: gpu.zeros(if is_decomposed { n } else { RECORD }, "domains")?,
             sides: Vec::new(),
+            queued_parity: None,
             boundary_forces: if is_decomposed { BoundaryForces::new(gpu, host)? } else { None },
             parcel: MigrationBuffer::new(gpu)?,
         }))
@@ -276,18 +277,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             words: [&self.id, &self.kind],
             coordinates: [&self.position[now], &self.half_velocity, &self.thermal, &self.reference],
             motions: std::iter::once(&self.flowing[now]).chain(motion).chain(rate).collect(),
-        }
-    }
-
-    /// A column that subdomains exchange within a step.
-    fn column(&self, column: FluidColumn) -> &Buffer<R> {
-        let of_muller = |column: fn(&GpuMuller<C, R>) -> &Buffer<R>| self.muller.as_ref().map_or(&self.seen, column);
-        match column {
-            FluidColumn::ParticleVelocities => &self.motion,
-            FluidColumn::Densities => of_muller(|muller| &muller.dense),
-            FluidColumn::DrivenVelocities => of_muller(|muller| &muller.driven),
-            FluidColumn::Moving => &self.projecting.moving,
-            FluidColumn::Pressures => &self.projecting.solving,
         }
     }
 
@@ -447,6 +436,23 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         Ok(self.sum_boundary_forces(host, messages, adds_up)?)
     }
 
+    fn place_for_next_step(&self, host: &Flow, ahead: u32) {
+        self.place_boundaries(host, (ahead + 1) & 1, true);
+    }
+
+    fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        halts.send(&self.gpu, &self.flags, rank, ahead)
+    }
+
+    fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        halts.receive(&self.gpu, &self.flags, rank, ahead)
+    }
+
+    fn pack_queued_halo(&mut self, ahead: u32) {
+        self.border_mut().queued_parity = Some(ahead & 1);
+        self.show();
+    }
+
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError> {
         let mut copies = self.gpu.copies();
         let halo = self.request_halo(&mut copies, by_messages);
@@ -457,36 +463,11 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     }
 
     fn column_messages(&self, column: FluidColumn) -> Result<Vec<Vec<u8>>, GpuError> {
-        let (column, mut copies) = (self.column(column), self.gpu.copies());
-        let tickets: Vec<Ticket<R>> = self
-            .border()
-            .sides
-            .iter()
-            .map(|side| {
-                self.gpu.gather(column, &side.own, side.shown, RECORD, &side.column);
-                copies.add(&side.column, 0..RECORD * side.shown)
-            })
-            .collect();
-        let arrived = copies.wait()?;
-        let message = |ticket: Ticket<R>| {
-            let mut message = Vec::new();
-            enclose(&mut message, &arrived.take(ticket));
-            message
-        };
-        Ok(tickets.into_iter().map(message).collect())
+        self.messages_with_column(column)
     }
 
     fn receive_column(&self, column: FluidColumn, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
-        let column = self.column(column);
-        for (side, message) in self.border().sides.iter().zip(messages) {
-            let m = side.followed_ghosts;
-            let records = columns_of::<R>(&mut &message[..], 1, RECORD * m)?;
-            if m > 0 {
-                self.gpu.write_part(&side.reported.motions, 0, &records[0]);
-                self.gpu.scatter(&side.reported.motions, &side.ghosts, m, RECORD, column);
-            }
-        }
-        Ok(())
+        self.follow_column_messages(column, messages)
     }
 
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

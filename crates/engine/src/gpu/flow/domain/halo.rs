@@ -7,8 +7,9 @@ use crate::exchange::enclose;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::neighbor_lists::make_room;
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::domain::{follow, show};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
 
@@ -22,8 +23,8 @@ pub(super) struct HaloSide<C, R> {
     pub followed_ghosts: usize,
     /// Packed records of owned fluid: position with volume, and velocity with pressure, for this step and the one before.
     pub packed: [Arc<PackedHalo<C, R>>; 2],
-    /// Packed records of a column that is sent within a step.
-    pub column: Buffer<R>,
+    /// Packed records of a column that is sent within a step, in two turns.
+    pub columns: [Arc<Buffer<R>>; 2],
     /// The same records for the ghosts, as received in a message.
     pub reported: PackedHalo<C, R>,
     /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
@@ -42,8 +43,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, RECORD)?,
-            column: gpu.buffer(RECORD, "domains")?,
-            reported: PackedHalo::new(gpu, 1, RECORD)?,
+            columns: [Arc::new(gpu.buffer(RECORD, "domains")?), Arc::new(gpu.buffer(RECORD, "domains")?)],
+            reported: PackedHalo::new(gpu, 1, &[], RECORD)?,
             outgoing: Arc::new(MigrationBuffer::new(gpu)?),
             outgoing_kinds: Arc::default(),
             incoming: None,
@@ -58,8 +59,12 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.own, own.len(), "domains")?;
         gpu.write_part(&self.own, 0, own);
         self.shown = own.len();
-        make_room(gpu, &mut self.column, RECORD * self.shown, "domains")?;
-        PackedHalo::make_room(&mut self.packed, gpu, self.shown, RECORD)
+        for column in &mut self.columns {
+            if column.len() < RECORD * self.shown {
+                *column = Arc::new(gpu.buffer(RECORD * (self.shown + self.shown / 4), "domains")?);
+            }
+        }
+        PackedHalo::make_room(&mut self.packed, gpu, self.shown, &[], RECORD)
     }
 
     /// From now on these ghosts are updated with its fluid.
@@ -67,7 +72,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.ghosts, copies.len(), "domains")?;
         gpu.write_part(&self.ghosts, 0, copies);
         self.followed_ghosts = copies.len();
-        self.reported = self.reported.resized(gpu, self.followed_ghosts, RECORD)?;
+        self.reported = self.reported.resized(gpu, self.followed_ghosts, &[], RECORD)?;
         Ok(())
     }
 }
@@ -76,21 +81,56 @@ impl<C: Number, R: Number> HaloSide<C, R> {
 pub(in crate::gpu::flow) type HaloReadback<C, R> = (Ticket<C>, Ticket<R>);
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
+    /// Whether the steps that are queued exchanged their halos, so that the host need not.
+    pub(in crate::gpu::flow) fn has_exchanged_halos(&self) -> bool {
+        self.border.as_ref().is_some_and(|border| border.queued_parity.is_some())
+    }
+
+    /// The next steps that are queued have exchanged no halos yet.
+    pub(in crate::gpu::flow) fn forget_exchanged_halos(&mut self) {
+        self.border.iter_mut().for_each(|border| border.queued_parity = None);
+    }
+
+    /// Parity of the step whose halo is exchanged. Where the host waits for every step, this is the only one of its batch.
+    fn parity_of_halo(&self) -> u32 {
+        self.border().queued_parity.unwrap_or(0)
+    }
+
+    /// Packs the fluid that is ghosts elsewhere, and the flag whether this subdomain halts.
+    pub(super) fn show(&self) {
+        let now = self.now;
+        for side in self.border.as_ref().map_or(&[][..], |border| &border.sides) {
+            let (count, dim) = units(side.shown.max(1));
+            // Fluid has no angular velocity: in place of it, these records are not read.
+            show::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                side.own.argument(),
+                self.position[now].records(),
+                self.flowing[now].records(),
+                self.seen.records(),
+                self.flags.argument(),
+                side.packed[now].coordinates.records(),
+                side.packed[now].motions.records(),
+                side.packed[now].halts.argument(),
+                side.shown as u32,
+                self.parity_of_halo(),
+                false,
+            );
+        }
+    }
+
     /// Packs the fluid that is ghosts elsewhere, and requests its download if it is sent by messages.
     pub(in crate::gpu::flow) fn request_halo(&self, copies: &mut Copies, by_messages: bool) -> Vec<HaloReadback<C, R>> {
-        let (gpu, now) = (&self.gpu, self.now);
+        self.show();
         let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
-        let mut halo = Vec::new();
-        for side in sides {
-            let packed = &side.packed[now];
-            gpu.gather(&self.position[now], &side.own, side.shown, RECORD, &packed.coordinates);
-            gpu.gather(&self.flowing[now], &side.own, side.shown, RECORD, &packed.motions);
-            if by_messages {
-                let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
-                halo.push((places, copies.add(&packed.motions, 0..RECORD * side.shown)));
-            }
-        }
-        halo
+        let readback = |side: &HaloSide<C, R>| {
+            let packed = &side.packed[self.now];
+            let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
+            (places, copies.add(&packed.motions, 0..RECORD * side.shown))
+        };
+        sides.iter().filter(|_| by_messages).map(readback).collect()
     }
 
     /// The messages of the halo, once it has arrived.
@@ -113,6 +153,10 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuFluid<C, R> {
         &self.gpu
     }
 
+    fn widths_of_columns(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     fn numbers_of_motion(&self) -> usize {
         RECORD
     }
@@ -130,8 +174,24 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuFluid<C, R> {
     }
 
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {
-        let (gpu, now, side) = (&self.gpu, self.now, &self.border().sides[side]);
-        gpu.scatter(&packed.coordinates, &side.ghosts, side.followed_ghosts, RECORD, &self.position[now]);
-        gpu.scatter(&packed.motions, &side.ghosts, side.followed_ghosts, RECORD, &self.flowing[now]);
+        let (now, side) = (self.now, &self.border().sides[side]);
+        // Also without ghosts, as the other subdomain may halt.
+        let (count, dim) = units(side.followed_ghosts.max(1));
+        follow::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            side.ghosts.argument(),
+            packed.coordinates.records(),
+            packed.motions.records(),
+            packed.halts.argument(),
+            self.position[now].records(),
+            self.flowing[now].records(),
+            self.seen.records(),
+            self.flags.argument(),
+            side.followed_ghosts as u32,
+            self.parity_of_halo(),
+            false,
+        );
     }
 }

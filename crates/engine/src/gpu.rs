@@ -60,6 +60,7 @@ use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
 use seixo_sweeps::motion::{StepParameters, StepParametersLaunch};
 use seixo_sweeps::periodic::{PeriodicBoundaries, PeriodicBoundariesLaunch};
 use seixo_sweeps::tiles::ContactKernelConfig;
+use servos::ServoLoads;
 use std::any::Any;
 use std::sync::Arc;
 use step::PendingSteps;
@@ -71,6 +72,7 @@ pub(crate) use domain::{DomainBackend, HaloPair, HaltFlags};
 pub(crate) use flow::{ColumnExchange, FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors, GpuFluid, NoNeighbors};
 pub(crate) use halo_exchange::{GhostExchange, HaloExchange, HaloMessage};
 pub(crate) use search_benchmark::tables_on;
+pub(crate) use servos::SharedServoLoads;
 pub(crate) use step::{LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
 
 /// A number type of the GPU, with conversions from and to the doubles of the host.
@@ -122,8 +124,6 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn restart_clock(&mut self);
     /// Waits for the queued steps. If the halo is sent `by_messages`, these are part of the result.
     fn close(&mut self, host: &mut Populations, by_messages: bool) -> Result<FinishedSteps, GpuError>;
-    /// Advances the servos to the host's clock, if the host does that. It has the loads on walls of the last step.
-    fn advance_servos(&self, host: &mut Populations);
     /// Sends the servos of the host, which are at its clock; no steps may be queued.
     fn send_servos(&self, host: &Populations);
     /// Downloads the poses of bodies and the box of the free grains, for the broad phase on the cores.
@@ -229,6 +229,8 @@ struct WallRows<C, R> {
     wall_contacts: Buffer<C>,
     /// Work of sliding of each entry since the list was built, if walls wear.
     work: Option<Buffer<C>>,
+    /// Present if the loads on servos are sums of whole numbers.
+    servo_loads: Option<ServoLoads<C>>,
     /// Grains that have a row, and their number.
     grains: Buffer<u32>,
     near: usize,

@@ -28,6 +28,7 @@ pub mod neighbor_lists;
 pub mod neighbor_marks;
 pub mod old_contacts;
 pub mod row_order;
+pub mod servos;
 pub mod shifting;
 pub mod step;
 pub mod suspension;

@@ -6,7 +6,8 @@ use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, ste
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
-    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, lists_out_of_date,
+    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, SharedServoLoads,
+    lists_out_of_date,
 };
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
@@ -24,12 +25,19 @@ pub struct PeerExchange {
     halo_messages: Mutex<HashMap<(usize, usize), HaloMessage>>,
     /// Flags by which their GPUs halt at the same step; hosts then do not wait for every step.
     halts: Option<Arc<HaltFlags>>,
+    /// Sum of the loads on servos of all these subdomains.
+    servo_loads: SharedServoLoads,
 }
 
 impl PeerExchange {
     /// The flags by which GPUs halt at the same step, unless hosts wait for every step.
     pub fn halts(&self) -> Option<&HaltFlags> {
         self.halts.as_deref()
+    }
+
+    /// The sum of the loads on servos of all subdomains.
+    pub fn servo_loads(&self) -> &SharedServoLoads {
+        &self.servo_loads
     }
 
     /// Runs the halo exchange between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
@@ -176,8 +184,8 @@ impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
 }
 
 /// The exchange for subdomains on these GPUs. `None` if some GPUs cannot reach each other, or if there are several GPUs and one of them has more than
-/// one subdomain: subdomains of one GPU do not wait for each other. With `waits`, the hosts wait for every step.
-pub fn peer_exchange_for(gpus: &[Gpu], waits: bool) -> Result<Option<Arc<PeerExchange>>, GpuError> {
+/// one subdomain: subdomains of one GPU do not wait for each other. There are this many walls. With `waits`, the hosts wait for every step.
+pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Option<Arc<PeerExchange>>, GpuError> {
     let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
     let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
     let take_turns = gpus.iter().all(|gpu| [1, gpus.len()].contains(&on(gpu)));
@@ -186,6 +194,7 @@ pub fn peer_exchange_for(gpus: &[Gpu], waits: bool) -> Result<Option<Arc<PeerExc
     }
     Ok(Some(Arc::new(PeerExchange {
         halo_messages: Mutex::default(),
+        servo_loads: SharedServoLoads::of(gpus, walls)?,
         halts: if waits { None } else { Some(Arc::new(HaltFlags::of(gpus)?)) },
     })))
 }

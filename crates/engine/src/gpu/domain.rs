@@ -19,6 +19,7 @@ mod split_steps;
 use super::halo_exchange::{GhostExchange, HaloExchange};
 use super::index_map::{Candidates, invert_order, sampled};
 use super::neighbor_lists::make_room;
+use super::servos::SharedServoLoads;
 use super::{GpuGrains, Number, numbers};
 use crate::exchange::{HaltReason, SharedParticles, next_message};
 use crate::populations::Populations;
@@ -83,6 +84,19 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     fn body_forces(&self, host: &mut Populations) -> Result<Vec<u8>, GpuError>;
     /// Takes the forces on free bodies from the messages of all domains.
     fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Sends the loads of its grains on servos in that step to the other subdomains. Returns whether all must have sent before any receives.
+    fn send_servo_loads(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<bool, GpuError>;
+    /// Receives the loads of all subdomains. Launches later than this wait for them.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn receive_servo_loads(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<(), GpuError>;
+    /// A message with the loads of its grains on servos.
+    fn servo_load_message(&self) -> Result<Vec<u8>, GpuError>;
+    /// Takes the loads on servos from the messages of all subdomains.
+    fn take_servo_loads(&self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
+    /// Advances the servos by that step, with the loads of all subdomains.
+    fn control_servos(&self, host: &Populations, ahead: u32);
     /// Sends to the other subdomains whether this one halts after that step. Returns whether all must have sent before any receives.
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError>;
     /// Receives whether any subdomain halts after that step. Launches later than this wait for it.
@@ -277,6 +291,26 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
 
     fn take_body_forces(&self, host: &mut Populations, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         Ok(self.take_member_forces(host, messages)?)
+    }
+
+    fn send_servo_loads(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        self.send_servo_words(shared, rank, ahead)
+    }
+
+    fn receive_servo_loads(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        self.receive_servo_words(shared, rank, ahead)
+    }
+
+    fn servo_load_message(&self) -> Result<Vec<u8>, GpuError> {
+        self.message_with_servo_loads()
+    }
+
+    fn take_servo_loads(&self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
+        Ok(self.sum_servo_messages(messages)?)
+    }
+
+    fn control_servos(&self, host: &Populations, ahead: u32) {
+        self.control_servos_of(host, ahead & 1);
     }
 
     fn send_halt(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<bool, GpuError> {

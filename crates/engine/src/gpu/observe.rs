@@ -254,10 +254,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         self.collect_steps(host, by_messages)
     }
 
-    fn advance_servos(&self, host: &mut Populations) {
-        self.advance_servos_of(host);
-    }
-
     fn send_servos(&self, host: &Populations) {
         self.send_servos_of(host);
     }

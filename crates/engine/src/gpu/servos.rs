@@ -1,53 +1,181 @@
-//! Servos of decomposition-invariant runs: after each step on the GPU, the host advances them. Their loads are sums of whole numbers, which are the
-//! same in any order and for any number of subdomains. A GPU sums in the order of its list, and would find other values.
+//! Servos of decomposition-invariant runs. Their loads are sums of whole numbers, which are the same in any order and for any number of subdomains. In
+//! other runs a GPU sums in the order of its list, in one launch.
 
-use super::{GpuGrains, Number, doubles, numbers};
+use super::{GpuGrains, Number, numbers};
+use crate::exchange::{DecodeError, enclose, unfold};
 use crate::populations::Populations;
-use seixo_device::gpu::{Arrived, Copies, Ticket};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
-use seixo_sweeps::layout::WALL_CONTACT;
+use seixo_sweeps::kernels::THREADS;
+use seixo_sweeps::kernels::servos::{LOAD_WORDS, add_words, control_by_loads, sum_servo_loads};
 
-/// Downloads of wall contacts and of their elements that are in progress.
-pub(super) struct WallContactReadback<C> {
-    list: Ticket<u32>,
-    wall_contacts: Ticket<C>,
+/// Loads on the walls with servos, as whole numbers.
+pub(super) struct ServoLoads<C> {
+    /// 1 over the set value of each servo, and zero for walls without servo.
+    per_set: Buffer<C>,
+    /// The load on each wall, see [`LOAD_WORDS`].
+    words: Buffer<u32>,
 }
 
-/// Whether the host advances the servos.
-pub(super) fn servos_run_on_host(host: &Populations) -> bool {
+impl<C: Number> ServoLoads<C> {
+    /// Loads on the walls of the host; `None` if another kernel sums them, or no wall has a servo.
+    pub fn new(gpu: &Gpu, host: &Populations) -> Result<Option<ServoLoads<C>>, GpuError> {
+        if !sums_whole_numbers(host) {
+            return Ok(None);
+        }
+        let walls = &host.walls.given;
+        let per_set = walls
+            .iter()
+            .map(|wall| wall.motion.servo.map_or(0.0, |servo| 1.0 / servo.target.value()));
+        Ok(Some(ServoLoads {
+            per_set: gpu.upload(&numbers::<C>(per_set), "walls")?,
+            words: gpu.zeros(LOAD_WORDS * walls.len(), "walls")?,
+        }))
+    }
+}
+
+/// The loads of all subdomains on GPUs, which sum them without their hosts.
+pub(crate) enum SharedServoLoads {
+    /// All subdomains are on one GPU: the words of each, for either parity of steps.
+    OnOneGpu(Vec<[Buffer<u32>; 2]>),
+    /// Each subdomain has its own GPU. The GPUs sum their words.
+    OnOwnGpus(Vec<Gpu>),
+}
+
+impl SharedServoLoads {
+    /// For subdomains on these GPUs, which can copy between each other: all on one, or each on its own; with this many walls.
+    pub fn of(gpus: &[Gpu], walls: usize) -> Result<SharedServoLoads, GpuError> {
+        if !gpus.iter().all(|gpu| gpu.is_same(&gpus[0])) {
+            return Ok(SharedServoLoads::OnOwnGpus(gpus.to_vec()));
+        }
+        let words = || gpus[0].zeros::<u32>(LOAD_WORDS * walls.max(1), "domains");
+        let both = || -> Result<[Buffer<u32>; 2], GpuError> { Ok([words()?, words()?]) };
+        let all: Result<Vec<[Buffer<u32>; 2]>, GpuError> = gpus.iter().map(|_| both()).collect();
+        Ok(SharedServoLoads::OnOneGpu(all?))
+    }
+}
+
+/// Whether the loads on servos are sums of whole numbers.
+fn sums_whole_numbers(host: &Populations) -> bool {
     host.context.settings.decomposition_invariant && host.walls.has_servos()
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Requests the download of wall contacts, if the host needs them.
-    pub(super) fn request_wall_contacts(&self, host: &Populations, copies: &mut Copies) -> Option<WallContactReadback<C>> {
-        let near = self.walls.as_ref().filter(|_| servos_run_on_host(host))?;
-        Some(WallContactReadback {
-            list: copies.add(&near.list, 0..near.entries),
-            wall_contacts: copies.add(&near.wall_contacts, 0..near.entries * WALL_CONTACT),
-        })
+    /// The loads on servos, if they are sums of whole numbers.
+    fn servo_loads(&self) -> Option<&ServoLoads<C>> {
+        self.walls.as_ref().and_then(|near| near.servo_loads.as_ref())
     }
 
-    /// Stores the downloaded wall contacts on the host.
-    pub(super) fn receive_wall_contacts(host: &mut Populations, arrived: &Arrived, fetched: Option<WallContactReadback<C>>) {
-        if let Some(WallContactReadback { list, wall_contacts }) = fetched {
-            (host.walls.list, host.walls.wall_contacts) = (arrived.take(list), doubles(&arrived.take(wall_contacts)));
-            if host.walls.servos_need_positions() {
-                // The contacts are those of the step before, and so are the walls.
-                let before = (host.context.steps - 1) as f64 * host.context.stepping.dt;
-                host.walls.place(before, false);
+    /// Sums the loads of the grains here on servos. Advances the servos with them, unless there are other subdomains. Returns whether the loads are sums
+    /// of whole numbers.
+    pub(super) fn control_by_whole_numbers(&self, host: &Populations, parity: u32) -> bool {
+        let (Some(near), Some(loads)) = (&self.walls, self.servo_loads()) else {
+            return false;
+        };
+        let walls = host.walls.given.len();
+        let (count, dim) = units(walls * THREADS);
+        sum_servo_loads::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            near.wall_contacts.argument(),
+            near.list.argument(),
+            near.elements.argument(),
+            near.poses.argument(),
+            near.servos.argument(),
+            loads.per_set.argument(),
+            loads.words.argument(),
+            self.flags.argument(),
+            near.entries as u32,
+            walls as u32,
+            parity,
+        );
+        if !host.grains.has_ghosts {
+            self.control_servos_of(host, parity);
+        }
+        true
+    }
+
+    /// Advances the servos by a step of this parity, with the sum of the loads of all subdomains.
+    pub(super) fn control_servos_of(&self, host: &Populations, parity: u32) {
+        let (Some(near), Some(loads)) = (&self.walls, self.servo_loads()) else {
+            return;
+        };
+        let walls = host.walls.given.len();
+        let (count, dim) = units(walls);
+        control_by_loads::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            loads.words.argument(),
+            loads.per_set.argument(),
+            near.elements.argument(),
+            near.servos.argument(),
+            self.flags.argument(),
+            walls as u32,
+            C::of(host.context.stepping.dt),
+            parity,
+        );
+    }
+
+    /// As [`super::DomainBackend::send_servo_loads`].
+    pub(super) fn send_servo_words(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<bool, GpuError> {
+        let Some(loads) = self.servo_loads() else { return Ok(false) };
+        match shared {
+            SharedServoLoads::OnOneGpu(all) => {
+                self.gpu.copy(&loads.words, loads.words.len(), &all[rank][ahead as usize & 1]);
+                Ok(true)
+            }
+            SharedServoLoads::OnOwnGpus(all) => {
+                let words = &loads.words;
+                self.gpu.start_sum(words, words, words.len(), all).map(|()| false)
             }
         }
     }
 
-    /// As [`super::GpuBackend::advance_servos`].
-    pub(super) fn advance_servos_of(&self, host: &mut Populations) {
-        let Some(near) = self.walls.as_ref().filter(|_| servos_run_on_host(host)) else {
-            return;
+    /// As [`super::DomainBackend::receive_servo_loads`].
+    pub(super) fn receive_servo_words(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<(), GpuError> {
+        let Some(loads) = self.servo_loads() else { return Ok(()) };
+        let SharedServoLoads::OnOneGpu(all) = shared else {
+            return self.gpu.await_sums();
         };
-        let now = host.context.time();
-        host.walls.control(now, host.context.stepping.dt);
-        self.gpu.write(&near.servos, &numbers::<C>(host.walls.servos.iter().copied()));
+        let others = all.iter().enumerate().filter(|(other, _)| *other != rank);
+        for (_, words) in others {
+            let (count, dim) = units(loads.words.len());
+            add_words::launch(
+                self.gpu.client(),
+                count,
+                dim,
+                words[ahead as usize & 1].argument(),
+                loads.words.argument(),
+                loads.words.len() as u32,
+            );
+        }
+        Ok(())
+    }
+
+    /// As [`super::DomainBackend::servo_load_message`].
+    pub(super) fn message_with_servo_loads(&self) -> Result<Vec<u8>, GpuError> {
+        let mut message = Vec::new();
+        if let Some(loads) = self.servo_loads() {
+            enclose(&mut message, &self.gpu.download(&loads.words)?);
+        }
+        Ok(message)
+    }
+
+    /// As [`super::DomainBackend::take_servo_loads`].
+    pub(super) fn sum_servo_messages(&self, messages: &[Vec<u8>]) -> Result<(), DecodeError> {
+        let Some(loads) = self.servo_loads() else { return Ok(()) };
+        let mut sum = vec![0u32; loads.words.len()];
+        for message in messages {
+            let words: Vec<u32> = unfold(&mut &message[..])?;
+            if words.len() != sum.len() {
+                return Err(DecodeError);
+            }
+            sum.iter_mut().zip(words).for_each(|(sum, word)| *sum = sum.wrapping_add(word));
+        }
+        self.gpu.write(&loads.words, &sum);
+        Ok(())
     }
 
     /// As [`super::GpuBackend::send_servos`].
@@ -57,12 +185,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Requests the servos that a GPU advanced, if it does that.
+    /// Requests the servos that the GPU advanced, if there are any.
     pub(super) fn request_servos(&self, host: &Populations, copies: &mut Copies) -> Option<Ticket<C>> {
-        let near = self
-            .walls
-            .as_ref()
-            .filter(|_| host.walls.has_servos() && !servos_run_on_host(host))?;
+        let near = self.walls.as_ref().filter(|_| host.walls.has_servos())?;
         Some(copies.add(&near.servos, 0..near.servos.len()))
     }
 }

@@ -2,7 +2,6 @@
 
 use super::domain::StepPart;
 use super::neighbor_lists::box_around;
-use super::servos::servos_run_on_host;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
@@ -164,9 +163,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Number of steps to queue, at most `most`.
     pub(super) fn steps_at_once(&self, host: &Populations, most: u64) -> u64 {
-        if servos_run_on_host(host) {
-            return 1;
-        }
         // The lifetime of the previous lists, or of the present ones so far. Steps that are queued behind lists out of date are launched in vain: with
         // few grains that takes as long as a wait, so their batches are half as long.
         let lasting = self.interval.max(self.since_rebuild);
@@ -209,7 +205,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let mut copies = self.gpu.copies();
         let flags = copies.add(&self.flags, 0..FLAGS);
         let halo = self.request_halo(&mut copies, by_messages);
-        let wall_contacts = self.request_wall_contacts(host, &mut copies);
         let servos = self.request_servos(host, &mut copies);
         let corners = self.request_box(host, &mut copies);
         let arrived = copies.wait()?;
@@ -220,9 +215,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.box_after_steps = corners
             .filter(|(_, is_last)| *is_last || raised & SKIN_EXCEEDED != 0)
             .map(|(corners, _)| arrived.make(corners, |corners| box_around(corners).0));
-        if taken > 0 {
-            Self::receive_wall_contacts(host, &arrived, wall_contacts);
-        }
         if let Some(servos) = servos {
             host.walls.servos = doubles(&arrived.take(servos));
         }
@@ -302,13 +294,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
     }
 
-    /// Advances the servos to the next step with the loads of this one, unless the host does it.
+    /// Advances the servos to the next step with the loads of this one. Among other subdomains, it only sums the loads of the grains here.
     fn control_walls(&self, host: &Populations, parity: u32) {
-        let Some(near) = self
-            .walls
-            .as_ref()
-            .filter(|_| host.walls.has_servos() && !host.context.settings.decomposition_invariant)
-        else {
+        if self.control_by_whole_numbers(host, parity) {
+            return;
+        }
+        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_servos()) else {
             return;
         };
         let walls = near.servos.len() / SERVO;

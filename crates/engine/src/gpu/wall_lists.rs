@@ -1,6 +1,7 @@
 //! Rows of wall elements near grains on the GPU: the same rows as on the host.
 
 use super::neighbor_lists::make_room;
+use super::servos::ServoLoads;
 use super::{GpuGrains, Number, WallRows, numbers};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
@@ -166,6 +167,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
             wall_contacts: gpu.buffer(0, "touches of walls")?,
             work: walls.wears().then(|| gpu.buffer(0, "wear of walls")).transpose()?,
             grains: gpu.buffer(n, "grains near walls")?,
+            servo_loads: ServoLoads::new(gpu, host)?,
             near: 0,
             entries: 0,
         };

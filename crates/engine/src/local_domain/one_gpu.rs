@@ -44,12 +44,6 @@ impl OneGpu<'_> {
             let began = local.populations.now();
             self.grains = local.with_gpu_backend(|remote, host| remote.close(host, false))?;
             local.populations.note("waiting", began);
-            if self.grains.taken > 0 {
-                local.with_gpu_backend(|remote, host| {
-                    remote.advance_servos(host);
-                    Ok(())
-                })?;
-            }
         }
         // Walls are at the end of the steps now.
         if !waits_for_host {

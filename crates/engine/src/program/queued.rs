@@ -175,6 +175,7 @@ static GRAINS: &[QueuedWork] = &[
         "work of contacts", "limits of contacts", "motion of grains", "motion of grains by Gear's method", "orientations of bonded grains",
         "work of local damping", "limits of motion", "motion of walls", "motion of the cell", "stress of the cell",
     ]),
+    exchange(Exchange::ServoLoads, &["sum of the loads on servo walls"]),
     exchange(Exchange::BodyForces, &["sum of the forces on bodies"]),
     grains(GrainLaunch::Bodies, &["motion of bodies"]),
     exchange(Exchange::GhostPositions, &["departure of ghost positions"]),
@@ -183,7 +184,6 @@ static GRAINS: &[QueuedWork] = &[
 #[rustfmt::skip]
 static END_OF_GRAINS: &[QueuedWork] = &[
     exchange(Exchange::Agreement, &[
-        "sum of the loads on servo walls",
         "agreement on neighbor lists",
         "agreement on errors",
         "last work of contacts",

@@ -102,12 +102,14 @@ impl Simulation {
         } else {
             &[]
         };
+        let walls = self.whole.populations.walls.given.len();
         let peer_exchange = peer_exchange_for(
             reached,
-            self.whole.populations.flow.is_some() || self.whole.populations.walls.has_servos() || self.whole.populations.has_loose_bodies(),
+            walls,
+            self.whole.populations.flow.is_some() || self.whole.populations.has_loose_bodies(),
         )?;
         let fluid_peer_exchange = if of_fluids.is_some() {
-            peer_exchange_for(reached, false)?
+            peer_exchange_for(reached, walls, false)?
         } else {
             None
         };

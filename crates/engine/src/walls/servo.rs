@@ -251,12 +251,6 @@ impl Walls {
         if record[11] > 0.0 { record[7] } else { 0.0 }
     }
 
-    /// Whether the loads or targets of servos depend on the positions of walls.
-    pub(crate) fn servos_need_positions(&self) -> bool {
-        let mut servos = self.given.iter().filter_map(|wall| wall.motion.servo);
-        servos.any(|servo| !matches!(servo.target, ServoTarget::Force(_)))
-    }
-
     /// Whether a wall has a servo.
     pub fn has_servos(&self) -> bool {
         self.given.iter().any(|wall| wall.motion.servo.is_some())

@@ -82,7 +82,6 @@ impl QueuedDomainStep<'_> {
         let began = domain.local.populations.now();
         let closed = domain.on_gpu(|remote, host| Ok(remote.close(host, by_messages)?))?;
         domain.local.populations.note("waiting", began);
-        domain.advance_servos_on_gpu()?;
         self.all = domain.agree_on_gpu(closed.needs_host, closed.raised)?;
         (self.raised, self.messages) = (closed.raised, closed.messages);
         Ok(())
@@ -154,6 +153,15 @@ impl GpuExecutor for QueuedDomainStep<'_> {
             }
         };
         match exchange {
+            Exchange::ServoLoads => {
+                if let Moment::Step(ahead) = moment
+                    && self.domain.local.populations.walls.has_servos()
+                {
+                    // The sum waits for other GPUs.
+                    self.end_measurement()?;
+                    self.domain.control_servos_on_gpu(ahead)?;
+                }
+            }
             Exchange::BodyForces => self.domain.reduce_body_forces_on_gpu()?,
             Exchange::GhostPositions => {
                 if let Moment::Step(ahead) = moment {
@@ -205,8 +213,8 @@ impl GpuExecutor for QueuedDomainStep<'_> {
                 .with_fluids(|fluids, local, transport| fluids.load_bodies_on_gpu(moment, local, transport))?,
             // Each domain has the fluid within twice the reach of its own, and computes the pressures of wall particles itself.
             Exchange::WallPressures | Exchange::ParticleVelocities | Exchange::DrivenVelocities => {}
-            // The agreement has these.
-            Exchange::ServoLoads | Exchange::Status => {}
+            // The agreement has it.
+            Exchange::Status => {}
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -1,6 +1,6 @@
 //! Servos of a decomposed world: the loads of the grains of all subdomains move their walls.
 
-use super::{Subdomain, through};
+use super::{PeerExchange, Subdomain, through};
 use crate::exchange::{DecodeError, HaltReason};
 use crate::walls::ServoLoad;
 
@@ -26,11 +26,29 @@ impl Subdomain {
         Ok(())
     }
 
-    /// Advances servos to the next step, after one on a GPU.
-    pub fn advance_servos_on_gpu(&mut self) -> Result<(), HaltReason> {
-        self.reduce_servo_loads()?;
+    /// Advances servos on a GPU by the step that was queued `ahead` steps after the clock, with the loads of the grains of all subdomains.
+    pub fn control_servos_on_gpu(&mut self, ahead: u32) -> Result<(), HaltReason> {
+        let populations = &self.local.populations;
+        if !(populations.grains_on_gpu() && populations.walls.has_servos()) {
+            return Ok(());
+        }
+        let (rank, peer_exchange) = (self.rank, self.peer_exchange.clone());
+        match peer_exchange.as_deref().map(PeerExchange::servo_loads) {
+            Some(shared) => {
+                let all_domains_reported = self.on_gpu(|remote, _| Ok(remote.send_servo_loads(shared, rank, ahead)?))?;
+                if all_domains_reported {
+                    self.transport().gather(Vec::new())?;
+                }
+                self.on_gpu(|remote, _| Ok(remote.receive_servo_loads(shared, rank, ahead)?))?;
+            }
+            None => {
+                let own = self.on_gpu(|remote, _| Ok(remote.servo_load_message()?))?;
+                let all = self.transport().gather(own)?;
+                self.on_gpu(|remote, _| remote.take_servo_loads(&all))?;
+            }
+        }
         self.on_gpu(|remote, host| {
-            remote.advance_servos(host);
+            remote.control_servos(host, ahead);
             Ok(())
         })
     }

@@ -224,6 +224,7 @@ static MULLER_2003: &[QueuedWork] = &[
     exchange(Exchange::BodyBoundaryForces, &["sum of the forces on body boundaries"]),
     motion(Work::Exchange(Exchange::DrivenVelocities), &["exchange of velocities"]),
     motion(Work::Fluids(FluidLaunch::MullerMotion), &["motion of fluids", "rebound at walls"]),
+    motion(Work::Exchange(Exchange::FluidGhosts), &[]),
 ];
 
 /// The host waits within a step of incompressible fluids. So grains come first, as on a CPU.

@@ -8,6 +8,7 @@ use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::pools::{fluids, tank, water};
 use crate::solvers::incompressible;
+use crate::vessels::splash;
 use seixo_engine::Simulation;
 use seixo_engine::world::{DeviceChoice, GhostSelection, Precision, Settings};
 
@@ -34,7 +35,11 @@ fn gpus_take_many_steps_of_fluids_while_no_host_waits() {
     let steps = 40;
     let mut smoothed = couette();
     smoothed.fluids.as_mut().unwrap().kinds[0].xsph = 0.5;
-    for (what, world) in [("between plates", couette()), ("with XSPH", smoothed)] {
+    for (what, world) in [
+        ("between plates", couette()),
+        ("with XSPH", smoothed),
+        ("of Müller's solver", splash()),
+    ] {
         let [whole, decomposed] = [1, 2].map(|domains| after(&world, domains, Precision::Mixed, steps));
         // Where hosts wait, they agree at least once a step.
         let found = decomposed.decomposition().unwrap();

@@ -35,8 +35,8 @@ impl FluidSubdomain {
     fn exchange_in_batches(&self, local: &LocalDomain) -> Option<Arc<PeerExchange>> {
         let populations = &local.populations;
         let flow = populations.flow.as_ref().filter(|flow| flow.is_on_gpu)?;
-        // The hosts exchange the forces on bodies within a step, and move servos. Grains halt at steps of their own.
-        let needs_hosts = flow.plan.solver != Solver::WeaklyCompressible
+        // The hosts compare errors of iterations, exchange the forces on bodies within a step, and move servos. Grains halt at steps of their own.
+        let needs_hosts = flow.plan.solver == Solver::Incompressible
             || flow.body_boundaries.particles() > 0
             || populations.walls.has_servos()
             || populations.grains_on_gpu();

@@ -285,17 +285,32 @@ impl Subdomain {
             }
             self.on_gpu(|remote, _| Ok(remote.receive_halts(&halts, rank, ahead)?))?;
         }
-        self.exchange_halo()
+        if !self.on_gpu(|remote, _| Ok(remote.has_joint_halos()))? {
+            return self.exchange_halo();
+        }
+        let sides = self.sides_in_order();
+        let bytes = self.on_gpu(|remote, _| {
+            remote.send_halos(&sides)?;
+            remote.await_halos()?;
+            remote.follow_halos();
+            Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
+        })?;
+        self.counted().bytes += bytes;
+        Ok(())
+    }
+
+    /// The neighbors in the order of exchanges, which all GPUs have for the exchanges of a pair.
+    fn sides_in_order(&self) -> Vec<usize> {
+        let beside = self.cuts.beside(self.rank);
+        let schedule = self.cuts.exchange_schedule(self.rank).iter();
+        schedule.filter_map(|other| beside.binary_search(other).ok()).collect()
     }
 
     /// Queues the halo exchange of a step in parts, of which the first is queued, and all other parts. Between GPUs, halos travel while these are
     /// computed. Halt flags travel on their own, since any grain may be the reason for a halt.
     fn queue_parts(&mut self, halts: &HaltFlags, ahead: u32) -> Result<(), HaltReason> {
         let (rank, goes_between_gpus) = (self.rank, halts.gpus().is_some());
-        // All GPUs have the exchanges of a pair in the same order.
-        let beside = self.cuts.beside(rank);
-        let schedule = self.cuts.exchange_schedule(rank).iter();
-        let sides: Vec<usize> = schedule.filter_map(|other| beside.binary_search(other).ok()).collect();
+        let sides = self.sides_in_order();
         self.on_gpu(|remote, host| {
             if goes_between_gpus {
                 remote.send_halos(&sides)?;

@@ -113,6 +113,8 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     fn split_steps(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError>;
     /// Whether steps are taken in parts.
     fn is_split(&self) -> bool;
+    /// Whether the halos of each pair of subdomains are one sum of their GPUs: each subdomain with neighbors then has its own GPU.
+    fn has_joint_halos(&self) -> bool;
     /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
     ///
     /// # Errors
@@ -331,6 +333,10 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
 
     fn is_split(&self) -> bool {
         self.border.as_ref().is_some_and(|border| border.split.is_on())
+    }
+
+    fn has_joint_halos(&self) -> bool {
+        self.sums_halos()
     }
 
     fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError> {

@@ -184,17 +184,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn list_parts(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
         let (gpu, n, widths, numbers) = (self.gpu.clone(), self.n, self.widths_of_columns(), self.numbers_of_motion());
         let DomainState { split, sides, .. } = self.border();
-        if !splits {
-            sides.iter_mut().for_each(|side| side.joint = None);
-            split.is_on = false;
-            return Ok(());
-        }
+        split.is_on = false;
         for (side, pair) in sides.iter_mut().zip(pairs) {
             let (before, counts) = (side.joint.take(), [side.shown, side.followed_ghosts]);
             side.joint = match pair {
                 Some(pair) => Some(JointHalo::new(&gpu, before, pair, counts, (&widths, numbers))?),
                 None => None,
             };
+        }
+        if !splits {
+            return Ok(());
         }
         let ghosts: Vec<_> = sides.iter().map(|side| (&side.ghosts, side.followed_ghosts)).collect();
         let shown: Vec<_> = sides.iter().map(|side| (&side.own, side.shown)).collect();
@@ -216,6 +215,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.forces_and_motion(host, ahead, ahead & 1, (split.touches, true, false), part);
             }
         }
+    }
+
+    /// As [`super::DomainBackend::has_joint_halos`].
+    pub(super) fn sums_halos(&self) -> bool {
+        self.border
+            .as_ref()
+            .is_some_and(|border| border.sides.iter().any(|side| side.joint.is_some()))
     }
 
     /// As [`super::DomainBackend::follow_halos`].

@@ -150,7 +150,8 @@ impl<C: Number + Coordinate<R>, R: Number> ColumnExchange for GpuFluid<C, R> {
     }
 
     fn follow_column(&self, column: FluidColumn, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
-        self.take_column(column, side, &unwrapped::<R>(copied)?)
+        let came: Box<PackedColumn<R>> = unwrapped(copied)?;
+        self.take_column(column, side, &came)
     }
 
     fn column_bytes(&self) -> u64 {

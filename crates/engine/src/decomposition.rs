@@ -214,15 +214,13 @@ impl Subdomains {
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
         });
         let mut halts: Vec<(HaltReason, usize)> = ends.into_iter().filter_map(Result::err).collect();
-        // The subdomain in which the error occurred has the most detailed report. Of several that failed, the first one may have made the others fail.
-        halts.sort_by_key(|(halt, before)| {
-            let kind = match halt {
-                HaltReason::Stopped(_) | HaltReason::Refused(_) => 0,
-                HaltReason::Lost(_) => 1,
-                HaltReason::Unreached(_) => 2,
-                HaltReason::Elsewhere => 3,
-            };
-            (kind, *before)
+        // The subdomain in which the error occurred has the most detailed report. Of several that were lost, the first one may have made the others fail.
+        // Steps fail everywhere at the same step, so the order of the subdomains decides there, and not that of their threads.
+        halts.sort_by_key(|(halt, before)| match halt {
+            HaltReason::Stopped(_) | HaltReason::Refused(_) => (0, 0),
+            HaltReason::Lost(_) => (1, *before),
+            HaltReason::Unreached(_) => (2, *before),
+            HaltReason::Elsewhere => (3, 0),
         });
         let Some((halt, _)) = halts.into_iter().next() else { return Ok(()) };
         let halt = match &mut self.ranks {

@@ -40,6 +40,18 @@ impl PeerExchange {
         &self.servo_loads
     }
 
+    /// The pairs of the subdomain of this rank with its neighbors, if each subdomain has its own GPU and hosts do not wait for every step.
+    pub fn pairs(&self, cuts: &Partition, rank: usize) -> Vec<Option<HaloPair>> {
+        let gpus = self.halts().and_then(HaltFlags::gpus);
+        let pair = |&other: &usize| {
+            gpus.map(|gpus| HaloPair {
+                gpus: [rank.min(other), rank.max(other)].map(|one| gpus[one].clone()),
+                is_first: rank < other,
+            })
+        };
+        cuts.beside(rank).iter().map(pair).collect()
+    }
+
     /// Runs the halo exchange between the GPUs of this subdomain and of its neighbors; returns how many bytes this one sent.
     pub fn copy_between_peers(
         &self,
@@ -183,6 +195,12 @@ impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
     }
 }
 
+/// The neighbors of the subdomain of this rank in the order of exchanges, which all GPUs have for the exchanges of a pair.
+pub fn sides_in_order(cuts: &Partition, rank: usize) -> Vec<usize> {
+    let (beside, schedule) = (cuts.beside(rank), cuts.exchange_schedule(rank));
+    schedule.iter().filter_map(|other| beside.binary_search(other).ok()).collect()
+}
+
 /// The exchange for subdomains on these GPUs. `None` if some GPUs cannot reach each other, or if there are several GPUs and one of them has more than
 /// one subdomain: subdomains of one GPU do not wait for each other. There are this many walls. With `waits`, the hosts wait for every step.
 pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Option<Arc<PeerExchange>>, GpuError> {
@@ -288,10 +306,13 @@ impl Subdomain {
         if !self.on_gpu(|remote, _| Ok(remote.has_joint_halos()))? {
             return self.exchange_halo();
         }
-        let sides = self.sides_in_order();
+        let sides = sides_in_order(&self.cuts, self.rank);
         let bytes = self.on_gpu(|remote, _| {
-            remote.send_halos(&sides)?;
-            remote.await_halos()?;
+            let remote = &*remote;
+            remote.gpu().timed("halo exchange", || {
+                remote.send_halos(&sides)?;
+                remote.await_halos()
+            })?;
             remote.follow_halos();
             Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
         })?;
@@ -299,25 +320,19 @@ impl Subdomain {
         Ok(())
     }
 
-    /// The neighbors in the order of exchanges, which all GPUs have for the exchanges of a pair.
-    fn sides_in_order(&self) -> Vec<usize> {
-        let beside = self.cuts.beside(self.rank);
-        let schedule = self.cuts.exchange_schedule(self.rank).iter();
-        schedule.filter_map(|other| beside.binary_search(other).ok()).collect()
-    }
-
     /// Queues the halo exchange of a step in parts, of which the first is queued, and all other parts. Between GPUs, halos travel while these are
     /// computed. Halt flags travel on their own, since any grain may be the reason for a halt.
     fn queue_parts(&mut self, halts: &HaltFlags, ahead: u32) -> Result<(), HaltReason> {
         let (rank, goes_between_gpus) = (self.rank, halts.gpus().is_some());
-        let sides = self.sides_in_order();
+        let sides = sides_in_order(&self.cuts, self.rank);
         self.on_gpu(|remote, host| {
             if goes_between_gpus {
                 remote.send_halos(&sides)?;
             }
             remote.finish_motion(host, ahead);
             if goes_between_gpus {
-                remote.await_halos()?;
+                // Timed from the end of all parts on: what the overlap does not hide.
+                remote.gpu().timed("halo exchange", || remote.await_halos())?;
             }
             Ok(())
         })?;
@@ -339,17 +354,13 @@ impl Subdomain {
 
     /// Takes the steps until the next rebuild in parts, if all subdomains wish that: halt flags then travel in another way for all.
     fn agree_on_parts(&mut self) -> Result<(), HaltReason> {
-        let Some(halts) = self.halts() else { return Ok(()) };
+        if self.halts().is_none() {
+            return Ok(());
+        }
         let wishes = self.on_gpu(|remote, host| Ok(remote.wishes_parts(host)))?;
         let splits = self.least(u64::from(wishes))? == 1;
-        let rank = self.rank;
-        let pair = |&other: &usize| {
-            halts.gpus().map(|gpus| HaloPair {
-                gpus: [rank.min(other), rank.max(other)].map(|one| gpus[one].clone()),
-                is_first: rank < other,
-            })
-        };
-        let pairs: Vec<Option<HaloPair>> = self.cuts.beside(rank).iter().map(pair).collect();
+        let peer_exchange = self.peer_exchange.as_ref();
+        let pairs = peer_exchange.map_or_else(Vec::new, |peer_exchange| peer_exchange.pairs(&self.cuts, self.rank));
         self.on_gpu(|remote, _| Ok(remote.split_steps(splits, pairs)?))
     }
 

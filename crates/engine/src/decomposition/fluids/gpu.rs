@@ -1,7 +1,7 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
 use super::{FluidSubdomain, sum_of_errors, tune_skin};
-use crate::decomposition::gpu::PeerExchange;
+use crate::decomposition::gpu::{PeerExchange, sides_in_order};
 use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
@@ -27,7 +27,17 @@ impl FluidSubdomain {
         }
         let shared = std::mem::take(&mut self.fluid);
         self.walls.clear();
-        on_gpu(local, |remote, _, _, _| Ok(remote.share(&shared)?))
+        on_gpu(local, |remote, _, _, _| Ok(remote.share(&shared)?))?;
+        self.join_halos(local)
+    }
+
+    /// Exchanges the halos until the next rebuild of the lists as sums of two GPUs, if each subdomain has its own and takes many steps without its host.
+    fn join_halos(&self, local: &mut LocalDomain) -> Result<(), HaltReason> {
+        let pairs = match self.exchange_in_batches(local) {
+            Some(peer_exchange) => peer_exchange.pairs(&self.cuts, self.rank),
+            None => vec![None; self.cuts.beside(self.rank).len()],
+        };
+        on_gpu(local, |remote, _, _, _| Ok(remote.join_halos(pairs)?))
     }
 
     /// The exchange by which GPUs take many steps of fluids without their hosts; `None` if the hosts wait for every step. All subdomains have the same
@@ -74,9 +84,28 @@ impl FluidSubdomain {
             }
             on_gpu(local, |remote, _, _, _| Ok(remote.receive_halts(halts, rank, ahead)?))?;
         }
-        self.halo_message += on_gpu(local, |remote, _, _, _| {
+        on_gpu(local, |remote, _, _, _| {
             remote.pack_queued_halo(ahead);
-            peer_exchange.copy_between_peers(remote, &self.cuts, transport)
+            Ok(())
+        })?;
+        self.exchange_between_gpus(&peer_exchange, local, transport)
+    }
+
+    /// Updates the ghosts of all subdomains with the packed halos, between their GPUs.
+    fn exchange_between_gpus(
+        &mut self,
+        peer_exchange: &PeerExchange,
+        local: &mut LocalDomain,
+        transport: &mut dyn Transport,
+    ) -> Result<(), HaltReason> {
+        let cuts = &self.cuts;
+        let sides = sides_in_order(cuts, self.rank);
+        self.halo_message += on_gpu(local, |remote, _, _, _| {
+            if !remote.has_joint_halos() {
+                return peer_exchange.copy_between_peers(remote, cuts, transport);
+            }
+            remote.sum_halos(&sides)?;
+            Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
         })?;
         Ok(())
     }
@@ -160,13 +189,8 @@ impl FluidSubdomain {
         local: &mut LocalDomain,
         transport: &mut dyn Transport,
     ) -> Result<(), HaltReason> {
-        match &self.peer_exchange {
-            Some(peer_exchange) => {
-                self.halo_message += on_gpu(local, |remote, _, _, _| {
-                    peer_exchange.copy_between_peers(remote, &self.cuts, transport)
-                })?;
-                Ok(())
-            }
+        match self.peer_exchange.clone() {
+            Some(peer_exchange) => self.exchange_between_gpus(&peer_exchange, local, transport),
             None => {
                 let reported = exchange(transport, self.cuts.beside(self.rank), messages)?;
                 on_gpu(local, |remote, _, _, _| remote.follow(&reported))
@@ -205,6 +229,7 @@ impl FluidSubdomain {
             }
         };
         on_gpu(local, |remote, flow, _, _| remote.list_with(flow, &received))?;
+        self.join_halos(local)?;
         self.work.rebuilt(clock.elapsed());
         Ok(sent)
     }
@@ -247,6 +272,11 @@ impl FluidNeighbors for NeighborGpus<'_> {
             let reported = exchange(self.transport, cuts.beside(*rank), messages)?;
             return fluid.receive_column(column, &reported);
         };
+        if fluid.has_joint_halos() {
+            fluid.sum_column(column, &sides_in_order(cuts, *rank))?;
+            *halo_message += fluid.column_bytes();
+            return Ok(());
+        }
         let turn = *columns_sent % 2;
         *columns_sent += 1;
         fluid.pack_column(column, turn);

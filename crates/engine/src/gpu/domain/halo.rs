@@ -1,12 +1,12 @@
 //! Halo of a subdomain: the exchange of grain positions at every step.
 
 use super::ghosts::PackedGhosts;
-use super::joint_halo::JointHalo;
 use super::migration::{enclose_all, unfold_all, widths_of, with_reserve};
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
+use crate::gpu::joint_halo::JointHalo;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;

@@ -11,8 +11,8 @@
 //! transfer is next in turn. This order was not compared with others.
 
 use super::DomainState;
-use super::joint_halo::{HaloPair, JointHalo};
 use crate::gpu::halo_exchange::HaloSource;
+use crate::gpu::joint_halo::{HaloPair, JointHalo};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::step::FEW;
 use crate::gpu::{GpuGrains, Number};

@@ -16,6 +16,7 @@ use crate::flow::{Flow, IterationError};
 use crate::gpu::domain::{HaltFlags, RESERVE};
 use crate::gpu::halo_exchange::{GhostExchange, HaloExchange, HaloSource};
 use crate::gpu::index_map::{Candidates, invert_order, rename_places, sampled};
+use crate::gpu::joint_halo::HaloPair;
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{Number, room_for_cubes};
 use crate::search::ListCounts;
@@ -116,6 +117,18 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
     /// Packs the halo for other GPUs, with the flag whether this subdomain halts before that step.
     fn pack_queued_halo(&mut self, ahead: u32);
+    /// From now on, until the next rebuild of the lists, halos and columns are sums of two GPUs for each of these neighbors that has a pair.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    fn join_halos(&mut self, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError>;
+    /// Whether halos and columns are such sums: each subdomain with neighbors then has its own GPU.
+    fn has_joint_halos(&self) -> bool;
+    /// Updates the ghosts by the sums of the packed halos, one for each of these neighbors, which are all. Later launches wait for them.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
     /// Packs the halo of a step that went on after it was closed. Returns messages if `by_messages`; otherwise peers copy the packed halo.
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError>;
     /// Messages with a column of the fluid that is ghosts elsewhere.
@@ -451,6 +464,18 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
     fn pack_queued_halo(&mut self, ahead: u32) {
         self.border_mut().queued_parity = Some(ahead & 1);
         self.show();
+    }
+
+    fn join_halos(&mut self, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
+        self.join_sides(pairs)
+    }
+
+    fn has_joint_halos(&self) -> bool {
+        self.sums_halos()
+    }
+
+    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
+        self.sum_joint_halos(sides)
     }
 
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError> {

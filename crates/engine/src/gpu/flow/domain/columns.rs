@@ -1,4 +1,5 @@
-//! Columns of fluid that subdomains exchange within a step: from GPU to GPU where these reach each other, otherwise in messages.
+//! Columns of fluid that subdomains exchange within a step: as sums of pairs of GPUs in batches of steps, otherwise by copies from GPU to GPU where these
+//! reach each other, or in messages.
 
 use super::super::GpuFluid;
 use super::super::muller::GpuMuller;
@@ -37,6 +38,12 @@ pub(crate) trait ColumnExchange {
     fn copy_column(&self, side: usize, turn: usize, theirs: HaloMessage) -> Result<[HaloMessage; 2], HaltReason>;
     /// Updates the ghosts with the column that was copied to this GPU.
     fn follow_column(&self, column: FluidColumn, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
+    /// Packs a column and updates the ghosts with it by the sums of joint columns, one for each of these neighbors, which are all. Later launches
+    /// wait for them.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn sum_column(&self, column: FluidColumn, sides: &[usize]) -> Result<(), GpuError>;
     /// Size of a packed column for all neighbors \[bytes\].
     fn column_bytes(&self) -> u64;
 }
@@ -152,6 +159,26 @@ impl<C: Number + Coordinate<R>, R: Number> ColumnExchange for GpuFluid<C, R> {
     fn follow_column(&self, column: FluidColumn, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         let came: Box<PackedColumn<R>> = unwrapped(copied)?;
         self.take_column(column, side, &came)
+    }
+
+    fn sum_column(&self, column: FluidColumn, sides: &[usize]) -> Result<(), GpuError> {
+        let (all, column) = (&self.border().sides, self.column(column));
+        for side in all.iter().filter(|side| side.shown > 0) {
+            if let Some(joint) = &side.joint_column {
+                self.gpu.gather(column, &side.own, side.shown, RECORD, &joint.packed);
+            }
+        }
+        let mut joint = sides.iter().filter_map(|&side| all[side].joint_column.as_ref());
+        self.gpu.timed("halo exchange", || {
+            joint.try_for_each(|joint| joint.send(&self.gpu))?;
+            self.gpu.await_sums()
+        })?;
+        for side in all {
+            if let Some(joint) = &side.joint_column {
+                self.gpu.scatter(&joint.arrived, &side.ghosts, side.followed_ghosts, RECORD, column);
+            }
+        }
+        Ok(())
     }
 
     fn column_bytes(&self) -> u64 {

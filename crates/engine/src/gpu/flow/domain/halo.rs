@@ -6,6 +6,7 @@ use super::ghosts::PackedGhosts;
 use crate::exchange::enclose;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
+use crate::gpu::joint_halo::{HaloPair, JointColumn, JointHalo};
 use crate::gpu::neighbor_lists::make_room;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
@@ -25,6 +26,9 @@ pub(super) struct HaloSide<C, R> {
     pub packed: [Arc<PackedHalo<C, R>>; 2],
     /// Packed records of a column that is sent within a step, in two turns.
     pub columns: [Arc<Buffer<R>>; 2],
+    /// The same as packed records and column, and what comes in return, if the other subdomain is on another GPU and hosts do not wait for every step.
+    pub joint: Option<JointHalo<C, R>>,
+    pub joint_column: Option<JointColumn<R>>,
     /// The same records for the ghosts, as received in a message.
     pub reported: PackedHalo<C, R>,
     /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
@@ -44,6 +48,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             followed_ghosts: 0,
             packed: PackedHalo::twice(gpu, RECORD)?,
             columns: [Arc::new(gpu.buffer(RECORD, "domains")?), Arc::new(gpu.buffer(RECORD, "domains")?)],
+            joint: None,
+            joint_column: None,
             reported: PackedHalo::new(gpu, 1, &[], RECORD)?,
             outgoing: Arc::new(MigrationBuffer::new(gpu)?),
             outgoing_kinds: Arc::default(),
@@ -75,6 +81,16 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         self.reported = self.reported.resized(gpu, self.followed_ghosts, &[], RECORD)?;
         Ok(())
     }
+
+    /// From now on halos and columns of this pair are sums of its two GPUs; without a pair, they are not.
+    fn join(&mut self, gpu: &Gpu, pair: Option<HaloPair>) -> Result<(), GpuError> {
+        let (halo, column, counts) = (self.joint.take(), self.joint_column.take(), [self.shown, self.followed_ghosts]);
+        if let Some(pair) = pair {
+            self.joint = Some(JointHalo::new(gpu, halo, pair.clone(), counts, (&[], RECORD))?);
+            self.joint_column = Some(JointColumn::new(gpu, column, pair, counts)?);
+        }
+        Ok(())
+    }
 }
 
 /// Downloads of the fluid that is ghosts in another subdomain, in progress: positions, and velocities with pressures.
@@ -101,6 +117,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let now = self.now;
         for side in self.border.as_ref().map_or(&[][..], |border| &border.sides) {
             let (count, dim) = units(side.shown.max(1));
+            let packed = side.joint.as_ref().map_or(&side.packed[now], |joint| &joint.packed);
             // Fluid has no angular velocity: in place of it, these records are not read.
             show::launch::<R, C>(
                 self.gpu.client(),
@@ -111,14 +128,44 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.flowing[now].records(),
                 self.seen.records(),
                 self.flags.argument(),
-                side.packed[now].coordinates.records(),
-                side.packed[now].motions.records(),
-                side.packed[now].halts.argument(),
+                packed.coordinates.records(),
+                packed.motions.records(),
+                packed.halts.argument(),
                 side.shown as u32,
                 self.parity_of_halo(),
                 false,
             );
         }
+    }
+
+    /// As [`super::FluidDomainBackend::join_halos`].
+    pub(super) fn join_sides(&mut self, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
+        let gpu = self.gpu.clone();
+        let mut sides = self.border_mut().sides.iter_mut().zip(pairs);
+        sides.try_for_each(|(side, pair)| side.join(&gpu, pair))
+    }
+
+    /// As [`super::FluidDomainBackend::has_joint_halos`].
+    pub(super) fn sums_halos(&self) -> bool {
+        self.border
+            .as_ref()
+            .is_some_and(|border| border.sides.iter().any(|side| side.joint.is_some()))
+    }
+
+    /// As [`super::FluidDomainBackend::sum_halos`].
+    pub(super) fn sum_joint_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
+        let all = &self.border().sides;
+        let mut joint = sides.iter().filter_map(|&side| all[side].joint.as_ref());
+        self.gpu.timed("halo exchange", || {
+            joint.try_for_each(|joint| joint.send(&self.gpu))?;
+            self.gpu.await_sums()
+        })?;
+        for (k, side) in all.iter().enumerate() {
+            if let Some(joint) = &side.joint {
+                self.update_ghosts(k, &joint.arrived);
+            }
+        }
+        Ok(())
     }
 
     /// Packs the fluid that is ghosts elsewhere, and requests its download if it is sent by messages.

@@ -167,6 +167,25 @@ fn a_gpu_lists_degenerate_arrangements_too() {
 }
 
 #[test]
+fn a_gpu_sorts_rows_of_any_length_by_ids() {
+    let gpu = Gpu::open(None).unwrap();
+    let crowd = |k: u32, at: f64| ([at + 1e-4 * f64::from(k * 37 % 211), 1e-4 * f64::from(k * 53 % 211), 0.0], 0.5);
+    // Rows with as many neighbors as a block sorts together, with fewer and with more.
+    let sizes = [129u32, 110, 40, 200];
+    let crowds = (0u32..)
+        .zip(sizes)
+        .flat_map(|(place, size)| (0..size).map(move |k| crowd(k, 3.0 * f64::from(place))));
+    let line = (0..70u32).map(|k| ([-2.0 - 0.9 * f64::from(k * 29 % 70), 0.0, 0.0], 0.5));
+    let spheres: Vec<Sphere> = crowds.chain(line).collect();
+    let [here, there] = rows(&gpu, &world(&spheres), Search::Grid, 0.05, true);
+    assert!(here.iter().all(|row| row.is_sorted()));
+    for size in sizes {
+        assert!(here.iter().any(|row| row.len() == size as usize - 1), "{size}");
+    }
+    assert!(here == there);
+}
+
+#[test]
 fn the_box_behind_steps_is_that_of_the_positions_where_they_ended() {
     let gpu = Gpu::open(None).unwrap();
     let cells = Cells::<f64>::new(&gpu, 1, 1).unwrap();

@@ -9,7 +9,7 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Workspace,
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::{neighbor_lists, neighbor_marks, row_order};
+use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
@@ -477,7 +477,8 @@ impl<R: Number> Rows<R> {
 
     /// Sorts the rows of the first n grains by these ids of the neighbors. No entry may be marked yet.
     pub(super) fn sort(&self, gpu: &Gpu, id: &Buffer<u32>, n: usize) {
-        let (count, dim) = units(n);
+        // A block for each tile.
+        let (count, dim) = units(n.div_ceil(TILE) * THREADS);
         neighbor_lists::sort_rows::launch(
             gpu.client(),
             count,

@@ -610,23 +610,20 @@ impl GhostSelection {
 /// It changes no result. Steps for which the hosts wait, and those of grains with bonds, bodies, heat or local damping, are never in parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HaloOverlap {
-    /// If each subdomain has so many grains that a launch takes the GPU longer than the host.
-    #[default]
-    ByCount,
     /// Always.
     Always,
-    /// Never.
+    /// Never. On two GPUs with NVLink, parts took longer than steps at once with a million grains each.
+    #[default]
     Never,
 }
 
 impl HaloOverlap {
     /// All kinds.
-    pub const ALL: [HaloOverlap; 3] = [HaloOverlap::ByCount, HaloOverlap::Always, HaloOverlap::Never];
+    pub const ALL: [HaloOverlap; 2] = [HaloOverlap::Always, HaloOverlap::Never];
 
     /// Name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            HaloOverlap::ByCount => "by_count",
             HaloOverlap::Always => "always",
             HaloOverlap::Never => "never",
         }

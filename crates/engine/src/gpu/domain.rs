@@ -103,7 +103,7 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// # Errors
     /// If the GPU is lost.
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
-    /// Whether steps in parts, see [`StepPart`], are possible here, and expected to take less time.
+    /// Whether steps in parts, see [`StepPart`], are wished and possible here.
     fn wishes_parts(&self, host: &Populations) -> bool;
     /// Takes all steps until the next rebuild of the lists in parts, or none. `pairs` has each neighbor that is on another GPU.
     ///
@@ -323,7 +323,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     }
 
     fn wishes_parts(&self, host: &Populations) -> bool {
-        self.is_better_split(host)
+        self.can_split(host)
     }
 
     fn split_steps(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {

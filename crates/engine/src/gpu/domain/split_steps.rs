@@ -14,7 +14,6 @@ use super::DomainState;
 use crate::gpu::halo_exchange::HaloSource;
 use crate::gpu::joint_halo::{HaloPair, JointHalo};
 use crate::gpu::neighbor_lists::make_room;
-use crate::gpu::step::FEW;
 use crate::gpu::{GpuGrains, Number};
 use crate::populations::Populations;
 use crate::world::HaloOverlap;
@@ -161,9 +160,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// As [`super::DomainBackend::wishes_parts`]. Steps are not in parts if another launch than that of contacts moves or loads grains, or if powers are
     /// summed over blocks.
     ///
-    /// A step in parts has four launches more, and one more transfer between GPUs. With few grains the host does not keep up with launches, so a step
-    /// takes as long as they do.
-    pub(super) fn is_better_split(&self, host: &Populations) -> bool {
+    /// A step in parts has four launches more, and one more transfer between GPUs. Parts with few grains take as long as the slowest of them.
+    pub(super) fn can_split(&self, host: &Populations) -> bool {
         let is_alone = self.binned.is_none()
             && self.contacts.is_none()
             && self.geared.is_none()
@@ -171,13 +169,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             && self.holding.is_none()
             && self.diffusions.is_empty();
         let sums = host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED;
-        let own = self.owned_without_ghosts();
-        let is_worth = match host.context.settings.halo_overlap {
-            HaloOverlap::ByCount => own > FEW,
-            HaloOverlap::Always => own > 0,
-            HaloOverlap::Never => false,
-        };
-        is_alone && !sums && is_worth
+        let is_wished = host.context.settings.halo_overlap == HaloOverlap::Always && self.owned_without_ghosts() > 0;
+        is_alone && !sums && is_wished
     }
 
     /// As [`super::DomainBackend::split_steps`].

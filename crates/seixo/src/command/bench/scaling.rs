@@ -93,9 +93,9 @@ pub struct ScalingArguments {
     /// Leave out launches on GPUs, whose timing takes the host some microseconds each
     #[arg(long, requires = "trace")]
     trace_host: bool,
-    /// Whether steps of grains in domains on GPUs compute the grains at the border first, and all others while halos travel: if there are many grains,
-    /// always, or never; no result changes
-    #[arg(long, value_name = "WHEN", value_parser = overlaps(), default_value = "by_count")]
+    /// Whether steps of grains in domains on GPUs compute the grains at the border first, and all others while halos travel: always or never; no result
+    /// changes
+    #[arg(long, value_name = "WHEN", value_parser = overlaps(), default_value = "never")]
     overlap: HaloOverlap,
     /// Write one JSON object per line into this file; without a file name, print them on the standard output instead of the table
     #[arg(long, value_name = "FILE")]

@@ -23,7 +23,7 @@ pub fn limit_waits(gpus: &[Gpu]) {
     }
 }
 
-/// Lets hosts stop to wait for these GPUs soon, as a subdomain failed.
+/// Lets hosts soon stop waiting for these GPUs, as a subdomain failed.
 pub(super) fn stop_waiting(gpus: &[Gpu]) {
     limit(gpus, LAST_WAIT);
 }

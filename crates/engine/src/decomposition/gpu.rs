@@ -12,7 +12,7 @@ use crate::gpu::{
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
 use crate::state::Profile;
-use crate::world::{Precision, Solver};
+use crate::world::{HaloOverlap, Precision, Solver};
 use seixo_device::gpu::{Gpu, GpuError};
 use seixo_transport::Transport;
 use std::collections::HashMap;
@@ -357,8 +357,12 @@ impl Subdomain {
         if self.halts().is_none() {
             return Ok(());
         }
-        let wishes = self.on_gpu(|remote, host| Ok(remote.wishes_parts(host)))?;
-        let splits = self.least(u64::from(wishes))? == 1;
+        // All subdomains have the same settings, so none waits for the others without need.
+        let mut splits = self.local.populations.context.settings.halo_overlap == HaloOverlap::Always;
+        if splits {
+            let wishes = self.on_gpu(|remote, host| Ok(remote.wishes_parts(host)))?;
+            splits = self.least(u64::from(wishes))? == 1;
+        }
         let peer_exchange = self.peer_exchange.as_ref();
         let pairs = peer_exchange.map_or_else(Vec::new, |peer_exchange| peer_exchange.pairs(&self.cuts, self.rank));
         self.on_gpu(|remote, _| Ok(remote.split_steps(splits, pairs)?))
@@ -437,10 +441,11 @@ impl Subdomain {
     }
 
     /// The work that the launches of a step on this GPU do, if they do one kind of work and nothing else: no other subdomain uses this GPU, and no
-    /// host takes part in the step.
+    /// host takes part in the step. Nor are steps in parts, of which the halo follows the first.
     pub(super) fn work_on_gpu(&mut self) -> Option<&mut Work> {
         let populations = &self.local.populations;
-        if !self.has_own_gpu || populations.has_loose_bodies() {
+        let is_split = self.local.backend.grains.as_deref().is_some_and(|remote| remote.is_split());
+        if !self.has_own_gpu || is_split || populations.has_loose_bodies() {
             return None;
         }
         let is_one_launch = |solver: Solver| solver == Solver::WeaklyCompressible && !populations.has_drift();

@@ -54,6 +54,13 @@ impl RunTimeline {
                     "{file} was not written: the run ended after {steps} steps, and its timeline begins after {start}; use --trace-steps"
                 ))
             }
+            // As in a run that was resumed later.
+            Progress::Pending if steps >= end => {
+                self.progress = Progress::Over;
+                Some(format!(
+                    "{file} was not written: the run goes on from step {steps}, and its timeline ends after {end}"
+                ))
+            }
             Progress::Pending if steps >= start => {
                 simulation.begin_timeline(self.options.times_launches);
                 self.progress = Progress::Recording;

@@ -216,6 +216,7 @@ impl Grains {
         self.material.reserve_exact(grains);
         self.group.reserve_exact(grains);
     }
+
     /// Appends one grain.
     #[expect(clippy::too_many_arguments, reason = "one argument per column of the table")]
     pub fn push(&mut self, id: u32, position: Vec3, velocity: Vec3, angular_velocity: Vec3, radius: f64, material: u32, group: u32) {

@@ -352,7 +352,7 @@ impl Subdomain {
         self.on_gpu(|remote, _| Ok(remote.receive_halts(halts, rank, ahead)?))
     }
 
-    /// Takes the steps until the next rebuild in parts, if all subdomains wish that: halt flags then travel in another way for all.
+    /// Takes the steps until the next rebuild in parts, if all subdomains request that: halt flags then travel in another way for all.
     fn agree_on_parts(&mut self) -> Result<(), HaltReason> {
         if self.halts().is_none() {
             return Ok(());
@@ -360,8 +360,8 @@ impl Subdomain {
         // All subdomains have the same settings, so none waits for the others without need.
         let mut splits = self.local.populations.context.settings.halo_overlap == HaloOverlap::Always;
         if splits {
-            let wishes = self.on_gpu(|remote, host| Ok(remote.wishes_parts(host)))?;
-            splits = self.least(u64::from(wishes))? == 1;
+            let requests = self.on_gpu(|remote, host| Ok(remote.requests_parts(host)))?;
+            splits = self.least(u64::from(requests))? == 1;
         }
         let peer_exchange = self.peer_exchange.as_ref();
         let pairs = peer_exchange.map_or_else(Vec::new, |peer_exchange| peer_exchange.pairs(&self.cuts, self.rank));

@@ -103,8 +103,8 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     /// # Errors
     /// If the GPU is lost.
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
-    /// Whether steps in parts, see [`StepPart`], are wished and possible here.
-    fn wishes_parts(&self, host: &Populations) -> bool;
+    /// Whether steps in parts, see [`StepPart`], are requested and possible here.
+    fn requests_parts(&self, host: &Populations) -> bool;
     /// Takes all steps until the next rebuild of the lists in parts, or none. `pairs` has each neighbor that is on another GPU.
     ///
     /// # Errors
@@ -322,7 +322,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         halts.receive(&self.gpu, &self.flags, rank, ahead)
     }
 
-    fn wishes_parts(&self, host: &Populations) -> bool {
+    fn requests_parts(&self, host: &Populations) -> bool {
         self.can_split(host)
     }
 

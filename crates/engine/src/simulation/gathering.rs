@@ -164,7 +164,7 @@ impl Populations {
         walls.list.clear();
         walls.history.clear();
         walls.wall_contacts.clear();
-        // Domains have reported it anew.
+        // Domains have reported it already.
         walls.work.by_entry.clear();
         walls.row.push(0);
         for &(domain, i) in order {

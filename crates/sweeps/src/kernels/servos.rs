@@ -71,7 +71,7 @@ pub fn sum_servo_loads<C: Real>(
         sync_cube();
         if unit < 12usize && wall < walls as usize {
             let mut sum = 0u32;
-            for thread in 0..256usize {
+            for thread in 0..THREADS {
                 sum += shared[thread * 12usize + unit];
             }
             if unit == 11usize {

@@ -1,7 +1,7 @@
 //! Steps of a subdomain in parts, so that halos travel between GPUs while other grains are computed.
 //!
 //! First come the grains that are ghosts elsewhere. They are packed at once, and sent on a queue of their own. Ghosts and all other grains are computed
-//! meanwhile. Only then do the subdomains tell each other whether they halt, as any grain may be the reason. This takes one word, which travels while
+//! meanwhile. Only then do the subdomains agree whether they halt, as any grain may be the reason. This takes one word, which travels while
 //! ghosts are updated.
 //!
 //! No grain reads what a launch of the same step writes. So the order changes no result, and rows stay where they are.
@@ -157,8 +157,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.split().map_or(&self.order, |split| &split.table)
     }
 
-    /// As [`super::DomainBackend::wishes_parts`]. Steps are not in parts if another launch than that of contacts moves or loads grains, or if powers are
-    /// summed over blocks.
+    /// As [`super::DomainBackend::requests_parts`]. Steps are not in parts if another launch than that of contacts moves or loads grains, or if powers
+    /// are summed over blocks.
     ///
     /// A step in parts has four launches more, and one more transfer between GPUs. Parts with few grains take as long as the slowest of them.
     pub(super) fn can_split(&self, host: &Populations) -> bool {

@@ -608,7 +608,8 @@ impl GhostSelection {
 }
 
 /// Whether steps of grains in subdomains on GPUs are in parts: first the grains that are ghost particles of a neighbor, and all others while these travel.
-/// It changes no result. Steps for which the hosts wait, and those of grains with bonds, bodies, heat or local damping, are never in parts.
+/// It changes no result. Steps for which the hosts wait, and those of grains with bonds, bodies, heat, local damping or sliding
+/// sides, are never in parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HaloOverlap {
     /// Always.

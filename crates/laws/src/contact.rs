@@ -17,6 +17,7 @@
 
 pub mod cohesion;
 pub mod extended;
+pub mod faded;
 mod family;
 pub mod hertz;
 pub mod hysteretic;

@@ -26,6 +26,7 @@ pub mod film;
 pub mod fluid;
 pub mod heat;
 pub mod motion;
+pub mod nearest;
 pub mod ray_triangle;
 pub mod real;
 pub mod rotation;

@@ -44,6 +44,8 @@ pub mod pair;
 pub mod part;
 pub mod periodic;
 pub mod rows;
+pub mod shape_pairs;
+pub mod shapes;
 pub mod shifting;
 pub mod shortlist;
 pub mod simd;

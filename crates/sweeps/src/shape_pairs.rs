@@ -1,0 +1,669 @@
+//! Contacts of two polyhedral grains: from their shapes and poses to forces.
+//!
+//! A contact is that of a vertex of one grain with a convex part of the other, or of an edge with an edge. Its energy is U(δ) Φ, where the share Φ
+//! falls to zero at the ends of its features, because another contact takes over there. The forces are the slopes of the sum of these energies, see
+//! `docs/design/polyhedra.md`. The grain i is that with the smaller id, so that both owners of a pair find the same bits.
+//!
+//! Every pair has the same number of slots for contact histories, each with a key and [`crate::layout::RECORD`] numbers. Slots are in the order of
+//! their keys. Free slots have the key zero and follow the others.
+//!
+//! ```
+//! use seixo_sweeps::shape_pairs::{EDGES, VERTEX_OF_I, VERTEX_OF_J, key_of};
+//! // Keys are in the order of kinds, then of the features of i, then of those of j.
+//! let keys = [key_of(VERTEX_OF_I, 0, 7), key_of(VERTEX_OF_I, 1, 0), key_of(VERTEX_OF_J, 0, 0), key_of(EDGES, 0, 0)];
+//! assert!(0 < keys[0] && keys.is_sorted());
+//! ```
+
+use crate::contact::{PowerSums, Stored};
+use crate::layout::{load, store};
+use crate::shapes::{
+    Part, Shape, contact_radius_of, end_of_edge, extent_along, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
+};
+use cubecl::prelude::*;
+use seixo_laws::contact::faded::{FadedPair, faded_contact, faded_spring_energy, whole_energy};
+use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};
+use seixo_laws::nearest::{fading, fading_rate, nearest_of_edges, nearest_on_edge, overlap_at};
+use seixo_laws::wall::velocity_of_point;
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, smaller, widened};
+
+/// Kind of contact: a vertex of i with a convex part of j.
+pub const VERTEX_OF_I: u32 = 1;
+
+/// Kind of contact: a vertex of j with a convex part of i.
+pub const VERTEX_OF_J: u32 = 2;
+
+/// Kind of contact: an edge of i with an edge of j.
+pub const EDGES: u32 = 3;
+
+/// Bits of a feature in the key of a contact.
+const FEATURE_BITS: u32 = 15;
+
+/// Key of a contact of this kind: its features are the number of a vertex, of a convex part or of an edge of each shape. It is never zero.
+#[cube]
+#[inline(always)]
+pub fn key_of(#[comptime] kind: u32, of_i: u32, of_j: u32) -> u32 {
+    ((of_i | (kind << FEATURE_BITS)) << FEATURE_BITS) | of_j
+}
+
+/// State of a polyhedral grain.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct PosedShape<C: Real, R: Real> {
+    /// Index of its shape.
+    pub shape: u32,
+    /// Radius of its bounding sphere \[m\].
+    pub scale: C,
+    /// Orientation.
+    pub orientation: Quaternion<C>,
+    /// Angular velocity \[rad/s\].
+    pub spin: Vector3<R>,
+    /// Mass \[kg\].
+    pub mass: R,
+}
+
+/// Two polyhedral grains i and j. Either may be a sphere.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct ShapePair<C: Real, R: Real> {
+    /// x_i − x_j, to the nearest image \[m\].
+    pub apart: Vector3<C>,
+    /// v_i − v_j, less the sliding of periodic sides \[m/s\].
+    pub velocity: Vector3<R>,
+    /// Direction from j to i in which the two were nearest at the last step, of length one; zero for a new pair. It only saves work: results do not
+    /// depend on it.
+    pub direction: Vector3<R>,
+    /// State of i.
+    pub i: PosedShape<C, R>,
+    /// State of j.
+    pub j: PosedShape<C, R>,
+}
+
+/// All that the contacts of a pair do in one step.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct PairLoad<R: Real> {
+    /// Force on i \[N\]; j gets the opposite.
+    pub force: Vector3<R>,
+    /// Torque on i about its center \[N m\].
+    pub torque_i: Vector3<R>,
+    /// Torque on j about its center \[N m\].
+    pub torque_j: Vector3<R>,
+    /// Powers, and the largest excess of an overlap over its limit, which is a share of the smaller rounding radius. Walls and periodic sides add
+    /// nothing here.
+    pub powers: PowerSums<R>,
+    /// Energy stored in all contacts \[J\].
+    pub stored: Stored<R>,
+    /// Value of [`ShapePair::direction`] for the next step.
+    pub direction: Vector3<R>,
+    /// Number of contacts. If it exceeds the number of slots, histories are lost, and the step has to be repeated with more slots.
+    pub contacts: u32,
+}
+
+/// Quantities that all contacts of a pair have in common.
+#[derive(CubeType, Clone, Copy, Debug)]
+struct PairSizes<C: Real, R: Real> {
+    /// Sum of the rounding radii \[m\].
+    reach: C,
+    /// Rounding radius of j \[m\].
+    rounding_j: C,
+    /// Lengths below it are rounding errors \[m\].
+    nothing: C,
+    /// R* \[m\].
+    effective_radius: R,
+    /// m* \[kg\].
+    effective_mass: R,
+    /// Largest overlap that is allowed \[m\].
+    allowed: R,
+}
+
+/// The frame of a grain: its axes, and its center relative to that of j \[m\].
+#[derive(CubeType, Clone, Copy, Debug)]
+struct Frame<C: Real> {
+    orientation: Quaternion<C>,
+    center: Vector3<C>,
+}
+
+/// The nearest points of two features, in the frame of a grain.
+#[derive(CubeType, Clone, Copy, Debug)]
+struct FeaturePair<C: Real> {
+    /// From the point of j to that of i \[m\].
+    gap: Vector3<C>,
+    /// The point of j \[m\].
+    on_j: Vector3<C>,
+    /// Squared distance \[m²\].
+    square: C,
+}
+
+/// How a contact fades at its ends.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+struct Fading<C: Real> {
+    /// Share Φ \[-\].
+    share: C,
+    /// Σ x_k |φ′(x_k)|/φ(x_k) \[-\].
+    pull: C,
+}
+
+/// Sums over the contacts of a pair, and places in its slots.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+struct PairSums<C: Real, R: Real> {
+    force: Vector3<R>,
+    torque_i: Vector3<R>,
+    torque_j: Vector3<R>,
+    normal_power: R,
+    tangential_power: R,
+    damping_power: R,
+    excess: R,
+    normal_energy: R,
+    tangential_energy: R,
+    /// Smallest squared distance so far \[m²\]; negative before the first.
+    least: C,
+    /// Vector between these nearest points, from j to i \[m\].
+    nearest: Vector3<C>,
+    /// Old slot from which the next contact is looked for.
+    old_slot: u32,
+    /// Contacts so far.
+    contacts: u32,
+}
+
+/// A point given in one frame, as seen in another.
+#[cube]
+#[inline(always)]
+fn seen<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
+    view.orientation.to_space(point).plus(&view.center)
+}
+
+/// A vector of length one along this one, whose squared length is given; zero for the zero vector.
+#[cube]
+#[inline(always)]
+fn unit<C: Real>(vector: &Vector3<C>, square: C) -> Vector3<C> {
+    vector.times(C::inverse_root(larger::<C>(square, C::new(1.0e-37))))
+}
+
+/// Nearest points on i and on j as a pair of features.
+#[cube]
+#[inline(always)]
+fn feature_pair<C: Real>(on_i: &Vector3<C>, on_j: &Vector3<C>) -> FeaturePair<C> {
+    let gap = on_i.minus(on_j);
+    let square = gap.dot(&gap);
+    FeaturePair::<C> {
+        gap,
+        on_j: on_j.plus(&Vector3::<C>::zero()),
+        square,
+    }
+}
+
+/// End `k` of two edges: the first and the second end of e with the nearest point of f, and vice versa.
+#[cube]
+#[inline(always)]
+fn end_of_edges<C: Real>(k: u32, e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> FeaturePair<C> {
+    let mut on_i = e1.plus(&Vector3::<C>::zero());
+    let mut on_j = f1.plus(&Vector3::<C>::zero());
+    if k == 0u32 {
+        on_j = nearest_on_edge::<C>(e1, f1, f2);
+    } else if k == 1u32 {
+        on_i = e2.plus(&Vector3::<C>::zero());
+        on_j = nearest_on_edge::<C>(e2, f1, f2);
+    } else if k == 2u32 {
+        on_i = nearest_on_edge::<C>(f1, e1, e2);
+    } else {
+        on_i = nearest_on_edge::<C>(f2, e1, e2);
+        on_j = f2.plus(&Vector3::<C>::zero());
+    }
+    feature_pair::<C>(&on_i, &on_j)
+}
+
+/// 1 − x of an end at this squared distance, x = δ_k/δ \[-\]: 1 if it is out of reach, and 0 if the contact is at this end.
+#[cube]
+#[inline(always)]
+fn within_end<C: Real, R: Real>(square: C, overlap: C, sizes: &PairSizes<C, R>) -> C {
+    let mut within = C::new(1.0);
+    let of_end = overlap_at::<C>(square, sizes.reach);
+    if of_end > C::new(0.0) {
+        let beyond = overlap - of_end;
+        within = C::new(0.0);
+        if beyond > sizes.nothing {
+            within = beyond / overlap;
+        }
+    }
+    within
+}
+
+/// Lets a contact fade by one of its ends.
+#[cube]
+#[inline(always)]
+fn fade<C: Real>(within: C, all: &mut Fading<C>) {
+    if within > C::new(0.0) {
+        all.share *= fading::<C>(within);
+        all.pull += (C::new(1.0) - within) * fading_rate::<C>(within);
+    } else {
+        all.share = C::new(0.0);
+    }
+}
+
+/// How the contact of the vertex at `place` of j with a convex part of i fades at the vertices of the part, in the frame of i.
+#[cube]
+#[inline(always)]
+fn fading_at_vertices<C: Real, R: Real>(
+    place: &Vector3<C>,
+    overlap: C,
+    part: &Part,
+    shape: &Shape,
+    numbers: &[C],
+    scale: C,
+    sizes: &PairSizes<C, R>,
+) -> Fading<C> {
+    let mut all = Fading::<C> {
+        share: C::new(1.0),
+        pull: C::new(0.0),
+    };
+    for v in part.vertex_first..part.vertex_end {
+        let end = feature_pair::<C>(&vertex_of::<C>(shape, numbers, v, scale), place);
+        fade::<C>(within_end::<C, R>(end.square, overlap, sizes), &mut all);
+    }
+    all
+}
+
+/// How the contact of two edges fades at their ends.
+#[cube]
+#[inline(always)]
+fn fading_of_edges<C: Real, R: Real>(
+    e1: &Vector3<C>,
+    e2: &Vector3<C>,
+    f1: &Vector3<C>,
+    f2: &Vector3<C>,
+    overlap: C,
+    sizes: &PairSizes<C, R>,
+) -> Fading<C> {
+    let mut all = Fading::<C> {
+        share: C::new(1.0),
+        pull: C::new(0.0),
+    };
+    for k in 0..4u32 {
+        let end = end_of_edges::<C>(k, e1, e2, f1, f2);
+        fade::<C>(within_end::<C, R>(end.square, overlap, sizes), &mut all);
+    }
+    all
+}
+
+/// Remembers the nearest of all pairs of features.
+#[cube]
+#[inline(always)]
+fn note<C: Real, R: Real>(feature: &FeaturePair<C>, frame: &Frame<C>, sums: &mut PairSums<C, R>) {
+    if sums.least < C::new(0.0) || feature.square < sums.least {
+        sums.least = feature.square;
+        sums.nearest = frame.orientation.to_space(&feature.gap);
+    }
+}
+
+/// Adds a force on i \[N\] that acts at a point relative to the center of j, and the opposite force on j.
+#[cube]
+#[inline(always)]
+fn add_force<C: Coordinate<R>, R: Real>(force: &Vector3<R>, arm_i: &Vector3<R>, arm_j: &Vector3<R>, sums: &mut PairSums<C, R>) {
+    sums.force = sums.force.plus(force);
+    sums.torque_i = sums.torque_i.plus(&arm_i.cross(force));
+    sums.torque_j = sums.torque_j.minus(&arm_j.cross(force));
+}
+
+/// Adds the attraction S_k at an end of a contact \[N\], which acts because the contact fades there.
+#[cube]
+#[inline(always)]
+fn add_end<C: Coordinate<R>, R: Real>(
+    end: &FeaturePair<C>,
+    attraction: R,
+    frame: &Frame<C>,
+    apart: &Vector3<C>,
+    sums: &mut PairSums<C, R>,
+) {
+    let normal = near_vector::<C, R>(&frame.orientation.to_space(&unit::<C>(&end.gap, end.square)));
+    let point = seen::<C>(&end.on_j, frame);
+    add_force::<C, R>(
+        &normal.times(-attraction),
+        &near_vector::<C, R>(&point.minus(apart)),
+        &near_vector::<C, R>(&point),
+        sums,
+    );
+}
+
+/// Adds a contact of two features, and writes its history to the next slot. Returns U Φ/δ \[N\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn add_contact<C: Coordinate<R>, R: Real>(
+    key: u32,
+    feature: &FeaturePair<C>,
+    fades: &Fading<C>,
+    frame: &Frame<C>,
+    pair: &ShapePair<C, R>,
+    sizes: &PairSizes<C, R>,
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    sums: &mut PairSums<C, R>,
+) -> R {
+    let depth = overlap_at::<C>(feature.square, sizes.reach);
+    let overlap = C::near(depth);
+    let share = C::near(fades.share);
+    let reach = C::near(sizes.reach);
+    let touch = ContactPair::<R> {
+        overlap,
+        contact_radius: R::root(sizes.effective_radius * overlap),
+        effective_mass: sizes.effective_mass,
+    };
+    let energy = share * whole_energy::<R>(&touch, reach, coefficients);
+    let per_overlap = energy / overlap;
+    let faded = FadedPair::<R> {
+        touch,
+        reach,
+        share,
+        fading_force: per_overlap * C::near(fades.pull),
+    };
+    let along = frame.orientation.to_space(&unit::<C>(&feature.gap, feature.square));
+    let point = seen::<C>(&feature.on_j, frame).plus(&along.times(sizes.rounding_j - C::new(0.5) * depth));
+    let normal = near_vector::<C, R>(&along);
+    let arm_i = near_vector::<C, R>(&point.minus(&pair.apart));
+    let arm_j = near_vector::<C, R>(&point);
+    let approach = RelativeMotion::<R> {
+        velocity: velocity_of_point::<R>(&pair.velocity, &pair.i.spin, &arm_i).minus(&pair.j.spin.cross(&arm_j)),
+        twist: R::new(0.5) * pair.i.spin.plus(&pair.j.spin).dot(&normal),
+    };
+    // Contacts come in the order of keys, as old slots do, so that each is passed once.
+    let mut force = Vector3::<R>::zero();
+    let mut contact_radius = R::new(0.0);
+    let mut goes_on = sums.old_slot < slots;
+    while goes_on {
+        let old = old_keys[first_slot + sums.old_slot as usize];
+        goes_on = old != 0u32 && old < key;
+        if goes_on {
+            sums.old_slot += 1u32;
+            goes_on = sums.old_slot < slots;
+        }
+    }
+    if sums.old_slot < slots {
+        let at = first_slot + sums.old_slot as usize;
+        if old_keys[at] == key {
+            force = load::<R>(old_springs, at * 4usize);
+            contact_radius = old_springs[at * 4usize + 3usize];
+        }
+    }
+    let contact_history = ContactHistory::<R> { force, contact_radius };
+    let response = faded_contact::<R>(&faded, &normal, &approach, &contact_history, coefficients, dt);
+    if sums.contacts < slots {
+        let at = first_slot + sums.contacts as usize;
+        keys[at] = key;
+        store::<R>(springs, at * 4usize, &response.history.force);
+        springs[at * 4usize + 3usize] = response.history.contact_radius;
+    }
+    let push = normal.times(response.normal).plus(&response.tangential);
+    add_force::<C, R>(&push, &arm_i, &arm_j, sums);
+    sums.normal_power += response.normal_power;
+    sums.tangential_power += response.tangential_power;
+    sums.damping_power += response.damping_power;
+    sums.normal_energy += energy;
+    sums.tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
+    sums.excess = larger::<R>(sums.excess, overlap - sizes.allowed);
+    sums.contacts += 1u32;
+    per_overlap
+}
+
+/// Contacts of two polyhedral grains over one time step.
+///
+/// `words` and `numbers` are the table of shapes, see [`crate::shapes`]. The slots of the pair are `first_slot` and the following ones, `slots` in all.
+/// Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. So a step can be repeated.
+/// All slots are written.
+///
+/// `overlap_limit` is the largest overlap over the smaller rounding radius \[-\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn shape_contacts<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> PairLoad<R> {
+    let zero = R::new(0.0);
+    let shape_i = shape_at(words, pair.i.shape);
+    let shape_j = shape_at(words, pair.j.shape);
+    let scale_i = pair.i.scale;
+    let scale_j = pair.j.scale;
+    let sizes = sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, overlap_limit);
+    let reach_square = sizes.reach * sizes.reach;
+    let back_i = pair.i.orientation.back();
+    let back_j = pair.j.orientation.back();
+    // The frame of each grain in space, and that of the other grain as seen from it. Twice reversed is a copy.
+    let frame_i = Frame::<C> {
+        orientation: pair.i.orientation.back().back(),
+        center: pair.apart.plus(&Vector3::<C>::zero()),
+    };
+    let frame_j = Frame::<C> {
+        orientation: pair.j.orientation.back().back(),
+        center: Vector3::<C>::zero(),
+    };
+    let i_from_j = Frame::<C> {
+        orientation: back_j.after(&pair.i.orientation),
+        center: back_j.to_space(&pair.apart),
+    };
+    let j_from_i = Frame::<C> {
+        orientation: back_i.after(&pair.j.orientation),
+        center: back_i.to_space(&pair.apart.times(C::new(-1.0))),
+    };
+    // Features that are farther apart than `reach` along any direction do not touch. The margin keeps rounding errors from being a criterion.
+    let mut toward_i = widened::<C, R>(&pair.direction);
+    if toward_i.dot(&toward_i) < C::new(0.5) {
+        toward_i = pair.apart.plus(&Vector3::<C>::zero());
+    }
+    let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
+    let axis_i = back_i.to_space(&axis);
+    let axis_j = back_j.to_space(&axis);
+    let low_i = -extent_along::<C>(&shape_i, numbers, scale_i, &axis_i.times(C::new(-1.0)));
+    let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
+    let low_from_j = pair.apart.dot(&axis) + low_i;
+    let bound = sizes.reach + sizes.nothing;
+    let mut sums = PairSums::<C, R> {
+        force: Vector3::<R>::zero(),
+        torque_i: Vector3::<R>::zero(),
+        torque_j: Vector3::<R>::zero(),
+        normal_power: zero,
+        tangential_power: zero,
+        damping_power: zero,
+        excess: R::new(-1.0),
+        normal_energy: zero,
+        tangential_energy: zero,
+        least: C::new(-1.0),
+        nearest: toward_i.plus(&Vector3::<C>::zero()),
+        old_slot: 0u32,
+        contacts: 0u32,
+    };
+    if low_from_j - high_j < bound {
+        for v in 0u32..shape_i.vertices {
+            let place = seen::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &i_from_j);
+            if place.dot(&axis_j) - high_j < bound {
+                for p in 0u32..shape_j.parts {
+                    let part = part_of(&shape_j, words, p);
+                    let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
+                    let feature = feature_pair::<C>(&place, &there);
+                    note::<C, R>(&feature, &frame_j, &mut sums);
+                    if feature.square < reach_square {
+                        let whole = Fading::<C> {
+                            share: C::new(1.0),
+                            pull: C::new(0.0),
+                        };
+                        add_contact::<C, R>(
+                            key_of(VERTEX_OF_I, v, p),
+                            &feature,
+                            &whole,
+                            &frame_j,
+                            pair,
+                            &sizes,
+                            first_slot,
+                            slots,
+                            old_keys,
+                            old_springs,
+                            keys,
+                            springs,
+                            coefficients,
+                            dt,
+                            &mut sums,
+                        );
+                    }
+                }
+            }
+        }
+        for p in 0u32..shape_i.parts {
+            let part = part_of(&shape_i, words, p);
+            for w in 0u32..shape_j.vertices {
+                let place = seen::<C>(&vertex_of::<C>(&shape_j, numbers, w, scale_j), &j_from_i);
+                if low_i - place.dot(&axis_i) < bound {
+                    let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
+                    let feature = feature_pair::<C>(&there, &place);
+                    note::<C, R>(&feature, &frame_i, &mut sums);
+                    if feature.square < reach_square {
+                        let overlap = overlap_at::<C>(feature.square, sizes.reach);
+                        let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
+                        if fades.share > C::new(0.0) {
+                            let per_overlap = add_contact::<C, R>(
+                                key_of(VERTEX_OF_J, p, w),
+                                &feature,
+                                &fades,
+                                &frame_i,
+                                pair,
+                                &sizes,
+                                first_slot,
+                                slots,
+                                old_keys,
+                                old_springs,
+                                keys,
+                                springs,
+                                coefficients,
+                                dt,
+                                &mut sums,
+                            );
+                            if fades.share < C::new(1.0) {
+                                for v in part.vertex_first..part.vertex_end {
+                                    let end = feature_pair::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &place);
+                                    let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                    if within < C::new(1.0) {
+                                        let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                        add_end::<C, R>(&end, attraction, &frame_i, &pair.apart, &mut sums);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for e in 0u32..shape_i.edges {
+            let e1 = seen::<C>(
+                &vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 0u32), scale_i),
+                &i_from_j,
+            );
+            let e2 = seen::<C>(
+                &vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 1u32), scale_i),
+                &i_from_j,
+            );
+            if smaller::<C>(e1.dot(&axis_j), e2.dot(&axis_j)) - high_j < bound {
+                for f in 0u32..shape_j.edges {
+                    let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
+                    let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
+                    if low_from_j - larger::<C>(f1.dot(&axis_j), f2.dot(&axis_j)) < bound {
+                        let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
+                        if nearest.square >= C::new(0.0) {
+                            let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
+                            note::<C, R>(&feature, &frame_j, &mut sums);
+                            if feature.square < reach_square {
+                                let overlap = overlap_at::<C>(feature.square, sizes.reach);
+                                let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
+                                if fades.share > C::new(0.0) {
+                                    let per_overlap = add_contact::<C, R>(
+                                        key_of(EDGES, e, f),
+                                        &feature,
+                                        &fades,
+                                        &frame_j,
+                                        pair,
+                                        &sizes,
+                                        first_slot,
+                                        slots,
+                                        old_keys,
+                                        old_springs,
+                                        keys,
+                                        springs,
+                                        coefficients,
+                                        dt,
+                                        &mut sums,
+                                    );
+                                    if fades.share < C::new(1.0) {
+                                        for k in 0..4u32 {
+                                            let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
+                                            let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                            if within < C::new(1.0) {
+                                                let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                                add_end::<C, R>(&end, attraction, &frame_j, &pair.apart, &mut sums);
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for s in sums.contacts..slots {
+        keys[first_slot + s as usize] = 0u32;
+    }
+    PairLoad::<R> {
+        force: sums.force,
+        torque_i: sums.torque_i,
+        torque_j: sums.torque_j,
+        powers: PowerSums::<R> {
+            normal_power: sums.normal_power,
+            tangential_power: sums.tangential_power,
+            damping_power: sums.damping_power,
+            wall_power: zero,
+            excess: sums.excess,
+            across: Vector3::<R>::zero(),
+        },
+        stored: Stored::<R> {
+            normal: sums.normal_energy,
+            tangential: sums.tangential_energy,
+        },
+        direction: near_vector::<C, R>(&unit::<C>(&sums.nearest, sums.nearest.dot(&sums.nearest))),
+        contacts: sums.contacts,
+    }
+}
+
+/// Quantities that all contacts of a pair have in common.
+#[cube]
+#[inline(always)]
+fn sizes_of<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    shape_i: &Shape,
+    shape_j: &Shape,
+    numbers: &[C],
+    overlap_limit: R,
+) -> PairSizes<C, R> {
+    let rounding_i = rounding_of::<C>(shape_i, numbers) * pair.i.scale;
+    let rounding_j = rounding_of::<C>(shape_j, numbers) * pair.j.scale;
+    let radius_i = C::near(contact_radius_of::<C>(shape_i, numbers) * pair.i.scale);
+    let radius_j = C::near(contact_radius_of::<C>(shape_j, numbers) * pair.j.scale);
+    PairSizes::<C, R> {
+        reach: rounding_i + rounding_j,
+        rounding_j,
+        nothing: C::roundoff() * C::new(8.0) * (pair.i.scale + pair.j.scale),
+        effective_radius: radius_i * radius_j / (radius_i + radius_j),
+        effective_mass: pair.i.mass * pair.j.mass / (pair.i.mass + pair.j.mass),
+        allowed: overlap_limit * smaller::<R>(C::near(rounding_i), C::near(rounding_j)),
+    }
+}

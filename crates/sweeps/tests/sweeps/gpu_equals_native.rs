@@ -205,7 +205,8 @@ fn difference<R: Real + Pod>(number: impl Fn(f64) -> R + Copy, wide: impl Fn(R) 
     worst
 }
 
-fn client() -> Client {
+/// A client of the default adapter of wgpu.
+pub fn client() -> Client {
     let device = cubecl::device::Device::wgpu(cubecl::device::WgpuDeviceKind::DefaultDevice);
     let device = device.expect("a wgpu adapter; on a machine without a GPU install mesa-vulkan-drivers");
     device.client()

@@ -5,3 +5,5 @@ mod gpu_equals_native;
 mod mindlin_cycles;
 mod narrow_lanes;
 mod pairs;
+mod shape_pairs;
+mod shape_pairs_on_gpu;

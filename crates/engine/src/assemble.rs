@@ -6,7 +6,7 @@ use crate::fields::{Fields, computed};
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::world::speed_limit::{BELOW_SPEED_LIMIT, SPEED_LIMIT, speed_of};
-use crate::world::{Domain, Grains, Interaction, Material, Settings, Vec3, World, check_conduction, check_fluids};
+use crate::world::{Domain, Grains, Interaction, Material, Settings, Vec3, World, check_conduction, check_fluids, check_polyhedra};
 use seixo_device::Cpu;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::restitution::MIN_RESTITUTION;
@@ -57,6 +57,11 @@ pub(crate) fn fields_of(device: &Cpu, grains: &Grains, densities: &[f64], fricti
     fields.force = vec![0.0; RECORD * n];
     fields.torque = vec![0.0; RECORD * rotating];
     fields.reference = triples(&grains.position, n);
+    let shaped = if grains.shape.is_empty() { 0 } else { n };
+    fields.shape = computed(device, shaped, |k| grains.shape[source(k)]);
+    fields.orientation = computed(device, RECORD * shaped, |k| grains.orientation[source(k / RECORD)][k % RECORD]);
+    // It follows from the angular velocity, with the velocities at half steps.
+    fields.angular_momentum = vec![0.0; 3 * shaped];
     if grains.scalars.carried_count() > 0 {
         (0..n).for_each(|k| fields.scalars.push_from(&grains.scalars, source(k)));
     }
@@ -69,10 +74,11 @@ pub(crate) fn is_frictional(world: &World) -> bool {
     let adds = |i: &Interaction| {
         i.cohesion.is_some() || i.rolling.is_some() || i.twisting.is_some() || !matches!(i.normal, NormalLaw::Linear | NormalLaw::Hertz)
     };
-    // Bodies rotate in any case, and grains with prescribed motion form a body.
+    // Bodies and polyhedral grains rotate in any case, and grains with prescribed motion form a body.
     !world.grains.bodies.is_empty()
         || !world.later.constrained_groups.is_empty()
         || world.later.freezes
+        || !world.shapes.is_empty()
         || world.interactions.iter().flatten().any(|i| has_friction(i) || adds(i))
 }
 
@@ -302,6 +308,7 @@ pub(crate) fn check(world: &World, settings: &Settings) -> Result<(), WorldError
         }
     }
     check_grains(&world.grains, world.domain.as_ref())?;
+    check_polyhedra(world, settings)?;
     if !world.grains.bodies.is_empty() && world.domain.is_some_and(|domain| domain.shear.is_some()) {
         return Err(WorldError::WithBodies {
             what: "sides that slide past each other",

@@ -76,6 +76,12 @@ pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, scalars:
             remedy: "let bodies be there from the start",
         });
     }
+    if grains.shape.iter().any(|&shape| shape > 0) {
+        return Err(WorldError::WithPolyhedra {
+            what: "inlets and groups that are added later",
+            remedy: "let polyhedral grains be there from the start",
+        });
+    }
     check_grains(grains, domain)?;
     let foreign = grains.scalars.carried().find(|(scalar, _)| !scalars.contains(scalar));
     if let (Some((scalar, values)), Some(&id)) = (foreign, grains.id.first()) {

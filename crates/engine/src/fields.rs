@@ -139,19 +139,21 @@ fn gathered<T: Number>(device: &Cpu, columns: &[&[T]], numbers: usize, order: &[
 }
 
 /// Optional fields, which are optional sections of a checkpoint, too.
-const OPTIONAL: [&str; 8] = [
+const OPTIONAL: [&str; 10] = [
     "grains/member",
     "grains/turn",
     "grains/ways",
     "grains/turns",
     "grains/external",
+    "grains/shape",
+    "grains/momentum",
     "fluid/motion",
     "fluid/multipliers",
     "fluid/copy",
 ];
 
 /// Fields that are zero for particles without values if others have some.
-const ZERO_WHERE_ABSENT: [&str; 1] = ["grains/external"];
+const ZERO_WHERE_ABSENT: [&str; 3] = ["grains/external", "grains/shape", "grains/momentum"];
 
 /// Numbers of the load that is given to a single grain: force x y z \[N\], torque x y z \[N m\].
 pub const GIVEN_LOAD: usize = 6;
@@ -316,7 +318,7 @@ fields! {
     "torque" torque: f64, 4, spare_f64;
     /// Center at the last rebuild \[m\].
     "reference" reference: f64, 3, spare_f64;
-    /// Orientation, a unit quaternion w x y z; empty without bonds and Gear's method.
+    /// Orientation, a unit quaternion w x y z; empty without bonds, Gear's method and polyhedral grains.
     "turn" orientation: f64, 4, spare_f64;
     /// Second to fourth derivatives of the position; empty without Gear's method.
     "ways" position_derivatives: f64, 9, spare_f64;
@@ -324,6 +326,10 @@ fields! {
     "turns" orientation_derivatives: f64, 16, spare_f64;
     /// Force \[N\] and torque \[N m\] that a program gave to each grain, included in force and torque; empty unless it gave some.
     "external" given_load: f64, 6, spare_f64;
+    /// 0 for a sphere, k for the shape k − 1 of [`crate::world::World::shapes`]; empty without polyhedral grains.
+    "shape" shape: u32, 1, spare_u32;
+    /// Angular momentum of polyhedral grains in space at half steps \[kg m²/s\]; empty without them.
+    "momentum" angular_momentum: f64, 3, spare_f64;
 }
 
 impl Fields {

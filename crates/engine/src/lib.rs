@@ -52,6 +52,7 @@ mod pass;
 mod passes;
 mod periodic;
 mod periodic_cell;
+mod polyhedra;
 mod populations;
 mod prepared_grains;
 mod prescribed_motion;

@@ -334,6 +334,7 @@ impl LocalDomain {
             put_pairs(pair, [history, of_second], are_two, to);
         }
         self.populations.save_wall_histories(to);
+        self.populations.save_polyhedra(to);
         Ok(())
     }
 
@@ -354,6 +355,7 @@ impl LocalDomain {
             + self.populations.walls.bytes()
             + self.populations.flow.as_ref().map_or(0, |flow| flow.bytes())
             + self.populations.bonds.as_ref().map_or(0, |network| network.bytes())
+            + self.populations.polyhedra.as_ref().map_or(0, |polyhedra| polyhedra.bytes())
             + tallies as u64
     }
 }

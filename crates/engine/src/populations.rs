@@ -10,6 +10,7 @@ use crate::grains::GrainState;
 use crate::loads::Loads;
 use crate::measure::{EnergyLedger, Work};
 use crate::pass::{PASSES_OF_CPU, Pass};
+use crate::polyhedra::Polyhedra;
 use crate::state::{Profile, Timeline, Trace};
 use crate::walls::Walls;
 use std::time::Instant;
@@ -28,6 +29,8 @@ pub(crate) struct Populations {
     /// The bond network, if there are or may be bonds.
     pub bonds: Option<Box<BondNetwork>>,
     pub bond_plan: BondPlan,
+    /// Shapes and pairs of polyhedral grains, if there are any.
+    pub polyhedra: Option<Box<Polyhedra>>,
     /// Fluids, if there are any.
     pub flow: Option<Box<Flow>>,
     /// Scalars that spread through contacts, such as heat.

@@ -131,6 +131,22 @@ pub enum WorldError {
         /// Remedy.
         remedy: &'static str,
     },
+    /// A shape of polyhedral grains is not valid.
+    #[error("shape {name}: {what}")]
+    Shape {
+        /// The shape.
+        name: String,
+        /// The problem, with value and limit.
+        what: String,
+    },
+    /// A feature that cannot be combined with polyhedral grains yet.
+    #[error("polyhedral grains do not go with {what} yet; {remedy}")]
+    WithPolyhedra {
+        /// The feature.
+        what: &'static str,
+        /// Remedy.
+        remedy: &'static str,
+    },
     /// A number of a material is not valid.
     #[error("material {name}: {what} is {value}, must be {must}")]
     Material {

@@ -30,6 +30,7 @@ use crate::local_domain::LocalDomain;
 use crate::measure::{EnergyLedger, NO_CONTACT};
 use crate::pass::PASSES_OF_CPU;
 use crate::periodic::{check_periods, check_sides, kind_of, sides_of};
+use crate::polyhedra::Polyhedra;
 use crate::populations::Populations;
 use crate::prepared_grains::PreparedGrains;
 use crate::program::PassLine;
@@ -98,6 +99,7 @@ impl Simulation {
             });
         }
         populations.contact_forces();
+        populations.polyhedra_forces();
         populations.measure_cell_stress();
         populations.wall_contacts();
         populations.bond_forces();
@@ -254,6 +256,7 @@ impl Simulation {
                 .map(|&group| (group, name_of(group)))
                 .collect(),
             bonds: None,
+            polyhedra: Polyhedra::of(world),
             bond_plan: BondPlan {
                 kinds: world.bonds.clone(),
                 time_step_share: left_to_bonds,
@@ -413,8 +416,9 @@ impl Populations {
     /// Initializes velocities at half steps half a step earlier: v^{−Δt/2} = v⁰ − a⁰ Δt/2. Grains of bodies have none.
     pub(crate) fn set_half_step_velocities(&mut self, grains: impl IntoIterator<Item = usize>) {
         let rotates = self.context.materials.has_friction;
-        let (motion, half_velocity, half_spin) = MotionAtStart::of(&mut self.grains.fields, &self.context.stepping, rotates);
         for i in grains {
+            self.set_half_step_momentum(i);
+            let (motion, half_velocity, half_spin) = MotionAtStart::of(&mut self.grains.fields, &self.context.stepping, rotates);
             let spin = if rotates { 3 * i..3 * i + 3 } else { 0..0 };
             motion.step_back(i, &mut half_velocity[3 * i..3 * i + 3], &mut half_spin[spin]);
         }
@@ -423,6 +427,9 @@ impl Populations {
     /// As [`Populations::set_half_step_velocities`] for all grains, on all threads.
     pub(crate) fn set_all_half_step_velocities(&mut self) {
         let (n, rotates) = (self.grains.fields.len(), self.context.materials.has_friction);
+        if self.has_polyhedra() {
+            (0..n).for_each(|i| self.set_half_step_momentum(i));
+        }
         let (motion, half_velocity, half_spin) = MotionAtStart::of(&mut self.grains.fields, &self.context.stepping, rotates);
         let data = (numbers(half_velocity, 3), numbers(half_spin, 3));
         self.context

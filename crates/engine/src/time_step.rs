@@ -230,6 +230,16 @@ fn damping_ratio_of_rates(interaction: &Interaction, effective_mass: f64, stiffn
     }
 }
 
+/// Smallest ratio of effective mass to mass of the shapes of grains, divided by the largest number of contacts of a face, with the name of the shape;
+/// `None` if no shape is below one.
+fn ease_of_shapes(world: &World) -> Option<(f64, &str)> {
+    let grains = &world.grains;
+    let used = (0..grains.shape.len()).filter_map(|k| grains.shape_of(k, &world.shapes));
+    let eases = used.map(|shape| (shape.lightness() / shape.most_corners() as f64, shape.name.as_str()));
+    let least = eases.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    least.filter(|&(ease, _)| ease < 1.0)
+}
+
 fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Result<TimeStep, WorldError> {
     let expected = &world.later.grains;
     let spheres = lightest_spheres(world, |_| true);
@@ -333,6 +343,13 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
         if lightness < 0.9995 {
             step.cause += &format!(", for bodies, whose spheres respond to a force as if they had {lightness:.3} times their mass");
         }
+    }
+    if let Some((ease, name)) = ease_of_shapes(world) {
+        step.limit *= ease.sqrt();
+        step.auto *= ease.sqrt();
+        step.cause += &format!(
+            ", for polyhedral grains: with contacts at all corners of a face, shape {name} responds to a force as if it had {ease:.3} times its mass"
+        );
     }
     let smallest_of_all = spheres.iter().map(|sphere| sphere.radius).fold(f64::INFINITY, f64::min);
     let (of_walls, speed_of_walls) = limit_of_walls(world, smallest_of_all);

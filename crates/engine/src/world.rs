@@ -24,8 +24,10 @@ mod fluid;
 mod joint;
 mod lightest_sphere;
 mod open_boundary;
+mod polyhedral_grain;
 mod principal;
 mod saved;
+mod shape;
 pub(crate) mod speed_limit;
 mod sphere_mass;
 mod time_function;
@@ -49,6 +51,8 @@ pub use joint::{Joint, JointFlaw};
 pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
 pub(crate) use lightest_sphere::{LightestSphere, lightest_spheres};
 pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
+pub use polyhedral_grain::PolyhedralGrain;
+pub(crate) use polyhedral_grain::check_polyhedra;
 pub use principal::principal;
 pub use saved::SavedGrains;
 pub(crate) use saved::{SavedBond, SavedContact, SavedForces, SavedHistory, SavedWallContact};
@@ -56,6 +60,7 @@ pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
+pub use shape::PolyhedralShape;
 pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_sphere};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -143,6 +148,12 @@ impl Interaction {
         [normal, self.tangential_damping.unwrap_or(tangential)]
     }
 
+    /// Whether the normal force has an energy that depends on the overlap alone, beside a dashpot, and no other torque than that of friction acts.
+    pub(crate) fn is_of_overlap_alone(&self) -> bool {
+        let is_plain = self.cohesion.is_none() && self.rolling.is_none() && self.twisting.is_none();
+        is_plain && self.normal != NormalLaw::Hysteretic
+    }
+
     /// Stiffness k_t \[N/m\] of the linear tangential law. Unless it is given, it is 2/7 of the normal stiffness, if there is one.
     pub fn tangential_spring(&self) -> Option<f64> {
         self.tangential_stiffness.or(self.stiffness.map(|stiffness| 2.0 / 7.0 * stiffness))
@@ -188,6 +199,10 @@ pub struct Grains {
     pub material: Vec<u32>,
     /// Index into [`World::groups`].
     pub group: Vec<u32>,
+    /// Shape of each grain: 0 is a sphere, k the shape k − 1 of [`World::shapes`]. Empty if all are spheres.
+    pub shape: Vec<u32>,
+    /// Orientation of each grain, a unit quaternion w x y z. Empty if all are spheres.
+    pub orientation: Vec<[f64; 4]>,
     /// Masses that are given \[kg\], by the ids of their grains; all others follow from the densities of materials. A rigid body has a mass of its
     /// own.
     pub masses: BTreeMap<u32, f64>,
@@ -227,6 +242,10 @@ impl Grains {
         self.radius.push(radius);
         self.material.push(material);
         self.group.push(group);
+        if !self.shape.is_empty() {
+            self.shape.push(0);
+            self.orientation.push([1.0, 0.0, 0.0, 0.0]);
+        }
     }
 
     /// Mass of grain k as a single sphere of this density \[kg/m³\], or its given mass \[kg\].
@@ -245,6 +264,12 @@ impl Grains {
             other.material[k],
             other.group[k],
         );
+        if let Some(&shape) = other.shape.get(k) {
+            let count = self.len();
+            self.shape.resize(count, 0);
+            self.orientation.resize(count, [1.0, 0.0, 0.0, 0.0]);
+            (self.shape[count - 1], self.orientation[count - 1]) = (shape, other.orientation[k]);
+        }
         self.masses.extend(other.masses.get_key_value(&other.id[k]));
         self.scalars.push_from(&other.scalars, k);
     }
@@ -332,6 +357,8 @@ pub struct World {
     pub interactions: Vec<Option<Interaction>>,
     /// Names of the grain groups (scene sections).
     pub groups: Vec<String>,
+    /// Shapes of polyhedral grains.
+    pub shapes: Vec<PolyhedralShape>,
     /// The grains.
     pub grains: Grains,
     /// The walls.

@@ -130,6 +130,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
             .collect(),
         interactions,
         groups: file.grains.keys().cloned().collect(),
+        shapes: Vec::new(),
         grains,
         walls,
         later: LaterAdditions::default(),

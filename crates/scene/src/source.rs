@@ -283,6 +283,18 @@ impl Source {
                 };
                 (path.to_owned(), reported())
             }
+            WorldError::Shape { name, .. } => (format!("shape.{name}"), reported()),
+            WorldError::WithPolyhedra { what, .. } => {
+                let path = match *what {
+                    "a GPU" => "run.device",
+                    "several domains" => "run.domains",
+                    what if what.starts_with("walls") => "wall",
+                    "fluids" => "fluid",
+                    "bonds" => "bonds",
+                    _ => "shape",
+                };
+                (path.to_owned(), reported())
+            }
             WorldError::Material {
                 name,
                 what,

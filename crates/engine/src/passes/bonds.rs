@@ -114,7 +114,7 @@ impl Populations {
 
     /// Initializes missing orientations of grains: that of space, or of their body.
     pub(crate) fn orient_grains(&mut self) {
-        if !(self.is_bonded() || self.is_geared() && self.context.materials.has_friction) {
+        if !(self.is_bonded() || self.has_polyhedra() || self.is_geared() && self.context.materials.has_friction) {
             return;
         }
         for i in self.grains.fields.orientation.len() / RECORD..self.grains.fields.len() {

@@ -21,6 +21,7 @@ impl Populations {
         if self.context.settings.decomposition_invariant {
             self.grains.pairs.sort_rows(&self.context.device, &self.grains.fields.id);
         }
+        self.list_polyhedra();
     }
 
     /// Fills the rows of pairs; with `ONCE`, a pair inside a part is in one row.

@@ -195,6 +195,9 @@ impl Populations {
     pub(crate) fn forget_contacts(&mut self) {
         self.grains.pairs = Pairs::default();
         self.grains.of_second.clear();
+        if let Some(polyhedra) = &mut self.polyhedra {
+            polyhedra.pairs.forget();
+        }
         self.walls.forget();
     }
 
@@ -279,7 +282,7 @@ impl Populations {
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);
         }
-        Ok(())
+        self.restore_polyhedra(state, all)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::state::Ledger;
 use crate::world::given_mass_or_of_sphere;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_laws::motion::{gravity_energy, inertia, kinetic_energy, rotational_energy, velocity_ahead};
+use seixo_laws::motion::{gravity_energy, kinetic_energy, velocity_ahead};
 use seixo_sweeps::contact::{PowerSums, Stored, stored_in_contacts_of};
 use seixo_sweeps::layout::{RECORD, history_stride, load};
 use seixo_sweeps::motion::{acceleration, angular_acceleration};
@@ -26,6 +26,7 @@ impl Populations {
     pub(crate) fn add_contact_work(&mut self) {
         let total = |tallies: &[PowerSums<f64>]| tallies.iter().fold(NO_CONTACT, sum);
         let mut now = sum(total(&self.grains.contact_power_sums), &total(&self.grains.wall_power_sums));
+        now = self.powers_of_polyhedra().fold(now, sum);
         if self.cell.is_some() {
             now.wall_power += self.power_of_cell();
         }
@@ -46,6 +47,9 @@ impl Populations {
     pub(crate) fn add_work_without_grains(&mut self) {
         self.grains.contact_power_sums.clear();
         self.grains.wall_power_sums.clear();
+        if let Some(polyhedra) = &mut self.polyhedra {
+            polyhedra.pairs.forget();
+        }
         self.add_contact_work();
         if let Some(network) = &mut self.bonds {
             let before = std::mem::take(&mut network.last);
@@ -86,6 +90,9 @@ impl Populations {
         if !self.context.materials.has_friction {
             return (v, Vector3::zero());
         }
+        if let Some(spin) = self.angular_velocity_of_polyhedron(i) {
+            return (v, spin);
+        }
         let angular = angular_acceleration(
             &load(&fields.spin, at),
             mass,
@@ -114,12 +121,12 @@ impl Populations {
             if self.body_of(i).is_none() {
                 let (v, w) = self.velocities(i, &[]);
                 let mass = fields.velocity[i * RECORD + 3];
-                let radius = fields.position[i * RECORD + 3];
                 let x = load::<f64>(&fields.position, i * RECORD);
+                let (rotational, own) = self.rotation_of(i, &w);
                 share.kinetic += kinetic_energy(mass, &v);
-                share.rotational += rotational_energy(mass, radius, &w);
+                share.rotational += rotational;
                 share.gravity += gravity_energy(mass, &self.context.stepping.gravity, &x);
-                share.add_momentum(&v.times(mass), &x.cross(&v.times(mass)).plus(&w.times(inertia(mass, radius))));
+                share.add_momentum(&v.times(mass), &x.cross(&v.times(mass)).plus(&own));
             }
             if self.has_energies_of_gpus() {
                 continue;
@@ -251,11 +258,12 @@ impl Populations {
 
     fn energies(&self) -> Ledger {
         let now = self.shares();
+        let [normal, tangential] = self.polyhedra.as_ref().map_or([0.0; 2], |polyhedra| polyhedra.pairs.stored());
         Ledger {
             kinetic: now.kinetic,
             rotational: now.rotational,
-            elastic_normal: now.stored.normal,
-            elastic_tangential: now.stored.tangential,
+            elastic_normal: now.stored.normal + normal,
+            elastic_tangential: now.stored.tangential + tangential,
             elastic_bonds: self.energy_of_bonds(),
             gravity: now.gravity,
             ..Ledger::default()
@@ -266,9 +274,8 @@ impl Populations {
     pub(crate) fn energy_of(&self, i: usize) -> f64 {
         let (v, w) = self.velocities(i, &[]);
         let mass = self.grains.fields.velocity[i * RECORD + 3];
-        let radius = self.grains.fields.position[i * RECORD + 3];
         let x = load::<f64>(&self.grains.fields.position, i * RECORD);
-        kinetic_energy(mass, &v) + rotational_energy(mass, radius, &w) + gravity_energy(mass, &self.context.stepping.gravity, &x)
+        kinetic_energy(mass, &v) + self.rotation_of(i, &w).0 + gravity_energy(mass, &self.context.stepping.gravity, &x)
     }
 }
 

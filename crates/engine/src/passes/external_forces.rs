@@ -7,7 +7,7 @@ use crate::loads::{GivenLoad, LatelyLoaded};
 use crate::populations::Populations;
 use crate::state::{Column, Sections, State};
 use seixo_laws::Vector3;
-use seixo_laws::motion::{kinetic_energy, rotational_energy};
+use seixo_laws::motion::kinetic_energy;
 use seixo_sweeps::layout::{RECORD, add, load, store};
 use std::collections::BTreeSet;
 
@@ -97,11 +97,8 @@ impl Populations {
         let free = given.iter().map(|(i, _)| *i).filter(|&i| self.body_of(i).is_none());
         let of_grains = free.fold(0.0, |sum, i| {
             let (velocity, spin) = self.velocities(i, &[]);
-            let (radius, mass) = (
-                self.grains.fields.position[i * RECORD + 3],
-                self.grains.fields.velocity[i * RECORD + 3],
-            );
-            sum + kinetic_energy(mass, &velocity) + rotational_energy(mass, radius, &spin)
+            let mass = self.grains.fields.velocity[i * RECORD + 3];
+            sum + kinetic_energy(mass, &velocity) + self.rotation_of(i, &spin).0
         });
         bodies.iter().fold(of_grains, |sum, &b| {
             let [kinetic, rotational, _] = self.energies_of_body(b);

@@ -164,7 +164,9 @@ impl Populations {
 
     /// Why something cannot be on a GPU, if something cannot.
     pub(crate) fn why_on_host(&self) -> Option<String> {
-        self.why_fluids_on_host().or_else(|| self.why_cell_on_host())
+        self.why_fluids_on_host()
+            .or_else(|| self.why_cell_on_host())
+            .or_else(|| self.why_polyhedra_on_host())
     }
 
     /// Number of steps until the next event at inlets and outlets, at most `most` and at least one.

@@ -72,7 +72,7 @@ impl Populations {
         self.context.steps += 1;
         match (
             self.context.materials.has_friction,
-            self.bodies.are_present || self.grains.has_ghosts,
+            self.bodies.are_present || self.grains.has_ghosts || self.has_polyhedra(),
         ) {
             (false, false) => self.advance_parts::<false, false>(),
             (false, true) => self.advance_parts::<false, true>(),
@@ -81,10 +81,12 @@ impl Populations {
         }
     }
 
-    fn advance_parts<const FRICTIONAL: bool, const CARRIES: bool>(&mut self) {
+    /// With `MIXED`, others move some of the grains, or rotate them.
+    fn advance_parts<const FRICTIONAL: bool, const MIXED: bool>(&mut self) {
         let n = self.grains.fields.len();
         let Fields {
             member,
+            shape,
             position,
             velocity,
             spin,
@@ -95,7 +97,8 @@ impl Populations {
             reference,
             ..
         } = &mut self.grains.fields;
-        let (member, force, torque, reference, stepping) = (&member[..], &force[..], &torque[..], &reference[..], &self.context.stepping);
+        let (member, shape, stepping) = (&member[..], &shape[..], &self.context.stepping);
+        let (force, torque, reference) = (&force[..], &torque[..], &reference[..]);
         let rotating = usize::from(FRICTIONAL);
         let data = (
             Strided {
@@ -139,9 +142,10 @@ impl Populations {
                 let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
                 let mut all = AT_REST;
                 for i in 0..end - first {
-                    if CARRIES && member[first + i] != FREE {
+                    if MIXED && member.get(first + i).is_some_and(|&m| m != FREE) {
                         continue;
                     }
+                    let is_polyhedral = MIXED && shape.get(first + i).is_some_and(|&shape| shape > 0);
                     let moved = advance(
                         i,
                         position.items,
@@ -153,7 +157,7 @@ impl Populations {
                         torque,
                         &reference[first * 3..],
                         stepping,
-                        FRICTIONAL,
+                        FRICTIONAL && !is_polyhedral,
                     );
                     all.flags |= moved.flags;
                     all.stride_square = all.stride_square.max(moved.stride_square);

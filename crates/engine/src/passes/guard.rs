@@ -81,6 +81,7 @@ impl Populations {
                 "the neighbor lists would have {entries} entries, and indices of 32 bits number 4294967295; use fewer grains or a narrower skin"
             )));
         }
+        self.guard_polyhedra()?;
         if !self.is_too_deep() {
             return Ok(());
         }
@@ -100,6 +101,7 @@ impl Populations {
             .contact_power_sums
             .iter()
             .chain(&self.grains.wall_power_sums)
+            .chain(self.powers_of_polyhedra())
             .any(|power_sums| power_sums.excess > 0.0)
     }
 
@@ -107,10 +109,16 @@ impl Populations {
     pub(crate) fn deepest_overlap_now(&self) -> (f64, usize, String) {
         let position = &self.grains.fields.position;
         let mut deepest = (0.0, 0, String::new());
+        if let Some((share, pair)) = self.deepest_of_polyhedra() {
+            deepest = (share, pair.places[0] as usize, format!("grain {}", pair.ids[1]));
+        }
         let mut row = Vec::new();
         for i in 0..self.grains.fields.len() {
             self.grains.cells.neighbors(i, position, self.grains.cells.skin, &mut row);
-            for &j in row.iter().filter(|&&j| !self.excluded_from_contact(i, j as usize)) {
+            for &j in row
+                .iter()
+                .filter(|&&j| !self.excluded_from_contact(i, j as usize) && !self.is_polyhedral(i) && !self.is_polyhedral(j as usize))
+            {
                 let (a, b) = (&position[i * RECORD..][..RECORD], &position[j as usize * RECORD..][..RECORD]);
                 let apart = load::<f64>(a, 0).minus(&load(b, 0));
                 let distance = nearest_image(&apart, &self.context.stepping.sides, self.context.sides)

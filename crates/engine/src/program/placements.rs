@@ -108,6 +108,13 @@ static LIMITS: &[PlacementLimit] = &[
         when: Populations::has_controlled_cell,
     },
     PlacementLimit {
+        what: "polyhedral grains",
+        passes: (None, &["contacts of polyhedra", "rotation of polyhedra"]),
+        not_on: &[CpuDomains, Gpu, GpuDomains, CpuAndGpu, CpuAndGpuDomains],
+        why: "their contacts and their histories are kept on the cores of one machine so far",
+        when: Populations::has_polyhedra,
+    },
+    PlacementLimit {
         what: "hash tables of fixed spheres that are filled once (\"spatial_hash_static\")",
         passes: (None, &["neighbor lists and ghosts"]),
         not_on: &[GpuDomains],

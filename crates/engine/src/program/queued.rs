@@ -167,13 +167,14 @@ const fn exchange(exchange: Exchange, does: &'static [&'static str]) -> QueuedWo
     }
 }
 
-/// The passes of a cell whose lengths are controlled are in no launch: the table of placements refuses such a cell on a GPU.
+/// The passes of a cell whose lengths are controlled, and those of polyhedral grains, are in no launch: the table of placements refuses both on a GPU.
 #[rustfmt::skip]
 static GRAINS: &[QueuedWork] = &[
     grains(GrainLaunch::ForcesAndMotion, &[
         "contacts", "contacts away from ghosts", "wall contacts", "bonds", "loads that depend on time", "loads", "heat conduction", "film exchange",
         "work of contacts", "limits of contacts", "motion of grains", "motion of grains by Gear's method", "orientations of bonded grains",
         "work of local damping", "limits of motion", "motion of walls", "motion of the cell", "stress of the cell",
+        "contacts of polyhedra", "rotation of polyhedra",
     ]),
     exchange(Exchange::ServoLoads, &["sum of the loads on servo walls"]),
     exchange(Exchange::BodyForces, &["sum of the forces on bodies"]),

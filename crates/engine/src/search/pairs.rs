@@ -251,17 +251,27 @@ impl Pairs {
 
     /// Removes neighbors.
     pub fn drop_partners(&mut self, is_dropped: impl Fn(u32) -> bool) {
-        self.shorten_rows(|_, first, count, neighbors| {
-            let mut kept = first;
-            for k in first..first + count {
-                let j = neighbors[k as usize];
-                if !is_dropped(j) {
-                    neighbors[kept as usize] = j;
-                    kept += 1;
+        self.shorten_rows(|_, first, count, neighbors| without_dropped(first, count, neighbors, &is_dropped));
+    }
+
+    /// Removes all pairs with a grain that `is_taken`, and returns them by their indices; a pair that is in two rows is returned twice.
+    pub fn take_pairs(&mut self, is_taken: impl Fn(u32) -> bool) -> Vec<[u32; 2]> {
+        let n = self.row.len() - 1;
+        let mut taken = Vec::new();
+        for i in 0..n as u32 {
+            let is_own = is_taken(i);
+            let partners = self.of(i as usize).iter().filter(|&&j| is_own || is_taken(j));
+            taken.extend(partners.map(|&j| [i, j]));
+        }
+        if !taken.is_empty() {
+            self.shorten_rows(|i, first, count, neighbors| {
+                if is_taken(i as u32) {
+                    return 0;
                 }
-            }
-            kept - first
-        });
+                without_dropped(first, count, neighbors, &is_taken)
+            });
+        }
+        taken
     }
 
     /// Shortens rows and closes the gaps. The closure `shorten` moves the remaining entries of a row to its start; its arguments are the grain, the
@@ -391,6 +401,19 @@ impl Pairs {
         let words = self.row.capacity() + self.neighbors.capacity() + self.part_row.capacity();
         (words * 4 + self.history.capacity() * 8) as u64 + self.shortlist.bytes()
     }
+}
+
+/// Moves the neighbors of a row that are not dropped to its start, and returns their number. The row has `count` entries from `first` on.
+fn without_dropped(first: u32, count: u32, neighbors: &mut [u32], is_dropped: impl Fn(u32) -> bool) -> u32 {
+    let mut kept = first;
+    for k in first..first + count {
+        let j = neighbors[k as usize];
+        if !is_dropped(j) {
+            neighbors[kept as usize] = j;
+            kept += 1;
+        }
+    }
+    kept - first
 }
 
 /// Contact history of the second grain, from that of the first.

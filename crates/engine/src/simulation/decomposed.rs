@@ -278,6 +278,7 @@ impl Simulation {
                 kinds: Vec::new(),
                 ..self.whole.populations.bond_plan
             },
+            polyhedra: None,
             flow: None,
             diffusions: self.whole.populations.diffusions.iter().map(Diffusion::of_domain).collect(),
             ledger: EnergyLedger::default(),

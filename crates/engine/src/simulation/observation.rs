@@ -420,6 +420,7 @@ impl Simulation {
                     .filter_map(|(i, j)| self.whole.populations.between(i, j, &[0.0; EXTENDED_HISTORY_STRIDE])),
             );
         }
+        records.extend(self.whole.populations.records_of_polyhedra());
         for i in 0..self.whole.populations.grains.fields.len() {
             let touching = self.whole.populations.walls.row[i] as usize..self.whole.populations.walls.row[i + 1] as usize;
             records.extend(touching.filter_map(|k| self.whole.populations.with_wall(i, k)));

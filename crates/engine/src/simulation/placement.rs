@@ -120,6 +120,12 @@ impl Simulation {
         if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
             return Err(WorldError::Cell(format!("{why}; use --device cpu")));
         }
+        if populations.has_polyhedra() {
+            return Err(WorldError::WithPolyhedra {
+                what: "a GPU",
+                remedy: "use --device cpu",
+            });
+        }
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
             self.notices
                 .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());

@@ -124,6 +124,7 @@ impl Simulation {
         if populations.context.materials.has_friction == populations.grains.fields.spin.is_empty() && n > 0 {
             return Err(misfit("one of the two has friction, the other has not"));
         }
+        populations.check_restored_shapes(world.shapes.len())?;
         let mut changes = past.iter().flat_map(|(_, changes)| changes);
         populations.bodies.are_present |= changes.any(|change| matches!(change, SurroundingsChange::Hold { .. }));
         if populations.bodies.are_present {

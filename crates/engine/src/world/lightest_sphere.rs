@@ -22,7 +22,8 @@ pub(crate) fn lightest_spheres(world: &World, takes: impl Fn(usize) -> bool) -> 
     let grains = &world.grains;
     let now = (0..grains.len()).filter(|&k| takes(k)).map(|k| {
         let given = grains.masses.get(&grains.id[k]);
-        (grains.material[k], grains.radius[k], given.map(|mass| mass / grains.radius[k]))
+        let radius = grains.contact_radius(k, &world.shapes);
+        (grains.material[k], radius, given.map(|mass| mass / radius))
     });
     let later = world.later.grains.iter();
     let later = later.map(|kind| (kind.material, kind.radius[0], kind.mass_per_radius));

@@ -224,7 +224,7 @@ pub(super) fn carry_on(world: &mut World, now: GrainSnapshot) {
         group: now.group,
         masses: std::mem::take(&mut world.grains.masses),
         scalars: now.scalars,
-        bodies: Vec::new(),
+        ..Grains::default()
     };
 }
 

@@ -3,11 +3,9 @@
 use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
 use seixo_device::{Cpu, Strided};
-use seixo_engine::state::GrainScalars;
 use seixo_engine::world::World;
 use seixo_engine::world::{Grains, Interaction, Material, Precision, Settings, Vec3, Wall, WallMotion, WallShape};
 use seixo_laws::contact::{NormalLaw, TangentialLaw};
-use std::collections::BTreeMap;
 
 /// Case of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -367,9 +365,7 @@ pub fn laid_out(particles: usize, radius: f64, numbers: u64, of: impl Fn(usize, 
         radius: vec![radius; particles],
         material: vec![0; particles],
         group: vec![0; particles],
-        masses: BTreeMap::new(),
-        scalars: GrainScalars::default(),
-        bodies: Vec::new(),
+        ..Grains::default()
     }
 }
 
@@ -383,9 +379,7 @@ pub fn with_room(particles: usize) -> Grains {
         radius: Vec::with_capacity(particles),
         material: Vec::with_capacity(particles),
         group: Vec::with_capacity(particles),
-        masses: BTreeMap::new(),
-        scalars: GrainScalars::default(),
-        bodies: Vec::new(),
+        ..Grains::default()
     }
 }
 

@@ -1,0 +1,136 @@
+//! Rotation of polyhedral grains, by the angular momentum in space. A grain without torque keeps it to the last bit.
+
+use crate::fields::{Fields, PART, one_each, part_range, parts};
+use crate::populations::Populations;
+use seixo_device::Strided;
+use seixo_laws::Vector3;
+use seixo_laws::motion::{inertia, kick, rotational_energy, velocity_ahead};
+use seixo_laws::rotation::{angular_momentum, angular_velocity, rotated_freely};
+use seixo_sweeps::bodies::{orientation_at, store_orientation, stored_orientation_at, torque_of};
+use seixo_sweeps::bonds::integrate_orientation;
+use seixo_sweeps::layout::{RECORD, load, recall, store};
+use seixo_sweeps::motion::MotionReport;
+
+impl Populations {
+    /// Whether there are polyhedral grains.
+    pub(crate) fn has_polyhedra(&self) -> bool {
+        self.polyhedra.is_some()
+    }
+
+    /// Whether grain i is polyhedral.
+    pub(crate) fn is_polyhedral(&self, i: usize) -> bool {
+        self.grains.fields.shape.get(i).is_some_and(|&shape| shape > 0)
+    }
+
+    /// Why polyhedral grains cannot be on a GPU, if there are some.
+    pub(crate) fn why_polyhedra_on_host(&self) -> Option<String> {
+        self.has_polyhedra()
+            .then(|| "polyhedral grains are not computed on a GPU yet".to_owned())
+    }
+
+    /// Rotates all grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity.
+    pub(crate) fn rotate_polyhedra(&mut self) {
+        let Some(polyhedra) = &self.polyhedra else { return };
+        let n = self.grains.fields.len();
+        let Fields {
+            shape,
+            position,
+            velocity,
+            spin,
+            half_spin,
+            torque,
+            orientation,
+            angular_momentum,
+            ..
+        } = &mut self.grains.fields;
+        let (shape, position, velocity) = (&shape[..], &position[..], &velocity[..]);
+        let (half_spin, torque, stepping) = (&half_spin[..], &torque[..], &self.context.stepping);
+        let data = (
+            Strided {
+                items: &mut spin[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut orientation[..],
+                per_part: PART * RECORD,
+            },
+            Strided {
+                items: &mut angular_momentum[..],
+                per_part: PART * 3,
+            },
+            one_each(&mut self.grains.motion_reports),
+        );
+        type Data<'a> = (Strided<'a, f64>, Strided<'a, f64>, Strided<'a, f64>, Strided<'a, MotionReport<f64>>);
+        self.context
+            .device
+            .run(parts(n), data, |part, (spin, orientation, momentum, reports): Data| {
+                let (first, end) = part_range(part, n);
+                for i in first..end {
+                    let (k, at) = (i - first, (i - first) * RECORD);
+                    let (mass, radius) = (velocity[i * RECORD + 3], position[i * RECORD + 3]);
+                    let Some(moments) = polyhedra.moments(shape.get(i), mass, radius) else {
+                        integrate_orientation(k, orientation.items, &half_spin[first * 3..], stepping.dt);
+                        continue;
+                    };
+                    let before = stored_orientation_at::<f64>(orientation.items, at);
+                    let push = load::<f64>(torque, i * RECORD);
+                    let turning = torque_of::<f64>(&recall::<f64>(spin.items, at), &push, &push, stepping.local_damping);
+                    let kept = recall::<f64>(momentum.items, 3 * k);
+                    let after = kick::<f64, f64>(&kept, &turning.rate, stepping.dt);
+                    let turns_with = after.plus(&kept.minus(&after).times(stepping.lag));
+                    let turned = rotated_freely::<f64>(&before, &turns_with, &moments, stepping.dt);
+                    let read = velocity_ahead::<f64>(&after, &turning.rate, stepping.reads_ahead);
+                    let middle = angular_velocity::<f64>(&before, &kept.plus(&after), &moments);
+                    store(momentum.items, 3 * k, &after);
+                    store_orientation(orientation.items, at, &turned);
+                    store(spin.items, at, &angular_velocity::<f64>(&turned, &read, &moments));
+                    reports.items[0].damping_work -= turning.brake.dot(&middle) * (0.5 * stepping.dt);
+                }
+            });
+    }
+
+    /// Principal moments of inertia of grain i \[kg m²\], if it is polyhedral.
+    fn moments_of(&self, i: usize) -> Option<Vector3<f64>> {
+        let fields = &self.grains.fields;
+        let (mass, radius) = (fields.velocity[i * RECORD + 3], fields.position[i * RECORD + 3]);
+        self.polyhedra.as_ref()?.moments(fields.shape.get(i), mass, radius)
+    }
+
+    /// Angular velocity of grain i at this time, if it is polyhedral \[rad/s\].
+    pub(crate) fn angular_velocity_of_polyhedron(&self, i: usize) -> Option<Vector3<f64>> {
+        let moments = self.moments_of(i)?;
+        let (fields, stepping) = (&self.grains.fields, &self.context.stepping);
+        let push = load::<f64>(&fields.torque, i * RECORD);
+        let turning = torque_of::<f64>(&load(&fields.spin, i * RECORD), &push, &push, stepping.local_damping);
+        let momentum = velocity_ahead::<f64>(&load(&fields.angular_momentum, 3 * i), &turning.rate, stepping.velocity_lead);
+        let orientation = orientation_at::<f64>(&fields.orientation, i * RECORD);
+        Some(angular_velocity::<f64>(&orientation, &momentum, &moments))
+    }
+
+    /// Rotational energy \[J\] and angular momentum about its center \[kg m²/s\] of a free grain with this angular velocity \[rad/s\].
+    pub(crate) fn rotation_of(&self, i: usize, spin: &Vector3<f64>) -> (f64, Vector3<f64>) {
+        let fields = &self.grains.fields;
+        let (mass, radius) = (fields.velocity[i * RECORD + 3], fields.position[i * RECORD + 3]);
+        match self.moments_of(i) {
+            None => (rotational_energy(mass, radius, spin), spin.times(inertia(mass, radius))),
+            Some(moments) => {
+                let orientation = orientation_at::<f64>(&fields.orientation, i * RECORD);
+                let momentum = angular_momentum::<f64>(&orientation, spin, &moments);
+                (0.5 * momentum.dot(spin), momentum)
+            }
+        }
+    }
+
+    /// Sets the angular momentum of grain i at half steps, if it is polyhedral, from its angular velocity at this time, which is given as that at half
+    /// steps.
+    pub(crate) fn set_half_step_momentum(&mut self, i: usize) {
+        let Some(moments) = self.moments_of(i) else { return };
+        let (fields, stepping) = (&mut self.grains.fields, &self.context.stepping);
+        let orientation = orientation_at::<f64>(&fields.orientation, i * RECORD);
+        let momentum = angular_momentum::<f64>(&orientation, &load(&fields.half_spin, 3 * i), &moments);
+        let push = load::<f64>(&fields.torque, i * RECORD);
+        let turning = torque_of::<f64>(&load(&fields.spin, i * RECORD), &push, &push, stepping.local_damping);
+        let before = velocity_ahead::<f64>(&momentum, &turning.rate, -stepping.velocity_lead);
+        store(&mut fields.angular_momentum, 3 * i, &before);
+    }
+}

@@ -1,0 +1,137 @@
+//! Polyhedral grains of a domain: the table of their shapes, and the list of the pairs with one of them.
+//!
+//! A pair of which a grain is polyhedral is not in the rows of neighbors. It is in a list of its own, which is in the order of ids: it is computed once,
+//! by the grain with the lower id. So sums over the pairs of a grain have the same order whatever the order of the cells is.
+
+mod contacts;
+mod pairs;
+
+pub(crate) use contacts::{KeptContacts, SLOTS};
+pub(crate) use pairs::{NO_LOAD, PAIRS_OF_PART, PairOfGrains, ShapePairs, parts_of_pairs};
+
+use crate::world::{PolyhedralShape, World};
+use seixo_laws::Vector3;
+use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out, moments_of, rounding_of, shape_at};
+
+/// Polyhedral grains of a domain: shapes and pairs.
+#[derive(Default)]
+pub(crate) struct Polyhedra {
+    pub shapes: ShapeTable,
+    pub pairs: ShapePairs,
+}
+
+/// The table of shapes, see [`seixo_sweeps::shapes`]. Its first shape is a sphere, so that the shape of a grain is its index.
+#[derive(Clone, Default)]
+pub(crate) struct ShapeTable {
+    pub words: Vec<u32>,
+    pub numbers: Vec<f64>,
+}
+
+impl Polyhedra {
+    /// Those of a world, without pairs yet; `None` if all its grains are spheres.
+    pub fn of(world: &World) -> Option<Box<Polyhedra>> {
+        let has_corners = world.grains.shape.iter().any(|&shape| shape > 0);
+        has_corners.then(|| {
+            Box::new(Polyhedra {
+                shapes: ShapeTable::of(&world.shapes),
+                pairs: ShapePairs::default(),
+            })
+        })
+    }
+
+    /// Principal moments of inertia of a grain of this mass \[kg\] and scale \[m\], in kg m²; `None` for a sphere.
+    pub fn moments(&self, shape: Option<&u32>, mass: f64, scale: f64) -> Option<Vector3<f64>> {
+        let shape = *shape.filter(|&&shape| shape > 0)?;
+        let shape = shape_at(&self.shapes.words, shape);
+        Some(moments_of::<f64>(&shape, &self.shapes.numbers, mass, scale))
+    }
+
+    /// Memory \[bytes\].
+    pub fn bytes(&self) -> u64 {
+        let table = self.shapes.words.capacity() * 4 + self.shapes.numbers.capacity() * 8;
+        table as u64 + self.pairs.bytes()
+    }
+}
+
+/// Indices of a shape in the form of the table.
+struct Laid {
+    loops: Vec<u32>,
+    face_ends: Vec<u32>,
+    parts: [PartEnds; 1],
+}
+
+impl Laid {
+    fn of(shape: &PolyhedralShape) -> Laid {
+        let ends = shape.faces.iter().scan(0, |end, face| {
+            *end += face.len() as u32;
+            Some(*end)
+        });
+        Laid {
+            loops: shape.faces.concat(),
+            face_ends: ends.collect(),
+            parts: [PartEnds {
+                vertices: shape.vertices.len() as u32,
+                edges: shape.edges.len() as u32,
+                faces: shape.faces.len() as u32,
+            }],
+        }
+    }
+}
+
+impl ShapeTable {
+    fn of(shapes: &[PolyhedralShape]) -> ShapeTable {
+        let ball = PolyhedralShape::ball("sphere");
+        let all: Vec<&PolyhedralShape> = std::iter::once(&ball).chain(shapes).collect();
+        let laid: Vec<Laid> = all.iter().map(|shape| Laid::of(shape)).collect();
+        let geometries: Vec<ShapeGeometry> = all
+            .iter()
+            .zip(&laid)
+            .map(|(shape, laid)| ShapeGeometry {
+                rounding: shape.rounding,
+                contact_radius: shape.rounding,
+                inscribed: shape.inscribed(),
+                volume: shape.volume,
+                moments: shape.moments,
+                vertices: &shape.vertices,
+                edges: &shape.edges,
+                loops: &laid.loops,
+                face_ends: &laid.face_ends,
+                parts: &laid.parts,
+            })
+            .collect();
+        let mut table = ShapeTable::default();
+        lay_out(&geometries, |word| table.words.push(word), |number| table.numbers.push(number));
+        table
+    }
+
+    /// Rounding radius of a grain of this shape and scale \[m\].
+    pub fn rounding(&self, shape: u32, scale: f64) -> f64 {
+        rounding_of::<f64>(&shape_at(&self.words, shape), &self.numbers) * scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shape_of_a_grain_is_its_index_in_the_table() {
+        let rod = PolyhedralShape {
+            name: "rod".into(),
+            rounding: 0.25,
+            volume: 0.36,
+            moments: [0.03, 0.2, 0.2],
+            vertices: vec![[-0.75, 0.0, 0.0], [0.75, 0.0, 0.0]],
+            edges: vec![[0, 1]],
+            faces: Vec::new(),
+        };
+        let polyhedra = Polyhedra {
+            shapes: ShapeTable::of(&[rod]),
+            ..Polyhedra::default()
+        };
+        assert_eq!([0, 1].map(|shape| polyhedra.shapes.rounding(shape, 2.0)), [2.0, 0.5]);
+        assert_eq!(polyhedra.moments(Some(&0), 3.0, 2.0), None);
+        let moments = polyhedra.moments(Some(&1), 3.0, 2.0).unwrap();
+        assert!((moments.x - 0.36).abs() < 1e-12 && (moments.y - 2.4).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,197 @@
+//! Polyhedral grains of a world, and what they do not go with.
+
+use super::{DeviceChoice, ForceAssembly, Grains, PolyhedralShape, Settings, Vec3, World};
+use crate::refusal::WorldError;
+
+/// Largest distance of the length of an orientation from one.
+const OF_UNIT_LENGTH: f64 = 1e-6;
+
+/// A polyhedral grain, see [`Grains::push_polyhedron`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PolyhedralGrain {
+    /// Unique id.
+    pub id: u32,
+    /// Index into [`World::shapes`].
+    pub shape: u32,
+    /// Radius of the bounding sphere about the center of mass: the scale of the shape \[m\].
+    pub radius: f64,
+    /// Mass \[kg\], see [`PolyhedralShape::mass`].
+    pub mass: f64,
+    /// Center of mass \[m\].
+    pub center: Vec3,
+    /// Orientation: the unit quaternion w x y z that rotates vectors of the shape into space.
+    pub orientation: [f64; 4],
+    /// Velocity \[m/s\].
+    pub velocity: Vec3,
+    /// Angular velocity \[rad/s\].
+    pub angular_velocity: Vec3,
+    /// Index into [`World::materials`].
+    pub material: u32,
+    /// Index into [`World::groups`].
+    pub group: u32,
+}
+
+impl Grains {
+    /// Appends a polyhedral grain. Others may be spheres.
+    pub fn push_polyhedron(&mut self, grain: &PolyhedralGrain) {
+        self.shape.resize(self.len(), 0);
+        self.orientation.resize(self.len(), [1.0, 0.0, 0.0, 0.0]);
+        self.push(
+            grain.id,
+            grain.center,
+            grain.velocity,
+            grain.angular_velocity,
+            grain.radius,
+            grain.material,
+            grain.group,
+        );
+        self.shape.resize(self.len(), 0);
+        self.orientation.resize(self.len(), [1.0, 0.0, 0.0, 0.0]);
+        if let (Some(shape), Some(orientation)) = (self.shape.last_mut(), self.orientation.last_mut()) {
+            (*shape, *orientation) = (grain.shape + 1, grain.orientation);
+        }
+        self.masses.insert(grain.id, grain.mass);
+    }
+
+    /// The shape of grain k, if it is no sphere.
+    pub(crate) fn shape_of<'a>(&self, k: usize, shapes: &'a [PolyhedralShape]) -> Option<&'a PolyhedralShape> {
+        let index = self.shape.get(k)?.checked_sub(1)?;
+        shapes.get(index as usize)
+    }
+
+    /// Radius of grain k in contacts \[m\]: that of a sphere, or the rounding radius.
+    pub(crate) fn contact_radius(&self, k: usize, shapes: &[PolyhedralShape]) -> f64 {
+        self.radius[k] * self.shape_of(k, shapes).map_or(1.0, |shape| shape.rounding)
+    }
+}
+
+/// Rejects polyhedral grains whose numbers are wrong, and what they do not go with.
+pub(crate) fn check_polyhedra(world: &World, settings: &Settings) -> Result<(), WorldError> {
+    for shape in &world.shapes {
+        if let Some(what) = shape.flaw() {
+            return Err(WorldError::Shape {
+                name: shape.name.clone(),
+                what,
+            });
+        }
+    }
+    check_columns(world)?;
+    if world.shapes.is_empty() {
+        return Ok(());
+    }
+    let is_refused = |(is_there, _, _): &(bool, _, _)| *is_there;
+    match unsupported(world, settings).into_iter().find(is_refused) {
+        Some((_, what, remedy)) => Err(WorldError::WithPolyhedra { what, remedy }),
+        None => Ok(()),
+    }
+}
+
+fn check_columns(world: &World) -> Result<(), WorldError> {
+    let grains = &world.grains;
+    if grains.shape.is_empty() && grains.orientation.is_empty() {
+        return Ok(());
+    }
+    if grains.shape.len() != grains.len() || grains.orientation.len() != grains.len() {
+        return Err(WorldError::FluidSurroundings {
+            what: "number of shapes and of orientations of grains",
+            value: grains.shape.len().min(grains.orientation.len()) as f64,
+            must: "that of the grains, or zero if all are spheres",
+        });
+    }
+    for (k, &id) in grains.id.iter().enumerate() {
+        let index = grains.shape[k];
+        let wrong = |what: &'static str, value: f64, must: &'static str| Err(WorldError::Grain { id, what, value, must });
+        if index as usize > world.shapes.len() {
+            return wrong("shape", f64::from(index), "0 for a sphere, or one more than the index of a shape");
+        }
+        let length = grains.orientation[k].iter().map(|x| x * x).sum::<f64>().sqrt();
+        // The comparison with what is not a number fails, too.
+        let is_unit = (length - 1.0).abs() <= OF_UNIT_LENGTH;
+        if index > 0 && !is_unit {
+            return wrong("length of the orientation", length, "1: a unit quaternion w x y z");
+        }
+        if index > 0 && !grains.masses.contains_key(&id) {
+            return wrong("mass", f64::NAN, "given, as the grain is polyhedral");
+        }
+    }
+    Ok(())
+}
+
+/// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 12] {
+    let later = &world.later;
+    let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
+    let is_on_gpu = matches!(settings.device, DeviceChoice::Gpu(_) | DeviceChoice::Heterogeneous(_));
+    let domain = world.domain.as_ref();
+    [
+        (is_on_gpu, "a GPU", "use --device cpu"),
+        (settings.domains > 1, "several domains", "leave --domains out"),
+        (
+            has_bodies,
+            "rigid bodies or prescribed motion of grains",
+            "leave these out, or use spheres",
+        ),
+        (!world.bonds.is_empty(), "bonds", "leave the bonds out, or use spheres"),
+        (world.fluids.is_some(), "fluids", "leave the fluids out, or use bodies of spheres"),
+        (
+            !world.scalars().is_empty(),
+            "heat or liquid films",
+            "leave these out, or use spheres",
+        ),
+        (!world.walls.is_empty(), "walls", "leave the walls out, or use spheres"),
+        (
+            domain.is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
+            "sides that slide, or a controlled cell",
+            "use fixed sides",
+        ),
+        (
+            world.interactions.iter().flatten().any(|pair| !pair.is_of_overlap_alone()),
+            "cohesion, rolling or twisting resistance, or the hysteretic law",
+            "use another normal law, without these",
+        ),
+        (settings.scheme.corrects().is_some(), "Gear's methods", "take another integrator"),
+        (
+            settings.assembly != ForceAssembly::Fused,
+            "force assembly by a list of contacts",
+            "write run.assembly = \"fused\"",
+        ),
+        (
+            world.saved.is_some(),
+            "a start from another run",
+            "start from a fill, or use spheres",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spheres_and_polyhedra_may_be_added_in_any_order() {
+        let mut grains = Grains::default();
+        grains.push(4, [0.0; 3], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
+        grains.push_polyhedron(&PolyhedralGrain {
+            id: 2,
+            shape: 0,
+            radius: 2e-3,
+            mass: 1e-5,
+            center: [0.0, 0.0, 0.01],
+            orientation: [0.0, 1.0, 0.0, 0.0],
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
+            material: 0,
+            group: 0,
+        });
+        grains.push(3, [0.0, 0.0, 0.02], [0.0; 3], [0.0; 3], 1e-3, 0, 0);
+        assert_eq!((&grains.shape[..], &grains.radius[..]), (&[0, 1, 0][..], &[1e-3, 2e-3, 1e-3][..]));
+        assert_eq!(grains.orientation[1..], [[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]);
+        assert_eq!(grains.masses.get(&2), Some(&1e-5));
+        let shapes = [PolyhedralShape::ball("ball")];
+        assert_eq!([0, 1, 2].map(|k| grains.shape_of(k, &shapes).is_some()), [false, true, false]);
+        // A table that is taken over keeps shapes.
+        let mut copy = Grains::default();
+        [0, 1, 2].map(|k| copy.push_from(&grains, k));
+        assert_eq!(copy, grains);
+    }
+}

@@ -1,0 +1,274 @@
+//! Shapes of polyhedral grains: convex cores, rounded by a sphere.
+//!
+//! A shape is a table of plain numbers, in the frame of its principal axes, with the center of mass at the origin. Its scale is one: the bounding sphere
+//! about the center of mass has radius one. A grain has an index of a shape, a scale and an orientation.
+//!
+//! ```
+//! use seixo_engine::world::PolyhedralShape;
+//! let ball = PolyhedralShape::ball("ball");
+//! assert_eq!(ball.flaw(), None);
+//! // The volume and the mass of a sphere with a radius of half a meter.
+//! let volume = std::f64::consts::PI / 6.0;
+//! assert!((ball.mass(0.5, 2000.0) - 2000.0 * volume).abs() < 1e-9);
+//! ```
+
+use super::{Vec3, volume_of_sphere};
+
+/// Largest number of vertices or edges of a shape: a contact history has 15 bits for each feature.
+const MOST_FEATURES: usize = 32_767;
+/// Largest distance of a vertex from its place, in scales.
+const RESOLUTION: f64 = 1e-6;
+
+/// A shape of polyhedral grains: all that is nearer than the rounding radius to a convex core. The core is a polyhedron, a segment or a point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolyhedralShape {
+    /// Its name, for messages.
+    pub name: String,
+    /// Radius of the sphere that rounds corners and edges, in scales.
+    pub rounding: f64,
+    /// Volume with the rounding, in scales³.
+    pub volume: f64,
+    /// Principal moments of inertia over mass and squared scale \[-\].
+    pub moments: Vec3,
+    /// Vertices of the core, in scales.
+    pub vertices: Vec<Vec3>,
+    /// Ends of the edges of the core, as indices of vertices. An edge between two faces of one plane is no feature and is left out.
+    pub edges: Vec<[u32; 2]>,
+    /// Vertices of each face of the core, counterclockwise seen from outside; no faces of a segment or a point.
+    pub faces: Vec<Vec<u32>>,
+}
+
+impl PolyhedralShape {
+    /// A ball: the core is a point.
+    pub fn ball(name: &str) -> PolyhedralShape {
+        PolyhedralShape {
+            name: name.to_owned(),
+            rounding: 1.0,
+            volume: volume_of_sphere(1.0),
+            moments: [0.4; 3],
+            vertices: vec![[0.0; 3]],
+            ..PolyhedralShape::default()
+        }
+    }
+
+    /// Mass of a grain of this shape, of this scale \[m\] and density \[kg/m³\], in kg.
+    pub fn mass(&self, scale: f64, density: f64) -> f64 {
+        self.volume * scale.powi(3) * density
+    }
+
+    /// The problem of the shape, with value and limit; `None` if it has none.
+    pub fn flaw(&self) -> Option<String> {
+        self.flaw_of_numbers()
+            .or_else(|| self.flaw_of_edges())
+            .or_else(|| self.flaw_of_faces())
+    }
+
+    fn flaw_of_numbers(&self) -> Option<String> {
+        let (vertices, edges) = (self.vertices.len(), self.edges.len());
+        if !(1..=MOST_FEATURES).contains(&vertices) || edges > MOST_FEATURES {
+            return Some(format!(
+                "it has {vertices} vertices and {edges} edges, must have 1 to {MOST_FEATURES} vertices and at most as many edges"
+            ));
+        }
+        if let Some(k) = self.vertices.iter().position(|vertex| !vertex.iter().all(|x| x.is_finite())) {
+            return Some(format!("vertex {k} has a coordinate that is not a number"));
+        }
+        if !(self.rounding > 0.0 && self.rounding <= 1.0) {
+            return Some(format!("its rounding radius is {}, must be above 0 and at most 1", self.rounding));
+        }
+        let farthest = self.vertices.iter().map(length).fold(0.0, f64::max);
+        let reach = farthest + self.rounding;
+        if (reach - 1.0).abs() > RESOLUTION {
+            return Some(format!(
+                "it reaches {reach} from its center, must be 1: divide all lengths by this number"
+            ));
+        }
+        let [a, b, c] = self.moments;
+        let is_positive = |x: f64| x.is_finite() && x > 0.0;
+        // What a rod has about its axis may be small, but each moment is at most the sum of the others.
+        let are_possible = [[a, b, c], [b, c, a], [c, a, b]]
+            .iter()
+            .all(|[a, b, c]| *a <= (b + c) * (1.0 + RESOLUTION));
+        if !self.moments.iter().copied().all(is_positive) || !are_possible {
+            return Some(format!(
+                "its moments are {:?}, must be positive, and each at most the sum of the others",
+                self.moments
+            ));
+        }
+        (!is_positive(self.volume)).then(|| format!("its volume is {}, must be positive", self.volume))
+    }
+
+    fn flaw_of_edges(&self) -> Option<String> {
+        let count = self.vertices.len();
+        let is_wrong = |edge: &[u32; 2]| edge.iter().any(|&end| end as usize >= count) || edge[0] == edge[1];
+        if let Some(k) = self.edges.iter().position(is_wrong) {
+            return Some(format!(
+                "edge {k} has the ends {:?}, must be two different ones of {count} vertices",
+                self.edges[k]
+            ));
+        }
+        let edges = self.edges.len();
+        (self.faces.is_empty() && (count > 2 || edges + 1 != count))
+            .then(|| format!("it has {count} vertices and {edges} edges without faces, must be a point, or a segment with one edge"))
+    }
+
+    fn flaw_of_faces(&self) -> Option<String> {
+        let count = self.vertices.len();
+        for (k, face) in self.faces.iter().enumerate() {
+            if face.len() < 3 || face.iter().any(|&vertex| vertex as usize >= count) {
+                return Some(format!(
+                    "face {k} has the vertices {face:?}, must be at least 3 of {count} vertices"
+                ));
+            }
+            let (normal, offset) = self.plane(face);
+            let height = |vertex: &Vec3| dot(&normal, vertex) - offset;
+            let highest = self.vertices.iter().map(height).fold(f64::NEG_INFINITY, f64::max);
+            let lowest = face
+                .iter()
+                .map(|&vertex| height(&self.vertices[vertex as usize]))
+                .fold(0.0, f64::min);
+            // Comparisons with what is not a number fail, too.
+            let is_convex = highest <= RESOLUTION && lowest >= -RESOLUTION && offset > 0.0;
+            if !is_convex {
+                return Some(format!(
+                    "face {k} is a plane at {offset} from the center, and vertices are from {lowest} below to {highest} above it; it must be outside of the center, and flat, with no vertex above it within {RESOLUTION}"
+                ));
+            }
+        }
+        None
+    }
+
+    /// Outward unit normal of a face, and its distance from the center of mass along it, in scales.
+    fn plane(&self, face: &[u32]) -> (Vec3, f64) {
+        let corner = |k: usize| self.vertices[face[k % face.len()] as usize];
+        let start = corner(0);
+        let from_start = |k: usize| {
+            let place = corner(k);
+            [0, 1, 2].map(|axis| place[axis] - start[axis])
+        };
+        let mut area = [0.0; 3];
+        for k in 1..face.len() - 1 {
+            let ([a, b, c], [d, e, f]) = (from_start(k), from_start(k + 1));
+            let part = [b * f - c * e, c * d - a * f, a * e - b * d];
+            area.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+        let size = length(&area);
+        let normal = area.map(|x| x / size);
+        let offset = (0..face.len()).map(|k| dot(&corner(k), &normal)).sum::<f64>() / face.len() as f64;
+        (normal, offset)
+    }
+
+    /// Radius of the largest sphere about the center of mass that is inside, in scales.
+    pub(crate) fn inscribed(&self) -> f64 {
+        let offsets = self.faces.iter().map(|face| self.plane(face).1);
+        let least = offsets.fold(f64::INFINITY, f64::min);
+        self.rounding + if least.is_finite() { least } else { 0.0 }
+    }
+
+    /// Largest number of corners of a face; 2 of a segment, 1 of a point. So many contacts may push a grain at once.
+    pub(crate) fn most_corners(&self) -> usize {
+        let of_faces = self.faces.iter().map(Vec::len).max();
+        of_faces.unwrap_or(self.vertices.len())
+    }
+
+    /// Smallest ratio of the effective mass at a vertex to the mass: a push there moves and turns the grain \[-\].
+    pub(crate) fn lightness(&self) -> f64 {
+        let most = self.vertices.iter().map(|vertex| self.turning_ease(vertex)).fold(0.0, f64::max);
+        1.0 / (1.0 + most)
+    }
+
+    /// Largest (r × n)ᵀ M⁻¹ (r × n) for a vertex r, the moments M, and any unit vector n: the larger eigenvalue of a matrix of rank two.
+    fn turning_ease(&self, &[x, y, z]: &Vec3) -> f64 {
+        let turns = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]];
+        let entry = |i: usize, j: usize| (0..3).map(|k| turns[k][i] * turns[k][j] / self.moments[k]).sum::<f64>();
+        let trace: f64 = (0..3).map(|i| entry(i, i)).sum();
+        let square: f64 = (0..9).map(|k| entry(k / 3, k % 3).powi(2)).sum();
+        0.5 * (trace + (2.0 * square - trace * trace).max(0.0).sqrt())
+    }
+}
+
+fn dot(a: &Vec3, b: &Vec3) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn length(v: &Vec3) -> f64 {
+    dot(v, v).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment() -> PolyhedralShape {
+        PolyhedralShape {
+            name: "rod".into(),
+            rounding: 0.25,
+            volume: 0.36,
+            moments: [0.03, 0.2, 0.2],
+            vertices: vec![[-0.75, 0.0, 0.0], [0.75, 0.0, 0.0]],
+            edges: vec![[0, 1]],
+            ..PolyhedralShape::default()
+        }
+    }
+
+    #[test]
+    fn a_shape_that_is_wrong_is_refused_with_its_value_and_the_limit() {
+        assert_eq!(segment().flaw(), None);
+        type Spoil = fn(&mut PolyhedralShape);
+        let spoiled: [(Spoil, &str); 7] = [
+            (|shape| shape.vertices.clear(), "0 vertices"),
+            (|shape| shape.vertices[1][0] = f64::NAN, "vertex 1 has a coordinate"),
+            (|shape| shape.rounding = 0.0, "its rounding radius is 0, must be above 0"),
+            (|shape| shape.rounding = 0.5, "it reaches 1.25 from its center, must be 1"),
+            (|shape| shape.moments[0] = 0.5, "each at most the sum of the others"),
+            (|shape| shape.edges[0][1] = 2, "edge 0 has the ends [0, 2]"),
+            (|shape| shape.edges.clear(), "2 vertices and 0 edges without faces"),
+        ];
+        for (spoil, what) in spoiled {
+            let mut shape = segment();
+            spoil(&mut shape);
+            let flaw = shape.flaw().unwrap_or_default();
+            assert!(flaw.contains(what), "{what}: {flaw}");
+        }
+    }
+
+    #[test]
+    fn a_tetrahedron_must_be_closed_by_its_faces() {
+        let (far, rounding) = (0.9, 0.1);
+        let corner = far / 3.0f64.sqrt();
+        let tetrahedron = PolyhedralShape {
+            name: "tetrahedron".into(),
+            rounding,
+            volume: 0.6,
+            moments: [0.13; 3],
+            vertices: vec![
+                [corner, corner, corner],
+                [corner, -corner, -corner],
+                [-corner, corner, -corner],
+                [-corner, -corner, corner],
+            ],
+            edges: vec![[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
+            faces: vec![vec![0, 1, 2], vec![0, 3, 1], vec![0, 2, 3], vec![1, 3, 2]],
+        };
+        assert_eq!(tetrahedron.flaw(), None);
+        // A face is a third as far as a vertex.
+        assert!((tetrahedron.inscribed() - (far / 3.0 + rounding)).abs() < 1e-12);
+        let mut turned = tetrahedron.clone();
+        turned.faces[1].reverse();
+        assert!(turned.flaw().is_some_and(|flaw| flaw.contains("face 1 is a plane")));
+        let mut unknown = tetrahedron;
+        unknown.faces[2][0] = 4;
+        assert!(
+            unknown
+                .flaw()
+                .is_some_and(|flaw| flaw.contains("face 2 has the vertices [4, 2, 3]"))
+        );
+    }
+
+    #[test]
+    fn a_push_at_the_end_of_a_rod_moves_it_as_if_it_were_lighter() {
+        // 1 + 0.75²/0.2 times the inverse mass: a push across the rod turns it, and one along it does not.
+        assert!((segment().lightness() - 1.0 / 3.8125).abs() < 1e-12);
+        assert_eq!((segment().most_corners(), PolyhedralShape::ball("ball").lightness()), (2, 1.0));
+    }
+}

@@ -1,0 +1,316 @@
+//! Polyhedral grains: tests against physics.
+
+use crate::corners::{about, block, capsule, on, put, started, through_a_collision, turned, world};
+use seixo_engine::world::{DeviceChoice, Interaction, LaterAdditions, PolyhedralShape, Settings, Vec3, World};
+use seixo_engine::{Partner, Simulation};
+use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
+
+fn apart(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
+
+fn size(v: Vec3) -> f64 {
+    apart(v, [0.0; 3])
+}
+
+fn rough() -> Interaction {
+    Interaction {
+        tangential: TangentialLaw::Mindlin,
+        restitution: 0.6,
+        friction: 0.5,
+        ..Interaction::default()
+    }
+}
+
+/// A cube whose outer edge is five times the half edge of its core.
+fn cube() -> PolyhedralShape {
+    block("cube", [0.4; 3], 0.1)
+}
+
+/// Scale of such a cube with an outer edge of one meter: 0.4 √3 + 0.1 \[m\].
+const OF_UNIT_CUBE: f64 = 0.792_820_323_027_550_9;
+
+#[test]
+fn a_free_box_keeps_angular_momentum_and_energy() {
+    let mut world = world(vec![block("box", [0.6, 0.4, 0.25], 0.05)], Interaction::default());
+    put(&mut world, 0, 1.0, [0.0; 3], [0.0; 3]);
+    world.grains.angular_velocity[0] = [0.02, 1.0, 0.01];
+    let settings = Settings {
+        time_step: Some(1e-5),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let (before, energy) = (simulation.momentum().angular, simulation.ledger().rotational);
+    simulation.advance(100_000).expect("sound steps");
+    let (after, ledger) = (simulation.momentum().angular, simulation.ledger());
+    assert!(apart(before, after) < 1e-9 * size(before), "{before:?} {after:?}");
+    assert!((ledger.rotational / energy - 1.0).abs() < 1e-9, "{energy} {}", ledger.rotational);
+    // It did turn: about one radian about y.
+    let [w, ..] = simulation.snapshot().orientation[0];
+    assert!((w.abs() - 0.5f64.cos()).abs() < 1e-2, "{w}");
+}
+
+#[test]
+fn two_cubes_face_on_give_their_elastic_energy_back() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.501], [0.0, 0.0, -0.2]);
+    put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.05, -0.501], [0.0, 0.0, 0.3]);
+    let settings = Settings {
+        time_step: Some(1e-4),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
+    let mass = simulation.snapshot().mass[0];
+    let mut most = 0.0f64;
+    let mut has_touched = false;
+    for _ in 0..1_000_000 {
+        simulation.step().expect("a sound step");
+        most = most.max(simulation.ledger().elastic_normal);
+        if has_touched && simulation.contacts() == 0 {
+            break;
+        }
+        has_touched |= simulation.contacts() > 0;
+    }
+    let (after, ledger) = (simulation.momentum(), simulation.ledger());
+    // Most of the energy of the approach, ¼ m v², was stored, and all came back. Off the middle, the cubes turn.
+    assert!(most > 0.5 * 0.25 * mass * 0.5f64.powi(2), "{most}");
+    let moving = ledger.kinetic + ledger.rotational;
+    assert!((moving / energy - 1.0).abs() < 1e-4, "{energy} J became {moving} J");
+    assert!(ledger.residual.abs() < 1e-4 * energy, "{ledger:?}");
+    let scale = mass * 0.3;
+    assert!(apart(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(apart(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(simulation.snapshot().velocity[0][2] > 0.0);
+}
+
+#[test]
+fn a_rod_hit_beside_its_middle_turns_as_in_the_closed_form() {
+    let (half, rounding) = (0.9, 0.1);
+    let mut world = world(vec![capsule("rod", half, rounding)], Interaction::default());
+    let rod = put(&mut world, 0, half + rounding, [0.0; 3], [0.0; 3]);
+    let (beside, speed) = (0.5, 0.01);
+    world.grains.push(1, [beside, 0.0, 0.2005], [0.0, 0.0, -speed], [0.0; 3], 0.1, 0, 0);
+    let moment = rod.mass * world.shapes[0].moments[1];
+    let mut simulation = started(world);
+    through_a_collision(&mut simulation);
+    let seen = simulation.snapshot();
+    let (ball, rod_mass) = (seen.mass[1], seen.mass[0]);
+    // The point that is hit moves as if it had this mass; nothing is lost.
+    let inverse = 1.0 / rod_mass + beside * beside / moment + 1.0 / ball;
+    let impulse = 2.0 * speed / inverse;
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 2e-3;
+    assert!(near(seen.velocity[0][2], -impulse / rod_mass), "{seen:?}");
+    assert!(near(seen.velocity[1][2] + speed, impulse / ball), "{seen:?}");
+    // A push down at the side of x turns the rod about y, from z to x.
+    assert!(near(seen.angular_velocity[0][1], beside * impulse / moment), "{seen:?}");
+}
+
+/// Two balls that hit each other beside the line of their centers, as spheres or as shapes.
+fn two_balls(is_shape: [bool; 2]) -> Simulation {
+    let mut world = world(vec![PolyhedralShape::ball("ball")], rough());
+    let states = [
+        ([0.0, 0.0, 0.0], [0.3, 0.1, 0.0], 0.1),
+        ([0.2152, 0.04, 0.03], [-0.2, 0.0, 0.1], 0.12),
+    ];
+    for (k, ((center, velocity, radius), is_shape)) in states.into_iter().zip(is_shape).enumerate() {
+        let grain = put(&mut world, 0, radius, center, velocity);
+        if !is_shape {
+            // A sphere with the same mass and id.
+            world.grains.shape[k] = 0;
+            assert_eq!(grain.id as usize, k);
+        }
+    }
+    if is_shape == [false; 2] {
+        world.shapes.clear();
+        (world.grains.shape, world.grains.orientation) = (Vec::new(), Vec::new());
+    }
+    let settings = Settings {
+        time_step: Some(1e-6),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    simulation.advance(6000).expect("sound steps");
+    simulation
+}
+
+#[test]
+fn a_shape_that_is_a_ball_moves_as_a_sphere() {
+    let spheres = two_balls([false, false]).snapshot();
+    assert!(size(spheres.angular_velocity[0]) > 0.1, "they have touched: {spheres:?}");
+    for is_shape in [[true, true], [true, false], [false, true]] {
+        let shapes = two_balls(is_shape).snapshot();
+        for k in 0..2 {
+            assert!(apart(spheres.position[k], shapes.position[k]) < 1e-12, "{is_shape:?} {shapes:?}");
+            assert!(apart(spheres.velocity[k], shapes.velocity[k]) < 1e-12, "{is_shape:?} {shapes:?}");
+            assert!(
+                apart(spheres.angular_velocity[k], shapes.angular_velocity[k]) < 1e-10,
+                "{is_shape:?} {shapes:?}"
+            );
+        }
+    }
+}
+
+/// Steps after which many of the swarm touch.
+const STEPS: u64 = 3000;
+
+/// Cubes, rods and spheres that fly to one place.
+fn swarm() -> World {
+    let mut world = world(vec![cube(), capsule("rod", 0.7, 0.3)], rough());
+    for k in 0..36u32 {
+        let [x, y, z] = [k % 3, k / 3 % 3, k / 9].map(|index| 0.0565 * (f64::from(index) - 1.2));
+        let velocity = [-5.0 * x, -5.0 * y, -5.0 * z];
+        let axis = [0.6, 0.0, 0.8];
+        match k % 4 {
+            3 => world.grains.push(k, [x, y, z], velocity, [0.0; 3], 0.02, 0, 0),
+            kind => {
+                turned(
+                    &mut world,
+                    u32::from(kind == 2),
+                    0.028,
+                    [x, y, z],
+                    about(axis, f64::from(k)),
+                    velocity,
+                );
+            }
+        }
+    }
+    world
+}
+
+#[test]
+fn threads_do_not_change_a_bit() {
+    let after = |threads: usize| {
+        let mut simulation = Simulation::new(swarm(), on(threads)).expect("the world is sound");
+        simulation.advance(STEPS).expect("sound steps");
+        (simulation.snapshot(), simulation.ledger(), simulation.contacts())
+    };
+    let one = after(1);
+    assert!(one.2 > 5, "{} contacts", one.2);
+    for threads in [2, 4] {
+        assert_eq!(after(threads), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_resumed_run_has_the_same_bits() {
+    let mut whole = started(swarm());
+    whole.advance(STEPS).expect("sound steps");
+    let state = whole.save().expect("a sound state");
+    let mut resumed = Simulation::restore(swarm(), on(2), &state).expect("the state fits");
+    assert_eq!(resumed.contacts_now().unwrap(), whole.contacts_now().unwrap());
+    assert_eq!(resumed.ledger(), whole.ledger());
+    for simulation in [&mut whole, &mut resumed] {
+        simulation.advance(500).expect("sound steps");
+    }
+    assert_eq!(resumed.snapshot(), whole.snapshot());
+    assert_eq!(resumed.save().unwrap(), whole.save().unwrap());
+}
+
+#[test]
+fn momentum_is_kept_and_the_ledger_closes_with_friction_and_damping() {
+    let mut simulation = started(swarm());
+    let (before, ledger) = (simulation.momentum(), simulation.ledger());
+    let energy = ledger.kinetic + ledger.rotational;
+    simulation.advance(2 * STEPS).expect("sound steps");
+    let (after, ledger) = (simulation.momentum(), simulation.ledger());
+    let scale: f64 = simulation.snapshot().mass.iter().sum::<f64>() * 0.2;
+    assert!(apart(before.linear, after.linear) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(apart(before.angular, after.angular) < 1e-12 * scale, "{before:?} {after:?}");
+    assert!(ledger.normal_damping > 0.05 * energy && ledger.friction > 0.0, "{ledger:?}");
+    assert!(ledger.residual.abs() < 5e-3 * energy, "{ledger:?}");
+}
+
+#[test]
+fn the_force_on_a_cube_is_that_of_its_contacts() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.499], [0.0; 3]);
+    put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.0, -0.499], [0.0; 3]);
+    let mut simulation = started(world);
+    let records = simulation.contacts_now().unwrap();
+    let [record] = records[..] else { panic!("one pair: {records:?}") };
+    assert_eq!((record.a, record.b), (0, Partner::Grain(1)));
+    assert!(apart(record.normal, [0.0, 0.0, 1.0]) < 1e-12, "{record:?}");
+    assert!((record.overlap - 0.002).abs() < 1e-12, "{record:?}");
+    // The middle of the common face.
+    assert!(apart(record.point, [0.05, 0.0, 0.0]) < 1e-9, "{record:?}");
+    let force = simulation.snapshot().force;
+    assert!(record.normal_force[2] > 0.0 && apart(force[0], record.force()) < 1e-12 * size(force[0]));
+    assert_eq!(simulation.snapshot().coordination, [4, 4]);
+    assert_eq!(simulation.contacts(), 4);
+}
+
+#[test]
+fn grains_can_go_between_two_steps_and_the_others_keep_their_contacts() {
+    let mut simulation = started(swarm());
+    simulation.advance(STEPS).expect("sound steps");
+    let before = simulation.contacts_now().unwrap();
+    let gone = before
+        .iter()
+        .find(|record| matches!(record.b, Partner::Grain(_)))
+        .expect("a contact")
+        .a;
+    simulation.remove(&[gone]).expect("a possible change");
+    let after = simulation.contacts_now().unwrap();
+    let expected: Vec<_> = before
+        .into_iter()
+        .filter(|record| record.a != gone && record.b != Partner::Grain(gone))
+        .collect();
+    assert_eq!(after, expected);
+    simulation.advance(100).expect("sound steps");
+}
+
+#[test]
+fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
+    let mut plain = world(vec![cube()], Interaction::default());
+    put(&mut plain, 0, 0.1, [0.0; 3], [0.0; 3]);
+    type Spoil = fn(&mut World, &mut Settings);
+    let spoiled: [(Spoil, &str); 8] = [
+        (
+            |_, settings| settings.device = DeviceChoice::Gpu(None),
+            "a GPU yet; use --device cpu",
+        ),
+        (|_, settings| settings.domains = 2, "several domains yet"),
+        (
+            |world, _| {
+                world.later = LaterAdditions {
+                    constrained_groups: vec![0],
+                    ..LaterAdditions::default()
+                };
+            },
+            "rigid bodies or prescribed motion of grains yet",
+        ),
+        (
+            |world, _| {
+                world.interactions[0] = Some(Interaction {
+                    cohesion: Some(Cohesion::Dmt { surface_energy: 0.1 }),
+                    ..Interaction::default()
+                });
+            },
+            "cohesion, rolling",
+        ),
+        (
+            |world, _| {
+                world.interactions[0] = Some(Interaction {
+                    normal: NormalLaw::Hysteretic,
+                    stiffness: Some(1e4),
+                    restitution: 0.5,
+                    ..Interaction::default()
+                });
+            },
+            "hysteretic law",
+        ),
+        (
+            |world, _| world.grains.orientation[0] = [2.0, 0.0, 0.0, 0.0],
+            "length of the orientation is 2",
+        ),
+        (|world, _| world.grains.masses.clear(), "mass is NaN, must be given"),
+        (|world, _| world.shapes[0].rounding = 0.5, "shape cube: it reaches"),
+    ];
+    for (spoil, what) in spoiled {
+        let (mut world, mut settings) = (plain.clone(), on(1));
+        spoil(&mut world, &mut settings);
+        let refused = Simulation::new(world, settings).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains(what), "{what}: {refused}");
+    }
+}

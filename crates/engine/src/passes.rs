@@ -29,6 +29,7 @@ mod open_boundaries;
 mod periodic;
 mod polyhedra;
 mod polyhedra_saved;
+mod polyhedra_walls;
 mod polyhedral_motion;
 mod prescribed_motion;
 mod preview;

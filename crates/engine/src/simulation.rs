@@ -394,7 +394,7 @@ impl Populations {
         let center = &self.grains.fields.position[i * RECORD..];
         match partner.strip_prefix("grain ").and_then(|other| other.parse::<u32>().ok()) {
             Some(other) => {
-                let overlap = 0.01 * share * center[3];
+                let overlap = 0.01 * share * self.contact_radius_of(i);
                 Err(WorldError::Overlap {
                     a: id.min(other),
                     b: id.max(other),

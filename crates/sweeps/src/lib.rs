@@ -45,6 +45,7 @@ pub mod part;
 pub mod periodic;
 pub mod rows;
 pub mod shape_pairs;
+pub mod shape_walls;
 pub mod shapes;
 pub mod shifting;
 pub mod shortlist;

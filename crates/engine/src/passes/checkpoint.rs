@@ -196,7 +196,7 @@ impl Populations {
         self.grains.pairs = Pairs::default();
         self.grains.of_second.clear();
         if let Some(polyhedra) = &mut self.polyhedra {
-            polyhedra.pairs.forget();
+            polyhedra.forget();
         }
         self.walls.forget();
     }

@@ -48,7 +48,7 @@ impl Populations {
         self.grains.contact_power_sums.clear();
         self.grains.wall_power_sums.clear();
         if let Some(polyhedra) = &mut self.polyhedra {
-            polyhedra.pairs.forget();
+            polyhedra.forget();
         }
         self.add_contact_work();
         if let Some(network) = &mut self.bonds {
@@ -173,7 +173,13 @@ impl Populations {
                     false,
                 )
             };
-            let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
+            let first = self.walls.row[i] as usize;
+            // Polyhedral grains have lists of their own.
+            let end = if self.is_polyhedral(i) {
+                first
+            } else {
+                self.walls.row[i + 1] as usize
+            };
             let in_walls = stored_in_walls_of::<f64, f64>(
                 i,
                 first,
@@ -258,7 +264,7 @@ impl Populations {
 
     fn energies(&self) -> Ledger {
         let now = self.shares();
-        let [normal, tangential] = self.polyhedra.as_ref().map_or([0.0; 2], |polyhedra| polyhedra.pairs.stored());
+        let [normal, tangential] = self.polyhedra.as_ref().map_or([0.0; 2], |polyhedra| polyhedra.stored());
         Ledger {
             kinetic: now.kinetic,
             rotational: now.rotational,

@@ -49,6 +49,7 @@ impl Populations {
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
+        let planes = self.polyhedra.as_ref().map(|polyhedra| polyhedra.planes.records.clone());
         if meets != OverlapCheck::Walls {
             self.contact_forces();
         }
@@ -61,6 +62,9 @@ impl Populations {
                 OverlapCheck::Frozen => WorldError::FrozenInside { id, partner, share, limit },
                 OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
             });
+        }
+        if let (Some(polyhedra), Some(before)) = (&mut self.polyhedra, planes) {
+            polyhedra.planes.go_back(before);
         }
         (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self

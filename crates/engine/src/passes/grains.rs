@@ -415,6 +415,7 @@ impl Populations {
         } else {
             self.wall_contacts_of_parts::<false>()
         }
+        self.plane_contacts();
     }
 
     fn wall_contacts_of_parts<const FRICTIONAL: bool>(&mut self) {
@@ -424,11 +425,13 @@ impl Populations {
             velocity,
             spin,
             material,
+            shape,
             force,
             torque,
             ..
         } = &mut self.grains.fields;
         let (position, velocity, spin, material) = (&position[..], &velocity[..], &spin[..], &material[..]);
+        let shape = &shape[..];
         let (table, materials, dt) = (
             &self.context.materials.coefficients[..],
             self.context.materials.count,
@@ -493,7 +496,7 @@ impl Populations {
                         prefetch(force.items, later - first);
                         prefetch(torque.items, later - first);
                     }
-                    if row[i] == row[i + 1] {
+                    if row[i] == row[i + 1] || shape.get(i).is_some_and(|&shape| shape > 0) {
                         continue;
                     }
                     let one = walls_of::<f64, f64>(

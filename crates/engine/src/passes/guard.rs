@@ -109,8 +109,8 @@ impl Populations {
     pub(crate) fn deepest_overlap_now(&self) -> (f64, usize, String) {
         let position = &self.grains.fields.position;
         let mut deepest = (0.0, 0, String::new());
-        if let Some((share, pair)) = self.deepest_of_polyhedra() {
-            deepest = (share, pair.places[0] as usize, format!("grain {}", pair.ids[1]));
+        if let Some((share, i, other)) = self.deepest_of_polyhedra() {
+            deepest = (share, i, format!("grain {other}"));
         }
         let mut row = Vec::new();
         for i in 0..self.grains.fields.len() {
@@ -132,7 +132,7 @@ impl Populations {
             for k in self.walls.row[i] as usize..self.walls.row[i + 1] as usize {
                 let touch = &self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT];
                 let radius = position[i * RECORD + 3];
-                let share = (radius - touch[3]) / radius;
+                let share = (radius - touch[3]) / self.contact_radius_of(i);
                 if touch[7] > 0.0 && share > deepest.0 {
                     let wall = self.walls.wall_of(self.walls.list[k]);
                     deepest = (share, i, format!("wall {}", self.walls.given[wall].name));

@@ -4,7 +4,7 @@ use crate::contact_records::{ContactRecord, Partner};
 use crate::fields::{Fields, PART, one_each, part_range, parts};
 use crate::guard::StepError;
 use crate::measure::{NO_CONTACT, sum};
-use crate::polyhedra::{KeptContacts, PAIRS_OF_PART, PairOfGrains, Polyhedra, SLOTS, parts_of_pairs};
+use crate::polyhedra::{KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, ShapePairs, parts_of_pairs};
 use crate::populations::Populations;
 use crate::world::array;
 use seixo_device::Strided;
@@ -42,18 +42,19 @@ impl Populations {
         else {
             return;
         };
-        let Polyhedra { shapes, pairs } = &mut **polyhedra;
-        let (list, shapes, fields) = (&pairs.list[..], &*shapes, &grains.fields);
+        let Polyhedra { shapes, pairs, .. } = &mut **polyhedra;
+        let ShapePairs { records, places, .. } = pairs;
+        let (places, shapes, fields) = (&places[..], &*shapes, &grains.fields);
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
         let (sides, kind) = (&context.stepping.sides, context.sides);
         let data = (
             Strided {
-                items: &mut pairs.loads[..],
+                items: &mut records.loads[..],
                 per_part: PAIRS_OF_PART,
             },
-            one_each(&mut pairs.contacts),
-            one_each(&mut pairs.spare),
-            one_each(&mut pairs.power_sums),
+            one_each(&mut records.contacts),
+            one_each(&mut records.spare),
+            one_each(&mut records.power_sums),
         );
         type Data<'a> = (
             Strided<'a, PairLoad<f64>>,
@@ -63,12 +64,12 @@ impl Populations {
         );
         context
             .device
-            .run(parts_of_pairs(list.len()), data, |part, (loads, kept, next, power_sums): Data| {
+            .run(parts_of_pairs(places.len()), data, |part, (loads, kept, next, power_sums): Data| {
                 let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
                 next.clear();
                 let mut all = NO_CONTACT;
                 for (k, now) in loads.items.iter_mut().enumerate() {
-                    let [i, j] = list[part * PAIRS_OF_PART + k].places.map(|place| place as usize);
+                    let [i, j] = places[part * PAIRS_OF_PART + k].map(|place| place as usize);
                     let image = nearest_image::<f64, f64>(
                         &load(&fields.position, i * RECORD).minus(&load(&fields.position, j * RECORD)),
                         sides,
@@ -115,7 +116,7 @@ impl Populations {
     fn add_up_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
         let (n, pairs) = (self.grains.fields.len(), &polyhedra.pairs);
-        if pairs.list.is_empty() {
+        if pairs.places.is_empty() {
             return;
         }
         let Fields { force, torque, .. } = &mut self.grains.fields;
@@ -137,7 +138,7 @@ impl Populations {
                 for i in first..end {
                     let at = (i - first) * RECORD;
                     for &end in pairs.of(i) {
-                        let load = &pairs.loads[end as usize / 2];
+                        let load = &pairs.records.loads[end as usize / 2];
                         let (push, turn) = if end % 2 == 0 {
                             (load.force, &load.torque_i)
                         } else {
@@ -153,62 +154,77 @@ impl Populations {
 
     /// Powers of the contacts of polyhedral grains.
     pub(crate) fn powers_of_polyhedra(&self) -> impl Iterator<Item = &PowerSums<f64>> {
-        self.polyhedra.iter().flat_map(|polyhedra| &polyhedra.pairs.power_sums)
+        self.polyhedra.iter().flat_map(|polyhedra| polyhedra.power_sums())
     }
 
-    /// Returns an error if a pair has more contacts than there is room for.
+    /// Returns an error if a pair, or a grain at a plane, has more contacts than there is room for.
     pub(crate) fn guard_polyhedra(&self) -> Result<(), StepError> {
         let Some(polyhedra) = &self.polyhedra else { return Ok(()) };
-        let pairs = polyhedra.pairs.list.iter().zip(&polyhedra.pairs.loads);
-        let mut crowded = pairs.filter(|(_, load)| load.contacts as usize > SLOTS);
-        crowded.next().map_or(Ok(()), |(pair, load)| {
-            let ([a, b], [first, second]) = (pair.ids, pair.places.map(|place| self.grains.fields.shape[place as usize]));
-            Err(self.failed(format!(
-                "grains {a} and {b} of shapes {first} and {second} have {} contacts, at most {SLOTS} are possible; simplify their shapes, or use harder materials",
-                load.contacts
-            )))
-        })
+        let shape = |place: u32| self.grains.fields.shape[place as usize];
+        let (pairs, planes) = (&polyhedra.pairs, &polyhedra.planes);
+        let of_pairs = pairs.records.loads.iter().map(|load| load.contacts);
+        let of_planes = planes.records.loads.iter().map(|load| load.contacts);
+        let (what, contacts) = if let Some((k, contacts)) = crowded(of_pairs) {
+            let ([a, b], [first, second]) = (pairs.records.ids[k], pairs.places[k].map(shape));
+            (format!("grains {a} and {b} of shapes {first} and {second} have"), contacts)
+        } else if let Some((k, contacts)) = crowded(of_planes) {
+            let ([grain, _], [place, _]) = (planes.records.ids[k], planes.places[k]);
+            (format!("grain {grain} of shape {} and a plane have", shape(place)), contacts)
+        } else {
+            return Ok(());
+        };
+        Err(self.failed(format!(
+            "{what} {contacts} contacts, at most {SLOTS} are possible; simplify the shapes, or use harder materials"
+        )))
     }
 
-    /// The deepest overlap of a pair with a polyhedral grain, as a share of the smaller rounding radius, with its pair.
-    pub(crate) fn deepest_of_polyhedra(&self) -> Option<(f64, PairOfGrains)> {
-        let polyhedra = self.polyhedra.as_ref()?;
-        let touching = (0..polyhedra.pairs.list.len()).filter(|&k| polyhedra.pairs.loads[k].contacts > 0);
+    /// The deepest overlap of a pair with a polyhedral grain, as a share of the smaller rounding radius, with the index of that grain and the id of the
+    /// other.
+    pub(crate) fn deepest_of_polyhedra(&self) -> Option<(f64, usize, u32)> {
+        let pairs = &self.polyhedra.as_ref()?.pairs;
+        let touching = (0..pairs.places.len()).filter(|&k| pairs.records.loads[k].contacts > 0);
         let shares = touching.map(|k| {
-            let (overlap, rounding) = self.overlap_of_pair(polyhedra, k);
-            (overlap / rounding, polyhedra.pairs.list[k])
+            let (overlap, roundings) = self.overlap_of_pair(pairs, k);
+            let smaller = usize::from(roundings[1] < roundings[0]);
+            let grain = pairs.places[k][smaller] as usize;
+            (overlap / roundings[smaller], grain, pairs.records.ids[k][1 - smaller])
         });
-        shares.max_by(|(a, _), (b, _)| a.total_cmp(b))
+        shares.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Deepest overlap of pair k, which has contacts, and the smaller rounding radius \[m\].
-    fn overlap_of_pair(&self, polyhedra: &Polyhedra, k: usize) -> (f64, f64) {
+    /// Radius of grain i in contacts \[m\]: that of a sphere, or the rounding radius.
+    pub(crate) fn contact_radius_of(&self, i: usize) -> f64 {
         let fields = &self.grains.fields;
-        let roundings = polyhedra.pairs.list[k].places.map(|place| {
-            let place = place as usize;
-            polyhedra.shapes.rounding(fields.shape[place], fields.position[place * RECORD + 3])
-        });
-        let smaller = roundings[0].min(roundings[1]);
-        let allowed = self.context.settings.overlap_limit * smaller;
-        (polyhedra.pairs.loads[k].powers.excess + allowed, smaller)
+        let scale = fields.position[i * RECORD + 3];
+        let shape = fields.shape.get(i).copied().unwrap_or(0);
+        let polyhedra = self.polyhedra.as_ref().filter(|_| shape > 0);
+        polyhedra.map_or(scale, |polyhedra| polyhedra.shapes.rounding(shape, scale))
+    }
+
+    /// Deepest overlap of pair k, which has contacts, and both rounding radii \[m\].
+    fn overlap_of_pair(&self, pairs: &ShapePairs, k: usize) -> (f64, [f64; 2]) {
+        let roundings = pairs.places[k].map(|place| self.contact_radius_of(place as usize));
+        let allowed = self.context.settings.overlap_limit * roundings[0].min(roundings[1]);
+        (pairs.records.loads[k].powers.excess + allowed, roundings)
     }
 
     /// Records of the pairs with a polyhedral grain that are in contact, one for each pair.
     pub(crate) fn records_of_polyhedra(&self) -> Vec<ContactRecord> {
         let Some(polyhedra) = &self.polyhedra else { return Vec::new() };
-        let touching = (0..polyhedra.pairs.list.len()).filter(|&k| polyhedra.pairs.loads[k].contacts > 0);
+        let loads = &polyhedra.pairs.records.loads;
+        let touching = (0..loads.len()).filter(|&k| loads[k].contacts > 0);
         touching.map(|k| self.record_of_pair(polyhedra, k)).collect()
     }
 
     /// The record of pair k: the sum of its forces, at the point where its line meets the plane between the two grains.
     fn record_of_pair(&self, polyhedra: &Polyhedra, k: usize) -> ContactRecord {
-        let (pair, now) = (&polyhedra.pairs.list[k], &polyhedra.pairs.loads[k]);
-        let [i, j] = pair.places.map(|place| place as usize);
+        let (pairs, now) = (&polyhedra.pairs, &polyhedra.pairs.records.loads[k]);
+        let [i, j] = pairs.places[k].map(|place| place as usize);
         let fields = &self.grains.fields;
         let center = load::<f64>(&fields.position, i * RECORD);
         let apart = center.minus(&load(&fields.position, j * RECORD));
         let branch = nearest_image::<f64, f64>(&apart, &self.context.stepping.sides, self.context.sides).apart;
-        let (overlap, _) = self.overlap_of_pair(polyhedra, k);
+        let (overlap, _) = self.overlap_of_pair(pairs, k);
         let normal = now.direction;
         let grain = posed(fields, i);
         let toward_j = grain.orientation.back().to_space(&normal.times(-1.0));
@@ -225,8 +241,8 @@ impl Populations {
         }
         let press = normal.times(across);
         ContactRecord {
-            a: pair.ids[0],
-            b: Partner::Grain(pair.ids[1]),
+            a: pairs.records.ids[k][0],
+            b: Partner::Grain(pairs.records.ids[k][1]),
             center: array(&center),
             point: array(&center.plus(&arm)),
             branch: array(&branch),
@@ -238,8 +254,13 @@ impl Populations {
     }
 }
 
+/// The first pair with more contacts than there is room for, and their number.
+fn crowded(contacts: impl Iterator<Item = u32>) -> Option<(usize, u32)> {
+    contacts.enumerate().find(|&(_, count)| count as usize > SLOTS)
+}
+
 /// Grain i as the laws of polyhedral grains read it; it may be a sphere.
-fn posed(fields: &Fields, i: usize) -> PosedShape<f64, f64> {
+pub(super) fn posed(fields: &Fields, i: usize) -> PosedShape<f64, f64> {
     let spin: Vector3<f64> = load(&fields.spin, i * RECORD);
     PosedShape {
         shape: fields.shape[i],

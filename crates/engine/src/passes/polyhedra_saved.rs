@@ -1,88 +1,106 @@
 //! Contact histories of polyhedral grains in checkpoints, and across changes between two steps.
 
 use crate::checkpoint::{misfit, numbers, words};
-use crate::polyhedra::{KeptContacts, NO_LOAD, PAIRS_OF_PART, PairOfGrains, SLOTS, ShapePairs};
+use crate::polyhedra::{NO_LOAD, PairRecords, SLOTS};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use crate::world::array;
 use seixo_laws::Vector3;
-use seixo_sweeps::contact::{PowerSums, Stored};
+use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::shape_pairs::PairLoad;
+use seixo_sweeps::shape_walls::{NO_PLANE_LOAD, PlaneLoad};
 
-/// Sections of the pairs in contact: ids of both grains, and the number of contacts.
-const PAIRS: [&str; 2] = ["polyhedra/pair", "polyhedra/contacts"];
-/// Sections of their contacts: keys, and histories.
-const CONTACTS: [&str; 2] = ["polyhedra/key", "polyhedra/history"];
-/// Section of what each of these pairs did in the last step, which readers see before the next one.
-const LOADS: &str = "polyhedra/load";
-/// Numbers of the latter: force and torque on the first grain, direction, energies, excess of the overlap.
+/// Names of the sections of a list: ids of the pairs in contact, and their numbers of contacts; keys and histories of the contacts; and what each of
+/// these pairs did in the last step, which readers see before the next one.
+type Names = [&'static str; 5];
+
+const OF_PAIRS: Names = [
+    "polyhedra/pair",
+    "polyhedra/contacts",
+    "polyhedra/key",
+    "polyhedra/history",
+    "polyhedra/load",
+];
+const AT_PLANES: Names = [
+    "polyhedra/plane",
+    "polyhedra/plane_contacts",
+    "polyhedra/plane_key",
+    "polyhedra/plane_history",
+    "polyhedra/plane_load",
+];
+
+/// Numbers of a load: force and torque on the first grain; direction, or point on the plane; energies; excess of the overlap, or overlap.
+type LoadNumbers = [f64; OF_LOAD];
 const OF_LOAD: usize = 12;
 
-fn numbers_of(load: &PairLoad<f64>) -> [f64; OF_LOAD] {
-    let ([a, b, c], [d, e, f], [g, h, i]) = (array(&load.force), array(&load.torque_i), array(&load.direction));
-    let (stored, excess) = (&load.stored, load.powers.excess);
-    [a, b, c, d, e, f, g, h, i, stored.normal, stored.tangential, excess]
+fn flat(vectors: [&Vector3<f64>; 3], stored: &Stored<f64>, last: f64) -> LoadNumbers {
+    let [[a, b, c], [d, e, f], [g, h, i]] = vectors.map(array);
+    [a, b, c, d, e, f, g, h, i, stored.normal, stored.tangential, last]
 }
 
-fn load_of(record: &[f64; OF_LOAD], contacts: u32) -> PairLoad<f64> {
-    let vector = |at: usize| -> Vector3<f64> { load(record, at) };
-    PairLoad {
-        force: vector(0),
-        torque_i: vector(3),
-        direction: vector(6),
-        stored: Stored {
-            normal: record[9],
-            tangential: record[10],
-        },
-        powers: PowerSums {
-            excess: record[11],
-            ..NO_LOAD.powers
-        },
+fn vectors_of(record: &LoadNumbers) -> [Vector3<f64>; 3] {
+    [0, 3, 6].map(|at| load(record, at))
+}
+
+fn stored_of(record: &LoadNumbers) -> Stored<f64> {
+    Stored {
+        normal: record[9],
+        tangential: record[10],
+    }
+}
+
+fn numbers_of_pair(load: &PairLoad<f64>) -> LoadNumbers {
+    flat([&load.force, &load.torque_i, &load.direction], &load.stored, load.powers.excess)
+}
+
+fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
+    let [force, torque_i, direction] = vectors_of(record);
+    let mut restored = PairLoad {
+        force,
+        torque_i,
+        direction,
+        stored: stored_of(record),
         contacts,
         ..NO_LOAD
+    };
+    restored.powers.excess = record[11];
+    restored
+}
+
+fn numbers_at_plane(load: &PlaneLoad) -> LoadNumbers {
+    flat([&load.force, &load.torque, &load.point], &load.stored, load.overlap)
+}
+
+fn load_at_plane(record: &LoadNumbers, contacts: u32) -> PlaneLoad {
+    let [force, torque, point] = vectors_of(record);
+    PlaneLoad {
+        force,
+        torque,
+        point,
+        stored: stored_of(record),
+        overlap: record[11],
+        contacts,
+        ..NO_PLANE_LOAD
     }
 }
 
 impl Populations {
     /// Saves the contact histories of polyhedral grains, by ids.
     pub(crate) fn save_polyhedra(&self, to: &mut dyn Sections) {
-        let Some(polyhedra) = &self.polyhedra else { return };
-        let (mut ids, mut counts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut histories, mut loads) = (Vec::new(), Vec::new());
-        let pairs = &polyhedra.pairs;
-        for (k, (pair, load)) in pairs.list.iter().zip(&pairs.loads).enumerate() {
-            let (of_pair, springs) = pairs.contacts_of(k);
-            if of_pair.is_empty() {
-                continue;
-            }
-            ids.extend(pair.ids);
-            counts.push(of_pair.len() as u32);
-            keys.extend_from_slice(of_pair);
-            histories.extend_from_slice(springs);
-            loads.extend(numbers_of(load));
+        if let Some(polyhedra) = &self.polyhedra {
+            save_records(&polyhedra.pairs.records, OF_PAIRS, numbers_of_pair, to);
+            save_records(&polyhedra.planes.records, AT_PLANES, numbers_at_plane, to);
         }
-        for (name, column) in PAIRS.into_iter().zip([ids, counts]) {
-            to.put(name, Column::U32(column));
-        }
-        to.put(CONTACTS[0], Column::U32(keys));
-        to.put(CONTACTS[1], Column::F64(histories));
-        to.put(LOADS, Column::F64(loads));
     }
 
-    /// Restores the contact histories of polyhedral grains in the present list. Without `all`, those of pairs that are no longer listed are skipped.
+    /// Restores the contact histories of polyhedral grains in the present lists. Without `all`, those of pairs that are no longer listed are skipped.
     pub(crate) fn restore_polyhedra(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
         let Some(polyhedra) = &mut self.polyhedra else { return Ok(()) };
-        let saved = saved_pairs(state)?;
-        let present = &polyhedra.pairs.list;
-        let is_listed = |pair: &PairOfGrains| present.binary_search_by_key(&pair.ids, |pair| pair.ids).is_ok();
-        if all && !saved.list.iter().all(is_listed) {
-            return Err(misfit("it holds a contact of polyhedral grains that the positions do not give"));
-        }
-        let places: Vec<[u32; 2]> = present.iter().map(|pair| pair.places).collect();
-        polyhedra.pairs = saved;
-        polyhedra.pairs.rebuild(&places, &self.grains.fields.id);
+        let (pairs, planes) = (&mut polyhedra.pairs.records, &mut polyhedra.planes.records);
+        *pairs = listed_as(pairs, saved_records(state, OF_PAIRS, load_of_pair)?, NO_LOAD, all)?;
+        *planes = listed_as(planes, saved_records(state, AT_PLANES, load_at_plane)?, NO_PLANE_LOAD, all)?;
         Ok(())
     }
 
@@ -101,30 +119,56 @@ impl Populations {
     }
 }
 
-/// Saved pairs, sorted by ids as they were saved. Their grains have no places.
-fn saved_pairs(state: &State) -> Result<ShapePairs, WorldError> {
-    let (ids, counts) = (words(state, PAIRS[0])?.as_chunks::<2>().0, words(state, PAIRS[1])?);
-    let keys = words(state, CONTACTS[0])?;
-    let histories = numbers(state, CONTACTS[1], Some(keys.len() * RECORD))?;
-    let loads = numbers(state, LOADS, Some(ids.len() * OF_LOAD))?.as_chunks::<OF_LOAD>().0;
+fn save_records<L: Copy>(records: &PairRecords<L>, names: Names, numbers_of: impl Fn(&L) -> LoadNumbers, to: &mut dyn Sections) {
+    let (mut ids, mut counts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut histories, mut loads) = (Vec::new(), Vec::new());
+    for (k, (pair, load)) in records.ids.iter().zip(&records.loads).enumerate() {
+        let (of_pair, springs) = records.contacts_of(k);
+        if !of_pair.is_empty() {
+            ids.extend_from_slice(pair);
+            counts.push(of_pair.len() as u32);
+            keys.extend_from_slice(of_pair);
+            histories.extend_from_slice(springs);
+            loads.extend(numbers_of(load));
+        }
+    }
+    let columns = [ids, counts, keys].map(Column::U32).into_iter();
+    let columns = columns.chain([histories, loads].map(Column::F64));
+    names.into_iter().zip(columns).for_each(|(name, column)| to.put(name, column));
+}
+
+/// Saved pairs in contact.
+fn saved_records<L: Copy>(state: &State, names: Names, load_of: impl Fn(&LoadNumbers, u32) -> L) -> Result<PairRecords<L>, WorldError> {
+    let (ids, counts, keys) = (
+        words(state, names[0])?.as_chunks::<2>().0,
+        words(state, names[1])?,
+        words(state, names[2])?,
+    );
+    let histories = numbers(state, names[3], Some(keys.len() * RECORD))?;
+    let loads = numbers(state, names[4], Some(ids.len() * OF_LOAD))?;
+    let loads: &[LoadNumbers] = loads.as_chunks().0;
     let total: usize = counts.iter().map(|&count| count as usize).sum();
     let are_few = counts.iter().all(|&count| count as usize <= SLOTS);
-    if !are_few || counts.len() != ids.len() || total != keys.len() || !ids.is_sorted() {
+    if !are_few || counts.len() != ids.len() || total != keys.len() || keys.contains(&0) || !ids.is_sorted() {
         return Err(misfit("its contacts of polyhedral grains are incomplete"));
     }
-    let mut saved = ShapePairs::default();
+    let mut saved = PairRecords::default();
     let mut first = 0;
-    for (k, (&ids, &count)) in ids.iter().zip(counts).enumerate() {
+    for (k, (&pair, &count)) in ids.iter().zip(counts).enumerate() {
         let end = first + count as usize;
-        saved.list.push(PairOfGrains { ids, places: [0; 2] });
-        saved.loads.push(load_of(&loads[k], count));
-        if k % PAIRS_OF_PART == 0 {
-            saved.contacts.push(KeptContacts::default());
-        }
-        if let Some(part) = saved.contacts.last_mut() {
-            part.push(&keys[first..end], &histories[first * RECORD..end * RECORD]);
-        }
+        let load = load_of(&loads[k], count);
+        saved.push(pair, load, &keys[first..end], &histories[first * RECORD..end * RECORD]);
         first = end;
     }
+    Ok(saved)
+}
+
+/// Saved pairs as they are listed now; others have the load `none`. With `all`, each of them must be listed.
+fn listed_as<L: Copy>(present: &PairRecords<L>, mut saved: PairRecords<L>, none: L, all: bool) -> Result<PairRecords<L>, WorldError> {
+    let is_listed = |ids: &[u32; 2]| present.ids.binary_search(ids).is_ok();
+    if all && !saved.ids.iter().all(is_listed) {
+        return Err(misfit("it holds a contact of polyhedral grains that the positions do not give"));
+    }
+    saved.relist(present.ids.iter().copied(), none);
     Ok(saved)
 }

@@ -1,6 +1,6 @@
 //! Polyhedral grains of a world, and what they do not go with.
 
-use super::{DeviceChoice, ForceAssembly, Grains, PolyhedralShape, Settings, Vec3, World};
+use super::{DeviceChoice, ForceAssembly, Grains, PolyhedralShape, Settings, Vec3, WallShape, World};
 use crate::refusal::WorldError;
 
 /// Largest distance of the length of an orientation from one.
@@ -118,10 +118,11 @@ fn check_columns(world: &World) -> Result<(), WorldError> {
 }
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 12] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_gpu = matches!(settings.device, DeviceChoice::Gpu(_) | DeviceChoice::Heterogeneous(_));
+    let is_flat = |shape: &WallShape| matches!(shape, WallShape::Plane { .. });
     let domain = world.domain.as_ref();
     [
         (is_on_gpu, "a GPU", "use --device cpu"),
@@ -138,7 +139,16 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "heat or liquid films",
             "leave these out, or use spheres",
         ),
-        (!world.walls.is_empty(), "walls", "leave the walls out, or use spheres"),
+        (
+            world.walls.iter().any(|wall| !is_flat(&wall.shape)),
+            "walls other than planes",
+            "use planes, or grains that are spheres",
+        ),
+        (
+            world.walls.iter().any(|wall| wall.specific_wear_rate > 0.0),
+            "walls that wear",
+            "leave specific_wear_rate out",
+        ),
         (
             domain.is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
             "sides that slide, or a controlled cell",

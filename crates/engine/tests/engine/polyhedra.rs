@@ -1,7 +1,7 @@
 //! Polyhedral grains: tests against physics.
 
-use crate::corners::{about, block, capsule, on, put, started, through_a_collision, turned, world};
-use seixo_engine::world::{DeviceChoice, Interaction, LaterAdditions, PolyhedralShape, Settings, Vec3, World};
+use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
+use seixo_engine::world::{DeviceChoice, Interaction, LaterAdditions, PolyhedralShape, Settings, Vec3, WallShape, World};
 use seixo_engine::{Partner, Simulation};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
 
@@ -265,12 +265,19 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
     let mut plain = world(vec![cube()], Interaction::default());
     put(&mut plain, 0, 0.1, [0.0; 3], [0.0; 3]);
     type Spoil = fn(&mut World, &mut Settings);
-    let spoiled: [(Spoil, &str); 8] = [
+    let spoiled: [(Spoil, &str); 9] = [
         (
             |_, settings| settings.device = DeviceChoice::Gpu(None),
             "a GPU yet; use --device cpu",
         ),
         (|_, settings| settings.domains = 2, "several domains yet"),
+        (
+            |world, _| {
+                world.walls.push(floor());
+                world.walls[0].shape = WallShape::Mesh(vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
+            },
+            "walls other than planes",
+        ),
         (
             |world, _| {
                 world.later = LaterAdditions {
@@ -313,4 +320,118 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         let refused = Simulation::new(world, settings).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains(what), "{what}: {refused}");
     }
+}
+
+/// A cube with an outer edge of ten centimeters on a plane, at rest, in gravity that is tilted by an angle \[rad\], after this time \[s\].
+fn on_a_slope(friction: f64, angle: f64, time: f64) -> Simulation {
+    let interaction = Interaction {
+        tangential: TangentialLaw::Mindlin,
+        restitution: 0.3,
+        friction,
+        ..Interaction::default()
+    };
+    let mut world = world(vec![cube()], interaction);
+    // So hard that the cube leans by less than a hundredth of a degree.
+    world.materials[0].youngs_modulus = 1e9;
+    world.gravity = [9.81 * angle.sin(), 0.0, -9.81 * angle.cos()];
+    world.walls.push(floor());
+    put(&mut world, 0, 0.1 * OF_UNIT_CUBE, [0.0, 0.0, 0.05], [0.0; 3]);
+    let mut simulation = started(world);
+    let steps = time / simulation.time_step().value;
+    simulation.advance(steps as u64).expect("sound steps");
+    simulation
+}
+
+#[test]
+fn a_cube_slides_where_the_slope_is_steeper_than_its_friction() {
+    let (friction, tenth) = (0.3f64, 0.1f64.to_radians());
+    let speed = |angle: f64| on_a_slope(friction, angle, 0.4).snapshot().velocity[0][0];
+    let (below, above) = (speed(friction.atan() - tenth), speed(friction.atan() + tenth));
+    // A tenth of a degree above, it gains g sin(0.1°)/cos(arctan µ) in each second.
+    let expected = 9.81 * tenth.sin() / friction.atan().cos() * 0.4;
+    assert!(below.abs() < 0.1 * expected, "{below} m/s");
+    assert!(
+        above > 0.6 * expected && above < 1.4 * expected,
+        "{above} m/s, expected {expected} m/s"
+    );
+}
+
+#[test]
+fn a_cube_topples_where_its_weight_passes_the_last_corners() {
+    // The corners of the core are at four fifths of the half edge, which is the height of the center.
+    let (limit, fifth) = (0.8f64.atan(), 0.2f64.to_radians());
+    let leans = |angle: f64| {
+        let [w, ..] = on_a_slope(3.0, angle, 0.8).snapshot().orientation[0];
+        2.0 * w.abs().min(1.0).acos()
+    };
+    let (below, above) = (leans(limit - fifth), leans(limit + fifth));
+    assert!(below < 0.01, "it leans by {below} rad");
+    assert!(above > 0.2, "it leans by {above} rad");
+}
+
+#[test]
+fn a_shape_that_is_a_ball_rolls_on_a_plane_as_a_sphere() {
+    let rolling = |is_shape: bool| {
+        let mut world = world(vec![PolyhedralShape::ball("ball")], rough());
+        world.gravity = [1.0, 0.0, -9.81];
+        world.walls.push(floor());
+        put(&mut world, 0, 0.1, [0.0, 0.0, 0.1005], [0.2, 0.1, -0.1]);
+        if !is_shape {
+            world.shapes.clear();
+            (world.grains.shape, world.grains.orientation) = (Vec::new(), Vec::new());
+        }
+        let settings = Settings {
+            time_step: Some(5e-6),
+            ..on(1)
+        };
+        let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+        simulation.advance(10_000).expect("sound steps");
+        let walls = simulation.walls();
+        (simulation.snapshot(), simulation.ledger(), walls[0].force)
+    };
+    let ((sphere, ledger, push), (shape, of_shape, its_push)) = (rolling(false), rolling(true));
+    assert!(size(sphere.angular_velocity[0]) > 0.5, "it rolls: {sphere:?}");
+    assert!(apart(sphere.position[0], shape.position[0]) < 1e-12, "{sphere:?} {shape:?}");
+    assert!(apart(sphere.velocity[0], shape.velocity[0]) < 1e-11, "{sphere:?} {shape:?}");
+    assert!(apart(sphere.angular_velocity[0], shape.angular_velocity[0]) < 1e-10);
+    assert!(apart(push, its_push) < 1e-8 * size(push).max(1.0), "{push:?} {its_push:?}");
+    assert!((ledger.elastic_normal - of_shape.elastic_normal).abs() < 1e-9 * ledger.initial.abs());
+    assert!((ledger.residual - of_shape.residual).abs() < 1e-9 * ledger.initial.abs());
+}
+
+#[test]
+fn a_cube_that_falls_on_a_corner_keeps_its_energy_and_can_be_resumed() {
+    let falling = || {
+        let mut world = world(vec![cube()], Interaction::default());
+        world.materials[0].youngs_modulus = 1e8;
+        world.gravity = [0.0, 0.0, -9.81];
+        world.walls.push(floor());
+        let tilted = about([0.6, 0.8, 0.0], 0.7);
+        turned(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.85], tilted, [0.0, 0.0, -1.0]);
+        world
+    };
+    let settings = Settings {
+        time_step: Some(1e-4),
+        ..on(1)
+    };
+    let mut whole = Simulation::new(falling(), settings.clone()).expect("the world is sound");
+    let initial = whole.ledger();
+    // The first step with a contact, and some more.
+    let touching = (0..20_000).find(|_| {
+        whole.step().expect("a sound step");
+        whole.contacts() > 0
+    });
+    assert!(touching.is_some(), "the cube falls on the plane");
+    whole.advance(20).expect("sound steps");
+    assert!(whole.ledger().elastic_normal > 0.0);
+    let state = whole.save().expect("a sound state");
+    let mut resumed = Simulation::restore(falling(), settings, &state).expect("the state fits");
+    assert_eq!(resumed.ledger(), whole.ledger());
+    for simulation in [&mut whole, &mut resumed] {
+        simulation.advance(5000).expect("sound steps");
+    }
+    assert_eq!(resumed.save().unwrap(), whole.save().unwrap());
+    let ledger = whole.ledger();
+    assert!(ledger.residual.abs() < 1e-3 * initial.kinetic, "{initial:?} {ledger:?}");
+    assert!(size(whole.snapshot().angular_velocity[0]) > 0.1, "the corner turned it");
 }

@@ -15,7 +15,10 @@
 mod convex;
 mod crossing;
 mod faces;
+mod shape;
 mod swept;
+
+pub use shape::GrainShape;
 
 use crate::solid::{Solid, solid_of_mesh};
 use glam::DVec3;

@@ -16,8 +16,10 @@ use super::{Vec3, volume_of_sphere};
 
 /// Largest number of vertices or edges of a shape: a contact history has 15 bits for each feature.
 const MOST_FEATURES: usize = 32_767;
-/// Largest distance of a vertex from its place, in scales.
+/// Largest deviation of the radius of the bounding sphere, in scales, and of a moment from what is possible, as a share.
 const RESOLUTION: f64 = 1e-6;
+/// Largest distance of the vertices of a face from its plane, in scales. Faces of meshes are flat to seven digits.
+const FLATNESS: f64 = 1e-5;
 
 /// A shape of polyhedral grains: all that is nearer than the rounding radius to a convex core. The core is a polyhedron, a segment or a point.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -128,10 +130,10 @@ impl PolyhedralShape {
                 .map(|&vertex| height(&self.vertices[vertex as usize]))
                 .fold(0.0, f64::min);
             // Comparisons with what is not a number fail, too.
-            let is_convex = highest <= RESOLUTION && lowest >= -RESOLUTION && offset > 0.0;
+            let is_convex = highest <= FLATNESS && lowest >= -FLATNESS && offset > 0.0;
             if !is_convex {
                 return Some(format!(
-                    "face {k} is a plane at {offset} from the center, and vertices are from {lowest} below to {highest} above it; it must be outside of the center, and flat, with no vertex above it within {RESOLUTION}"
+                    "face {k} is a plane at {offset} from the center, and vertices are from {lowest} below to {highest} above it; it must be outside of the center, and flat, with no vertex above it within {FLATNESS}"
                 ));
             }
         }

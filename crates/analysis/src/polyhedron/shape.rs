@@ -1,0 +1,112 @@
+//! From a polyhedron with rounded edges to the shape of grains.
+
+use super::{Polyhedron, PolyhedronError};
+use glam::{DMat3, DVec3};
+use seixo_engine::world::PolyhedralShape;
+
+/// The shape of a polyhedron with rounded edges, and the pose and scale at which a grain of this shape is it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrainShape {
+    /// The shape.
+    pub shape: PolyhedralShape,
+    /// Radius of the bounding sphere about the center of mass, in lengths.
+    pub radius: f64,
+    /// Center of mass.
+    pub center: DVec3,
+    /// Rotation from the principal axes to the axes of the polyhedron.
+    pub rotation: DMat3,
+}
+
+impl Polyhedron {
+    /// The shape of all points that are at most `rounding` away from it, in lengths, of constant density.
+    ///
+    /// # Errors
+    /// As [`Polyhedron::swept`], and if the radius is zero.
+    pub fn grain_shape(&self, name: &str, rounding: f64) -> Result<GrainShape, PolyhedronError> {
+        let solid = self.swept(rounding)?;
+        let (moments, rotation) = solid.principal_axes();
+        let to_axes = rotation.transpose();
+        let places: Vec<DVec3> = self.vertices.iter().map(|&vertex| to_axes * (vertex - solid.center)).collect();
+        let farthest = places.iter().map(|place| place.length()).fold(0.0, f64::max);
+        if rounding == 0.0 {
+            return Err(PolyhedronError::RoundingRadius {
+                radius: rounding,
+                least: f64::MIN_POSITIVE,
+                most: farthest,
+            });
+        }
+        let radius = farthest + rounding;
+        let shape = PolyhedralShape {
+            name: name.to_owned(),
+            rounding: rounding / radius,
+            volume: solid.volume / radius.powi(3),
+            moments: (moments / (solid.volume * radius * radius)).to_array(),
+            vertices: places.iter().map(|&place| (place / radius).to_array()).collect(),
+            edges: self.edges.iter().map(|edge| edge.ends).collect(),
+            faces: self.faces.iter().map(|face| face.vertices.clone()).collect(),
+        };
+        Ok(GrainShape {
+            shape,
+            radius,
+            center: solid.center,
+            rotation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DQuat, EulerRot};
+    use std::f64::consts::PI;
+
+    /// Corners of a box of 4 x 2 x 1 about the origin, rotated and shifted.
+    fn corners() -> Vec<DVec3> {
+        let turn = DQuat::from_euler(EulerRot::XYZ, 0.4, -0.9, 0.3);
+        let side = |k: u32, bit: u32| f64::from((k >> bit) & 1) - 0.5;
+        let corner = |k: u32| DVec3::new(4.0 * side(k, 0), 2.0 * side(k, 1), side(k, 2));
+        (0..8).map(|k| turn * corner(k) + DVec3::new(3.0, -2.0, 7.0)).collect()
+    }
+
+    #[test]
+    fn a_grain_of_the_shape_is_the_polyhedron() {
+        let block = Polyhedron::around(&corners()).unwrap();
+        let found = block.grain_shape("block", 0.2).unwrap();
+        let shape = &found.shape;
+        assert_eq!(shape.flaw(), None);
+        assert_eq!([shape.vertices.len(), shape.edges.len(), shape.faces.len()], [8, 12, 6]);
+        assert!(found.center.distance(DVec3::new(3.0, -2.0, 7.0)) < 1e-12);
+        // V + S r + π r² L + 4/3 π r³ with the mean edges 4, 2 and 1.
+        let volume = 8.0 + 28.0 * 0.2 + PI * 0.04 * 7.0 + 4.0 / 3.0 * PI * 0.008;
+        assert!((shape.mass(found.radius, 3.0) / (3.0 * volume) - 1.0).abs() < 1e-12);
+        for (place, vertex) in shape.vertices.iter().zip(block.vertices()) {
+            let there = found.center + found.rotation * (DVec3::from(*place) * found.radius);
+            assert!(there.distance(*vertex) < 1e-12, "{there} {vertex}");
+        }
+        // The largest moment is about the shortest edge.
+        let [first, second, third] = shape.moments;
+        assert!(first > second && second > third && third > 0.0, "{:?}", shape.moments);
+    }
+
+    #[test]
+    fn points_and_segments_are_balls_and_capsules() {
+        let ball = Polyhedron::point(DVec3::ONE).grain_shape("ball", 0.3).unwrap();
+        let expected = PolyhedralShape::ball("ball");
+        assert!((ball.radius - 0.3).abs() < 1e-12 && (ball.shape.rounding - 1.0).abs() < 1e-12);
+        assert_eq!(ball.shape.flaw(), None);
+        assert!((ball.shape.volume / expected.volume - 1.0).abs() < 1e-12);
+        assert!(ball.shape.moments.iter().all(|moment| (moment - 0.4).abs() < 1e-12));
+        let capsule = Polyhedron::segment([DVec3::ZERO, DVec3::X]).grain_shape("capsule", 0.25).unwrap();
+        assert!((capsule.radius - 0.75).abs() < 1e-12);
+        assert_eq!(capsule.shape.flaw(), None);
+    }
+
+    #[test]
+    fn sharp_edges_are_refused() {
+        let block = Polyhedron::around(&corners()).unwrap();
+        assert!(matches!(
+            block.grain_shape("block", 0.0),
+            Err(PolyhedronError::RoundingRadius { .. })
+        ));
+    }
+}

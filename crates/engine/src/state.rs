@@ -138,7 +138,7 @@ pub struct GrainSnapshot {
     pub group: Vec<u32>,
     /// Numbers of grains and wall elements in contact with each grain.
     pub coordination: Vec<u32>,
-    /// Orientations, unit quaternions w x y z; empty without bonds.
+    /// Orientations, unit quaternions w x y z; empty without bonds and polyhedral grains.
     pub orientation: Vec<[f64; 4]>,
     /// Scalars that grains carry, such as temperatures.
     pub scalars: GrainScalars,

@@ -146,7 +146,7 @@ impl Populations {
                         };
                         add(force.items, at, &push);
                         add(torque.items, at, turn);
-                        force.items[at + 3] += f64::from(load.contacts);
+                        force.items[at + 3] += f64::from(u32::from(load.contacts > 0));
                     }
                 }
             });
@@ -164,10 +164,10 @@ impl Populations {
         let (pairs, planes) = (&polyhedra.pairs, &polyhedra.planes);
         let of_pairs = pairs.records.loads.iter().map(|load| load.contacts);
         let of_planes = planes.records.loads.iter().map(|load| load.contacts);
-        let (what, contacts) = if let Some((k, contacts)) = crowded(of_pairs) {
+        let (what, contacts) = if let Some((k, contacts)) = beyond_room(of_pairs) {
             let ([a, b], [first, second]) = (pairs.records.ids[k], pairs.places[k].map(shape));
             (format!("grains {a} and {b} of shapes {first} and {second} have"), contacts)
-        } else if let Some((k, contacts)) = crowded(of_planes) {
+        } else if let Some((k, contacts)) = beyond_room(of_planes) {
             let ([grain, _], [place, _]) = (planes.records.ids[k], planes.places[k]);
             (format!("grain {grain} of shape {} and a plane have", shape(place)), contacts)
         } else {
@@ -255,7 +255,7 @@ impl Populations {
 }
 
 /// The first pair with more contacts than there is room for, and their number.
-fn crowded(contacts: impl Iterator<Item = u32>) -> Option<(usize, u32)> {
+fn beyond_room(contacts: impl Iterator<Item = u32>) -> Option<(usize, u32)> {
     contacts.enumerate().find(|&(_, count)| count as usize > SLOTS)
 }
 

@@ -10,7 +10,7 @@ use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
 use crate::world::{Grains, Vec3};
 use seixo_laws::Vector3;
-use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::layout::{RECORD, store};
 use std::collections::HashSet;
 
 impl Simulation {
@@ -221,6 +221,11 @@ impl Simulation {
                 .filter(|&i| is_grain(populations, i) && !populations.is_bound(i))
                 .collect();
             for &i in &chosen {
+                if populations.is_polyhedral(i) {
+                    // Its angular momentum at half steps follows from its angular velocity now, which is kept.
+                    let (_, spin) = populations.velocities(i, &[]);
+                    store(&mut populations.grains.fields.half_spin, i * 3, &spin);
+                }
                 populations.grains.fields.velocity[i * RECORD..][..3].copy_from_slice(&velocity);
                 populations.grains.fields.half_velocity[i * 3..][..3].copy_from_slice(&velocity);
             }

@@ -81,6 +81,12 @@ impl SavedGrains {
         {
             return Err(misfit("its grains have other columns"));
         }
+        if fields.shape.iter().any(|&shape| shape > 0) {
+            return Err(WorldError::WithPolyhedra {
+                what: "a start from another run",
+                remedy: "start from a fill, or use spheres",
+            });
+        }
         let [x, y, z, velocity_lead] = *numbers(state, MOTION, Some(4))? else {
             unreachable!("the length was checked")
         };

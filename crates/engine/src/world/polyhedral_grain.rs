@@ -201,7 +201,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|k| grains.shape_of(k, &shapes).is_some()), [false, true, false]);
         // A table that is taken over keeps shapes.
         let mut copy = Grains::default();
-        [0, 1, 2].map(|k| copy.push_from(&grains, k));
+        (0..3).for_each(|k| copy.push_from(&grains, k));
         assert_eq!(copy, grains);
     }
 }

@@ -1,16 +1,16 @@
-//! Polyhedral grains of a domain: the table of their shapes, and the lists of the pairs with one of them and of those near planes.
+//! Polyhedral grains of a domain: the table of their shapes, and the lists of the pairs with one of them and of those near walls.
 //!
 //! A pair of which a grain is polyhedral is not in the rows of neighbors. It is in a list of its own, which is in the order of ids: it is computed once,
 //! by the grain with the lower id. So sums over the pairs of a grain have the same order whatever the order of the cells is.
 
+mod at_walls;
 mod contacts;
 mod pairs;
-mod planes;
 mod records;
 
+pub(crate) use at_walls::GrainsAtWalls;
 pub(crate) use contacts::{KeptContacts, SLOTS};
 pub(crate) use pairs::{NO_LOAD, ShapePairs};
-pub(crate) use planes::GrainsAtPlanes;
 pub(crate) use records::{PAIRS_OF_PART, PairRecords, parts_of_pairs};
 
 use crate::world::{PolyhedralShape, World};
@@ -18,12 +18,12 @@ use seixo_laws::Vector3;
 use seixo_sweeps::contact::{PowerSums, Stored};
 use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out, moments_of, rounding_of, shape_at};
 
-/// Polyhedral grains of a domain: shapes, pairs and planes.
+/// Polyhedral grains of a domain: shapes, pairs and walls.
 #[derive(Default)]
 pub(crate) struct Polyhedra {
     pub shapes: ShapeTable,
     pub pairs: ShapePairs,
-    pub planes: GrainsAtPlanes,
+    pub at_walls: GrainsAtWalls,
 }
 
 /// The table of shapes, see [`seixo_sweeps::shapes`]. Its first shape is a sphere, so that the shape of a grain is its index.
@@ -55,25 +55,25 @@ impl Polyhedra {
     /// Energy stored in all contacts \[J\], of normal and of tangential springs.
     pub fn stored(&self) -> [f64; 2] {
         let of_pairs = self.pairs.records.loads.iter().map(|load| &load.stored);
-        let of_planes = self.planes.records.loads.iter().map(|load| &load.stored);
+        let of_walls = self.at_walls.records.loads.iter().map(|load| &load.stored);
         let add = |[normal, tangential]: [f64; 2], more: &Stored<f64>| [normal + more.normal, tangential + more.tangential];
-        of_pairs.chain(of_planes).fold([0.0; 2], add)
+        of_pairs.chain(of_walls).fold([0.0; 2], add)
     }
 
     /// Powers of all contacts, part by part.
     pub fn power_sums(&self) -> impl Iterator<Item = &PowerSums<f64>> {
-        self.pairs.records.power_sums.iter().chain(&self.planes.records.power_sums)
+        self.pairs.records.power_sums.iter().chain(&self.at_walls.records.power_sums)
     }
 
     /// Removes all pairs, with their contact histories.
     pub fn forget(&mut self) {
-        (self.pairs, self.planes) = (ShapePairs::default(), GrainsAtPlanes::default());
+        (self.pairs, self.at_walls) = (ShapePairs::default(), GrainsAtWalls::default());
     }
 
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let table = self.shapes.words.capacity() * 4 + self.shapes.numbers.capacity() * 8;
-        table as u64 + self.pairs.bytes() + self.planes.bytes()
+        table as u64 + self.pairs.bytes() + self.at_walls.bytes()
     }
 }
 

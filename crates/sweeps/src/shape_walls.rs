@@ -1,14 +1,14 @@
-//! Contacts of a polyhedral grain with planes: each vertex that is near enough has one.
+//! Contacts of a polyhedral grain with planes, and with closed cylinders, cones and spheres around it: each vertex that is near enough has one.
 //!
 //! The energy of a contact is U(δ) with the overlap δ of the sphere around the vertex. It does not fade, as no other feature of the grain is nearer to a
-//! plane than a vertex.
+//! plane, or to a convex surface around it, than a vertex.
 //!
 //! ```
 //! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
 //! use seixo_laws::{Quaternion, Vector3};
 //! use seixo_sweeps::layout::{ELEMENT, PLANE, WALL};
 //! use seixo_sweeps::shape_pairs::PosedShape;
-//! use seixo_sweeps::shape_walls::{GrainByPlane, contacts_with_plane};
+//! use seixo_sweeps::shape_walls::{GrainByWall, contacts_with_wall};
 //! use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
 //! // A capsule that lies on the plane z = 0.
 //! let capsule = ShapeGeometry {
@@ -27,7 +27,7 @@
 //! lay_out(&[capsule], |word| words.push(word), |number| numbers.push(number));
 //! let (mut plane, wall) = ([0.0; ELEMENT], [0.0; WALL]);
 //! (plane[5], plane[9]) = (1.0, f64::from(PLANE));
-//! let grain = GrainByPlane {
+//! let grain = GrainByWall {
 //!     posed: PosedShape {
 //!         shape: 0,
 //!         scale: 2.0,
@@ -41,24 +41,24 @@
 //! let pair = PairOfMaterials { stiffness: 100.0, ..PairOfMaterials::default() };
 //! let laws = derive(NormalLaw::Linear, TangentialLaw::None, &pair).coefficients;
 //! let (mut keys, mut springs) = ([0; 4], [0.0; 16]);
-//! let load = contacts_with_plane(&grain, &words, &numbers, &plane, 0, &wall, (&[], &[]), &mut keys, &mut springs, &laws, 1e-3, 0.5);
+//! let load = contacts_with_wall(&grain, &words, &numbers, &plane, 0, &wall, (&[], &[]), &mut keys, &mut springs, &laws, 1e-3, 0.5);
 //! // Both ends, with k δ each, and no torque.
 //! assert_eq!((load.contacts, keys), (2, [1, 2, 0, 0]));
 //! assert!((load.force.z - 2.0).abs() < 1e-12 && load.torque.length() < 1e-12);
 //! ```
 
 use crate::contact::{PowerSums, Stored};
-use crate::layout::{RECORD, WALL, load, store};
+use crate::layout::{PLANE, RECORD, WALL, load, store};
 use crate::shape_pairs::PosedShape;
 use crate::shapes::{contact_radius_of, rounding_of, shape_at, vertex_of};
-use crate::wall::velocity_of_surface;
+use crate::wall::{nearest_on_element, velocity_of_surface};
 use seixo_laws::contact::faded::{FadedPair, elastic_energy, faded_contact, faded_spring_energy};
 use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};
 use seixo_laws::{Real, Vector3};
 
-/// A polyhedral grain by a plane.
+/// A polyhedral grain by a wall.
 #[derive(Clone, Copy, Debug)]
-pub struct GrainByPlane {
+pub struct GrainByWall {
     /// Shape, scale, orientation, angular velocity and mass.
     pub posed: PosedShape<f64, f64>,
     /// Center \[m\].
@@ -67,9 +67,9 @@ pub struct GrainByPlane {
     pub velocity: Vector3<f64>,
 }
 
-/// All that the contacts of a grain with a plane do in one step.
+/// All that the contacts of a grain with an element of a wall do in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlaneLoad {
+pub struct ShapeWallLoad {
     /// Force on the grain \[N\].
     pub force: Vector3<f64>,
     /// Torque on it about its center \[N m\].
@@ -88,8 +88,8 @@ pub struct PlaneLoad {
 
 const ZERO: Vector3<f64> = Vector3 { x: 0.0, y: 0.0, z: 0.0 };
 
-/// What a grain that touches no plane gets.
-pub const NO_PLANE_LOAD: PlaneLoad = PlaneLoad {
+/// What a grain that touches no wall gets.
+pub const NO_WALL_LOAD: ShapeWallLoad = ShapeWallLoad {
     force: ZERO,
     torque: ZERO,
     powers: PowerSums {
@@ -109,14 +109,37 @@ pub const NO_PLANE_LOAD: PlaneLoad = PlaneLoad {
     contacts: 0,
 };
 
-/// Contacts of a polyhedral grain with the plane whose record starts at `e` of `elements`, over one time step.
+/// The point of a wall element nearest to a place.
+struct Foot {
+    /// Height of the place over it \[m\].
+    height: f64,
+    /// Unit normal towards the place.
+    normal: Vector3<f64>,
+}
+
+/// The foot of a place on the wall element whose record starts at `e`.
+fn foot_on(elements: &[f64], e: usize, place: &Vector3<f64>) -> Foot {
+    if elements[e + 9] == f64::from(PLANE) {
+        let normal = load::<f64>(elements, e + 3);
+        return Foot {
+            height: place.minus(&load::<f64>(elements, e)).dot(&normal),
+            normal,
+        };
+    }
+    let above = place.minus(&nearest_on_element::<f64>(place, elements, e));
+    let height = above.length();
+    let normal = if height > 0.0 { above.times(1.0 / height) } else { ZERO };
+    Foot { height, normal }
+}
+
+/// Contacts of a polyhedral grain with the wall element whose record starts at `e` of `elements`, over one time step.
 ///
 /// `words` and `numbers` are the table of shapes. The keys of `kept` are one more than the numbers of vertices and ascend; its histories have
 /// [`RECORD`] numbers each. The slots in `keys` and `springs` are overwritten; free ones have the key zero. `overlap_limit` is the largest overlap over
 /// the rounding radius \[-\].
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn contacts_with_plane(
-    grain: &GrainByPlane,
+pub fn contacts_with_wall(
+    grain: &GrainByWall,
     words: &[u32],
     numbers: &[f64],
     elements: &[f64],
@@ -128,27 +151,26 @@ pub fn contacts_with_plane(
     coefficients: &Coefficients<f64>,
     dt: f64,
     overlap_limit: f64,
-) -> PlaneLoad {
+) -> ShapeWallLoad {
     let posed = &grain.posed;
     let shape = shape_at(words, posed.shape);
     let rounding = rounding_of::<f64>(&shape, numbers) * posed.scale;
     let effective_radius = contact_radius_of::<f64>(&shape, numbers) * posed.scale;
-    let normal = load::<f64>(elements, e + 3);
-    let above = grain.center.minus(&load::<f64>(elements, e));
     let w = elements[e + 10] as usize * WALL;
     let spins = posed.spin.plus(&load::<f64>(walls, w + 6)).plus(&load::<f64>(walls, w + 15));
     let (known, histories) = kept;
-    let mut all = NO_PLANE_LOAD;
+    let mut all = NO_WALL_LOAD;
     let (mut old, mut pressing) = (0, 0.0);
     keys.fill(0);
     for v in 0..shape.vertices {
         let vertex = posed.orientation.to_space(&vertex_of::<f64>(&shape, numbers, v, posed.scale));
-        let height = above.plus(&vertex).dot(&normal);
-        let overlap = rounding - height;
+        let foot = foot_on(elements, e, &grain.center.plus(&vertex));
+        let overlap = rounding - foot.height;
         if overlap <= 0.0 {
             continue;
         }
-        let arm = vertex.minus(&normal.times(height));
+        let normal = foot.normal;
+        let arm = vertex.minus(&normal.times(foot.height));
         let point = grain.center.plus(&arm);
         let of_wall = velocity_of_surface::<f64, f64>(walls, w, &point, &normal);
         let approach = RelativeMotion {

@@ -12,7 +12,7 @@ use crate::world::{Precision, Search, array};
 use seixo_laws::Vector3;
 use seixo_laws::contact::{ContactHistory, ExtendedHistory};
 use seixo_sweeps::layout::{
-    ELEMENT, EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT, coefficients, extended_coefficients, extended_history_at, load,
+    ELEMENT, EXTENDED_HISTORY_STRIDE, PLANE, RECORD, WALL_CONTACT, coefficients, extended_coefficients, extended_history_at, load,
 };
 use seixo_sweeps::pair::{ExtendedGeometry, Pair, depth_of, extended_contact, frictional_pair_contact, near};
 use seixo_sweeps::periodic::{image_velocity, nearest_image};
@@ -143,8 +143,12 @@ impl Populations {
         let (point, distance, force) = (load::<f64>(touch, 0), touch[3], load::<f64>(touch, 4));
         let center = load::<f64>(&self.grains.fields.position, i * RECORD);
         let branch = center.minus(&point);
-        let is_plane = element[9] > 0.0;
-        let normal = if is_plane { load(element, 3) } else { branch.times(1.0 / distance) };
+        let is_plane = element[9] == f64::from(PLANE);
+        let normal = if is_plane {
+            load(element, 3)
+        } else {
+            branch.times(1.0 / branch.length())
+        };
         let press = normal.times(force.dot(&normal));
         Some(ContactRecord {
             a: self.grains.fields.id[i],

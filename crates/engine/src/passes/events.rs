@@ -49,7 +49,7 @@ impl Populations {
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
-        let planes = self.polyhedra.as_ref().map(|polyhedra| polyhedra.planes.records.clone());
+        let at_walls = self.polyhedra.as_ref().map(|polyhedra| polyhedra.at_walls.records.clone());
         if meets != OverlapCheck::Walls {
             self.contact_forces();
         }
@@ -63,8 +63,8 @@ impl Populations {
                 OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
             });
         }
-        if let (Some(polyhedra), Some(before)) = (&mut self.polyhedra, planes) {
-            polyhedra.planes.go_back(before);
+        if let (Some(polyhedra), Some(before)) = (&mut self.polyhedra, at_walls) {
+            polyhedra.at_walls.go_back(before);
         }
         (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self

@@ -415,7 +415,7 @@ impl Populations {
         } else {
             self.wall_contacts_of_parts::<false>()
         }
-        self.plane_contacts();
+        self.wall_contacts_of_polyhedra();
     }
 
     fn wall_contacts_of_parts<const FRICTIONAL: bool>(&mut self) {

@@ -157,19 +157,19 @@ impl Populations {
         self.polyhedra.iter().flat_map(|polyhedra| polyhedra.power_sums())
     }
 
-    /// Returns an error if a pair, or a grain at a plane, has more contacts than there is room for.
+    /// Returns an error if a pair, or a grain at a wall, has more contacts than there is room for.
     pub(crate) fn guard_polyhedra(&self) -> Result<(), StepError> {
         let Some(polyhedra) = &self.polyhedra else { return Ok(()) };
         let shape = |place: u32| self.grains.fields.shape[place as usize];
-        let (pairs, planes) = (&polyhedra.pairs, &polyhedra.planes);
+        let (pairs, at_walls) = (&polyhedra.pairs, &polyhedra.at_walls);
         let of_pairs = pairs.records.loads.iter().map(|load| load.contacts);
-        let of_planes = planes.records.loads.iter().map(|load| load.contacts);
+        let of_walls = at_walls.records.loads.iter().map(|load| load.contacts);
         let (what, contacts) = if let Some((k, contacts)) = beyond_room(of_pairs) {
             let ([a, b], [first, second]) = (pairs.records.ids[k], pairs.places[k].map(shape));
             (format!("grains {a} and {b} of shapes {first} and {second} have"), contacts)
-        } else if let Some((k, contacts)) = beyond_room(of_planes) {
-            let ([grain, _], [place, _]) = (planes.records.ids[k], planes.places[k]);
-            (format!("grain {grain} of shape {} and a plane have", shape(place)), contacts)
+        } else if let Some((k, contacts)) = beyond_room(of_walls) {
+            let ([grain, _], [place, _]) = (at_walls.records.ids[k], at_walls.places[k]);
+            (format!("grain {grain} of shape {} and a wall have", shape(place)), contacts)
         } else {
             return Ok(());
         };

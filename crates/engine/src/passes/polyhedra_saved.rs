@@ -10,7 +10,7 @@ use seixo_laws::Vector3;
 use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::shape_pairs::PairLoad;
-use seixo_sweeps::shape_walls::{NO_PLANE_LOAD, PlaneLoad};
+use seixo_sweeps::shape_walls::{NO_WALL_LOAD, ShapeWallLoad};
 
 /// Names of the sections of a list: ids of the pairs in contact, and their numbers of contacts; keys and histories of the contacts; and what each of
 /// these pairs did in the last step, which readers see before the next one.
@@ -23,15 +23,15 @@ const OF_PAIRS: Names = [
     "polyhedra/history",
     "polyhedra/load",
 ];
-const AT_PLANES: Names = [
-    "polyhedra/plane",
-    "polyhedra/plane_contacts",
-    "polyhedra/plane_key",
-    "polyhedra/plane_history",
-    "polyhedra/plane_load",
+const AT_WALLS: Names = [
+    "polyhedra/wall",
+    "polyhedra/wall_contacts",
+    "polyhedra/wall_key",
+    "polyhedra/wall_history",
+    "polyhedra/wall_load",
 ];
 
-/// Numbers of a load: force and torque on the first grain; direction, or point on the plane; energies; excess of the overlap, or overlap.
+/// Numbers of a load: force and torque on the first grain; direction, or point on the wall; energies; excess of the overlap, or overlap.
 type LoadNumbers = [f64; OF_LOAD];
 const OF_LOAD: usize = 12;
 
@@ -69,20 +69,20 @@ fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
     restored
 }
 
-fn numbers_at_plane(load: &PlaneLoad) -> LoadNumbers {
+fn numbers_at_wall(load: &ShapeWallLoad) -> LoadNumbers {
     flat([&load.force, &load.torque, &load.point], &load.stored, load.overlap)
 }
 
-fn load_at_plane(record: &LoadNumbers, contacts: u32) -> PlaneLoad {
+fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad {
     let [force, torque, point] = vectors_of(record);
-    PlaneLoad {
+    ShapeWallLoad {
         force,
         torque,
         point,
         stored: stored_of(record),
         overlap: record[11],
         contacts,
-        ..NO_PLANE_LOAD
+        ..NO_WALL_LOAD
     }
 }
 
@@ -91,16 +91,16 @@ impl Populations {
     pub(crate) fn save_polyhedra(&self, to: &mut dyn Sections) {
         if let Some(polyhedra) = &self.polyhedra {
             save_records(&polyhedra.pairs.records, OF_PAIRS, numbers_of_pair, to);
-            save_records(&polyhedra.planes.records, AT_PLANES, numbers_at_plane, to);
+            save_records(&polyhedra.at_walls.records, AT_WALLS, numbers_at_wall, to);
         }
     }
 
     /// Restores the contact histories of polyhedral grains in the present lists. Without `all`, those of pairs that are no longer listed are skipped.
     pub(crate) fn restore_polyhedra(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
         let Some(polyhedra) = &mut self.polyhedra else { return Ok(()) };
-        let (pairs, planes) = (&mut polyhedra.pairs.records, &mut polyhedra.planes.records);
+        let (pairs, at_walls) = (&mut polyhedra.pairs.records, &mut polyhedra.at_walls.records);
         *pairs = listed_as(pairs, saved_records(state, OF_PAIRS, load_of_pair)?, NO_LOAD, all)?;
-        *planes = listed_as(planes, saved_records(state, AT_PLANES, load_at_plane)?, NO_PLANE_LOAD, all)?;
+        *at_walls = listed_as(at_walls, saved_records(state, AT_WALLS, load_at_wall)?, NO_WALL_LOAD, all)?;
         Ok(())
     }
 

@@ -1,18 +1,18 @@
-//! Contacts of polyhedral grains with planes.
+//! Contacts of polyhedral grains with walls.
 
 use super::polyhedra::posed;
 use crate::fields::{Fields, one_each};
 use crate::measure::{NO_CONTACT, sum};
-use crate::polyhedra::{GrainsAtPlanes, KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, parts_of_pairs};
+use crate::polyhedra::{GrainsAtWalls, KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, parts_of_pairs};
 use crate::populations::Populations;
 use seixo_device::Strided;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT, add, coefficients, load, store};
-use seixo_sweeps::shape_walls::{GrainByPlane, PlaneLoad, contacts_with_plane};
+use seixo_sweeps::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
 
 impl Populations {
-    /// Lists the planes near polyhedral grains, from the lists of walls.
-    pub(crate) fn list_planes(&mut self) {
+    /// Lists the wall elements near polyhedral grains, from the lists of walls.
+    pub(crate) fn list_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &mut self.polyhedra else { return };
         let (fields, walls) = (&self.grains.fields, &self.walls);
         let polyhedral = (0..fields.shape.len()).filter(|&i| fields.shape[i] > 0);
@@ -20,16 +20,16 @@ impl Populations {
             let entries = walls.row[i]..walls.row[i + 1];
             entries.map(move |k| ([fields.id[i], walls.list[k as usize]], [i as u32, k]))
         });
-        polyhedra.planes.rebuild(near.collect());
+        polyhedra.at_walls.rebuild(near.collect());
     }
 
-    /// Computes the contacts of polyhedral grains with planes, and adds them to the forces on grains and walls.
-    pub(crate) fn plane_contacts(&mut self) {
-        self.compute_planes();
-        self.add_up_planes();
+    /// Computes the contacts of polyhedral grains with walls, and adds them to the forces on grains and walls.
+    pub(crate) fn wall_contacts_of_polyhedra(&mut self) {
+        self.compute_walls_of_polyhedra();
+        self.add_up_walls_of_polyhedra();
     }
 
-    fn compute_planes(&mut self) {
+    fn compute_walls_of_polyhedra(&mut self) {
         let Populations {
             context,
             grains,
@@ -40,8 +40,8 @@ impl Populations {
         else {
             return;
         };
-        let Polyhedra { shapes, planes, .. } = &mut **polyhedra;
-        let GrainsAtPlanes { records, places } = planes;
+        let Polyhedra { shapes, at_walls, .. } = &mut **polyhedra;
+        let GrainsAtWalls { records, places } = at_walls;
         let (shapes, fields, places, ids) = (&*shapes, &grains.fields, &places[..], &records.ids[..]);
         let (elements, of_walls) = (&walls.elements[..], &walls.records[..]);
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
@@ -55,7 +55,7 @@ impl Populations {
             one_each(&mut records.power_sums),
         );
         type Data<'a> = (
-            Strided<'a, PlaneLoad>,
+            Strided<'a, ShapeWallLoad>,
             Strided<'a, KeptContacts>,
             Strided<'a, KeptContacts>,
             Strided<'a, PowerSums<f64>>,
@@ -71,13 +71,13 @@ impl Populations {
                     let (i, e) = (places[pair][0] as usize, ids[pair][1] as usize * ELEMENT);
                     let wall = elements[e + 10] as usize * WALL;
                     let row = fields.material[i] * materials.count + of_walls[wall + 9] as u32;
-                    let grain = GrainByPlane {
+                    let grain = GrainByWall {
                         posed: posed(fields, i),
                         center: load(&fields.position, i * RECORD),
                         velocity: load(&fields.velocity, i * RECORD),
                     };
                     let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                    *now = contacts_with_plane(
+                    *now = contacts_with_wall(
                         &grain,
                         &shapes.words,
                         &shapes.numbers,
@@ -99,14 +99,14 @@ impl Populations {
             });
     }
 
-    /// Adds the loads of planes in the order of their list. What walls know of a contact is its force, at one point, and how near the grain is.
-    fn add_up_planes(&mut self) {
+    /// Adds the loads of walls in the order of their list. What walls know of a contact is its force, at one point, and how near the grain is.
+    fn add_up_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
-        let planes = &polyhedra.planes;
+        let at_walls = &polyhedra.at_walls;
         let Fields {
             position, force, torque, ..
         } = &mut self.grains.fields;
-        for (now, &[i, entry]) in planes.records.loads.iter().zip(&planes.places) {
+        for (now, &[i, entry]) in at_walls.records.loads.iter().zip(&at_walls.places) {
             let (at, touches) = (i as usize * RECORD, f64::from(u32::from(now.contacts > 0)));
             add(force, at, &now.force);
             add(torque, at, &now.torque);

@@ -92,7 +92,7 @@ impl Populations {
         };
         self.walls
             .list(&self.context.device, &self.grains.cells, &self.grains.fields, time, is_skipped);
-        self.list_planes();
+        self.list_walls_of_polyhedra();
     }
 
     /// Whether grain i, or the grain that ghost i copies, belongs to a body with prescribed motion.

@@ -1,6 +1,6 @@
 //! Polyhedral grains of a world, and what they do not go with.
 
-use super::{DeviceChoice, ForceAssembly, Grains, PolyhedralShape, Settings, Vec3, WallShape, World};
+use super::{DeviceChoice, ForceAssembly, Frustum, Grains, PolyhedralShape, Settings, Vec3, Wall, WallShape, World, vector};
 use crate::refusal::WorldError;
 
 /// Largest distance of the length of an orientation from one.
@@ -122,7 +122,8 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_gpu = matches!(settings.device, DeviceChoice::Gpu(_) | DeviceChoice::Heterogeneous(_));
-    let is_flat = |shape: &WallShape| matches!(shape, WallShape::Plane { .. });
+    let polyhedral = (0..world.grains.shape.len()).filter(|&k| world.grains.shape[k] > 0);
+    let centers: Vec<Vec3> = polyhedral.map(|k| world.grains.position[k]).collect();
     let domain = world.domain.as_ref();
     [
         (is_on_gpu, "a GPU", "use --device cpu"),
@@ -140,9 +141,9 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "leave these out, or use spheres",
         ),
         (
-            world.walls.iter().any(|wall| !is_flat(&wall.shape)),
-            "walls other than planes",
-            "use planes, or grains that are spheres",
+            world.walls.iter().any(|wall| !touches_vertices_only(wall, &centers)),
+            "walls other than planes and closed round walls around them",
+            "use planes, a sphere, or a cylinder or cone with caps and without segments; or grains that are spheres",
         ),
         (
             world.walls.iter().any(|wall| wall.specific_wear_rate > 0.0),
@@ -173,9 +174,64 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     ]
 }
 
+/// Whether only vertices of grains with these centers touch a wall: it is a plane, or a closed round wall around them, which is convex. The surface of a
+/// round wall may not run, because a grain may touch it at places with different normals.
+fn touches_vertices_only(wall: &Wall, centers: &[Vec3]) -> bool {
+    let runs = wall.motion.surface.runs();
+    match &wall.shape {
+        WallShape::Plane { .. } => true,
+        WallShape::Mesh(_) => false,
+        WallShape::Round(frusta) => !runs && encloses(frusta, centers),
+        WallShape::Sphere { center, radius } => {
+            let from_center = |at: &Vec3| vector(*at).minus(&vector(*center)).length();
+            !runs && centers.iter().all(|at| from_center(at) < *radius)
+        }
+    }
+}
+
+/// Whether a mantle with a disk at each open end has these places inside.
+fn encloses(frusta: &[Frustum], places: &[Vec3]) -> bool {
+    let is_mantle = |frustum: &&Frustum| frustum.height != 0.0;
+    let mut mantles = frusta.iter().filter(is_mantle);
+    let (Some(mantle), None) = (mantles.next(), mantles.next()) else {
+        return false;
+    };
+    let open_ends = mantle.radii.iter().filter(|radius| **radius > 0.0).count();
+    let (axis, [near, far]) = (vector(mantle.axis), mantle.radii);
+    let is_inside = |place: &Vec3| {
+        let from_base = vector(*place).minus(&vector(mantle.base));
+        let along = from_base.dot(&axis);
+        let share = along / mantle.height;
+        let aside = from_base.minus(&axis.times(along)).length();
+        (0.0..=1.0).contains(&share) && aside < near + (far - near) * share
+    };
+    frusta.len() == 1 + open_ends && places.iter().all(is_inside)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_closed_drum_is_around_what_is_inside() {
+        let axis = [0.0, 1.0, 0.0];
+        let mantle = Frustum {
+            base: [0.0, -0.1, 0.0],
+            axis,
+            height: 0.2,
+            radii: [0.3, 0.2],
+        };
+        let disks = [
+            Frustum::disk([0.0, -0.1, 0.0], axis, 0.3),
+            Frustum::disk([0.0, 0.1, 0.0], axis, 0.2),
+        ];
+        let drum = [mantle, disks[0], disks[1]];
+        assert!(encloses(&drum, &[[0.24, 0.0, 0.0], [0.0, -0.09, -0.28]]));
+        for place in [[0.26, 0.0, 0.0], [0.0, 0.11, 0.0], [0.0, 0.09, 0.22]] {
+            assert!(!encloses(&drum, &[[0.0; 3], place]), "{place:?}");
+        }
+        assert!(!encloses(&drum[..2], &[[0.0; 3]]), "a drum with an open end");
+    }
 
     #[test]
     fn spheres_and_polyhedra_may_be_added_in_any_order() {

@@ -1,7 +1,9 @@
 //! Polyhedral grains: tests against physics.
 
 use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
-use seixo_engine::world::{DeviceChoice, Interaction, LaterAdditions, PolyhedralShape, SavedGrains, Settings, Vec3, WallShape, World};
+use seixo_engine::world::{
+    DeviceChoice, Frustum, Interaction, LaterAdditions, PolyhedralShape, SavedGrains, Settings, Vec3, Wall, WallShape, World,
+};
 use seixo_engine::{Partner, Simulation};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
 
@@ -459,4 +461,95 @@ fn a_cube_that_falls_on_a_corner_keeps_its_energy_and_can_be_resumed() {
     let ledger = whole.ledger();
     assert!(ledger.residual.abs() < 1e-3 * initial.kinetic, "{initial:?} {ledger:?}");
     assert!(size(whole.snapshot().angular_velocity[0]) > 0.1, "the corner turned it");
+}
+
+/// A closed drum of this radius around the axis y, two meters wide.
+fn drum(radius: f64) -> Wall {
+    let axis = [0.0, 1.0, 0.0];
+    let mantle = Frustum {
+        base: [0.0, -1.0, 0.0],
+        axis,
+        height: 2.0,
+        radii: [radius; 2],
+    };
+    let ends = [-1.0, 1.0].map(|y| Frustum::disk([0.0, y, 0.0], axis, radius));
+    Wall {
+        shape: WallShape::Round(vec![mantle, ends[0], ends[1]]),
+        ..floor()
+    }
+}
+
+#[test]
+fn a_cube_that_falls_in_a_drum_keeps_its_energy() {
+    let mut world = world(vec![cube()], Interaction::default());
+    world.materials[0].youngs_modulus = 1e9;
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(drum(1.5));
+    turned(
+        &mut world,
+        0,
+        OF_UNIT_CUBE,
+        [0.1, 0.0, -0.2],
+        about([0.6, 0.8, 0.0], 0.2),
+        [0.0, 0.3, -1.0],
+    );
+    let settings = Settings {
+        time_step: Some(5e-5),
+        ..on(1)
+    };
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let mass = simulation.snapshot().mass[0];
+    let mut most = 0.0f64;
+    for _ in 0..12_000 {
+        simulation.step().expect("a sound step");
+        most = most.max(simulation.ledger().elastic_normal);
+    }
+    let (ledger, scale) = (simulation.ledger(), mass * 9.81);
+    assert!(most > 0.1 * scale, "it has touched the drum: {most}");
+    assert!(ledger.residual.abs() < 2e-3 * scale, "{ledger:?}");
+    let [x, _, z] = simulation.snapshot().position[0];
+    assert!(x.hypot(z) < 1.5 - 0.45, "{x} {z}");
+}
+
+#[test]
+fn round_walls_must_be_closed_and_around_polyhedra() {
+    let refused = |spoil: fn(&mut World)| {
+        let mut world = world(vec![cube()], Interaction::default());
+        world.walls.push(drum(1.5));
+        put(&mut world, 0, 0.1, [0.0; 3], [0.0; 3]);
+        spoil(&mut world);
+        Simulation::new(world, on(1)).map(|_| ()).err().map(|refusal| refusal.to_string())
+    };
+    assert_eq!(refused(|_| {}), None);
+    let spoiled: [fn(&mut World); 3] = [
+        |world| {
+            if let WallShape::Round(frusta) = &mut world.walls[0].shape {
+                frusta.pop();
+            }
+        },
+        |world| world.grains.position[0] = [0.0, 0.0, 2.0],
+        |world| world.walls[0].motion.surface.velocity = [0.0, 0.1, 0.0],
+    ];
+    for spoil in spoiled {
+        let message = refused(spoil).unwrap_or_default();
+        assert!(message.contains("closed round walls around them"), "{message}");
+    }
+}
+
+#[test]
+fn the_normal_of_a_contact_with_a_round_wall_is_that_of_its_surface() {
+    let mut world = world(Vec::new(), Interaction::default());
+    world.walls.push(drum(1.5));
+    // A sphere a millimeter deep in the wall, below the axis on the side of x.
+    world
+        .grains
+        .push(0, [0.6 * 1.401, 0.2, -0.8 * 1.401], [0.0; 3], [0.0; 3], 0.1, 0, 0);
+    let mut simulation = started(world);
+    let records = simulation.contacts_now().unwrap();
+    let [record] = records[..] else {
+        panic!("one contact: {records:?}")
+    };
+    assert_eq!(record.b, Partner::Wall(0));
+    assert!(apart(record.normal, [-0.6, 0.0, 0.8]) < 1e-9, "{record:?}");
+    assert!((record.overlap - 1e-3).abs() < 1e-9 && size(record.tangential_force) < 1e-9 * size(record.normal_force));
 }

@@ -14,8 +14,11 @@
 
 mod convex;
 mod crossing;
+mod cut;
 mod faces;
 mod shape;
+mod simplified;
+mod solids;
 mod swept;
 
 pub use shape::GrainShape;
@@ -106,6 +109,15 @@ pub enum PolyhedronError {
         /// Largest width along an axis, in lengths.
         size: f64,
     },
+    /// A simplified polyhedron shall have too few faces.
+    #[error("{faces} faces enclose nothing; the limit is 4; allow more faces")]
+    TooFewFaces {
+        /// Wanted number of faces.
+        faces: usize,
+    },
+    /// Planes leave a direction open, so they enclose no volume.
+    #[error("the planes enclose nothing, because they leave a direction open; use more planes")]
+    Unbounded,
     /// The rounding radius is negative, too large or not a number.
     #[error("the rounding radius is {radius:.3e}; it must be from {least:.3e} to {most:.3e}; choose another one")]
     RoundingRadius {
@@ -113,7 +125,7 @@ pub enum PolyhedronError {
         radius: f64,
         /// Smallest radius, in lengths.
         least: f64,
-        /// Largest radius: the distance of the farthest vertex from the center, in lengths.
+        /// Largest radius, in lengths.
         most: f64,
     },
 }

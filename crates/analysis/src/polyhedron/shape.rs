@@ -1,6 +1,7 @@
 //! From a polyhedron with rounded edges to the shape of grains.
 
 use super::{Polyhedron, PolyhedronError};
+use crate::solid::Solid;
 use glam::{DMat3, DVec3};
 use seixo_engine::world::PolyhedralShape;
 
@@ -23,7 +24,14 @@ impl Polyhedron {
     /// # Errors
     /// As [`Polyhedron::swept`], and if the radius is zero.
     pub fn grain_shape(&self, name: &str, rounding: f64) -> Result<GrainShape, PolyhedronError> {
-        let solid = self.swept(rounding)?;
+        self.grain_shape_of(name, rounding, &self.swept(rounding)?)
+    }
+
+    /// As [`Polyhedron::grain_shape`], with the volume, center of mass and inertia of another solid, as of a hollow body.
+    ///
+    /// # Errors
+    /// If the radius is zero.
+    pub fn grain_shape_of(&self, name: &str, rounding: f64, solid: &Solid) -> Result<GrainShape, PolyhedronError> {
         let (moments, rotation) = solid.principal_axes();
         let to_axes = rotation.transpose();
         let places: Vec<DVec3> = self.vertices.iter().map(|&vertex| to_axes * (vertex - solid.center)).collect();

@@ -111,7 +111,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     let interactions = interactions(&mut file.interaction, &materials, &mut findings);
     let domain = domain(&mut file.world, &mut findings);
     let mut taken = start::taken(&mut file, &materials, &mut findings);
-    let (grains, outlines) = grains::gather(&mut file, taken.as_ref(), &materials, domain.as_ref(), &mut findings);
+    let (grains, outlines, shapes) = grains::gather(&mut file, taken.as_ref(), &materials, domain.as_ref(), &mut findings);
     let (walls, ranges) = all_walls(&mut file, &materials, &mut findings);
     let mut world = World {
         gravity: si(&file.world.gravity),
@@ -130,7 +130,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
             .collect(),
         interactions,
         groups: file.grains.keys().cloned().collect(),
-        shapes: Vec::new(),
+        shapes,
         grains,
         walls,
         later: LaterAdditions::default(),

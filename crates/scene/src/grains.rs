@@ -8,6 +8,7 @@ use crate::{
     interactions::Materials,
     joint,
     outline::Outlines,
+    polyhedra::polyhedra,
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
@@ -18,7 +19,7 @@ use glam::DQuat;
 use rand::SeedableRng;
 use rand_chacha::ChaCha12Rng;
 use seixo_engine::state::{GrainScalar, StartScalars};
-use seixo_engine::world::{Body, Domain, ExpectedGrains, Grains, Load, Sphere, Vec3, VectorOfTime, WallMotion};
+use seixo_engine::world::{Body, Domain, ExpectedGrains, Grains, Load, PolyhedralShape, Sphere, Vec3, VectorOfTime, WallMotion};
 use seixo_files::grains_in::{self, GrainRow, Limits};
 use std::{collections::BTreeMap, collections::BTreeSet, ops::RangeInclusive, path::Path};
 
@@ -72,15 +73,17 @@ struct Unnumbered<'a> {
 /// A rigid body of another run, with its spheres and their material.
 type GivenBody = (Body, Vec<Sphere>, u32);
 
-/// The grains of all sections in alphabetical order. Ids from files are kept; other grains get the free ids, counted from 0.
+/// The grains of all sections in alphabetical order, the meshes of bodies, and the shapes of polyhedral grains. Ids from files are kept; other grains get
+/// the free ids, counted from 0.
 pub(crate) fn gather(
     file: &mut SceneFile,
     taken: Option<&Taken>,
     materials: &Materials,
     domain: Option<&Domain>,
     findings: &mut CheckState,
-) -> (Grains, Outlines) {
+) -> (Grains, Outlines, Vec<PolyhedralShape>) {
     let (shapes, ball) = (shape::shapes(file, findings), Shape::ball());
+    let polyhedra = polyhedra(file, findings);
     let densities: Vec<f64> = file.material.values().map(|section| section.density.si).collect();
     let known: Vec<String> = file.shape.keys().cloned().collect();
     let seed = file.run.seed.0;
@@ -137,7 +140,11 @@ pub(crate) fn gather(
         };
         let motion = grain_boundary::motion(section, findings);
         // The error of the shape itself is reported with the shape.
-        let drawn = shape.as_ref().map(|shape| shapes.get(shape).map_or(1.0, |shape| shape.drawn));
+        let of_polyhedron = |name: &String| polyhedra.get(name).map(|polyhedron| polyhedron.drawn);
+        let drawn = shape.as_ref().map(|name| {
+            let of_clump = shapes.get(name).map(|shape| shape.drawn);
+            of_clump.or_else(|| of_polyhedron(name)).unwrap_or(1.0)
+        });
         let found = motion.and_then(|motion| Ok((motion, loose(name, section, drawn, &around, materials, findings)?)));
         let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
             let complaint = complaint.within(&format!("grains.{name}"));
@@ -179,7 +186,7 @@ pub(crate) fn gather(
         all.any(|scalars| scalars[*scalar].is_some())
     };
     let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
-    let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
+    let (mut grains, mut outlines, mut used) = (Grains::default(), Outlines::default(), Vec::<PolyhedralShape>::new());
     drop(so_far);
     // Columns that double their room as they grow would take twice the memory.
     grains.reserve(sections.iter().map(|section| section.loose.len()).sum());
@@ -202,6 +209,7 @@ pub(crate) fn gather(
             grains.push_body(body, spheres, *material, group as u32);
             grains.scalars.extend_to(grains.len(), &StartScalars::default(), &carried);
         }
+        let polyhedron = shape.as_deref().and_then(|wanted| polyhedra.get(wanted));
         let shape = shape.as_deref().map_or(Ok(None), |wanted| shape::find(wanted, &shapes, &known));
         let shape = shape.unwrap_or_else(|complaint| {
             findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
@@ -218,6 +226,36 @@ pub(crate) fn gather(
                     .limit(format!("{:?} to {:?} m", domain.min, domain.max))
                     .remedy("enlarge world.domain or move the grains"),
             );
+        }
+        if let Some(polyhedron) = polyhedron {
+            if joint.is_some() || motion.is_some() || *acts_on_fluid {
+                let complaint =
+                    UnlocatedDiagnostic::new("polyhedral grains have no joints and no prescribed motion, and fluids pass through them");
+                let complaint = complaint.remedy("leave these keys out, or use a clump: a shape of spheres, without `kind`");
+                findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
+            }
+            let index = used
+                .iter()
+                .position(|known| known.name == polyhedron.shape.name)
+                .unwrap_or(used.len());
+            if index == used.len() {
+                used.push(polyhedron.shape.clone());
+            }
+            for one in loose {
+                let Some(id) = free.next() else { break };
+                let placed = Placement {
+                    center: one.position,
+                    radius: one.radius,
+                    orientation: one.orientation,
+                    velocity: one.velocity,
+                    angular_velocity: one.angular_velocity,
+                    joint: None,
+                };
+                let density = densities[one.material as usize];
+                polyhedron.put(&mut grains, index as u32, id, &placed, density, (one.material, group as u32));
+                grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
+            }
+            continue;
         }
         // A grain that moves freely and has a joint, or displaces fluid, is a body, even as a single sphere.
         let is_ball = shape.is_none() && (*acts_on_fluid || joint.is_some()) && motion.is_none();
@@ -308,7 +346,7 @@ pub(crate) fn gather(
             grains.scalars.extend_to(grains.len(), scalars, &carried);
         }
     }
-    (grains, outlines)
+    (grains, outlines, used)
 }
 
 /// Free grains and rigid bodies of another run that belong to this group.

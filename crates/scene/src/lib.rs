@@ -34,6 +34,7 @@ mod mesh_placement;
 mod mesh_uses;
 mod orient_mesh;
 mod outline;
+mod polyhedra;
 mod probes;
 pub mod quantity;
 mod range;

@@ -16,7 +16,7 @@ pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, 
 pub(crate) use fluid::FluidSection;
 pub(crate) use open_boundary::{FluidInletSection, FluidOutletSection, InletShape, OutletShape};
 pub(crate) use output::{BodyOf, CoarseSection, DeadZoneOf, FragmentsOf, LoadOn, OutputSection, ProbeSection, Residence, ResidenceStart};
-pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Turn};
+pub(crate) use shape::{EqualSpheres, JointSection, ShapeSection, ShapeSpheres, Sides, Turn};
 pub(crate) use start::StartSection;
 pub(crate) use wall::{BoxWall, FrameSection, Motion, Plane, Segments, ServoSection, SurfaceRotation, Vibrate, WallSection};
 
@@ -62,7 +62,7 @@ pub(crate) struct SceneFile {
     /// Pairs of materials, named A-B.
     #[serde(default)]
     pub interaction: BTreeMap<String, InteractionSection>,
-    /// Shapes of clumps by name.
+    /// Shapes of clumps and polyhedra by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shape: BTreeMap<String, ShapeSection>,
     /// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at` and `inlet`. First they are cut
@@ -383,8 +383,8 @@ pub(crate) struct GrainsSection {
     pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
-    /// Name of a shape: each position becomes a clump, a rigid body of spheres. The radius of a clump is that of the smallest sphere about its center
-    /// of mass that contains it. Spheres if left out.
+    /// Name of a shape: each position becomes a clump, a rigid body of spheres, or a polyhedron. Its radius is that of the smallest sphere about its
+    /// center of mass that contains it. Spheres if left out.
     #[schemars(example = &"tablet")]
     pub shape: Option<String>,
     /// Rotation of clumps relative to the axes in which their shape is defined; columns qw, qx, qy, qz of a file take precedence. At random in a

@@ -195,7 +195,7 @@ struct Drawn {
 pub(crate) fn shapes(file: &mut SceneFile, findings: &mut CheckState) -> BTreeMap<String, Shape> {
     let mut shapes = BTreeMap::new();
     let threads = file.run.threads.0 as usize;
-    for (name, section) in &mut file.shape {
+    for (name, section) in file.shape.iter_mut().filter(|(_, section)| !section.is_polyhedron()) {
         let path = format!("shape.{name}");
         match drawn(section, threads, &path, findings).and_then(|drawn| shape(section, drawn, &path, findings)) {
             Ok(shape) => {
@@ -209,6 +209,10 @@ pub(crate) fn shapes(file: &mut SceneFile, findings: &mut CheckState) -> BTreeMa
 
 /// The spheres of a section.
 fn drawn(section: &mut ShapeSection, threads: usize, path: &str, findings: &mut CheckState) -> Result<Drawn, At> {
+    if let Some(key) = section.key_of_polyhedra() {
+        let complaint = UnlocatedDiagnostic::new(format!("`{key}` is for polyhedra, and the shape is a clump of spheres"));
+        return Err((key, complaint.remedy(format!("add kind = \"polyhedron\", or remove `{key}`"))));
+    }
     match (&section.spheres, &mut section.file, &mut section.mesh) {
         (Some(ShapeSpheres::Listed(list)), None, None) => {
             let spheres = list.iter().map(|sphere| (DVec3::from(si(&sphere.at)), sphere.radius.si));
@@ -297,29 +301,8 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut CheckS
             "{path}: its spheres hang together in {parts} parts, which move as one body all the same"
         ));
     }
-    let solid = match &section.solid {
-        None => solid.unwrap_or_else(|| solid_of_spheres(&spheres)),
-        Some(given) => {
-            let [xx, yy, zz, xy, xz, yz] = [0, 1, 2, 3, 4, 5].map(|k| given.inertia[k].si);
-            Solid {
-                volume: given.volume.si,
-                center: DVec3::from(si(&given.center)),
-                inertia: DMat3::from_cols(DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz)),
-            }
-        }
-    };
-    let (moments, axes) = solid.principal_axes();
-    // Sorted from the largest to the smallest.
-    let is_possible = moments.z > 0.0 && moments.x <= (moments.y + moments.z) * (1.0 + ROUNDING);
-    if !is_possible {
-        let complaint = UnlocatedDiagnostic::new(format!("no solid has the principal moments of inertia {moments}"));
-        return Err((
-            "solid.inertia",
-            complaint
-                .limit("all above zero, the largest at most the sum of the two others")
-                .remedy("check the six numbers: xx, yy, zz, xy, xz, yz with xy = -∫ x y dV"),
-        ));
-    }
+    let solid = given_solid(section).or(solid).unwrap_or_else(|| solid_of_spheres(&spheres));
+    let (moments, axes) = possible_moments(&solid)?;
     let reach = spheres
         .iter()
         .map(|(at, radius)| at.distance(solid.center) + radius)
@@ -344,6 +327,36 @@ fn shape(section: &ShapeSection, drawn: Drawn, path: &str, findings: &mut CheckS
             .map(|triangle| triangle.map(|corner| (to_axes * (DVec3::from(corner) - solid.center) / reach).to_array()))
             .collect(),
     })
+}
+
+/// The solid that a section gives, if it does.
+pub(crate) fn given_solid(section: &ShapeSection) -> Option<Solid> {
+    let given = section.solid.as_ref()?;
+    let [xx, yy, zz, xy, xz, yz] = [0, 1, 2, 3, 4, 5].map(|k| given.inertia[k].si);
+    Some(Solid {
+        volume: given.volume.si,
+        center: DVec3::from(si(&given.center)),
+        inertia: DMat3::from_cols(DVec3::new(xx, xy, xz), DVec3::new(xy, yy, yz), DVec3::new(xz, yz, zz)),
+    })
+}
+
+/// Principal moments of a solid, from the largest to the smallest, and its axes.
+///
+/// # Errors
+/// If no solid has these moments.
+pub(crate) fn possible_moments(solid: &Solid) -> Result<(DVec3, DMat3), At> {
+    let (moments, axes) = solid.principal_axes();
+    let is_possible = moments.z > 0.0 && moments.x <= (moments.y + moments.z) * (1.0 + ROUNDING);
+    if !is_possible {
+        let complaint = UnlocatedDiagnostic::new(format!("no solid has the principal moments of inertia {moments}"));
+        return Err((
+            "solid.inertia",
+            complaint
+                .limit("all above zero, the largest at most the sum of the two others")
+                .remedy("check the six numbers: xx, yy, zz, xy, xz, yz with xy = -∫ x y dV"),
+        ));
+    }
+    Ok((moments, axes))
 }
 
 /// The shape of this name.

@@ -75,6 +75,16 @@ pub enum Share {
     Mass,
 }
 
+/// What grains of a shape are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// Rigid bodies of spheres.
+    #[default]
+    Clump,
+    /// Single grains: convex polyhedra with rounded edges.
+    Polyhedron,
+}
+
 /// A face of a box, seen along +y with z up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
@@ -184,6 +194,7 @@ vocabulary! {
     VoxelFilling, "fill": VoxelFilling::ALL.map(|(filling, word)| (word, filling));
     Lattice, "lattice": [("hexagonal", Lattice::Hexagonal), ("cubic", Lattice::Cubic), ("body_centered", Lattice::BodyCentered), ("face_centered", Lattice::FaceCentered)];
     Share, "share": [("number", Share::Number), ("mass", Share::Mass)];
+    ShapeKind, "kind of shape": [("clump", ShapeKind::Clump), ("polyhedron", ShapeKind::Polyhedron)];
     Face, "box face": [("left", Face::Left), ("right", Face::Right), ("front", Face::Front), ("back", Face::Back), ("bottom", Face::Bottom), ("top", Face::Top)];
     WallSide, "side of a wall": [("inside", WallSide::Inside), ("outside", WallSide::Outside)];
     Side, "kind of side": [("open", Side::Open), ("periodic", Side::Periodic)];

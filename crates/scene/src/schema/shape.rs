@@ -3,7 +3,7 @@
 use super::{Direction, Vector};
 use crate::{
     quantity::{Angle, Length, Number, Positive, Quantity},
-    vocabulary::{LengthUnit, Scale, Word},
+    vocabulary::{LARGEST_WHOLE, LengthUnit, Scale, ShapeKind, WholeNumber, Word},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use seixo_engine::voxels::VoxelFilling;
@@ -14,19 +14,44 @@ use serde::de::{
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. A `radius` in the section of grains that uses
+/// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. With kind = "polyhedron", a convex polyhedron
+/// with rounded edges, by one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`. A `radius` in the section of grains that uses
 /// the shape gives another size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ShapeSection {
+    /// What grains of this shape are. "clump": rigid bodies of spheres. "polyhedron": single grains, convex, with rounded edges. "clump" if left out.
+    #[schemars(example = &"polyhedron")]
+    pub kind: Option<Word<ShapeKind>>,
     /// List of the spheres, which may overlap; or, with a mesh, their radius.
     #[schemars(example = serde_json::json!([{ "at": [0, 0, 0], "radius": 1 }, { "at": [0, 0, 1], "radius": 0.8 }]))]
     pub spheres: Option<ShapeSpheres>,
     /// Text file with the columns x, y, z and radius, as `seixo spheres` writes it.
     #[schemars(example = &"tablet.csv")]
     pub file: Option<String>,
-    /// Mesh that is voxelized into equal spheres: STL, OBJ or PLY.
+    /// Mesh that is voxelized into equal spheres, or around which the polyhedron is: STL, OBJ or PLY.
     #[schemars(example = &"tablet.stl")]
     pub mesh: Option<String>,
+    /// Polyhedron: radius of its edges and corners, in lengths of the shape. The faces stay where they are. Overlaps are limited to a share of it.
+    #[schemars(example = 0.1)]
+    pub rounding: Option<Quantity<Number, Positive>>,
+    /// Polyhedron from a mesh: largest number of faces; the vertices that matter most are kept. All faces if left out.
+    #[schemars(example = 40)]
+    pub faces: Option<WholeNumber<4, 200>>,
+    /// Polyhedron: box with these edges along x, y and z.
+    #[serde(rename = "box")]
+    #[schemars(example = serde_json::json!([1, 1, 1]))]
+    pub box_: Option<[Quantity<Number, Positive>; 3]>,
+    /// Polyhedron: regular tetrahedron with this edge before it is rounded.
+    #[schemars(example = 1)]
+    pub tetrahedron: Option<Quantity<Number, Positive>>,
+    /// Polyhedron: regular prism along z in place of a cylinder.
+    pub cylinder: Option<CylinderShape>,
+    /// Polyhedron: all that is near enough to a segment along z.
+    pub capsule: Option<CapsuleShape>,
+    /// Polyhedron: cylinder along z with rounded caps.
+    pub tablet: Option<TabletShape>,
+    /// Polyhedron: Voronoi cell, as random as gravel.
+    pub rock: Option<RockShape>,
     /// Unit of the lengths of the shape, of its file or of its mesh; "m" if left out. It counts for clumps without a `radius`.
     pub unit: Option<LengthUnit>,
     /// Factor for these lengths, or their unit.
@@ -36,6 +61,87 @@ pub(crate) struct ShapeSection {
     pub rotate: Option<Turn>,
     /// Volume, center and inertia of the solid. Without them, those of the mesh are used if it is closed, else those of the union of the spheres.
     pub solid: Option<SolidSection>,
+}
+
+impl ShapeSection {
+    /// Whether its grains are polyhedra.
+    pub(crate) fn is_polyhedron(&self) -> bool {
+        self.kind == Some(Word(ShapeKind::Polyhedron))
+    }
+
+    /// The keys that give a polyhedron by some numbers, and whether each is there.
+    pub(crate) fn solids(&self) -> [(&'static str, bool); 6] {
+        [
+            ("box", self.box_.is_some()),
+            ("tetrahedron", self.tetrahedron.is_some()),
+            ("cylinder", self.cylinder.is_some()),
+            ("capsule", self.capsule.is_some()),
+            ("tablet", self.tablet.is_some()),
+            ("rock", self.rock.is_some()),
+        ]
+    }
+
+    /// The first key that is there and only for polyhedra.
+    pub(crate) fn key_of_polyhedra(&self) -> Option<&'static str> {
+        let others = [("rounding", self.rounding.is_some()), ("faces", self.faces.is_some())];
+        let mut all = self.solids().into_iter().chain(others);
+        all.find(|(_, is_given)| *is_given).map(|(key, _)| key)
+    }
+}
+
+/// Number of sides of a prism.
+pub(crate) type Sides = WholeNumber<3, 16>;
+
+/// A prism in place of a cylinder.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "radius": 1, "height": 2 }))]
+pub(crate) struct CylinderShape {
+    /// Distance of the corners from the axis, before they are rounded.
+    pub radius: Quantity<Number, Positive>,
+    /// Height.
+    pub height: Quantity<Number, Positive>,
+    /// Number of sides; 12 if left out.
+    #[schemars(example = 12)]
+    pub sides: Option<Sides>,
+}
+
+/// A capsule.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "radius": 1, "length": 4 }))]
+pub(crate) struct CapsuleShape {
+    /// Radius.
+    pub radius: Quantity<Number, Positive>,
+    /// Length with both ends, above two radii.
+    pub length: Quantity<Number, Positive>,
+}
+
+/// A tablet.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "radius": 4, "band": 2, "cap": 1 }))]
+pub(crate) struct TabletShape {
+    /// Distance of the corners from the axis, before they are rounded.
+    pub radius: Quantity<Number, Positive>,
+    /// Height of the cylinder between the caps.
+    pub band: Quantity<Number, Positive>,
+    /// Height of each cap, a part of a sphere; at most the radius.
+    pub cap: Quantity<Number, Positive>,
+    /// Number of sides; 12 if left out.
+    #[schemars(example = 12)]
+    pub sides: Option<Sides>,
+}
+
+/// A random rock.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = serde_json::json!({ "widths": [3, 2, 1.5] }))]
+pub(crate) struct RockShape {
+    /// Widths along x, y and z, before edges are rounded.
+    pub widths: [Quantity<Number, Positive>; 3],
+    /// Number of neighbors of the Voronoi cell: most of them make a face. 18 if left out.
+    #[schemars(example = 18)]
+    pub neighbors: Option<WholeNumber<8, 100>>,
+    /// Seed of its random numbers; that of the run if left out. Rocks of other names differ anyway.
+    #[schemars(example = 1)]
+    pub seed: Option<WholeNumber<0, LARGEST_WHOLE>>,
 }
 
 /// The spheres of a shape.

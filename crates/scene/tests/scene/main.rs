@@ -24,6 +24,7 @@ mod joints;
 mod muller;
 mod open_boundaries;
 mod placing;
+mod polyhedra;
 mod probes;
 mod scenes;
 mod solids;

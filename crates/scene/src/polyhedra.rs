@@ -1,0 +1,239 @@
+//! Polyhedral grains: from the keys of a shape to a convex polyhedron with rounded edges, and to grains of this shape.
+//!
+//! Keys give the outer surface. Its faces are moved inward by the rounding radius, and what is left is swept by a sphere of this radius. So the faces of
+//! a grain are where the scene puts them.
+
+use crate::{
+    assemble::CheckState,
+    diagnostics::UnlocatedDiagnostic,
+    mesh_placement::{MeshPlacement, meters, placed_mesh},
+    schema::{SceneFile, ShapeSection, Sides},
+    shape::{Placement, given_solid, orientation, possible_moments},
+    vocabulary::WholeNumber,
+};
+use glam::{DQuat, DVec3};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use seixo_analysis::{Polyhedron, PolyhedronError, solid_of_mesh};
+use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape};
+use std::collections::BTreeMap;
+
+/// Most corners of a face: one contact is kept for each.
+const MOST_CORNERS: usize = 32;
+/// Sides of prisms and tablets that give no number.
+const USUAL_SIDES: u32 = 12;
+/// Neighbors of rocks that give no number.
+const USUAL_NEIGHBORS: u32 = 18;
+/// Share of the volume by which the polyhedron around a mesh may be larger without a note.
+const ALIKE: f64 = 0.01;
+/// Random rocks are drawn from another stream than grains.
+const ROCKS: u64 = 0x726f_636b_7321_0001;
+
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
+
+/// A shape of polyhedral grains, with the size and the axes in which it is defined.
+#[derive(Clone, Debug)]
+pub(crate) struct DrawnPolyhedron {
+    /// The shape, with a bounding sphere of radius one.
+    pub shape: PolyhedralShape,
+    /// Rotates the principal axes into the axes in which the shape is defined.
+    axes: DQuat,
+    /// Radius of the bounding sphere about the center of mass in the size in which it is defined \[m\].
+    pub drawn: f64,
+}
+
+impl DrawnPolyhedron {
+    /// Adds a grain with this id to the table of grains. The shape has the index `shape` in the world.
+    pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
+        let turn = placed.orientation * self.axes;
+        grains.push_polyhedron(&PolyhedralGrain {
+            id,
+            shape,
+            radius: placed.radius,
+            mass: self.shape.mass(placed.radius, density),
+            center: placed.center,
+            orientation: [turn.w, turn.x, turn.y, turn.z],
+            velocity: placed.velocity,
+            angular_velocity: placed.angular_velocity,
+            material,
+            group,
+        });
+    }
+}
+
+/// The valid polyhedra of a scene, by name; paths of meshes are made absolute.
+pub(crate) fn polyhedra(file: &mut SceneFile, findings: &mut CheckState) -> BTreeMap<String, DrawnPolyhedron> {
+    let mut found = BTreeMap::new();
+    let seed = file.run.seed.0;
+    for (name, section) in file.shape.iter_mut().filter(|(_, section)| section.is_polyhedron()) {
+        let path = format!("shape.{name}");
+        match drawn(name, section, seed, findings) {
+            Ok(polyhedron) => {
+                found.insert(name.clone(), polyhedron);
+            }
+            Err((key, complaint)) => findings.add(&format!("{path}.{key}"), complaint.within(&path)),
+        }
+    }
+    found
+}
+
+/// The error of a polyhedron, at a key.
+fn at(key: &'static str) -> impl Fn(PolyhedronError) -> At {
+    move |error| (key, UnlocatedDiagnostic::from_message(&error.to_string()))
+}
+
+fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<DrawnPolyhedron, At> {
+    let (core, rounding) = core(name, section, seed, findings)?;
+    let solid = match given_solid(section) {
+        Some(given) => given,
+        None => core.swept(rounding).map_err(at("rounding"))?,
+    };
+    possible_moments(&solid)?;
+    let grain = core.grain_shape_of(name, rounding, &solid).map_err(at("rounding"))?;
+    if let Some(corners) = grain.shape.faces.iter().map(Vec::len).find(|corners| *corners > MOST_CORNERS) {
+        let complaint = UnlocatedDiagnostic::new(format!("a face has {corners} corners"));
+        let complaint = complaint.limit(format!("{MOST_CORNERS} corners of a face: each may be a contact"));
+        return Err((
+            "faces",
+            complaint.remedy("write `faces` with a smaller number, or draw the face with fewer corners"),
+        ));
+    }
+    if let Some(flaw) = grain.shape.flaw() {
+        let key = if section.solid.is_some() { "solid" } else { "" };
+        return Err((key, UnlocatedDiagnostic::new(flaw).remedy("check the numbers of the shape")));
+    }
+    let rotation = section.rotate.as_ref().map(orientation).transpose();
+    let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?;
+    let axes = DQuat::from_mat3(&grain.rotation).normalize();
+    Ok(DrawnPolyhedron {
+        shape: grain.shape,
+        axes: rotation.map_or(axes, |rotation| (rotation * axes).normalize()),
+        drawn: grain.radius * meters(section.unit.as_ref(), section.scale.as_ref())?,
+    })
+}
+
+/// The core of a section, and its rounding radius.
+fn core(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<(Polyhedron, f64), At> {
+    let key = only_source(section)?;
+    for (foreign, is_there) in [("spheres", section.spheres.is_some()), ("file", section.file.is_some())] {
+        if is_there {
+            let complaint = UnlocatedDiagnostic::new(format!("`{foreign}` is for clumps, and the shape is a polyhedron"));
+            return Err((foreign, complaint.remedy(format!("remove `{foreign}`, or leave `kind` out"))));
+        }
+    }
+    if section.faces.is_some() && key != "mesh" {
+        let complaint = UnlocatedDiagnostic::new("`faces` simplifies meshes");
+        return Err((
+            "faces",
+            complaint.remedy(format!("remove it: `{key}` says how many faces there are")),
+        ));
+    }
+    if let Some(shape) = &section.capsule {
+        let (radius, length) = (shape.radius.si, shape.length.si);
+        let half = 0.5 * length - radius;
+        if section.rounding.is_some() {
+            let complaint = UnlocatedDiagnostic::new("the rounding radius of a capsule is its radius");
+            return Err(("rounding", complaint.remedy("remove it")));
+        }
+        if half <= 0.0 {
+            let complaint = UnlocatedDiagnostic::new(format!("a capsule of length {length} and radius {radius}"));
+            return Err((
+                "capsule.length",
+                complaint
+                    .limit(format!("above {}", 2.0 * radius))
+                    .remedy("write a larger length, or leave `shape` out of the grains, as they are spheres"),
+            ));
+        }
+        return Ok((Polyhedron::segment([DVec3::Z * -half, DVec3::Z * half]), radius));
+    }
+    let Some(rounding) = section.rounding.map(|rounding| rounding.si) else {
+        let complaint = UnlocatedDiagnostic::new("`rounding` is missing: edges and corners need a radius, and overlaps are a share of it");
+        return Err((
+            "",
+            complaint
+                .limit("above 0")
+                .remedy("add `rounding`, in lengths of the shape: for instance a tenth of its smallest width"),
+        ));
+    };
+    let outer = outer(name, section, seed, key, findings)?;
+    let core = outer.shrunk(rounding).map_err(at("rounding"))?;
+    Ok((core, rounding))
+}
+
+/// The only key of a section that gives a polyhedron.
+fn only_source(section: &ShapeSection) -> Result<&'static str, At> {
+    let all = section.solids().into_iter().chain([("mesh", section.mesh.is_some())]);
+    let given: Vec<&'static str> = all.filter(|(_, is_there)| *is_there).map(|(key, _)| key).collect();
+    if let [key] = given[..] {
+        return Ok(key);
+    }
+    let complaint = UnlocatedDiagnostic::new(
+        "a polyhedron comes from exactly one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`",
+    );
+    Err((
+        given.get(1).copied().unwrap_or_default(),
+        complaint.remedy(if given.is_empty() {
+            "add one, as in box = [1, 1, 1]"
+        } else {
+            "keep one, and write a shape for each of the others"
+        }),
+    ))
+}
+
+/// The outer surface of a section with this source, with sharp edges.
+fn outer(name: &str, section: &mut ShapeSection, seed: u64, key: &'static str, findings: &mut CheckState) -> Result<Polyhedron, At> {
+    let sides = |sides: Option<Sides>| sides.map_or(USUAL_SIDES, |WholeNumber(sides)| sides as u32);
+    let made = if let Some(edges) = &section.box_ {
+        Polyhedron::block(edges.map(|edge| edge.si))
+    } else if let Some(edge) = section.tetrahedron {
+        Polyhedron::tetrahedron(edge.si)
+    } else if let Some(shape) = &section.cylinder {
+        Polyhedron::prism(shape.radius.si, shape.height.si, sides(shape.sides))
+    } else if let Some(shape) = &section.tablet {
+        if shape.cap.si > shape.radius.si {
+            let complaint = UnlocatedDiagnostic::new(format!("caps of height {} on a radius of {}", shape.cap.si, shape.radius.si));
+            let complaint = complaint.limit(format!("at most {}: half a ball", shape.radius.si));
+            return Err(("tablet.cap", complaint.remedy("write lower caps, or a larger radius")));
+        }
+        Polyhedron::tablet(shape.radius.si, shape.band.si, shape.cap.si, sides(shape.sides))
+    } else if let Some(shape) = &section.rock {
+        let mut random = ChaCha12Rng::seed_from_u64(shape.seed.map_or(seed, |WholeNumber(seed)| seed));
+        random.set_stream(name.bytes().fold(ROCKS, |stream, byte| stream.rotate_left(8) ^ u64::from(byte)));
+        let neighbors = shape.neighbors.map_or(USUAL_NEIGHBORS, |WholeNumber(neighbors)| neighbors as u32);
+        Polyhedron::rock(shape.widths.map(|width| width.si), neighbors, || random.random())
+    } else {
+        return around_mesh(name, section, findings);
+    };
+    made.map_err(at(key))
+}
+
+/// The polyhedron around the mesh of a section, with notes for the user.
+fn around_mesh(name: &str, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Polyhedron, At> {
+    let mesh = section.mesh.get_or_insert_default();
+    let whole = findings.absolute(mesh);
+    *mesh = whole.display().to_string();
+    let triangles = placed_mesh(&whole, &MeshPlacement::scaled(1.0)).map_err(|complaint| ("mesh", complaint))?;
+    let around = Polyhedron::around_mesh(&triangles).map_err(at("mesh"))?;
+    let volume = around.swept(0.0).map_err(at("mesh"))?.volume;
+    let excess = volume / solid_of_mesh(&triangles).volume.abs() - 1.0;
+    if excess > ALIKE {
+        findings.notices.push(format!(
+            "shape.{name}: the mesh is not convex: the polyhedron around it is {:.1} % larger",
+            100.0 * excess
+        ));
+    }
+    let Some(WholeNumber(faces)) = section.faces else {
+        return Ok(around);
+    };
+    let simple = around.simplified(faces as usize).map_err(at("faces"))?;
+    let (before, after) = (around.faces().len(), simple.faces().len());
+    if after < before {
+        let share = simple.swept(0.0).map_err(at("faces"))?.volume / volume;
+        findings.notices.push(format!(
+            "shape.{name}: {after} of {before} faces are left, with {:.1} % of the volume",
+            100.0 * share
+        ));
+    }
+    Ok(simple)
+}

@@ -1,0 +1,227 @@
+//! Polyhedral grains in scenes: shapes by numbers and by meshes, and refused keys.
+
+use crate::loaded::GLASS;
+use glam::{DQuat, DVec3};
+use seixo_scene::{Diagnostics, Scene, load_text};
+use std::path::Path;
+
+/// A scene with two grains of a shape with these keys, in a folder.
+fn stones_in(folder: &Path, keys: &str, more: &str) -> Result<Scene, Diagnostics> {
+    let text = format!(
+        "{GLASS}[shape.stone]\n{keys}\n[grains.stones]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[0, 0, 1], [0, 0, 90]]\n{more}\n"
+    );
+    load_text(&text, &folder.join("scene.toml"), &[])
+}
+
+/// The same with a polyhedron that needs no file.
+fn stones(keys: &str) -> Result<Scene, Diagnostics> {
+    stones_in(Path::new(""), &format!("kind = \"polyhedron\"\n{keys}"), "")
+}
+
+/// Widths of a grain along x, y and z, as it lies in the world.
+fn widths(scene: &Scene, grain: usize) -> DVec3 {
+    let grains = &scene.world.grains;
+    let shape = &scene.world.shapes[grains.shape[grain] as usize - 1];
+    let [w, x, y, z] = grains.orientation[grain];
+    let turn = DQuat::from_xyzw(x, y, z, w);
+    let places = shape.vertices.iter().map(|vertex| turn * DVec3::from(*vertex));
+    let high = places.clone().reduce(DVec3::max).unwrap();
+    let low = places.reduce(DVec3::min).unwrap();
+    (high - low + 2.0 * shape.rounding) * grains.radius[grain]
+}
+
+/// A prism along z of radius and height 1, as an OBJ file of triangles. Its lower end has no fan for the first `open` corners.
+fn prism(sides: usize, open: usize) -> String {
+    let mut text = String::new();
+    for height in [0.0, 1.0] {
+        for side in 0..sides {
+            let (sine, cosine) = (std::f64::consts::TAU * side as f64 / sides as f64).sin_cos();
+            text += &format!("v {cosine} {sine} {height}\n");
+        }
+    }
+    for side in 0..sides {
+        let (a, b) = (side + 1, (side + 1) % sides + 1);
+        text += &format!("f {a} {b} {}\nf {a} {} {}\n", b + sides, b + sides, a + sides);
+    }
+    for side in 2..sides {
+        text += &format!("f {} {} {}\n", sides + 1, sides + side, sides + side + 1);
+        if side >= open + 2 {
+            text += &format!("f 1 {} {side}\n", side + 1);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_box_has_its_faces_where_the_scene_puts_them() {
+    let scene = stones("box = [40, 20, 10]\nrounding = 2\nunit = \"mm\"").expect("a sound scene");
+    let (grains, shapes) = (&scene.world.grains, &scene.world.shapes);
+    assert_eq!((grains.len(), shapes.len(), &grains.shape[..]), (2, 1, &[1, 1][..]));
+    assert_eq!((shapes[0].name.as_str(), shapes[0].flaw()), ("stone", None));
+    assert_eq!([shapes[0].vertices.len(), shapes[0].edges.len(), shapes[0].faces.len()], [8, 12, 6]);
+    assert!(
+        widths(&scene, 0).distance(DVec3::new(0.04, 0.02, 0.01)) < 1e-9,
+        "{}",
+        widths(&scene, 0)
+    );
+    let radius = (18.0f64 * 18.0 + 8.0 * 8.0 + 3.0 * 3.0).sqrt() + 2.0;
+    assert!((grains.radius[0] - 1e-3 * radius).abs() < 1e-12);
+    // Steiner's formula for the core of 36 x 16 x 6 with a radius of 2, at 2500 kg/m³.
+    let pi = std::f64::consts::PI;
+    let volume = 3456.0 + 2.0 * (36.0 * 16.0 + 16.0 * 6.0 + 6.0 * 36.0) * 2.0 + pi * 4.0 * 58.0 + 4.0 / 3.0 * pi * 8.0;
+    assert!((grains.masses[&0] / (2500.0 * volume * 1e-9) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn orientation_and_radius_are_those_of_the_section() {
+    let turned = "radius = 5\norientation = { axis = [0, 0, 1], angle = \"90 deg\" }";
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let scene = stones_in(Path::new(""), keys, turned).expect("a sound scene");
+    assert_eq!(scene.world.grains.radius, [5.0, 5.0]);
+    let found = widths(&scene, 1);
+    assert!(
+        (found.y / found.x - 2.0).abs() < 1e-9 && (found.x / found.z - 2.0).abs() < 1e-9,
+        "{found}"
+    );
+    // The shape itself may be rotated, too.
+    let rotated = format!("{keys}\nrotate = {{ axis = [0, 1, 0], angle = \"90 deg\" }}");
+    let scene = stones_in(Path::new(""), &rotated, "").expect("a sound scene");
+    assert!(widths(&scene, 0).distance(DVec3::new(1.0, 2.0, 4.0)) < 1e-9);
+}
+
+#[test]
+fn each_source_gives_a_sound_shape() {
+    let sources = [
+        ("tetrahedron = 2\nrounding = 0.1", 4),
+        ("cylinder = { radius = 1, height = 2 }\nrounding = 0.1", 14),
+        ("cylinder = { radius = 1, height = 2, sides = 16 }\nrounding = 0.1", 18),
+        ("capsule = { radius = 1, length = 4 }", 0),
+        ("tablet = { radius = 4, band = 2, cap = 1 }\nrounding = 0.3", 84),
+    ];
+    for (keys, faces) in sources {
+        let scene = stones(keys).unwrap_or_else(|found| panic!("{keys}: {found}"));
+        let shape = &scene.world.shapes[0];
+        assert_eq!((shape.flaw(), shape.faces.len()), (None, faces), "{keys}");
+    }
+    let rock = |keys: &str| {
+        let scene = stones(&format!("rock = {{ widths = [3, 2, 1.5]{keys} }}\nrounding = 0.1")).expect("a sound scene");
+        assert_eq!(scene.world.shapes[0].flaw(), None);
+        scene.world.shapes[0].clone()
+    };
+    assert_eq!(rock(""), rock(""));
+    assert_ne!(rock(", seed = 7"), rock(", seed = 8"));
+}
+
+#[test]
+fn a_mesh_becomes_the_polyhedron_around_it_with_as_many_faces_as_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("prism.obj"), prism(30, 0)).unwrap();
+    let keys = "kind = \"polyhedron\"\nmesh = \"prism.obj\"\nrounding = 0.05";
+    let whole = stones_in(folder.path(), keys, "").expect("a sound scene");
+    assert_eq!(whole.world.shapes[0].faces.len(), 32);
+    let simple = stones_in(folder.path(), &format!("{keys}\nfaces = 12"), "").expect("a sound scene");
+    assert!(simple.world.shapes[0].faces.len() <= 12);
+    let notices = simple.notices.join("\n");
+    assert!(notices.contains("of 32 faces are left"), "{notices}");
+}
+
+#[test]
+fn impossible_polyhedra_are_refused_with_place_and_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let flat = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.3 0.3 1e-6\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
+    let tetrahedron = |x: f64| format!("v {x} 0 0\nv {} 0 0\nv {x} 1 0\nv {x} 0 1\n", x + 1.0);
+    let twice = format!(
+        "{}{}f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\nf 5 7 6\nf 5 6 8\nf 6 7 8\nf 7 5 8\n",
+        tetrahedron(0.0),
+        tetrahedron(0.2)
+    );
+    let meshes = [
+        ("open.obj", prism(12, 3)),
+        ("flat.obj", flat.to_owned()),
+        ("crossing.obj", twice),
+        ("round.obj", prism(40, 0)),
+    ];
+    for (name, text) in meshes {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("mesh = \"open.obj\"\nrounding = 0.1", "", &["the mesh is open at", "close it"]),
+        ("mesh = \"flat.obj\"\nrounding = 0.1", "", &["the points are flat"]),
+        (
+            "mesh = \"crossing.obj\"\nrounding = 0.1",
+            "",
+            &["the mesh crosses itself", "repair it"],
+        ),
+        (
+            "mesh = \"round.obj\"\nrounding = 0.05",
+            "",
+            &["a face has 40 corners", "32 corners"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.6",
+            "",
+            &["the rounding radius is 6.000e-1", "to 4.750e-1"],
+        ),
+        ("box = [1, 1, 1]", "", &["`rounding` is missing"]),
+        ("box = [1, 1, 1e-6]\nrounding = 1e-7", "", &["the points are flat"]),
+        ("rounding = 0.1", "", &["exactly one of", "box = [1, 1, 1]"]),
+        (
+            "box = [1, 1, 1]\ntetrahedron = 1\nrounding = 0.1",
+            "",
+            &["exactly one of", "keep one"],
+        ),
+        ("box = [1, 1, 1]\nfaces = 5\nrounding = 0.1", "", &["`faces` simplifies meshes"]),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1\nspheres = [{ at = [0, 0, 0], radius = 1 }]",
+            "",
+            &["`spheres` is for clumps"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1\nsolid = { volume = 1, center = [0, 0, 0], inertia = [1, 1, 3, 0, 0, 0] }",
+            "",
+            &["no solid has the principal moments", "sum of the two others"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1\nsolid = { volume = 1, center = [2, 0, 0], inertia = [1, 1, 1, 0, 0, 0] }",
+            "",
+            &["must be outside of the center"],
+        ),
+        (
+            "capsule = { radius = 1, length = 2 }",
+            "",
+            &["a capsule of length 2 and radius 1", "above 2"],
+        ),
+        ("capsule = { radius = 1, length = 4 }\nrounding = 1", "", &["is its radius"]),
+        (
+            "tablet = { radius = 1, band = 1, cap = 2 }\nrounding = 0.1",
+            "",
+            &["caps of height 2"],
+        ),
+        (
+            "cylinder = { radius = 1, height = 1, sides = 40 }\nrounding = 0.1",
+            "",
+            &["from 3 to 16"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1",
+            "joint = { ball = {} }",
+            &["no joints", "use a clump"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1",
+            "fixed = true",
+            &["no prescribed motion", "use a clump"],
+        ),
+    ];
+    for (keys, more, phrases) in cases {
+        let found = stones_in(folder.path(), &format!("kind = \"polyhedron\"\n{keys}"), more).expect_err(keys);
+        let message = found.plain();
+        for phrase in *phrases {
+            assert!(message.contains(phrase), "{keys}: no `{phrase}` in\n{message}");
+        }
+        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{keys}: no remedy in\n{message}");
+    }
+    let clump = "spheres = [{ at = [0, 0, 0], radius = 1 }]\nrounding = 0.1";
+    let message = stones_in(folder.path(), clump, "").expect_err("a clump").plain();
+    assert!(message.contains("`rounding` is for polyhedra"), "{message}");
+}

@@ -157,6 +157,7 @@ pub const CASES: &[Case] = &[
     case!("twisting_decay", resistance::twisting_decay),
     case!("twist_mixed", resistance::twist_mixed),
     case!("block", resistance::block),
+    case!("cube", resistance::cube),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
     case!("lift", wall::lift),

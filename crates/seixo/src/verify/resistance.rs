@@ -1,4 +1,4 @@
-//! Rolling and twisting resistance, and a block that cannot roll.
+//! Rolling and twisting resistance, and blocks that cannot roll.
 
 use super::case_run::{CaseRun, Done, Outcome, along, length, material, run_until};
 use super::motion::leaning;
@@ -106,6 +106,23 @@ pub fn block(case_run: &mut CaseRun) -> Done {
         let speed = if acceleration > 0.0 { mean(&block) } else { downhill * until };
         let turning = spins.fold(0.0, f64::max) / speed;
         case_run.row(format!("slope {name}: rolling over sliding [-]"), turning, 0.0, 1e-4);
+    }
+    Ok(())
+}
+
+/// A polyhedral grain on a slope, which stands on its corners.
+pub fn cube(case_run: &mut CaseRun) -> Done {
+    for (name, [angle, acceleration, tolerance]) in case_run.reference()? {
+        let scene = leaning(case_run, angle)?;
+        let until = scene.run.until;
+        let mut simulation = Simulation::new(scene.world, scene.settings)?;
+        let before = simulation.snapshot().orientation[0];
+        let rate = growth(&mut simulation, [0.5 * until, until], |cube| cube.velocity[0][0])?;
+        case_run.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
+        let now = simulation.snapshot().orientation[0];
+        let cosine: f64 = before.iter().zip(now).map(|(a, b)| a * b).sum();
+        let turned = 2.0 * cosine.abs().min(1.0).acos();
+        case_run.row(format!("slope {name}: rotation [deg]"), turned.to_degrees(), 0.0, 0.02);
     }
     Ok(())
 }

@@ -19,9 +19,11 @@ mod faces;
 mod shape;
 mod simplified;
 mod solids;
+mod surface;
 mod swept;
 
 pub use shape::GrainShape;
+pub use surface::ShapeSurface;
 
 use crate::solid::{Solid, solid_of_mesh};
 use glam::DVec3;

@@ -85,6 +85,7 @@ pub use guard::{FluidErrorCause, StepError, StepErrorCause};
 pub use insertion::{FreeSpace, PlacedGrain, free_of_walls};
 pub use measure::Momentum;
 pub use periodic_cell::{Image, PeriodicCell};
+pub use polyhedra::PolyhedronSnapshot;
 pub use preview::{ColorScalar, GpuPreview, PendingPreview, Preview, PreviewBounds};
 pub use program::{PassLine, Placement, PlacementLimit, PlacementRow, Population, placement_limits, placements};
 pub use ranks::Ranks;

@@ -7,11 +7,13 @@ mod at_walls;
 mod contacts;
 mod pairs;
 mod records;
+mod snapshot;
 
 pub(crate) use at_walls::GrainsAtWalls;
 pub(crate) use contacts::{KeptContacts, SLOTS};
 pub(crate) use pairs::{NO_LOAD, ShapePairs};
 pub(crate) use records::{PAIRS_OF_PART, PairRecords, parts_of_pairs};
+pub use snapshot::PolyhedronSnapshot;
 
 use crate::world::{PolyhedralShape, World};
 use seixo_laws::Vector3;

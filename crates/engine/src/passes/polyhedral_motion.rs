@@ -1,7 +1,9 @@
 //! Rotation of polyhedral grains, by the angular momentum in space. A grain without torque keeps it to the last bit.
 
 use crate::fields::{Fields, PART, one_each, part_range, parts};
+use crate::polyhedra::PolyhedronSnapshot;
 use crate::populations::Populations;
+use crate::world::array;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{inertia, kick, rotational_energy, velocity_ahead};
@@ -119,6 +121,27 @@ impl Populations {
                 (0.5 * momentum.dot(spin), momentum)
             }
         }
+    }
+
+    /// All polyhedral grains, in the order of their ids.
+    pub(crate) fn polyhedron_snapshots(&self) -> Vec<PolyhedronSnapshot> {
+        if !self.has_polyhedra() {
+            return Vec::new();
+        }
+        let fields = &self.grains.fields;
+        let snapshot = |i: usize| {
+            let [x, y, z, radius] = std::array::from_fn(|c| fields.position[i * RECORD + c]);
+            PolyhedronSnapshot {
+                id: fields.id[i],
+                shape: fields.shape[i] - 1,
+                radius,
+                center: [x, y, z],
+                orientation: std::array::from_fn(|c| fields.orientation[i * RECORD + c]),
+                velocity: array(&self.velocities(i, &[]).0),
+            }
+        };
+        let order = self.order_by_id().into_iter().map(|i| i as usize);
+        order.filter(|&i| self.is_polyhedral(i)).map(snapshot).collect()
     }
 
     /// Sets the angular momentum of grain i at half steps, if it is polyhedral, from its angular velocity at this time, which is given as that at half

@@ -10,6 +10,7 @@ use crate::guard::StepError;
 use crate::insertion::PlacedGrain;
 use crate::measure::Momentum;
 use crate::periodic_cell::PeriodicCell;
+use crate::polyhedra::PolyhedronSnapshot;
 use crate::populations::Populations;
 use crate::preview::{ColorScalar, PendingPreview};
 use crate::search::StaticTable;
@@ -286,6 +287,11 @@ impl Simulation {
                 .bodies
                 .snapshot(&self.whole.populations.grains.fields, &self.whole.populations.context.stepping)
         })
+    }
+
+    /// All polyhedral grains at this time, in the order of their ids. They are always on the host.
+    pub fn polyhedra(&self) -> Vec<PolyhedronSnapshot> {
+        self.whole.populations.polyhedron_snapshots()
     }
 
     /// Takes a preview of all particles, with positions relative to this origin \[m\]. Velocities of grains are those that the laws read in this

@@ -282,6 +282,10 @@ fn a_grain_that_gets_another_velocity_keeps_its_rotation() {
     assert!(apart(before.angular_velocity[0], [0.2, 1.0, 0.1]) > 1e-3, "the axis moves");
     assert!(apart(before.angular_velocity[0], after.angular_velocity[0]) < 1e-12);
     assert_eq!((after.velocity[0], &after.orientation), ([0.0, 0.0, 0.5], &before.orientation));
+    let [seen] = simulation.polyhedra()[..] else { panic!("one grain") };
+    assert_eq!((seen.id, seen.shape, seen.radius), (0, 0, 1.0));
+    assert_eq!((seen.center, seen.velocity), (after.position[0], after.velocity[0]));
+    assert_eq!(seen.orientation, after.orientation[0]);
     let momentum = simulation.momentum().angular;
     simulation.advance(500).expect("sound steps");
     assert!(apart(momentum, simulation.momentum().angular) < 1e-10 * size(momentum));

@@ -1,4 +1,4 @@
-//! Surfaces of bodies that were made from meshes, drawn in place of their spheres.
+//! Surfaces of bodies that were made from meshes, and of polyhedral grains, drawn in place of their spheres.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@ use std::{f64::consts::FRAC_1_SQRT_2, fs, path::Path};
 use glam::DVec3;
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot};
 use seixo_engine::{BondSnapshot, PeriodicCell};
-use seixo_files::vtk::{self, Field, VtkBodies};
+use seixo_files::vtk::{self, Field, VtkBodies, VtkPolyhedra};
 
 use crate::{
     PictureOptions, PreviewParts, Shown, SmoothMesh, Snapshot,
@@ -156,6 +156,37 @@ fn a_body_has_the_mean_color_of_its_grains_on_a_scale_and_else_that_of_the_first
             "{field}"
         );
     }
+}
+
+#[test]
+fn a_polyhedral_grain_is_seen_as_its_surface_in_its_color() {
+    let folder = run_folder();
+    let fields = folder.path().join("fields");
+    let grains = GrainSnapshot {
+        id: vec![4, 5],
+        position: vec![[0.0; 3], [0.0, 0.0, 3.0]],
+        velocity: vec![[1.0, 0.0, 0.0], [3.0, 0.0, 0.0]],
+        radius: vec![1.5; 2],
+        ..GrainSnapshot::default()
+    };
+    fs::write(fields.join("grains_000001.vtp"), vtk::grains(&grains, &[Field::Velocity], 0.01)).unwrap();
+    let mesh = cube(0.8);
+    let polyhedra = VtkPolyhedra {
+        time: 0.01,
+        id: vec![4; mesh.triangles.len()],
+        velocity: vec![[1.0, 0.0, 0.0]; mesh.triangles.len()],
+        position: mesh.position,
+        normal: mesh.normal,
+        triangles: mesh.triangles,
+    };
+    fs::write(fields.join("polyhedra_000001.vtp"), vtk::polyhedra(&polyhedra)).unwrap();
+    let seen = read(folder.path(), true);
+    assert_eq!(seen.balls.iter().map(|ball| ball[3]).collect::<Vec<_>>(), [-1.5, 1.5]);
+    let expected = [seen.coloring.color(0); 3];
+    assert!(seen.bodies.len() == 12 && seen.bodies.iter().all(|pane| pane.colors == expected));
+    // Instead of it, its bounding sphere can be shown.
+    let spheres = read(folder.path(), false);
+    assert!(spheres.bodies.is_empty() && spheres.balls.iter().all(|ball| ball[3] > 0.0));
 }
 
 #[test]

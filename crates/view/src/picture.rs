@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 use seixo_files::scene_names::SceneNames;
-use seixo_files::vtk::{VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_walls};
+use seixo_files::vtk::{
+    VtkBodies, VtkBonds, VtkContacts, VtkPoints, VtkWalls, read_bodies, read_bonds, read_contacts, read_polyhedra, read_walls,
+};
 
 use crate::{
     ViewError,
@@ -79,7 +81,8 @@ pub struct PictureOptions {
     pub cut: Option<[f64; 4]>,
     /// Whether walls are drawn.
     pub has_walls: bool,
-    /// Whether bodies from meshes are drawn as meshes instead of their contact spheres.
+    /// Whether bodies from meshes are drawn as meshes instead of their contact spheres, and polyhedral grains with their faces instead of their
+    /// bounding spheres.
     pub has_meshes: bool,
     /// Title; `None` = the title of the scene, or the name of the run folder if there is none.
     pub title: Option<String>,
@@ -209,9 +212,7 @@ impl Snapshot {
         } else {
             VtkWalls::default()
         };
-        let bodies_path = beside(path, "bodies");
-        let has_bodies = options.has_meshes && bodies_path.exists();
-        let bodies = has_bodies.then(|| read_bodies(&bodies_path)).transpose()?;
+        let bodies = if options.has_meshes { surfaces_beside(path)? } else { None };
         let contacts = match options.shown {
             Shown::Contacts | Shown::ForceChains => Some(read_contacts(&contacts_of(run_folder, path)?)?),
             _ => None,
@@ -351,6 +352,17 @@ impl Snapshot {
             extent: OnceLock::new(),
         })
     }
+}
+
+/// Surfaces of bodies and of polyhedral grains in the frame with this file, if it has some.
+fn surfaces_beside(file: &Path) -> Result<Option<VtkBodies>, ViewError> {
+    let [bodies, polyhedra] = ["bodies", "polyhedra"].map(|kind| Some(beside(file, kind)).filter(|path| path.exists()));
+    let bodies = bodies.map(|path| read_bodies(&path)).transpose()?;
+    let polyhedra = polyhedra.map(|path| read_polyhedra(&path)).transpose()?;
+    Ok(match polyhedra {
+        Some(polyhedra) => Some(bodies.unwrap_or_default().with_polyhedra(&polyhedra)),
+        None => bodies,
+    })
 }
 
 /// The triangles of walls that have a field, with their indices in the file, and their coloring.

@@ -45,7 +45,8 @@ pub struct Snapshot {
     /// The middle of the scene \[m\].
     pub origin: DVec3,
     /// Center relative to the origin and radius of each grain, followed by each fluid particle or vertex of the fluid surface \[m\]. The radius is
-    /// negative for spheres of bodies that are drawn as surfaces: they count for the bounds and can be picked, but are not drawn.
+    /// negative for spheres of bodies and of polyhedral grains that are drawn as surfaces: they count for the bounds and can be picked, but are not
+    /// drawn.
     pub balls: Vec<[f32; 4]>,
     /// Id of each ball.
     pub id: Vec<u32>,
@@ -55,7 +56,7 @@ pub struct Snapshot {
     pub particles: usize,
     /// Triangles of the surface of fluids.
     pub skin: Vec<Pane>,
-    /// Triangles of the surfaces of bodies from meshes.
+    /// Triangles of the surfaces of bodies from meshes, and of polyhedral grains.
     pub bodies: Vec<Pane>,
     /// Triangles of walls, colored by a field.
     pub panes: Vec<Pane>,
@@ -78,7 +79,7 @@ pub struct SnapshotParts {
     pub fluid: Option<VtkFluid>,
     /// Walls.
     pub walls: VtkWalls,
-    /// Surfaces of bodies from meshes, if there are any.
+    /// Surfaces of bodies from meshes and of polyhedral grains, if there are any.
     pub bodies: Option<VtkBodies>,
     /// Contacts, if they are shown.
     pub contacts: Option<VtkContacts>,
@@ -105,7 +106,7 @@ pub struct PreviewParts {
     pub grains: usize,
     /// Walls.
     pub walls: VtkWalls,
-    /// Surfaces of bodies from meshes, if there are any and they are shown.
+    /// Surfaces of bodies from meshes and of polyhedral grains, if there are any and they are shown.
     pub bodies: Option<VtkBodies>,
     /// Names of all fields for the color.
     pub fields: Vec<String>,

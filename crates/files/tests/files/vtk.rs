@@ -201,6 +201,45 @@ fn surfaces_of_bodies_come_back_with_the_grains_that_they_carry() {
     }
 }
 
+#[test]
+fn surfaces_of_polyhedral_grains_come_back_and_are_drawn_as_bodies() {
+    let corners = [[0.1, 0.2, 1e4 + 1e-9], [0.5, 0.2, 0.3], [0.1, 0.7, 0.3]];
+    let sent = vtk::VtkPolyhedra {
+        time: 0.25,
+        position: [corners, corners.map(|corner| corner.map(|x| x + 2.0))].concat(),
+        normal: vec![[0.0, -1.0, 0.0]; 6],
+        triangles: vec![[0, 1, 2], [5, 4, 3], [3, 4, 5]],
+        id: vec![40, 4_000_000_000, 4_000_000_000],
+        velocity: vec![[0.5, 0.0, -2.0], [0.25; 3], [0.25; 3]],
+    };
+    let bytes = vtk::polyhedra(&sent);
+    assert_eq!(read(&bytes, vtk::read_polyhedra).unwrap(), sent);
+    let none = vtk::VtkPolyhedra::default();
+    assert_eq!(read(&vtk::polyhedra(&none), vtk::read_polyhedra).unwrap(), none);
+    // Beside a body, each of them is a further one.
+    let body = vtk::VtkBodies {
+        position: corners.to_vec(),
+        normal: vec![[0.0, 0.0, 1.0]; 3],
+        triangles: vec![[0, 1, 2]],
+        body: vec![7],
+        carried: vec![[3, 7]],
+        ..vtk::VtkBodies::default()
+    };
+    let both = body.with_polyhedra(&sent);
+    assert_eq!((both.time, both.position.len(), both.normal.len()), (0.25, 9, 9));
+    assert_eq!(both.triangles, [[0, 1, 2], [3, 4, 5], [8, 7, 6], [6, 7, 8]]);
+    assert_eq!(
+        (&both.body[..], &both.carried[..]),
+        (&[7, 8, 9, 9][..], &[[3, 7], [40, 8], [4_000_000_000, 9]][..])
+    );
+    let wrong = vtk::VtkPolyhedra {
+        triangles: vec![[0, 1, 2], [5, 4, 3], [3, 4, 6]],
+        ..sent
+    };
+    let message = read(&vtk::polyhedra(&wrong), vtk::read_polyhedra).unwrap_err().to_string();
+    assert!(message.contains("corners that are not there"), "{message}");
+}
+
 /// Area of a triangle, positive if its corners turn left around `normal`.
 fn signed_area([a, b, c]: &[[f64; 3]; 3], normal: [f64; 3]) -> f64 {
     let edge = |to: &[f64; 3]| [to[0] - a[0], to[1] - a[1], to[2] - a[2]];

@@ -53,7 +53,8 @@ pub struct LookArguments {
     /// Draw a smooth surface over the fluid particles instead of spheres. It is computed in screen space, at almost no cost
     #[arg(long, conflicts_with_all = ["surface", "contacts", "bonds", "cracks", "walls"])]
     smooth: bool,
-    /// Draw the spheres of bodies that were made from meshes, instead of the meshes. With --bonds and --cracks, leave these bodies out
+    /// Draw the spheres of bodies that were made from meshes, and the bounding spheres of polyhedral grains, instead of their surfaces. With --bonds
+    /// and --cracks, leave these bodies out
     #[arg(long, conflicts_with_all = ["contacts", "walls"])]
     spheres: bool,
     /// Draw contacts instead of grains, as rods; thickness and color show the normal force

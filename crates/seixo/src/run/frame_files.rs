@@ -1,5 +1,5 @@
-//! Files of frames: grains, bodies, fluids and their surface, walls and contacts as `.vtp`, coarse-grained fields as `.vti`, and the `.pvd` files that
-//! list them.
+//! Files of frames: grains, bodies, polyhedral grains, fluids and their surface, walls and contacts as `.vtp`, coarse-grained fields as `.vti`, and
+//! the `.pvd` files that list them.
 
 use super::folder::{COARSE, CONTACTS, FIELDS, disk};
 use super::frames::{Corners, has_grains, within_planes};
@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use super::surfaces::Surfaces;
 use seixo_analysis::{FreeSurface, SurfaceOptions, coarse_grain, force_chains, fragments, free_surface, pressure_of_grains};
 use seixo_engine::state::{FluidSnapshot, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PeriodicCell};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, PeriodicCell, PolyhedronSnapshot};
 use seixo_files::FilesError;
 use seixo_files::layer::{FileLayer, replace};
 use seixo_files::vtk::{self, Field, Format, Image};
@@ -28,6 +28,7 @@ pub(super) struct FrameData {
     pub time: f64,
     pub grains: GrainSnapshot,
     pub bodies: Vec<BodySnapshot>,
+    pub polyhedra: Vec<PolyhedronSnapshot>,
     pub fluid: FluidSnapshot,
     pub walls: Vec<WallSnapshot>,
     pub bonds: Vec<BondSnapshot>,
@@ -110,8 +111,10 @@ pub(super) struct FrameFiles {
     schedule: Schedule,
     time_step: f64,
     grains: Option<Series>,
-    /// With the surfaces of the bodies.
-    bodies: Option<(Series, Arc<Surfaces>)>,
+    /// Surfaces of bodies and polyhedral grains, if there are any.
+    surfaces: Option<Arc<Surfaces>>,
+    bodies: Option<Series>,
+    polyhedra: Option<Series>,
     /// With the spacing \[m\] and the periodic cell of the fluids.
     fluid: Option<(Series, f64, PeriodicCell)>,
     surface: Option<Series>,
@@ -139,6 +142,9 @@ impl FrameFiles {
         let cell = PeriodicCell::of(world.domain.as_ref(), 0.0);
         let fluid = |spacing: f64| (Series::new(run.join(FIELDS), "fluid", "vtp"), spacing, cell);
         let has_surface = plan.surface && world.fluids.is_some();
+        let surfaces = Surfaces::of(&scene.outlines, &world.shapes);
+        let has_bodies = surfaces.as_ref().is_some_and(|surfaces| surfaces.has_bodies());
+        let has_polyhedra = surfaces.as_ref().is_some_and(|surfaces| surfaces.has_polyhedra());
         let has_walls = !world.walls.is_empty();
         let has_bonds = !world.bonds.is_empty();
         let contacts = plan.contacts.then(|| Series::within(layer, run, CONTACTS, "vtp"));
@@ -152,7 +158,9 @@ impl FrameFiles {
             schedule,
             time_step,
             grains: has_grains(world).then(|| Series::new(run.join(FIELDS), "grains", "vtp")),
-            bodies: Surfaces::of(&scene.outlines).map(|surfaces| (Series::new(run.join(FIELDS), "bodies", "vtp"), surfaces)),
+            surfaces,
+            bodies: has_bodies.then(|| Series::new(run.join(FIELDS), "bodies", "vtp")),
+            polyhedra: has_polyhedra.then(|| Series::new(run.join(FIELDS), "polyhedra", "vtp")),
             fluid: world.fluids.as_ref().map(|fluids| fluid(fluids.spacing)),
             surface: has_surface.then(|| Series::new(run.join(FIELDS), "surface", "vtp")),
             bare: (0, String::new()),
@@ -165,9 +173,9 @@ impl FrameFiles {
         })
     }
 
-    /// Returns the surfaces of bodies that were made from meshes, if there are any.
+    /// Returns the surfaces of bodies that were made from meshes and of polyhedral grains, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
-        self.bodies.as_ref().map(|(_, surfaces)| surfaces.clone())
+        self.surfaces.clone()
     }
 
     /// Writes the next frame, and at intervals the `.pvd` files.
@@ -177,6 +185,7 @@ impl FrameFiles {
         let FrameData {
             mut grains,
             bodies,
+            polyhedra,
             fluid,
             walls,
             bonds,
@@ -184,8 +193,13 @@ impl FrameFiles {
             ..
         } = frame;
         // Before the grains: a program that follows the frames takes a file of grains for a complete frame.
-        if let Some((series, surfaces)) = &mut self.bodies {
-            series.put(layer, index, &format.bodies(&surfaces.at(&bodies, time)))?;
+        if let Some(surfaces) = &self.surfaces {
+            if let Some(series) = &mut self.bodies {
+                series.put(layer, index, &format.bodies(&surfaces.of_bodies(&bodies, time)))?;
+            }
+            if let Some(series) = &mut self.polyhedra {
+                series.put(layer, index, &format.polyhedra(&surfaces.of_polyhedra(&polyhedra, time)))?;
+            }
         }
         if self.fields.contains(&Field::Pressure) {
             grains.pressure = pressure_of_grains(&grains, &contacts, &bonds);
@@ -251,12 +265,12 @@ impl FrameFiles {
     }
 
     fn series(&mut self) -> impl Iterator<Item = &mut Series> {
-        let bodies = self.bodies.as_mut().map(|(series, _)| series);
         let fluid = self.fluid.as_mut().map(|(series, ..)| series);
         let coarse = self.coarse.as_mut().map(|(series, _)| series);
         let [grains, walls] = [&mut self.grains, &mut self.walls].map(Option::as_mut);
+        let [bodies, polyhedra] = [&mut self.bodies, &mut self.polyhedra].map(Option::as_mut);
         let [surface, bonds, contacts] = [&mut self.surface, &mut self.bonds, &mut self.contacts].map(Option::as_mut);
-        [grains, bodies, fluid, surface, walls, bonds, contacts, coarse]
+        [grains, bodies, polyhedra, fluid, surface, walls, bonds, contacts, coarse]
             .into_iter()
             .flatten()
     }

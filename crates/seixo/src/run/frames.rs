@@ -27,6 +27,7 @@ pub type Corners = [[f64; 3]; 2];
 struct Parts {
     grains: bool,
     bodies: bool,
+    polyhedra: bool,
     fluid: bool,
     walls: bool,
     bonds: bool,
@@ -76,7 +77,8 @@ impl Frames {
             },
             parts: Parts {
                 grains: has_grains(world) || has_records,
-                bodies: files.surfaces().is_some(),
+                bodies: files.surfaces().is_some_and(|surfaces| surfaces.has_bodies()),
+                polyhedra: files.surfaces().is_some_and(|surfaces| surfaces.has_polyhedra()),
                 fluid: world.fluids.is_some(),
                 walls: !world.walls.is_empty(),
                 bonds: !world.bonds.is_empty() || has_records || has(Field::Pressure) || has(Field::Fragment),
@@ -98,7 +100,7 @@ impl Frames {
         &mut self.schedule
     }
 
-    /// Returns the surfaces of bodies that were made from meshes, if there are any.
+    /// Returns the surfaces of bodies that were made from meshes and of polyhedral grains, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
         self.surfaces.clone()
     }
@@ -130,6 +132,9 @@ impl Frames {
         }
         if parts.bodies {
             frame.bodies = sample.take_bodies();
+        }
+        if parts.polyhedra {
+            frame.polyhedra = sample.polyhedra();
         }
         if parts.fluid {
             frame.fluid = sample.take_fluid();

@@ -1,10 +1,10 @@
 //! Complete state of a simulation, as in the files of a frame.
 
 use super::frames::{Corners, has_grains, within_planes};
-use super::surfaces::Surfaces;
+use super::surfaces::{Poses, Surfaces};
 use seixo_analysis::force_chains;
 use seixo_engine::state::{FluidSnapshot, GrainScalars, GrainSnapshot, WallSnapshot};
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, Simulation, StepError};
+use seixo_engine::{BondSnapshot, ContactRecord, Simulation, StepError};
 use seixo_files::vtk::{VtkBonds, VtkContacts, VtkFluid, VtkPoints, VtkWalls};
 use seixo_scene::Scene;
 use seixo_view::{Shown, SnapshotParts};
@@ -17,7 +17,7 @@ pub(super) struct FrameContents {
     /// Spacing of the fluids, if there are any \[m\].
     spacing: Option<f64>,
     has_grains: bool,
-    /// Surfaces of bodies that were made from meshes, if there are any.
+    /// Surfaces of bodies that were made from meshes and of polyhedral grains, if there are any.
     pub surfaces: Option<Arc<Surfaces>>,
 }
 
@@ -27,8 +27,8 @@ pub(super) struct FullFrame {
     grains: Option<GrainSnapshot>,
     /// With its spacing \[m\].
     fluid: Option<(f64, FluidSnapshot)>,
-    /// With the surfaces of bodies that were made from meshes.
-    bodies: Option<(Arc<Surfaces>, Vec<BodySnapshot>)>,
+    /// What is drawn as a surface, with these surfaces.
+    poses: Option<(Arc<Surfaces>, Poses)>,
     walls: Vec<WallSnapshot>,
     bounds: Corners,
     contacts: Option<Vec<ContactRecord>>,
@@ -104,7 +104,7 @@ impl FrameContents {
             bonds: has_bonds.then(|| simulation.bonds_now()),
             grains: self.has_grains.then(|| simulation.snapshot()),
             fluid: self.spacing.zip(simulation.fluid()),
-            bodies: self.surfaces.clone().map(|surfaces| (surfaces, simulation.bodies())),
+            poses: self.surfaces.clone().map(|surfaces| (surfaces, Poses::of(simulation))),
             walls: simulation.walls(),
             bounds: self.bounds,
         })
@@ -118,7 +118,7 @@ impl FullFrame {
             time,
             grains,
             fluid,
-            bodies,
+            poses,
             walls,
             bounds,
             contacts,
@@ -140,7 +140,7 @@ impl FullFrame {
                 particles,
                 ..VtkFluid::default()
             }),
-            bodies: bodies.map(|(surfaces, bodies)| surfaces.at(&bodies, time)),
+            bodies: poses.map(|(surfaces, poses)| surfaces.at(&poses, time)),
             walls: VtkWalls::of(&walls, Some(within_planes(bounds, &walls)), time),
             contacts,
             bonds: bonds.map(|bonds| VtkBonds::of(&bonds, time)),

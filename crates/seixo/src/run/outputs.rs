@@ -12,7 +12,7 @@ use seixo_analysis::{Fragments, RigidMotion};
 use seixo_engine::state::{
     FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, ScalarLedger, Sections, State, WallSnapshot,
 };
-use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, Simulation};
+use seixo_engine::{BodySnapshot, BondSnapshot, ContactRecord, FluidSampler, PeriodicCell, PolyhedronSnapshot, Simulation};
 use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::owner::Ownership;
@@ -75,6 +75,10 @@ impl<'a> Sample<'a> {
     /// Rigid bodies.
     pub fn bodies(&self) -> &[BodySnapshot] {
         self.bodies.get_or_init(|| self.simulation.bodies())
+    }
+    /// Polyhedral grains.
+    pub fn polyhedra(&self) -> Vec<PolyhedronSnapshot> {
+        self.simulation.polyhedra()
     }
     /// Force \[N\] and torque about the center of mass \[N m\] on each rigid body: by its grains, and by fluids.
     pub fn loads_on_bodies(&self) -> &[Vec<[[f64; 3]; 2]>; 2] {
@@ -274,7 +278,7 @@ impl Outputs {
         self.files.as_ref().map_or(Ok(()), |files| files.frames.check())
     }
 
-    /// Returns the surfaces of bodies that were made from meshes, if there are any.
+    /// Returns the surfaces of bodies that were made from meshes and of polyhedral grains, if there are any.
     pub fn surfaces(&self) -> Option<Arc<Surfaces>> {
         self.files.as_ref()?.frames.surfaces()
     }

@@ -17,11 +17,11 @@
 
 use super::frames::{Corners, within_planes};
 use super::full_frame::FrameContents;
-use super::surfaces::Surfaces;
+use super::surfaces::{Poses, Surfaces};
 use seixo_device::gpu::{Gpu, SharedBuffer};
 use seixo_engine::state::WallSnapshot;
 use seixo_engine::world::Settings;
-use seixo_engine::{BodySnapshot, ColorScalar, GpuPreview, PendingPreview, Simulation, StepError, gpu_of};
+use seixo_engine::{ColorScalar, GpuPreview, PendingPreview, Simulation, StepError, gpu_of};
 use seixo_files::vtk::VtkWalls;
 use seixo_view::{Graphics, Live, Memory, PictureOptions, Piece, PreviewParts, Shown, Snapshot, ViewError};
 use std::sync::Arc;
@@ -40,8 +40,8 @@ pub(super) struct PreviewFrame {
     coming: PendingPreview,
     parts: PreviewParts,
     walls: Vec<WallSnapshot>,
-    /// Bodies that are drawn as meshes, with their surfaces.
-    bodies: Option<(Arc<Surfaces>, Vec<BodySnapshot>)>,
+    /// Bodies and polyhedral grains that are drawn as surfaces, with these surfaces.
+    poses: Option<(Arc<Surfaces>, Poses)>,
     /// Box in which planes are drawn \[m\].
     bounds: Corners,
 }
@@ -65,8 +65,8 @@ impl PreviewFrame {
         };
         // If the host does not have the current positions of bodies, a full frame downloads them.
         let surfaces = frame_contents.surfaces.as_ref().filter(|_| options.has_meshes);
-        let bodies = surfaces.map(|surfaces| simulation.bodies_now().map(|bodies| (surfaces.clone(), bodies)));
-        if matches!(bodies, Some(None)) {
+        let poses = surfaces.map(|surfaces| Poses::now(simulation).map(|poses| (surfaces.clone(), poses)));
+        if matches!(poses, Some(None)) {
             return Ok(None);
         }
         let [low, high] = frame_contents.bounds;
@@ -84,7 +84,7 @@ impl PreviewFrame {
             coming,
             parts,
             walls: simulation.walls_now(),
-            bodies: bodies.flatten(),
+            poses: poses.flatten(),
             bounds: frame_contents.bounds,
         }))
     }
@@ -104,11 +104,11 @@ impl PreviewFrame {
             coming,
             parts,
             walls,
-            bodies,
+            poses,
             bounds,
         } = self;
         let parts = PreviewParts {
-            bodies: bodies.map(|(surfaces, bodies)| surfaces.at(&bodies, parts.time)),
+            bodies: poses.map(|(surfaces, poses)| surfaces.at(&poses, parts.time)),
             walls: VtkWalls::of(&walls, Some(within_planes(bounds, &walls)), parts.time),
             fields,
             ..parts

@@ -1,5 +1,6 @@
 //! Estimate of the size of the output.
 
+use seixo_analysis::ShapeSurface;
 use seixo_engine::world::Fluids;
 use seixo_files::vtk::{Encoding, Field};
 use seixo_scene::{Probe, Scene};
@@ -52,7 +53,10 @@ pub fn expected_output(scene: &Scene, grains: usize, time_step: f64) -> u64 {
         Encoding::Raw => 68.0,
     };
     // Half a vertex to three vertices for each triangle of a body.
-    let triangles = scene.outlines.triangles() as f64;
+    // The simulation may have taken the grains by now. So each counts with the mean of the shapes.
+    let shapes = &scene.world.shapes;
+    let of_shapes: usize = shapes.iter().map(|shape| ShapeSurface::of(shape).triangles.len()).sum();
+    let triangles = scene.outlines.triangles() as f64 + grains * of_shapes as f64 / shapes.len().max(1) as f64;
     let frame = frame + contacts + points + bonds + particles * of_particle + vertices * 90.0 + triangles * 90.0;
     // Statistics are four numbers for each column.
     let wide = |probe: &Probe| if probe.average.is_some() { 350.0 } else { 70.0 };

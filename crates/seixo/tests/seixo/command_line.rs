@@ -18,6 +18,7 @@ mod moved;
 mod output;
 mod owner;
 mod periodic;
+mod polyhedra;
 mod probes;
 mod published;
 mod random;

@@ -1,0 +1,68 @@
+//! Polyhedral grains in the files of a run, and in pictures of it.
+
+use crate::command_line::stage::Stage;
+use seixo::files::vtk;
+
+const BRICKS: &str = r#"
+[run]
+until = "1 ms"
+[material.stone]
+density = 2500
+youngs_modulus = 1e7
+poisson_ratio = 0.2
+[interaction.stone-stone]
+restitution = 0.5
+friction = 0.3
+[shape.brick]
+kind = "polyhedron"
+box = [8, 4, 2]
+rounding = 0.3
+unit = "mm"
+[grains.bricks]
+material = "stone"
+shape = "brick"
+at = [[0, 0, 0], ["2 cm", 0, 0]]
+velocity = [0, 0.5, 0]
+[grains.dust]
+material = "stone"
+at = [["1 cm", 0, 0]]
+radius = "1 mm"
+[output]
+every = "0.25 ms"
+"#;
+
+#[test]
+fn polyhedral_grains_are_written_and_drawn_with_their_faces() {
+    let stage = Stage::new();
+    stage.write("bricks.toml", BRICKS);
+    stage.succeed("run bricks.toml --quiet");
+    let frame = |number: u32| vtk::read_polyhedra(&stage.path(&format!("bricks.out/fields/polyhedra_{number:06}.vtp"))).unwrap();
+    let (first, last) = (frame(0), frame(4));
+    let grains = vtk::read_grains(&stage.path("bricks.out/fields/grains_000004.vtp")).unwrap();
+    assert_eq!((grains.id.len(), last.id.len()), (3, last.triangles.len()));
+    // The dust is a sphere.
+    let mut shown = last.id.clone();
+    shown.dedup();
+    assert!(shown.len() == 2 && shown.iter().all(|id| grains.id.contains(id)), "{shown:?}");
+    assert!(last.velocity.iter().all(|velocity| *velocity == [0.0, 0.5, 0.0]));
+    let moved = 0.5 * (last.time - first.time);
+    for (before, after) in first.position.iter().zip(&last.position) {
+        let away = [after[0] - before[0], after[1] - before[1] - moved, after[2] - before[2]];
+        assert!(moved > 4e-4 && away.iter().all(|x| x.abs() < 1e-12), "{away:?}");
+    }
+
+    // A resumed run writes and lists the same files as an uninterrupted one.
+    stage.succeed("run bricks.toml --quiet --until 0.0005 --out halves");
+    stage.succeed("resume halves --quiet --until 0.001");
+    let [whole, halves] = ["bricks.out", "halves"].map(|run| stage.results(run));
+    let of_polyhedra: Vec<&String> = whole.keys().filter(|name| name.contains("polyhedra")).collect();
+    assert_eq!((of_polyhedra.len(), of_polyhedra[0].as_str()), (6, "fields/polyhedra.pvd"));
+    assert!(of_polyhedra.iter().all(|&name| halves.get(name) == whole.get(name)));
+    assert!(stage.read("bricks.out/fields/polyhedra.pvd").contains("polyhedra_000004.vtp"));
+
+    let drawn = |how: &str| {
+        stage.succeed(&format!("picture bricks.out --size 320x200 --out drawn.png {how}"));
+        std::fs::read(stage.path("drawn.png")).unwrap()
+    };
+    assert!(drawn("") != drawn("--spheres"));
+}

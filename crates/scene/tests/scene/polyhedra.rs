@@ -129,11 +129,18 @@ fn a_mesh_becomes_the_polyhedron_around_it_with_as_many_faces_as_wanted() {
 fn impossible_polyhedra_are_refused_with_place_and_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let flat = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.3 0.3 1e-6\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n";
-    let tetrahedron = |x: f64| format!("v {x} 0 0\nv {} 0 0\nv {x} 1 0\nv {x} 0 1\n", x + 1.0);
+    let tetrahedron = |x: f64, y: f64, z: f64| {
+        format!(
+            "v {x} {y} {z}\nv {} {y} {z}\nv {x} {} {z}\nv {x} {y} {}\n",
+            x + 1.0,
+            y + 1.0,
+            z + 1.0
+        )
+    };
     let twice = format!(
         "{}{}f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\nf 5 7 6\nf 5 6 8\nf 6 7 8\nf 7 5 8\n",
-        tetrahedron(0.0),
-        tetrahedron(0.2)
+        tetrahedron(0.0, 0.0, 0.0),
+        tetrahedron(0.2, 0.1, 0.15)
     );
     let meshes = [
         ("open.obj", prism(12, 3)),

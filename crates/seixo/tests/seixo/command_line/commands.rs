@@ -389,7 +389,7 @@ fn one_table_says_where_passes_run_and_why_not() {
     let table: Value = serde_json::from_str(&stage.succeed("info --placements --json").out).unwrap();
     let (limits, passes) = (table["limits"].as_array().unwrap(), table["passes"].as_array().unwrap());
     assert!(
-        limits.len() <= 7 && limits.iter().all(|limit| limit["why"].as_str().is_some_and(|why| why.len() > 20)),
+        limits.len() <= 8 && limits.iter().all(|limit| limit["why"].as_str().is_some_and(|why| why.len() > 20)),
         "{limits:?}"
     );
     // The program on one CPU is complete.

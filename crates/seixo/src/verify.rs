@@ -39,6 +39,7 @@ mod measuring;
 mod motion;
 mod normal;
 mod pile;
+mod polyhedra;
 mod resistance;
 mod rotating_fluid;
 mod shear;
@@ -158,6 +159,12 @@ pub const CASES: &[Case] = &[
     case!("twist_mixed", resistance::twist_mixed),
     case!("block", resistance::block),
     case!("cube", resistance::cube),
+    case!("toppling", polyhedra::toppling),
+    case!("ball_shape", polyhedra::ball_shape),
+    case!("face_on", polyhedra::face_on),
+    case!("tumbling_box", polyhedra::tumbling_box),
+    case!("box_impact", polyhedra::box_impact),
+    case!("dice", polyhedra::dice),
     case!("mesh_floor", wall::mesh_floor),
     case!("mesh_edges", wall::mesh_edges),
     case!("lift", wall::lift),
@@ -189,6 +196,7 @@ pub const CASES: &[Case] = &[
     case!("box_stability", afloat::box_stability),
     case!("dam_break_front", dam::front),
     case!(long "stack", motion::stacked),
+    case!(long "cube_stack", motion::stacked),
     case!(long "janssen", silo::janssen),
     case!(long "beverloo", silo::beverloo),
     case!(long "repose", pile::repose),

@@ -2,6 +2,7 @@
 
 use super::case_run::{CaseRun, Done, Outcome, along, length, material, run_until};
 use super::motion::leaning;
+use super::polyhedra::turned;
 use seixo_engine::Simulation;
 use seixo_engine::state::GrainSnapshot;
 use seixo_scene::Scene;
@@ -120,9 +121,8 @@ pub fn cube(case_run: &mut CaseRun) -> Done {
         let rate = growth(&mut simulation, [0.5 * until, until], |cube| cube.velocity[0][0])?;
         case_run.row(format!("slope {name}: acceleration [m/s2]"), rate, acceleration, tolerance);
         let now = simulation.snapshot().orientation[0];
-        let cosine: f64 = before.iter().zip(now).map(|(a, b)| a * b).sum();
-        let turned = 2.0 * cosine.abs().min(1.0).acos();
-        case_run.row(format!("slope {name}: rotation [deg]"), turned.to_degrees(), 0.0, 0.02);
+        let angle = turned(before, now).to_degrees();
+        case_run.row(format!("slope {name}: rotation [deg]"), angle, 0.0, 0.02);
     }
     Ok(())
 }

@@ -327,14 +327,20 @@ impl Simulation {
         taken.map_err(|halt| self.whole.populations.halted(halt))
     }
 
-    fn take_over(&mut self, subdomains: &mut Subdomains, reports: Vec<Report>) -> Result<Vec<State>, HaltReason> {
-        let (mut fields, mut last, mut contacts, mut fluids) = (Fields::default(), NO_CONTACT, Vec::new(), Vec::new());
-        (subdomains.grains, subdomains.bytes) = (Vec::new(), 0);
-        self.traffic.add(&reports)?;
+    /// Takes over what subdomains sent, how long they worked, and how often their planes moved.
+    pub(super) fn take_over_work(&mut self, subdomains: &mut Subdomains, reports: &[Report]) -> Result<(), HaltReason> {
+        self.traffic.add(reports)?;
         let worked = reports.iter().map(Report::work).collect::<Result<Vec<_>, _>>()?;
         subdomains.costs = worked.iter().map(|(costs, _)| *costs).collect();
         // All subdomains move their planes together.
         self.traffic.cut_moves += worked.first().map_or(0, |(_, moves)| *moves);
+        Ok(())
+    }
+
+    fn take_over(&mut self, subdomains: &mut Subdomains, reports: Vec<Report>) -> Result<Vec<State>, HaltReason> {
+        let (mut fields, mut last, mut contacts, mut fluids) = (Fields::default(), NO_CONTACT, Vec::new(), Vec::new());
+        (subdomains.grains, subdomains.bytes) = (Vec::new(), 0);
+        self.take_over_work(subdomains, &reports)?;
         for report in reports {
             let (power_sums, bytes) = self.take_over_sums(&report)?;
             last = sum(last, &power_sums);

@@ -37,7 +37,7 @@ impl Simulation {
     fn gather_from(&mut self, subdomains: &mut Subdomains) -> Result<(), HaltReason> {
         subdomains.refuse_broken()?;
         let reports: Vec<Report> = subdomains.domains.iter_mut().map(Report::without_grains).collect();
-        self.traffic.add(&reports)?;
+        self.take_over_work(subdomains, &reports)?;
         let mut last = NO_CONTACT;
         for report in &reports {
             last = sum(last, &self.take_over_sums(report)?.0);

@@ -160,7 +160,7 @@ mod tests {
                 let start = Aligned.alloc_zeroed(layout);
                 assert!((0..size).all(|k| *start.add(k) == 0));
                 assert_eq!(start as usize % aligned(layout).align(), 0);
-                assert!(!is_huge(layout) || start as usize % PAGE == 0);
+                assert!(!is_huge(layout) || (start as usize).is_multiple_of(PAGE));
                 start.add(size - 1).write(7);
                 let grown = Aligned.realloc(start, layout, 3 * size);
                 assert_eq!(*grown.add(size - 1), 7);

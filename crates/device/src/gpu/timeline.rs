@@ -114,7 +114,7 @@ impl Pending {
         } = self;
         let times = caught(|| block_on(times.resolve())).ok().flatten()?;
         let (from, to) = (times.start_duration_since(since), times.end_duration_since(since));
-        (times.duration().as_secs_f64() < UNREADABLE).then(|| TimedWork {
+        (times.duration().as_secs_f64() < UNREADABLE).then_some(TimedWork {
             name,
             owner,
             queue,

@@ -18,7 +18,7 @@ pub const LOAD_WORDS: usize = 12;
 const WORDS_OF_BLOCK: usize = THREADS * LOAD_WORDS;
 
 /// Sums the loads of the listed contacts on each wall, one block for each, into its [`LOAD_WORDS`] `words`. `per_set` has 1 over the set value of each
-/// servo, and zero for walls without servo. For the other arguments see [`control()`](super::walls::control()).
+/// servo, and zero for walls without servo. For the other arguments see [`control()`](crate::kernels::walls::control()).
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn sum_servo_loads<C: Real>(

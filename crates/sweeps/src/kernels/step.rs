@@ -59,7 +59,7 @@ pub struct StepKernelConfig {
 ///
 /// A step may consist of several launches, see [`super::WHOLE`]. No launch reads what another one writes, so their order changes no result. `part` is
 /// the part of this launch. The first n words of `parts` are not zero for the grains of all parts but [`INNER`]. The grains of those parts are listed
-/// behind, see [`super::domain::list_part()`]: m of this part, from word `begin` on. They need no sums over blocks.
+/// behind, see [`crate::kernels::domain::list_part()`]: m of this part, from word `begin` on. They need no sums over blocks.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(

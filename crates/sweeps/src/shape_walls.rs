@@ -40,48 +40,52 @@
 //! };
 //! let pair = PairOfMaterials { stiffness: 100.0, ..PairOfMaterials::default() };
 //! let laws = derive(NormalLaw::Linear, TangentialLaw::None, &pair).coefficients;
-//! let (mut keys, mut springs) = ([0; 4], [0.0; 16]);
-//! let load = contacts_with_wall(&grain, &words, &numbers, &plane, 0, &wall, (&[], &[]), &mut keys, &mut springs, &laws, 1e-3, 0.5);
+//! // Four slots, without a history yet.
+//! let (old_keys, old_springs, mut keys, mut springs) = ([0; 4], [0.0; 16], [0; 4], [0.0; 16]);
+//! let load = contacts_with_wall::<f64, f64>(
+//!     &grain, &words, &numbers, &plane, 0, &wall, 0, 4, &old_keys, &old_springs, &mut keys, &mut springs, &laws, 1e-3, 0.5,
+//! );
 //! // Both ends, with k δ each, and no torque.
 //! assert_eq!((load.contacts, keys), (2, [1, 2, 0, 0]));
 //! assert!((load.force.z - 2.0).abs() < 1e-12 && load.torque.length() < 1e-12);
 //! ```
 
 use crate::contact::{PowerSums, Stored};
-use crate::layout::{PLANE, RECORD, WALL, load, store};
+use crate::layout::{PLANE, load, store};
 use crate::shape_pairs::PosedShape;
 use crate::shapes::{contact_radius_of, rounding_of, shape_at, vertex_of};
 use crate::wall::{nearest_on_element, velocity_of_surface};
+use cubecl::prelude::*;
 use seixo_laws::contact::faded::{FadedPair, elastic_energy, faded_contact, faded_spring_energy};
 use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
 
 /// A polyhedral grain by a wall.
-#[derive(Clone, Copy, Debug)]
-pub struct GrainByWall {
+#[derive(CubeType, Clone, Copy, Debug)]
+pub struct GrainByWall<C: Real, R: Real> {
     /// Shape, scale, orientation, angular velocity and mass.
-    pub posed: PosedShape<f64, f64>,
+    pub posed: PosedShape<C, R>,
     /// Center \[m\].
-    pub center: Vector3<f64>,
+    pub center: Vector3<C>,
     /// Velocity \[m/s\].
-    pub velocity: Vector3<f64>,
+    pub velocity: Vector3<R>,
 }
 
 /// All that the contacts of a grain with an element of a wall do in one step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ShapeWallLoad {
+#[derive(CubeType, Clone, Copy, Debug, PartialEq)]
+pub struct ShapeWallLoad<C: Real, R: Real> {
     /// Force on the grain \[N\].
-    pub force: Vector3<f64>,
+    pub force: Vector3<R>,
     /// Torque on it about its center \[N m\].
-    pub torque: Vector3<f64>,
+    pub torque: Vector3<R>,
     /// Powers, and the largest excess of an overlap over its limit.
-    pub powers: PowerSums<f64>,
+    pub powers: PowerSums<R>,
     /// Energy stored in all contacts \[J\].
-    pub stored: Stored<f64>,
+    pub stored: Stored<R>,
     /// Mean of the contact points, weighted with the normal forces \[m\].
-    pub point: Vector3<f64>,
+    pub point: Vector3<C>,
     /// Largest overlap \[m\].
-    pub overlap: f64,
+    pub overlap: R,
     /// Number of contacts. If it exceeds the number of slots, histories are lost.
     pub contacts: u32,
 }
@@ -89,7 +93,7 @@ pub struct ShapeWallLoad {
 const ZERO: Vector3<f64> = Vector3 { x: 0.0, y: 0.0, z: 0.0 };
 
 /// What a grain that touches no wall gets.
-pub const NO_WALL_LOAD: ShapeWallLoad = ShapeWallLoad {
+pub const NO_WALL_LOAD: ShapeWallLoad<f64, f64> = ShapeWallLoad {
     force: ZERO,
     torque: ZERO,
     powers: PowerSums {
@@ -110,120 +114,181 @@ pub const NO_WALL_LOAD: ShapeWallLoad = ShapeWallLoad {
 };
 
 /// The point of a wall element nearest to a place.
-struct Foot {
+#[derive(CubeType, Clone, Copy, Debug)]
+struct Foot<C: Real> {
     /// Height of the place over it \[m\].
-    height: f64,
+    height: C,
     /// Unit normal towards the place.
-    normal: Vector3<f64>,
+    normal: Vector3<C>,
 }
 
 /// The foot of a place on the wall element whose record starts at `e`.
-fn foot_on(elements: &[f64], e: usize, place: &Vector3<f64>) -> Foot {
-    if elements[e + 9] == f64::from(PLANE) {
-        let normal = load::<f64>(elements, e + 3);
-        return Foot {
-            height: place.minus(&load::<f64>(elements, e)).dot(&normal),
-            normal,
-        };
+#[cube]
+#[inline(always)]
+fn foot_on<C: Real>(elements: &[C], e: usize, place: &Vector3<C>) -> Foot<C> {
+    let mut height = C::new(0.0);
+    let mut normal = load::<C>(elements, e + 3usize);
+    if elements[e + 9usize] == C::new(PLANE) {
+        height = place.minus(&load::<C>(elements, e)).dot(&normal);
+    } else {
+        let above = place.minus(&nearest_on_element::<C>(place, elements, e));
+        height = above.length();
+        normal = Vector3::<C>::zero();
+        if height > C::new(0.0) {
+            normal = above.times(C::new(1.0) / height);
+        }
     }
-    let above = place.minus(&nearest_on_element::<f64>(place, elements, e));
-    let height = above.length();
-    let normal = if height > 0.0 { above.times(1.0 / height) } else { ZERO };
-    Foot { height, normal }
+    Foot::<C> { height, normal }
 }
 
 /// Contacts of a polyhedral grain with the wall element whose record starts at `e` of `elements`, over one time step.
 ///
-/// `words` and `numbers` are the table of shapes. The keys of `kept` are one more than the numbers of vertices and ascend; its histories have
-/// [`RECORD`] numbers each. The slots in `keys` and `springs` are overwritten; free ones have the key zero. `overlap_limit` is the largest overlap over
-/// the rounding radius \[-\].
+/// `words` and `numbers` are the table of shapes. The slots of the grain at this element are `first_slot` and the following ones, `slots` in all.
+/// Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. Keys are one more than the
+/// numbers of vertices and ascend; free slots have the key zero and follow the others. All slots are written. `overlap_limit` is the largest overlap
+/// over the rounding radius \[-\].
+#[cube]
+#[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn contacts_with_wall(
-    grain: &GrainByWall,
+pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
+    grain: &GrainByWall<C, R>,
     words: &[u32],
-    numbers: &[f64],
-    elements: &[f64],
+    numbers: &[C],
+    elements: &[C],
     e: usize,
-    walls: &[f64],
-    kept: (&[u32], &[f64]),
+    walls: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
     keys: &mut [u32],
-    springs: &mut [f64],
-    coefficients: &Coefficients<f64>,
-    dt: f64,
-    overlap_limit: f64,
-) -> ShapeWallLoad {
-    let posed = &grain.posed;
-    let shape = shape_at(words, posed.shape);
-    let rounding = rounding_of::<f64>(&shape, numbers) * posed.scale;
-    let effective_radius = contact_radius_of::<f64>(&shape, numbers) * posed.scale;
-    let w = elements[e + 10] as usize * WALL;
-    let spins = posed.spin.plus(&load::<f64>(walls, w + 6)).plus(&load::<f64>(walls, w + 15));
-    let (known, histories) = kept;
-    let mut all = NO_WALL_LOAD;
-    let (mut old, mut pressing) = (0, 0.0);
-    keys.fill(0);
-    for v in 0..shape.vertices {
-        let vertex = posed.orientation.to_space(&vertex_of::<f64>(&shape, numbers, v, posed.scale));
-        let foot = foot_on(elements, e, &grain.center.plus(&vertex));
-        let overlap = rounding - foot.height;
-        if overlap <= 0.0 {
-            continue;
-        }
-        let normal = foot.normal;
-        let arm = vertex.minus(&normal.times(foot.height));
-        let point = grain.center.plus(&arm);
-        let of_wall = velocity_of_surface::<f64, f64>(walls, w, &point, &normal);
-        let approach = RelativeMotion {
-            velocity: grain.velocity.plus(&posed.spin.cross(&arm)).minus(&of_wall),
-            twist: 0.5 * spins.dot(&normal),
-        };
-        let faded = FadedPair {
-            touch: ContactPair {
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> ShapeWallLoad<C, R> {
+    let zero = R::new(0.0);
+    let nothing = C::new(0.0);
+    let shape = shape_at(words, grain.posed.shape);
+    let scale = grain.posed.scale;
+    let rounding = rounding_of::<C>(&shape, numbers) * scale;
+    let reach = C::near(rounding);
+    let effective_radius = C::near(contact_radius_of::<C>(&shape, numbers) * scale);
+    let w = C::whole(elements[e + 10usize]) as usize * 24usize;
+    let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+    let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+    let spins = grain.posed.spin.plus(&wall_spin).plus(&running);
+    let mut force = Vector3::<R>::zero();
+    let mut torque = Vector3::<R>::zero();
+    let mut weighted = Vector3::<C>::zero();
+    let mut pressing = nothing;
+    let mut normal_power = zero;
+    let mut tangential_power = zero;
+    let mut damping_power = zero;
+    let mut wall_power = zero;
+    let mut excess = R::new(-1.0);
+    let mut normal_energy = zero;
+    let mut tangential_energy = zero;
+    let mut deepest = zero;
+    let mut old_slot = 0u32;
+    let mut contacts = 0u32;
+    for v in 0u32..shape.vertices {
+        let vertex = grain.posed.orientation.to_space(&vertex_of::<C>(&shape, numbers, v, scale));
+        let foot = foot_on::<C>(elements, e, &grain.center.plus(&vertex));
+        let depth = rounding - foot.height;
+        if depth > nothing {
+            let overlap = C::near(depth);
+            let normal = near_vector::<C, R>(&foot.normal);
+            let lever = vertex.minus(&foot.normal.times(foot.height));
+            let point = grain.center.plus(&lever);
+            let arm = near_vector::<C, R>(&lever);
+            let of_wall = velocity_of_surface::<C, R>(walls, w, &point, &normal);
+            let approach = RelativeMotion::<R> {
+                velocity: grain.velocity.plus(&grain.posed.spin.cross(&arm)).minus(&of_wall),
+                twist: R::new(0.5) * spins.dot(&normal),
+            };
+            let touch = ContactPair::<R> {
                 overlap,
-                contact_radius: <f64 as Real>::root(effective_radius * overlap),
-                effective_mass: posed.mass,
-            },
-            reach: rounding,
-            share: 1.0,
-            fading_force: 0.0,
-        };
-        while known.get(old).is_some_and(|&key| key < v + 1) {
-            old += 1;
+                contact_radius: R::root(effective_radius * overlap),
+                effective_mass: grain.posed.mass,
+            };
+            let faded = FadedPair::<R> {
+                touch,
+                reach,
+                share: R::new(1.0),
+                fading_force: R::new(0.0),
+            };
+            // Contacts come in the order of keys, as old slots do, so that each is passed once.
+            let key = v + 1u32;
+            let mut spring = Vector3::<R>::zero();
+            let mut contact_radius = R::new(0.0);
+            let mut goes_on = old_slot < slots;
+            while goes_on {
+                let old = old_keys[first_slot + old_slot as usize];
+                goes_on = old != 0u32 && old < key;
+                if goes_on {
+                    old_slot += 1u32;
+                    goes_on = old_slot < slots;
+                }
+            }
+            if old_slot < slots {
+                let at = first_slot + old_slot as usize;
+                if old_keys[at] == key {
+                    spring = load::<R>(old_springs, at * 4usize);
+                    contact_radius = old_springs[at * 4usize + 3usize];
+                }
+            }
+            let contact_history = ContactHistory::<R> {
+                force: spring,
+                contact_radius,
+            };
+            let response = faded_contact::<R>(&faded, &normal, &approach, &contact_history, coefficients, dt);
+            if contacts < slots {
+                let at = first_slot + contacts as usize;
+                keys[at] = key;
+                store::<R>(springs, at * 4usize, &response.history.force);
+                springs[at * 4usize + 3usize] = response.history.contact_radius;
+            }
+            let push = normal.times(response.normal).plus(&response.tangential);
+            force = force.plus(&push);
+            torque = torque.plus(&arm.cross(&push));
+            weighted = weighted.plus(&point.times(C::wide(response.normal)));
+            pressing += C::wide(response.normal);
+            normal_power += response.normal_power;
+            tangential_power += response.tangential_power;
+            damping_power += response.damping_power;
+            wall_power += push.dot(&of_wall);
+            excess = larger::<R>(excess, overlap - overlap_limit * reach);
+            normal_energy += elastic_energy::<R>(&faded, coefficients);
+            tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
+            deepest = larger::<R>(deepest, overlap);
+            contacts += 1u32;
         }
-        let mut history = ContactHistory {
-            force: ZERO,
-            contact_radius: 0.0,
-        };
-        if known.get(old) == Some(&(v + 1)) {
-            history.force = load(histories, old * RECORD);
-            history.contact_radius = histories[old * RECORD + 3];
-        }
-        let response = faded_contact::<f64>(&faded, &normal, &approach, &history, coefficients, dt);
-        if let Some(key) = keys.get_mut(all.contacts as usize) {
-            let at = all.contacts as usize * RECORD;
-            *key = v + 1;
-            store(springs, at, &response.history.force);
-            springs[at + 3] = response.history.contact_radius;
-        }
-        let push = normal.times(response.normal).plus(&response.tangential);
-        all.force = all.force.plus(&push);
-        all.torque = all.torque.plus(&arm.cross(&push));
-        all.point = all.point.plus(&point.times(response.normal));
-        pressing += response.normal;
-        all.powers.normal_power += response.normal_power;
-        all.powers.tangential_power += response.tangential_power;
-        all.powers.damping_power += response.damping_power;
-        all.powers.wall_power += push.dot(&of_wall);
-        all.powers.excess = all.powers.excess.max(overlap - overlap_limit * rounding);
-        all.stored.normal += elastic_energy::<f64>(&faded, coefficients);
-        all.stored.tangential += faded_spring_energy::<f64>(&response.history.force, &faded, coefficients);
-        all.overlap = all.overlap.max(overlap);
-        all.contacts += 1;
     }
-    all.point = if pressing > 0.0 {
-        all.point.times(1.0 / pressing)
-    } else {
-        grain.center
-    };
-    all
+    for s in contacts..slots {
+        keys[first_slot + s as usize] = 0u32;
+    }
+    let mut point = grain.center.plus(&Vector3::<C>::zero());
+    if pressing > nothing {
+        point = weighted.times(C::new(1.0) / pressing);
+    }
+    ShapeWallLoad::<C, R> {
+        force,
+        torque,
+        powers: PowerSums::<R> {
+            normal_power,
+            tangential_power,
+            damping_power,
+            wall_power,
+            excess,
+            across: Vector3::<R>::zero(),
+        },
+        stored: Stored::<R> {
+            normal: normal_energy,
+            tangential: tangential_energy,
+        },
+        point,
+        overlap: deepest,
+        contacts,
+    }
 }

@@ -69,11 +69,11 @@ fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
     restored
 }
 
-fn numbers_at_wall(load: &ShapeWallLoad) -> LoadNumbers {
+fn numbers_at_wall(load: &ShapeWallLoad<f64, f64>) -> LoadNumbers {
     flat([&load.force, &load.torque, &load.point], &load.stored, load.overlap)
 }
 
-fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad {
+fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad<f64, f64> {
     let [force, torque, point] = vectors_of(record);
     ShapeWallLoad {
         force,

@@ -55,7 +55,7 @@ impl Populations {
             one_each(&mut records.power_sums),
         );
         type Data<'a> = (
-            Strided<'a, ShapeWallLoad>,
+            Strided<'a, ShapeWallLoad<f64, f64>>,
             Strided<'a, KeptContacts>,
             Strided<'a, KeptContacts>,
             Strided<'a, PowerSums<f64>>,
@@ -76,15 +76,22 @@ impl Populations {
                         center: load(&fields.position, i * RECORD),
                         velocity: load(&fields.velocity, i * RECORD),
                     };
+                    let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
                     let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                    *now = contacts_with_wall(
+                    let (of_pair, histories) = kept.of(k);
+                    old_keys[..of_pair.len()].copy_from_slice(of_pair);
+                    old_springs[..histories.len()].copy_from_slice(histories);
+                    *now = contacts_with_wall::<f64, f64>(
                         &grain,
                         &shapes.words,
                         &shapes.numbers,
                         elements,
                         e,
                         of_walls,
-                        kept.of(k),
+                        0,
+                        SLOTS as u32,
+                        &old_keys,
+                        &old_springs,
                         &mut keys,
                         &mut springs,
                         &coefficients(&materials.coefficients, row as usize),

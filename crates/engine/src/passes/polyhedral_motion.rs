@@ -6,12 +6,13 @@ use crate::populations::Populations;
 use crate::world::array;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_laws::motion::{inertia, kick, rotational_energy, velocity_ahead};
-use seixo_laws::rotation::{angular_momentum, angular_velocity, rotated_freely};
+use seixo_laws::motion::{inertia, rotational_energy, velocity_ahead};
+use seixo_laws::rotation::{angular_momentum, angular_velocity};
 use seixo_sweeps::bodies::{orientation_at, store_orientation, stored_orientation_at, torque_of};
 use seixo_sweeps::bonds::integrate_orientation;
 use seixo_sweeps::layout::{RECORD, load, recall, store};
 use seixo_sweeps::motion::MotionReport;
+use seixo_sweeps::shape_motion::rotated_shape;
 
 impl Populations {
     /// Whether there are polyhedral grains.
@@ -24,10 +25,10 @@ impl Populations {
         self.grains.fields.shape.get(i).is_some_and(|&shape| shape > 0)
     }
 
-    /// Why polyhedral grains cannot be on a GPU, if there are some.
+    /// Why a GPU that was not asked for is not taken, if there are polyhedral grains.
     pub(crate) fn why_polyhedra_on_host(&self) -> Option<String> {
         self.has_polyhedra()
-            .then(|| "polyhedral grains are not computed on a GPU yet".to_owned())
+            .then(|| "polyhedral grains are on a GPU only with --device gpu".to_owned())
     }
 
     /// Rotates all grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity.
@@ -76,17 +77,12 @@ impl Populations {
                     };
                     let before = stored_orientation_at::<f64>(orientation.items, at);
                     let push = load::<f64>(torque, i * RECORD);
-                    let turning = torque_of::<f64>(&recall::<f64>(spin.items, at), &push, &push, stepping.local_damping);
-                    let kept = recall::<f64>(momentum.items, 3 * k);
-                    let after = kick::<f64, f64>(&kept, &turning.rate, stepping.dt);
-                    let turns_with = after.plus(&kept.minus(&after).times(stepping.lag));
-                    let turned = rotated_freely::<f64>(&before, &turns_with, &moments, stepping.dt);
-                    let read = velocity_ahead::<f64>(&after, &turning.rate, stepping.reads_ahead);
-                    let middle = angular_velocity::<f64>(&before, &kept.plus(&after), &moments);
-                    store(momentum.items, 3 * k, &after);
-                    store_orientation(orientation.items, at, &turned);
-                    store(spin.items, at, &angular_velocity::<f64>(&turned, &read, &moments));
-                    reports.items[0].damping_work -= turning.brake.dot(&middle) * (0.5 * stepping.dt);
+                    let (kept, reads) = (recall::<f64>(momentum.items, 3 * k), recall::<f64>(spin.items, at));
+                    let turned = rotated_shape::<f64, f64>(&before, &kept, &reads, &push, &moments, stepping);
+                    store(momentum.items, 3 * k, &turned.momentum);
+                    store_orientation(orientation.items, at, &turned.orientation);
+                    store(spin.items, at, &turned.spin);
+                    reports.items[0].damping_work += turned.damping_work;
                 }
             });
     }

@@ -6,7 +6,7 @@ use seixo_sweeps::shape_walls::{NO_WALL_LOAD, ShapeWallLoad};
 /// The list of polyhedral grains near walls. The ids of a pair are that of the grain and the number of the element.
 #[derive(Default)]
 pub(crate) struct GrainsAtWalls {
-    pub records: PairRecords<ShapeWallLoad>,
+    pub records: PairRecords<ShapeWallLoad<f64, f64>>,
     /// Index of the grain and entry in the list of walls, of each pair.
     pub places: Vec<[u32; 2]>,
 }
@@ -20,7 +20,7 @@ impl GrainsAtWalls {
     }
 
     /// After contacts were computed between two steps: histories, and the loads of contacts that are not new, are those from `before`.
-    pub fn go_back(&mut self, before: PairRecords<ShapeWallLoad>) {
+    pub fn go_back(&mut self, before: PairRecords<ShapeWallLoad<f64, f64>>) {
         for (now, old) in self.records.loads.iter_mut().zip(&before.loads) {
             if old.contacts > 0 {
                 *now = *old;

@@ -20,6 +20,7 @@ mod joint_halo;
 mod neighbor_lists;
 mod observe;
 mod old_contacts;
+mod polyhedra;
 mod preview;
 mod restore;
 mod search_benchmark;
@@ -51,6 +52,7 @@ use diffusion::GpuDiffusion;
 use domain::DomainState;
 use gear::GpuGear;
 use old_contacts::OldContacts;
+use polyhedra::GpuShapes;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Word, Workspace};
 use seixo_laws::vector::Vector3Launch;
@@ -148,6 +150,8 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn download_state(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Contact histories of the touching pairs. Each pair is listed once, by the indices of its grains.
     fn contact_histories(&self) -> Result<PendingHistories, GpuError>;
+    /// Downloads the contact histories of polyhedral grains, if there are any, to the host's lists of them.
+    fn fetch_histories_of_shapes(&self, host: &mut Populations) -> Result<(), GpuError>;
     /// Sorts the grains, rebuilds their neighbor lists, and waits for completion.
     fn rebuild_lists(&mut self, host: &mut Populations) -> Result<(), GpuError>;
     /// The arrays of the grains in the memory of the GPU, once all that was queued is done.
@@ -301,6 +305,8 @@ pub(crate) struct GpuGrains<C, R> {
     geared: Option<GpuGear<C>>,
     /// Present with bonds or loads.
     holding: Option<GpuBonds<C, R>>,
+    /// Present with polyhedral grains.
+    shapes: Option<GpuShapes<C, R>>,
     /// Placeholder argument for runs without walls.
     no_rows: Buffer<u32>,
     /// Shared with fluids on the same GPU that wait for bodies.

@@ -192,6 +192,9 @@ impl LocalDomain {
     /// Finds a contact that became impossible, in the state that was downloaded.
     fn contact_error(&mut self, raised: u32) -> StepError {
         self.populations.rebuild_neighbor_lists();
+        if let Err(error) = self.populations.guard_polyhedra() {
+            return error;
+        }
         self.populations.wall_contacts();
         if raised & TOO_CONDUCTIVE != 0 {
             return self.populations.too_conductive();
@@ -334,6 +337,9 @@ impl LocalDomain {
             put_pairs(pair, [history, of_second], are_two, to);
         }
         self.populations.save_wall_histories(to);
+        if self.populations.grains_on_gpu() && self.populations.has_polyhedra() {
+            self.with_gpu_backend(|remote, host| remote.fetch_histories_of_shapes(host))?;
+        }
         self.populations.save_polyhedra(to);
         Ok(())
     }

@@ -27,6 +27,8 @@ pub mod muller;
 pub mod neighbor_lists;
 pub mod neighbor_marks;
 pub mod old_contacts;
+pub mod polyhedra;
+pub mod polyhedra_lists;
 pub mod row_order;
 pub mod servos;
 pub mod shifting;

@@ -280,7 +280,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Orientations, if there are any.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
-        self.holding.as_ref().and_then(GpuBonds::orientations)
+        let of_shapes = self.shapes.as_ref().map(|shapes| &shapes.orientation);
+        self.holding.as_ref().and_then(GpuBonds::orientations).or(of_shapes)
     }
 
     /// Forces and, with rotation, torques that single grains were given.

@@ -235,6 +235,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(orientations, order, n, RECORD, &self.reference);
             swap(orientations, &mut self.reference);
         }
+        if let Some(shapes) = &mut self.shapes {
+            gpu.gather(&shapes.marks, order, n, 1, &self.key);
+            swap(&mut shapes.marks, &mut self.key);
+            for column in shapes.records_to_sort() {
+                gpu.gather(column, order, n, RECORD, &self.reference);
+                swap(column, &mut self.reference);
+            }
+        }
         for column in self
             .holding
             .iter_mut()
@@ -327,7 +335,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Queues the writing of the pairs, which have this many entries, and of the histories of this many contacts of the old rows.
     fn fill_pairs(&mut self, host: &Populations, entries: usize, contacts: usize) -> Result<(), GpuError> {
-        let (n, gpu, numbers) = (self.n, &self.gpu, self.kind.numbers);
+        let (n, gpu, numbers, present) = (self.n, &self.gpu, self.kind.numbers, self.present_slots());
         // The next step overwrites the first two, and the others unless forces are known.
         let spare = SpareBuffers {
             buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
@@ -352,6 +360,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.rows.fill(gpu, &search, entries)?;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         self.drop_inside_bodies();
+        if let Some(shapes) = &mut self.shapes {
+            shapes.list_pairs(gpu, &self.rows, [&self.id, &self.order], n, present)?;
+        }
         if host.context.settings.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
         } else if self.kind.frictional && size_of::<R>() == size_of::<f32>() {

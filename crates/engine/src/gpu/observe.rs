@@ -1,6 +1,7 @@
 //! Download of the state and the ledger of a simulation on a GPU.
 
 use super::domain::StepPart;
+use super::polyhedra::GpuShapes;
 use super::{FinishedSteps, GpuBackend, GpuGrains, LaunchState, Number, PendingHistories, SharedWithFluids, raised, stepping};
 use crate::measure::NO_CONTACT;
 use crate::populations::Populations;
@@ -44,7 +45,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.send_loads(host, 1);
         self.place_walls(host);
         self.wall_forces(host, 0);
+        self.shape_wall_forces(host, 0);
         self.bond_forces(host, 0, true);
+        self.shape_pair_forces(host, 0);
         if self.contacts.is_some() {
             self.assemble_forces(host, 0)?;
         } else {
@@ -57,16 +60,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Moves the work of contacts since the last time from the GPU's ledger to the host's. The work of a step is that of the mean of the powers at
     /// its two ends. So the sum of all powers counts, except for half of the first and half of the last.
-    fn add_powers(&self, host: &mut Populations, [power, wall_power, contact_power, outside_power]: [&[C]; 4]) {
+    fn add_powers(
+        &self,
+        host: &mut Populations,
+        [power, wall_power, contact_power, outside_power, shape_power, shape_wall_power]: [&[C]; 6],
+    ) {
         let (mut grains, mut last_of_grains) = powers(power, self.n);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
-        let (walls, last_of_walls) = powers(wall_power, near_walls);
+        let (mut walls, mut last_of_walls) = powers(wall_power, near_walls);
         let (outside, last_outside) = powers(outside_power, self.n);
         let room = self.contacts.as_ref().map_or(0, |contacts| contacts.room);
         let (contacts, last_of_contacts) = powers(contact_power, room);
+        let (pairs, last_of_pairs) = powers(shape_power, self.shapes.as_ref().map_or(0, GpuShapes::listed));
         for k in 0..3 {
-            grains[k] += last_of_grains[k] + contacts[k];
-            last_of_grains[k] += last_of_contacts[k];
+            grains[k] += last_of_grains[k] + contacts[k] + pairs[k];
+            last_of_grains[k] += last_of_contacts[k] + last_of_pairs[k];
+        }
+        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls);
+        for k in 0..RECORD {
+            walls[k] += at_walls[k];
+            last_of_walls[k] += last_at_walls[k];
         }
         let power_sums = |grains: [f64; RECORD], walls: [f64; RECORD], outside: [f64; RECORD]| PowerSums {
             normal_power: grains[0] + walls[0],
@@ -108,6 +121,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if let Some(holding) = &self.holding {
             self.gpu.clear(&holding.power);
         }
+        if let Some(shapes) = &self.shapes {
+            self.gpu.clear(&shapes.power);
+            self.gpu.clear(&shapes.wall_power);
+        }
     }
 
     /// Adds half of the present power of prescribed motion to the ledger in place of half of its power at the last observation. All steps in between
@@ -137,6 +154,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Sums kinetic, rotational and gravity energy, and the energy in springs between grains, for each block \[J\].
     fn sum_energies(&self, host: &Populations, outside: bool) {
+        let (held, is_any_held) = self.moved_by_others();
         let (count, dim) = units(self.n);
         energies::launch::<R, C>(
             self.gpu.client(),
@@ -147,7 +165,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.rows.list.argument(),
             self.rows.history.argument(),
             self.material.argument(),
-            self.member().argument(),
+            held.argument(),
             self.table.argument(),
             self.position[self.now].records(),
             self.velocity[self.now].records(),
@@ -164,7 +182,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.kind.numbers,
             self.kind.sides,
             outside,
-            self.has_members(),
+            is_any_held,
         );
     }
 
@@ -182,6 +200,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.gpu.clear(&self.wall_energy);
             return;
         };
+        let (marks, shaped) = self.marks_of_shapes();
         let (count, dim) = units(self.n);
         wall_energies::launch::<R, C>(
             self.gpu.client(),
@@ -195,12 +214,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.wall_contacts.argument(),
             self.position[self.now].argument(),
             self.material.argument(),
+            marks.argument(),
             self.table.argument(),
             self.wall_energy.records(),
             self.n as u32,
             host.context.materials.count,
             self.kind.frictional,
             self.kind.is_extended,
+            shaped,
         );
     }
 }
@@ -297,17 +318,30 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
         let outside_power = self.holding.as_ref().map(|holding| &holding.power);
         let outside_power = outside_power.map(|buffer| copies.add(buffer, 0..buffer.len()));
+        let shape_powers = self.shapes.as_ref().map(|shapes| [&shapes.power, &shapes.wall_power]);
+        let shape_powers = shape_powers.map(|buffers| buffers.map(|buffer| copies.add(buffer, 0..buffer.len())));
         let fetched = self.ask_for_fields(&mut copies);
         let some_broke = copies.add(&self.flags, SOME_BROKE..SOME_BROKE + 1);
         let arrived = copies.wait()?;
         if is_new {
             let [contact_power, outside_power] =
                 [contact_power, outside_power].map(|ticket| ticket.map_or(Vec::new(), |ticket| arrived.take(ticket)));
+            let [shape_power, shape_wall_power] = match shape_powers {
+                Some(tickets) => tickets.map(|ticket| arrived.take(ticket)),
+                None => [Vec::new(), Vec::new()],
+            };
             // Prescribed motion is added separately, below.
             host.ledger.last_power_sums.wall_power -= host.bodies.power_of_prescribed_motion;
             self.add_powers(
                 host,
-                [&arrived.take(power), &arrived.take(wall_power), &contact_power, &outside_power],
+                [
+                    &arrived.take(power),
+                    &arrived.take(wall_power),
+                    &contact_power,
+                    &outside_power,
+                    &shape_power,
+                    &shape_wall_power,
+                ],
             );
             if arrived.take(some_broke)[0] != 0 {
                 self.fetch_breaks(host, host.context.steps)?;
@@ -316,6 +350,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
         host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
         host.ledger.on_gpu.elastic_bonds = host.energy_of_bonds();
         self.download_fields(host, &arrived, fetched)?;
+        self.fetch_shapes(host, false)?;
+        self.add_energies_of_shapes(host);
         if is_new {
             self.add_prescribed_work(host);
         }
@@ -329,7 +365,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     }
 
     fn takes_given_loads(&self) -> bool {
-        self.has_given_loads() && self.carriers.is_none() && self.geared.is_none()
+        self.has_given_loads() && self.carriers.is_none() && self.geared.is_none() && self.shapes.is_none()
     }
 
     fn send_given_loads(&self, host: &Populations) {
@@ -343,7 +379,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
     fn download_state(&self, host: &mut Populations) -> Result<(), GpuError> {
         let mut copies = self.gpu.copies();
         let fetched = self.ask_for_fields(&mut copies);
-        self.download_fields(host, &copies.wait()?, fetched)
+        self.download_fields(host, &copies.wait()?, fetched)?;
+        self.fetch_shapes(host, false)
+    }
+
+    fn fetch_histories_of_shapes(&self, host: &mut Populations) -> Result<(), GpuError> {
+        self.fetch_shapes(host, true)
     }
 
     fn contact_histories(&self) -> Result<PendingHistories, GpuError> {

@@ -90,15 +90,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let parity = ahead & 1;
         self.place_walls(host);
         self.wall_forces(host, parity);
+        self.shape_wall_forces(host, parity);
         self.diffuse(host, ahead, parity);
         let is_geared = self.geared.is_some();
         self.bond_forces(host, parity, is_geared);
+        self.shape_pair_forces(host, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         let touch = !self.forces_known && self.contacts.is_none();
         if !is_geared {
             let part = self.first_part(touch);
             self.forces_and_motion(host, ahead, parity, (touch, true, false), part);
+            self.move_polyhedra(host, ahead, parity);
         } else if touch {
             self.forces_and_motion(host, ahead, parity, (true, false, true), StepPart::Whole);
         }
@@ -143,7 +146,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn needs_host(&self, host: &Populations, raised: u32) -> bool {
         let fatal =
             if host.leaving() == LeavingPolicy::Error { LEFT_DOMAIN } else { 0 } | NOT_FINITE | TOO_FAST | TOO_DEEP | TOO_CONDUCTIVE;
-        raised & fatal != 0 || raised & LEFT_DOMAIN != 0 && self.carriers.is_some()
+        raised & fatal != 0 || raised & LEFT_DOMAIN != 0 && (self.carriers.is_some() || self.shapes.is_some())
     }
 
     /// Rebuilds the lists if the flags or the walls require it.
@@ -330,10 +333,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
             return;
         };
+        let (marks, shaped) = self.marks_of_shapes();
         let (count, dim) = units(near.near);
         // SAFETY: threads beyond the number of grains near walls do nothing, and these grains are indices below n. Rows come from the scan of their
         // lengths and end at `entries`, for which list, history and touches have room. Lists refer to elements, and elements to walls, both from the
-        // host's own tables. Records and fields have n records.
+        // host's own tables. Records and fields have n records, and marks of shapes n words if they are read.
         unsafe {
             walls::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -350,6 +354,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.velocity[self.now].argument(),
                 self.spin[self.now].argument(),
                 self.material.argument(),
+                marks.argument(),
                 self.table.argument(),
                 self.force.argument(),
                 self.torque.argument(),
@@ -362,6 +367,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 parity,
                 self.kind.frictional,
                 self.kind.is_extended,
+                shaped,
             );
         }
     }
@@ -381,6 +387,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         part: StepPart,
     ) {
         let to_add_up = self.bonds_to_add_up();
+        let (held, is_any_held) = self.moved_by_others();
         let plan = StepKernelConfig {
             kind: self.kind,
             touch,
@@ -394,11 +401,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 .walls
                 .as_ref()
                 .is_some_and(|near| near.entries > 0 || host.context.settings.decomposition_invariant),
-            outside: self.holding.is_some() && (to_add_up.is_none() || !advance),
+            outside: self.shapes.is_some() || self.holding.is_some() && (to_add_up.is_none() || !advance),
             bonded: to_add_up.is_some() && touch && advance,
             rotates: self.orientations().is_some(),
             // For the same reason this does not depend on whether there are ghost particles.
-            carries: self.has_members(),
+            carries: is_any_held,
             // For the same reason this does not depend on whether steps are in parts.
             parted: host.context.settings.decomposition_invariant,
         };
@@ -446,7 +453,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.rows.list.argument(),
                 self.rows.history.argument(),
                 self.material.argument(),
-                self.member().argument(),
+                held.argument(),
                 self.table_of_parts().argument(),
                 self.table.argument(),
                 self.walls.as_ref().map_or(no_walls, |near| &near.row).argument(),

@@ -8,6 +8,7 @@ use super::diffusion::GpuDiffusion;
 use super::domain::DomainState;
 use super::gear::GpuGear;
 use super::old_contacts::OldContacts;
+use super::polyhedra::GpuShapes;
 use super::step::BATCH;
 use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
@@ -233,6 +234,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             border: DomainState::new(&gpu, host, room)?,
             geared: GpuGear::new(&gpu, host, room)?,
             holding: GpuBonds::new(&gpu, host, room, cubes)?,
+            shapes: GpuShapes::new(&gpu, host, cubes)?,
             carriers: host.bodies.are_present.then(|| GpuBodies::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: Arc::new(gpu.zeros(FLAGS, "flags")?),
@@ -256,6 +258,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         (host.grains.rebuilds, host.context.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;
         remote.restore_histories(host)?;
+        remote.restore_shapes(host)?;
         remote.upload_wear(host)?;
         if let Some(cells) = remote.binned.as_ref().map(BinnedGrains::cells) {
             remote.bin_grains(host, cells)?;

@@ -95,6 +95,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         } else {
             gpu.clear(&near.history);
         }
+        self.carry_shape_walls(&near)?;
         self.walls = Some(near);
         Ok(())
     }

@@ -21,9 +21,11 @@ impl Populations {
         }
     }
 
-    /// Whether these flags only mean that grains left a world with bodies, which are removed as a whole.
+    /// Whether these flags only mean that grains left a world with bodies, which are removed as a whole, or with polyhedral grains. The host removes
+    /// both.
     pub(crate) fn loses_grains_and_bodies(&self, raised: u32) -> bool {
-        let removes = self.bodies.are_present && self.leaving() == LeavingPolicy::Delete;
+        let has_any = self.bodies.are_present || self.has_polyhedra();
+        let removes = has_any && self.leaving() == LeavingPolicy::Delete;
         removes && raised & !(SKIN_EXCEEDED | LEFT_DOMAIN) == 0
     }
 

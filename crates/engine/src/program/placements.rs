@@ -110,8 +110,8 @@ static LIMITS: &[PlacementLimit] = &[
     PlacementLimit {
         what: "polyhedral grains",
         passes: (None, &["contacts of polyhedra", "rotation of polyhedra"]),
-        not_on: &[CpuDomains, Gpu, GpuDomains, CpuAndGpu, CpuAndGpuDomains],
-        why: "their contacts and their histories are kept on the cores of one machine so far",
+        not_on: &[CpuDomains, GpuDomains, CpuAndGpu, CpuAndGpuDomains],
+        why: "the histories of their contacts do not go from domain to domain yet, and they do not go with fluids",
         when: Populations::has_polyhedra,
     },
     PlacementLimit {

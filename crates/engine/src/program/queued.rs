@@ -167,7 +167,7 @@ const fn exchange(exchange: Exchange, does: &'static [&'static str]) -> QueuedWo
     }
 }
 
-/// The passes of a cell whose lengths are controlled, and those of polyhedral grains, are in no launch: the table of placements refuses both on a GPU.
+/// The passes of a cell whose lengths are controlled are in no launch: the table of placements refuses it on a GPU.
 #[rustfmt::skip]
 static GRAINS: &[QueuedWork] = &[
     grains(GrainLaunch::ForcesAndMotion, &[

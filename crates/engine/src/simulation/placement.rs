@@ -120,9 +120,9 @@ impl Simulation {
         if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
             return Err(WorldError::Cell(format!("{why}; use --device cpu")));
         }
-        if populations.has_polyhedra() {
+        if populations.has_polyhedra() && populations.context.settings.decomposition_invariant {
             return Err(WorldError::WithPolyhedra {
-                what: "a GPU",
+                what: "decomposition_invariant on a GPU",
                 remedy: "use --device cpu",
             });
         }

@@ -121,12 +121,12 @@ fn check_columns(world: &World) -> Result<(), WorldError> {
 fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
-    let is_on_gpu = matches!(settings.device, DeviceChoice::Gpu(_) | DeviceChoice::Heterogeneous(_));
+    let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
     let polyhedral = (0..world.grains.shape.len()).filter(|&k| world.grains.shape[k] > 0);
     let centers: Vec<Vec3> = polyhedral.map(|k| world.grains.position[k]).collect();
     let domain = world.domain.as_ref();
     [
-        (is_on_gpu, "a GPU", "use --device cpu"),
+        (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
         (settings.domains > 1, "several domains", "leave --domains out"),
         (
             has_bodies,

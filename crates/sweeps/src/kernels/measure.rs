@@ -141,7 +141,8 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     }
 }
 
-/// Energies stored in the wall contacts of the grains of every block \[J\]: in normal and in tangential springs.
+/// Energies stored in the wall contacts of the grains of every block \[J\]: in normal and in tangential springs. If some grains are `shaped`, only those
+/// with the mark [`FREE`] in `shape` count.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn wall_energies<R: Real, C: Coordinate<R>>(
@@ -153,20 +154,29 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
     wall_contacts: &[C],
     position: &[C],
     material: &[u32],
+    shape: &[u32],
     table: &[R],
     energy: &mut [Record<C>],
     n: u32,
     materials: u32,
     #[comptime] frictional: bool,
     #[comptime] is_extended: bool,
+    #[comptime] shaped: bool,
 ) {
     let i = ABSOLUTE_POS;
     let mut held = Record::<C>::new(C::new(0.0));
     if i < n as usize {
+        let first = row[i] as usize;
+        let mut end = row[i + 1usize] as usize;
+        if shaped {
+            if shape[i] != FREE {
+                end = first;
+            }
+        }
         let stored = stored_in_walls_of::<C, R>(
             i,
-            row[i] as usize,
-            row[i + 1usize] as usize,
+            first,
+            end,
             list,
             elements,
             records,

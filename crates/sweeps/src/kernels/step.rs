@@ -325,14 +325,14 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
 
 /// Squared stride up to which a grain surely has not used up its skin after this step \[m²\]. Negative if a grain strode farther in an earlier step.
 #[cube]
-fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_square: R) -> R {
+pub(super) fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_square: R) -> R {
     let strode = flags[level as usize + LONG_STRIDES];
     select(strode == 0u32, stride_square, R::new(-1.0))
 }
 
 /// Sets the words of all levels whose stride is shorter than that of a grain. Threads that write at the same time write the same value.
 #[cube]
-fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {
+pub(super) fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {
     let mut square = widest_square;
     #[unroll]
     for level in 0..16usize {
@@ -467,7 +467,8 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     }
 }
 
-/// Wall forces on the n grains near walls, whose indices are in `grains`. They overwrite the force and torque of these grains.
+/// Wall forces on the n grains near walls, whose indices are in `grains`. They overwrite the force and torque of these grains. If some are `shaped`,
+/// `shape` has the mark [`FREE`] for spheres; the others get no force here, see [`super::polyhedra::shape_walls()`].
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn walls<R: Real, C: Coordinate<R>>(
@@ -482,6 +483,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     velocity: &[R],
     spin: &[R],
     material: &[u32],
+    shape: &[u32],
     table: &[R],
     force: &mut [R],
     torque: &mut [R],
@@ -494,6 +496,7 @@ pub fn walls<R: Real, C: Coordinate<R>>(
     parity: u32,
     #[comptime] frictional: bool,
     #[comptime] is_extended: bool,
+    #[comptime] shaped: bool,
 ) {
     let k = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -501,7 +504,12 @@ pub fn walls<R: Real, C: Coordinate<R>>(
         if k < n as usize {
             let i = grains[k] as usize;
             let first = row[i] as usize;
-            let end = row[i + 1usize] as usize;
+            let mut end = row[i + 1usize] as usize;
+            if shaped {
+                if shape[i] != FREE {
+                    end = first;
+                }
+            }
             #[unroll]
             for c in 0..4usize {
                 force[i * 4usize + c] = R::new(0.0);

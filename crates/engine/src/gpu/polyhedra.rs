@@ -1,0 +1,305 @@
+//! Polyhedral grains on the GPU: their shapes, poses and contacts, and the launches of a step.
+//!
+//! The state of a pair is in slots that exist twice. A step reads one set and writes the other, with the same index as positions. So nothing in a step
+//! depends on the order in which threads run.
+
+mod lists;
+mod observed;
+
+use super::{GpuGrains, Number, numbers, room_for_cubes, sides, stepping};
+use crate::polyhedra::SLOTS;
+use crate::populations::Populations;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_pairs, shape_walls};
+use seixo_sweeps::layout::RECORD;
+
+/// What buffers of contacts are called in errors.
+const CONTACTS: &str = "contacts of polyhedral grains";
+
+/// Contact histories in slots, of which each pair has [`SLOTS`].
+struct Slots<R> {
+    keys: Buffer<u32>,
+    springs: Buffer<R>,
+}
+
+/// The list of pairs with a polyhedral grain, see [`seixo_sweeps::kernels::polyhedra_lists`].
+struct PairTable<R> {
+    /// Index of the first pair of each grain that is the first of its pairs, and indices of both grains of each pair. With the loads of the pairs they
+    /// exist twice: before and after a rebuild.
+    first: [Buffer<u32>; 2],
+    pairs: [Buffer<u32>; 2],
+    loads: [Buffer<R>; 2],
+    /// Which of both is present.
+    now: usize,
+    /// Number of pairs.
+    count: usize,
+    /// Ends of pairs by grain.
+    end_first: Buffer<u32>,
+    ends: Buffer<u32>,
+    slots: [Slots<R>; 2],
+}
+
+/// Loads and contact histories of the entries in the rows of walls; those of spheres are not used.
+struct WallTable<C, R> {
+    loads: [Buffer<C>; 2],
+    now: usize,
+    slots: [Slots<R>; 2],
+}
+
+/// Polyhedral grains, see [`crate::polyhedra::Polyhedra`].
+pub(super) struct GpuShapes<C, R> {
+    /// The table of shapes.
+    words: Buffer<u32>,
+    numbers: Buffer<C>,
+    /// Shape of each grain; [`FREE`] for a sphere.
+    pub marks: Buffer<u32>,
+    pub orientation: Buffer<C>,
+    /// Angular momenta in space at half steps \[kg m²/s\]; not used for spheres.
+    pub momentum: Buffer<C>,
+    pairs: PairTable<R>,
+    at_walls: WallTable<C, R>,
+    /// Counts of pairs and of ends.
+    counts: [Buffer<u32>; 2],
+    workspace: Workspace,
+    /// Powers of pairs, and of grains at walls: sums of the blocks.
+    pub power: Buffer<C>,
+    pub wall_power: Buffer<C>,
+}
+
+impl<R: Number> Slots<R> {
+    fn new(gpu: &Gpu) -> Result<Slots<R>, GpuError> {
+        Ok(Slots {
+            keys: gpu.buffer(RECORD, CONTACTS)?,
+            springs: gpu.buffer(RECORD, CONTACTS)?,
+        })
+    }
+}
+
+impl<R: Number> PairTable<R> {
+    /// An empty list of n grains.
+    fn new(gpu: &Gpu, n: usize) -> Result<PairTable<R>, GpuError> {
+        Ok(PairTable {
+            first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
+            pairs: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
+            loads: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
+            now: 0,
+            count: 0,
+            end_first: gpu.zeros(n + 1, CONTACTS)?,
+            ends: gpu.buffer(RECORD, CONTACTS)?,
+            slots: [Slots::new(gpu)?, Slots::new(gpu)?],
+        })
+    }
+}
+
+impl<C: Number, R: Number> GpuShapes<C, R> {
+    /// Polyhedral grains of the host in its order, without contacts, with room for this many blocks. `None` if all grains are spheres.
+    pub fn new(gpu: &Gpu, host: &Populations, cubes: usize) -> Result<Option<GpuShapes<C, R>>, GpuError> {
+        let Some(polyhedra) = host.polyhedra.as_deref() else {
+            return Ok(None);
+        };
+        let fields = &host.grains.fields;
+        let n = fields.len();
+        let marks: Vec<u32> = fields.shape.iter().map(|&shape| if shape > 0 { shape } else { FREE }).collect();
+        let momentum = fields.angular_momentum.chunks_exact(3);
+        let momentum = numbers::<C>(momentum.flat_map(|vector| [vector[0], vector[1], vector[2], 0.0]));
+        Ok(Some(GpuShapes {
+            words: gpu.upload(&polyhedra.shapes.words, "shapes")?,
+            numbers: gpu.upload(&numbers::<C>(polyhedra.shapes.numbers.iter().copied()), "shapes")?,
+            marks: gpu.upload(&marks, "shapes of grains")?,
+            orientation: gpu.upload(&numbers::<C>(fields.orientation.iter().copied()), "orientations")?,
+            momentum: gpu.upload(&momentum, "angular momenta")?,
+            pairs: PairTable::new(gpu, n)?,
+            at_walls: WallTable {
+                loads: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
+                now: 0,
+                slots: [Slots::new(gpu)?, Slots::new(gpu)?],
+            },
+            counts: [gpu.buffer(n, CONTACTS)?, gpu.buffer(n, CONTACTS)?],
+            workspace: Workspace::new(gpu)?,
+            power: gpu.zeros(2 * RECORD * room_for_cubes(1), "the ledger")?,
+            wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+        }))
+    }
+
+    /// Number of pairs.
+    pub fn listed(&self) -> usize {
+        self.pairs.count
+    }
+
+    /// Orientations and angular momenta, which are sorted with the grains.
+    pub fn records_to_sort(&mut self) -> [&mut Buffer<C>; 2] {
+        [&mut self.orientation, &mut self.momentum]
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Index of the slots with the present histories. Forces that are known were computed already, and their histories are in the set for the next step.
+    pub(super) fn present_slots(&self) -> usize {
+        self.now ^ usize::from(self.forces_known)
+    }
+
+    /// Marks of grains that the kernel of grains does not move, all but [`FREE`], and whether there are some.
+    pub(super) fn moved_by_others(&self) -> (&Buffer<u32>, bool) {
+        match &self.shapes {
+            Some(shapes) => (&shapes.marks, true),
+            None => (self.member(), self.has_members()),
+        }
+    }
+
+    /// Marks of polyhedral grains, or a placeholder, and whether there are some.
+    pub(super) fn marks_of_shapes(&self) -> (&Buffer<u32>, bool) {
+        match &self.shapes {
+            Some(shapes) => (&shapes.marks, true),
+            None => (&self.group, false),
+        }
+    }
+
+    /// Computes the forces between polyhedral grains and walls, after those of spheres.
+    pub(super) fn shape_wall_forces(&self, host: &Populations, parity: u32) {
+        let Some(shapes) = self.shapes.as_ref().filter(|_| !self.forces_known) else {
+            return;
+        };
+        let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
+            return;
+        };
+        let at_walls = &shapes.at_walls;
+        let [from, to] = [self.now, self.now ^ 1].map(|set| &at_walls.slots[set]);
+        let (count, dim) = units(near.near);
+        shape_walls::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            near.grains.argument(),
+            near.row.argument(),
+            near.list.argument(),
+            near.elements.argument(),
+            near.records.argument(),
+            shapes.marks.argument(),
+            shapes.words.argument(),
+            shapes.numbers.argument(),
+            self.position[self.now].records(),
+            self.velocity[self.now].records(),
+            self.spin[self.now].records(),
+            shapes.orientation.records(),
+            self.material.argument(),
+            self.table.argument(),
+            from.keys.argument(),
+            from.springs.argument(),
+            to.keys.argument(),
+            to.springs.argument(),
+            at_walls.loads[at_walls.now].records(),
+            near.wall_contacts.argument(),
+            self.force.argument(),
+            self.torque.argument(),
+            self.flags.argument(),
+            shapes.wall_power.records(),
+            R::of(host.context.stepping.dt),
+            R::of(host.context.settings.overlap_limit),
+            SLOTS as u32,
+            near.near as u32,
+            host.context.materials.count,
+            parity,
+        );
+    }
+
+    /// Computes the forces of pairs with a polyhedral grain, and adds them to those of walls and loads.
+    pub(super) fn shape_pair_forces(&self, host: &Populations, parity: u32) {
+        let Some(shapes) = self.shapes.as_ref().filter(|_| !self.forces_known) else {
+            return;
+        };
+        let list = &shapes.pairs;
+        let loads = &list.loads[list.now];
+        if list.count > 0 {
+            let [from, to] = [self.now, self.now ^ 1].map(|set| &list.slots[set]);
+            let (count, dim) = units(list.count);
+            shape_pairs::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                list.pairs[list.now].argument(),
+                shapes.marks.argument(),
+                shapes.words.argument(),
+                shapes.numbers.argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                shapes.orientation.records(),
+                self.material.argument(),
+                self.table.argument(),
+                from.keys.argument(),
+                from.springs.argument(),
+                to.keys.argument(),
+                to.springs.argument(),
+                loads.records(),
+                self.flags.argument(),
+                shapes.power.records(),
+                sides::<C, R>(&host.context.stepping.sides),
+                R::of(host.context.stepping.dt),
+                R::of(host.context.settings.overlap_limit),
+                SLOTS as u32,
+                list.count as u32,
+                host.context.materials.count,
+                parity,
+                self.kind.sides,
+            );
+        }
+        let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
+        let (count, dim) = units(self.n);
+        add_up_shape_pairs::launch::<R>(
+            self.gpu.client(),
+            count,
+            dim,
+            list.end_first.argument(),
+            list.ends.argument(),
+            loads.records(),
+            near_walls.map_or(&self.no_rows, |near| &near.row).argument(),
+            self.force.records(),
+            self.torque.records(),
+            self.flags.argument(),
+            self.n as u32,
+            parity,
+            self.holding.is_some(),
+            near_walls.is_some(),
+        );
+    }
+
+    /// Moves polyhedral grains, after the spheres.
+    pub(super) fn move_polyhedra(&self, host: &Populations, ahead: u32, parity: u32) {
+        let Some(shapes) = &self.shapes else { return };
+        let (now, next) = (self.now, self.now ^ 1);
+        let strides = self.stride_bounds(host, ahead);
+        let (count, dim) = units(self.n);
+        move_shapes::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            shapes.marks.argument(),
+            shapes.words.argument(),
+            shapes.numbers.argument(),
+            self.position[now].records(),
+            self.velocity[now].records(),
+            self.spin[now].records(),
+            self.half_velocity.records(),
+            self.half_spin.records(),
+            self.force.records(),
+            self.torque.records(),
+            self.reference.records(),
+            self.position[next].records(),
+            self.velocity[next].records(),
+            self.spin[next].records(),
+            shapes.orientation.records(),
+            shapes.momentum.records(),
+            self.flags.argument(),
+            self.power.records(),
+            stepping::<C, R>(&host.context.stepping),
+            R::of(strides.widest_square),
+            R::of(strides.square),
+            strides.level,
+            self.n as u32,
+            parity,
+            host.context.stepping.local_damping > 0.0,
+        );
+    }
+}

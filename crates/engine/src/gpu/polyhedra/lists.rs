@@ -1,0 +1,161 @@
+//! Lists of polyhedral grains at a rebuild of the neighbor lists: their pairs leave the rows of neighbors, and keep their contact histories.
+
+use super::super::neighbor_lists::make_room;
+use super::super::{GpuGrains, Number, Rows, WallRows, room_for_cubes};
+use super::{CONTACTS, GpuShapes, Slots};
+use crate::polyhedra::SLOTS;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::polyhedra_lists::{
+    PAIR_LOAD, WALL_LOAD, carry_shape_pairs, carry_shape_walls, count_shape_pairs, drop_shape_pairs, list_shape_ends, list_shape_pairs,
+};
+use seixo_sweeps::layout::RECORD;
+
+impl<R: Number> Slots<R> {
+    /// Makes sure that there is room for the slots of this many pairs. If there was not, the contents are lost.
+    fn make_room(&mut self, gpu: &Gpu, pairs: usize) -> Result<(), GpuError> {
+        make_room(gpu, &mut self.keys, SLOTS * pairs, CONTACTS)?;
+        make_room(gpu, &mut self.springs, RECORD * SLOTS * pairs, CONTACTS)
+    }
+}
+
+impl<C: Number, R: Number> GpuShapes<C, R> {
+    /// Moves the pairs with a polyhedral grain from the new rows of n grains to the list of pairs, with the histories of their contacts, which go to the
+    /// `present` slots. `order` has the old index of each grain. Waits for the number of pairs.
+    pub(in crate::gpu) fn list_pairs(
+        &mut self,
+        gpu: &Gpu,
+        rows: &Rows<R>,
+        [id, order]: [&Buffer<u32>; 2],
+        n: usize,
+        present: usize,
+    ) -> Result<(), GpuError> {
+        let list = &mut self.pairs;
+        let (before, now) = (list.now, list.now ^ 1);
+        let rows = [&rows.tile_first, &rows.count, &rows.list];
+        let (count, dim) = units(n);
+        count_shape_pairs::launch(
+            gpu.client(),
+            count.clone(),
+            dim,
+            rows[0].argument(),
+            rows[1].argument(),
+            rows[2].argument(),
+            id.argument(),
+            self.marks.argument(),
+            self.counts[0].argument(),
+            self.counts[1].argument(),
+            n as u32,
+        );
+        self.workspace.exclusive_scan(gpu, &self.counts[0], n, &list.first[now])?;
+        self.workspace.exclusive_scan(gpu, &self.counts[1], n, &list.end_first)?;
+        let mut copies = gpu.copies();
+        let totals = [&list.first[now], &list.end_first].map(|first| copies.add(first, n..n + 1));
+        let arrived = copies.wait()?;
+        let [pairs, ends] = totals.map(|total| arrived.take(total)[0] as usize);
+        make_room(gpu, &mut list.pairs[now], 2 * pairs, CONTACTS)?;
+        make_room(gpu, &mut list.ends, ends, CONTACTS)?;
+        make_room(gpu, &mut list.loads[now], RECORD * PAIR_LOAD * pairs, CONTACTS)?;
+        list_shape_pairs::launch(
+            gpu.client(),
+            count.clone(),
+            dim,
+            rows[0].argument(),
+            rows[1].argument(),
+            rows[2].argument(),
+            id.argument(),
+            self.marks.argument(),
+            list.first[now].argument(),
+            list.pairs[now].argument(),
+            n as u32,
+        );
+        list_shape_ends::launch(
+            gpu.client(),
+            count.clone(),
+            dim,
+            rows[0].argument(),
+            rows[1].argument(),
+            rows[2].argument(),
+            id.argument(),
+            self.marks.argument(),
+            list.first[now].argument(),
+            list.pairs[now].argument(),
+            list.end_first.argument(),
+            list.ends.argument(),
+            n as u32,
+        );
+        drop_shape_pairs::launch(
+            gpu.client(),
+            count,
+            dim,
+            rows[0].argument(),
+            rows[1].argument(),
+            rows[2].argument(),
+            self.marks.argument(),
+            n as u32,
+        );
+        list.slots[present].make_room(gpu, pairs)?;
+        if pairs > 0 {
+            let (old, new) = (&list.slots[present ^ 1], &list.slots[present]);
+            let (count, dim) = units(pairs);
+            carry_shape_pairs::launch::<R>(
+                gpu.client(),
+                count,
+                dim,
+                list.pairs[now].argument(),
+                order.argument(),
+                list.first[before].argument(),
+                list.pairs[before].argument(),
+                list.loads[before].records(),
+                old.keys.argument(),
+                old.springs.argument(),
+                list.loads[now].records(),
+                new.keys.argument(),
+                new.springs.argument(),
+                SLOTS as u32,
+                pairs as u32,
+            );
+        }
+        list.slots[present ^ 1].make_room(gpu, pairs)?;
+        (list.now, list.count) = (now, pairs);
+        gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(pairs), "the ledger")
+    }
+}
+
+impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Gives the new rows of walls the loads and contact histories of polyhedral grains.
+    pub(in crate::gpu) fn carry_shape_walls(&mut self, near: &WallRows<C, R>) -> Result<(), GpuError> {
+        let present = self.present_slots();
+        let (gpu, n, entries) = (&self.gpu, self.n, near.entries);
+        let Some(shapes) = &mut self.shapes else { return Ok(()) };
+        let at_walls = &mut shapes.at_walls;
+        let (before, now) = (at_walls.now, at_walls.now ^ 1);
+        make_room(gpu, &mut at_walls.loads[now], RECORD * WALL_LOAD * entries, CONTACTS)?;
+        at_walls.slots[present].make_room(gpu, entries)?;
+        if entries > 0 {
+            let (old, new) = (&at_walls.slots[present ^ 1], &at_walls.slots[present]);
+            let (count, dim) = units(n);
+            carry_shape_walls::launch::<R, C>(
+                gpu.client(),
+                count,
+                dim,
+                near.row.argument(),
+                near.list.argument(),
+                self.order.argument(),
+                near.old_row.argument(),
+                near.old_list.argument(),
+                at_walls.loads[before].records(),
+                old.keys.argument(),
+                old.springs.argument(),
+                at_walls.loads[now].records(),
+                new.keys.argument(),
+                new.springs.argument(),
+                SLOTS as u32,
+                n as u32,
+            );
+        }
+        at_walls.slots[present ^ 1].make_room(gpu, entries)?;
+        at_walls.now = now;
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! Lists of pairs with a polyhedral grain, from rows of neighbors, and histories that outlast a rebuild.
+//!
+//! A pair is in the list of its first grain, that with the lower id. All are in the order of ids, as on a CPU: pairs of a first grain by the id of the
+//! second, and the ends of the pairs of a grain by the id of the partner. So sums have an order that does not depend on the cells.
+
+use crate::bodies::FREE;
+use crate::entries::{PLACE, TILE, first_entry};
+use crate::layout::Record;
+use cubecl::prelude::*;
+use seixo_laws::Real;
+
+/// Records of a pair: force on the first grain and number of contacts, torque on the first and energy of normal springs, torque on the second and energy
+/// of tangential springs, direction and excess of the overlap.
+pub const PAIR_LOAD: usize = 4;
+
+/// Records of a grain at a wall element: force and number of contacts, torque and energy of normal springs, point and energy of tangential springs,
+/// overlap and padding.
+pub const WALL_LOAD: usize = 4;
+
+/// The end of a pair that is not in the list: its first grain is so far away that rounding left it out of one of both rows.
+pub const NO_END: u32 = u32::MAX;
+
+/// Whether one of two grains with these shapes is polyhedral; spheres have the mark [`FREE`].
+#[cube]
+fn has_shape(one: u32, other: u32) -> bool {
+    one != FREE || other != FREE
+}
+
+/// Counts the pairs of which each of n grains is the first, and all its pairs, of those with a polyhedral grain.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn count_shape_pairs(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    id: &[u32],
+    shape: &[u32],
+    pairs: &mut [u32],
+    ends: &mut [u32],
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let first = first_entry(i, tile_first);
+        let own = id[i];
+        let mark = shape[i];
+        let mut firsts = 0u32;
+        let mut all = 0u32;
+        for s in 0..count[i] {
+            let j = (list[first + s as usize * TILE] & PLACE) as usize;
+            if has_shape(mark, shape[j]) {
+                all += 1u32;
+                if own < id[j] {
+                    firsts += 1u32;
+                }
+            }
+        }
+        pairs[i] = firsts;
+        ends[i] = all;
+    }
+}
+
+/// Writes the pairs of which each of n grains is the first, from pair `pair_first` of the grain on: the indices of both grains.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn list_shape_pairs(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    id: &[u32],
+    shape: &[u32],
+    pair_first: &[u32],
+    pairs: &mut [u32],
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let first = first_entry(i, tile_first);
+        let own = id[i];
+        let mark = shape[i];
+        let start = pair_first[i] as usize;
+        let mut placed = 0u32;
+        for s in 0..count[i] {
+            let j = list[first + s as usize * TILE] & PLACE;
+            let other = id[j as usize];
+            if has_shape(mark, shape[j as usize]) && own < other {
+                let mut place = placed;
+                let mut goes_on = placed > 0u32;
+                while goes_on {
+                    let at = (start + place as usize) * 2usize;
+                    let before = pairs[at - 1usize];
+                    goes_on = id[before as usize] > other;
+                    if goes_on {
+                        pairs[at + 1usize] = before;
+                        place -= 1u32;
+                        goes_on = place > 0u32;
+                    }
+                }
+                pairs[(start + place as usize) * 2usize + 1usize] = j;
+                pairs[(start + placed as usize) * 2usize] = i as u32;
+                placed += 1u32;
+            }
+        }
+    }
+}
+
+/// The pair of these grains; [`NO_END`] if it is not listed.
+#[cube]
+fn pair_of(first: usize, second: u32, pair_first: &[u32], pairs: &[u32]) -> u32 {
+    let mut found = NO_END.runtime();
+    for p in pair_first[first]..pair_first[first + 1usize] {
+        if pairs[p as usize * 2usize + 1usize] == second {
+            found = p;
+        }
+    }
+    found
+}
+
+/// Writes the ends of the pairs of each of n grains, from end `end_first` of the grain on: twice the index of the pair, plus one for its second grain.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn list_shape_ends(
+    tile_first: &[u32],
+    count: &[u32],
+    list: &[u32],
+    id: &[u32],
+    shape: &[u32],
+    pair_first: &[u32],
+    pairs: &[u32],
+    end_first: &[u32],
+    ends: &mut [u32],
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let first = first_entry(i, tile_first);
+        let own = id[i];
+        let mark = shape[i];
+        let start = end_first[i] as usize;
+        let mut placed = 0u32;
+        for s in 0..count[i] {
+            let j = (list[first + s as usize * TILE] & PLACE) as usize;
+            let other = id[j];
+            if has_shape(mark, shape[j]) && other < own {
+                let pair = pair_of(j, i as u32, pair_first, pairs);
+                if pair != NO_END {
+                    let mut place = placed;
+                    let mut goes_on = placed > 0u32;
+                    while goes_on {
+                        let before = ends[start + place as usize - 1usize];
+                        let partner = pairs[(before >> 1u32) as usize * 2usize];
+                        goes_on = id[partner as usize] > other;
+                        if goes_on {
+                            ends[start + place as usize] = before;
+                            place -= 1u32;
+                            goes_on = place > 0u32;
+                        }
+                    }
+                    ends[start + place as usize] = pair * 2u32 + 1u32;
+                    placed += 1u32;
+                }
+            }
+        }
+        let mut at = start + placed as usize;
+        for p in pair_first[i]..pair_first[i + 1usize] {
+            ends[at] = p * 2u32;
+            at += 1usize;
+        }
+        for rest in at..end_first[i + 1usize] as usize {
+            ends[rest] = NO_END;
+        }
+    }
+}
+
+/// Removes the pairs with a polyhedral grain from the rows of n grains.
+#[cube(launch)]
+pub fn drop_shape_pairs(tile_first: &[u32], count: &mut [u32], list: &mut [u32], shape: &[u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let first = first_entry(i, tile_first);
+        let mark = shape[i];
+        let mut kept = 0u32;
+        for s in 0..count[i] {
+            let word = list[first + s as usize * TILE];
+            if !has_shape(mark, shape[(word & PLACE) as usize]) {
+                list[first + kept as usize * TILE] = word;
+                kept += 1u32;
+            }
+        }
+        count[i] = kept;
+    }
+}
+
+/// Copies a contact history from an old slot to a new one.
+#[cube]
+fn copy_slot<R: Real>(from: usize, to: usize, old_keys: &[u32], old_springs: &[R], keys: &mut [u32], springs: &mut [R]) {
+    keys[to] = old_keys[from];
+    #[unroll]
+    for c in 0..4usize {
+        springs[to * 4usize + c] = old_springs[from * 4usize + c];
+    }
+}
+
+/// Copies loads and contact histories of n new pairs from those of the old list. A new pair has no contacts. `old_of` has the old index of each grain.
+/// A pair has `slots` slots.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_shape_pairs<R: Real>(
+    pairs: &[u32],
+    old_of: &[u32],
+    old_first: &[u32],
+    old_pairs: &[u32],
+    old_loads: &[Record<R>],
+    old_keys: &[u32],
+    old_springs: &[R],
+    loads: &mut [Record<R>],
+    keys: &mut [u32],
+    springs: &mut [R],
+    slots: u32,
+    n: u32,
+) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let first = old_of[pairs[k * 2usize] as usize] as usize;
+        let second = old_of[pairs[k * 2usize + 1usize] as usize];
+        let old = pair_of(first, second, old_first, old_pairs);
+        if old == NO_END {
+            let nothing = Record::<R>::new(R::new(0.0));
+            let mut last = Record::<R>::new(R::new(0.0));
+            last.insert(3usize, R::new(-1.0));
+            #[unroll]
+            for r in 0..3usize {
+                loads[k * PAIR_LOAD + r] = nothing;
+            }
+            loads[k * PAIR_LOAD + 3usize] = last;
+            for s in 0..slots {
+                keys[k * slots as usize + s as usize] = 0u32;
+            }
+        } else {
+            #[unroll]
+            for r in 0..4usize {
+                loads[k * PAIR_LOAD + r] = old_loads[old as usize * PAIR_LOAD + r];
+            }
+            for s in 0..slots {
+                let from = (old * slots + s) as usize;
+                copy_slot::<R>(from, k * slots as usize + s as usize, old_keys, old_springs, keys, springs);
+            }
+        }
+    }
+}
+
+/// As [`carry_shape_pairs()`], for the wall elements near each of n grains. Entries of spheres have no contacts.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn carry_shape_walls<R: Real, C: Real>(
+    row: &[u32],
+    list: &[u32],
+    old_of: &[u32],
+    old_row: &[u32],
+    old_list: &[u32],
+    old_loads: &[Record<C>],
+    old_keys: &[u32],
+    old_springs: &[R],
+    loads: &mut [Record<C>],
+    keys: &mut [u32],
+    springs: &mut [R],
+    slots: u32,
+    n: u32,
+) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let old = old_of[i] as usize;
+        for k in row[i]..row[i + 1usize] {
+            let mut found = NO_END.runtime();
+            for q in old_row[old]..old_row[old + 1usize] {
+                if old_list[q as usize] == list[k as usize] {
+                    found = q;
+                }
+            }
+            let at = k as usize;
+            let nothing = Record::<C>::new(C::new(0.0));
+            if found == NO_END {
+                #[unroll]
+                for r in 0..4usize {
+                    loads[at * WALL_LOAD + r] = nothing;
+                }
+                for s in 0..slots {
+                    keys[at * slots as usize + s as usize] = 0u32;
+                }
+            } else {
+                #[unroll]
+                for r in 0..4usize {
+                    loads[at * WALL_LOAD + r] = old_loads[found as usize * WALL_LOAD + r];
+                }
+                for s in 0..slots {
+                    let from = (found * slots + s) as usize;
+                    copy_slot::<R>(from, at * slots as usize + s as usize, old_keys, old_springs, keys, springs);
+                }
+            }
+        }
+    }
+}

@@ -111,6 +111,7 @@ mod on_a_gpu;
 mod open_boundaries;
 mod periodic;
 mod polyhedra;
+mod polyhedra_on_a_gpu;
 mod prescribed_motion;
 mod repeated_steps;
 mod same_bits;

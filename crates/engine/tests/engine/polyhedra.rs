@@ -15,7 +15,7 @@ fn size(v: Vec3) -> f64 {
     apart(v, [0.0; 3])
 }
 
-fn rough() -> Interaction {
+pub fn rough() -> Interaction {
     Interaction {
         tangential: TangentialLaw::Mindlin,
         restitution: 0.6,
@@ -25,12 +25,12 @@ fn rough() -> Interaction {
 }
 
 /// A cube whose outer edge is five times the half edge of its core.
-fn cube() -> PolyhedralShape {
+pub fn cube() -> PolyhedralShape {
     block("cube", [0.4; 3], 0.1)
 }
 
 /// Scale of such a cube with an outer edge of one meter: 0.4 √3 + 0.1 \[m\].
-const OF_UNIT_CUBE: f64 = 0.792_820_323_027_550_9;
+pub const OF_UNIT_CUBE: f64 = 0.792_820_323_027_550_9;
 
 #[test]
 fn a_free_box_keeps_angular_momentum_and_energy() {
@@ -157,7 +157,7 @@ fn a_shape_that_is_a_ball_moves_as_a_sphere() {
 const STEPS: u64 = 3000;
 
 /// Cubes, rods and spheres that fly to one place.
-fn swarm() -> World {
+pub fn swarm() -> World {
     let mut world = world(vec![cube(), capsule("rod", 0.7, 0.3)], rough());
     for k in 0..36u32 {
         let [x, y, z] = [k % 3, k / 3 % 3, k / 9].map(|index| 0.0565 * (f64::from(index) - 1.2));
@@ -298,8 +298,8 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
     type Spoil = fn(&mut World, &mut Settings);
     let spoiled: [(Spoil, &str); 9] = [
         (
-            |_, settings| settings.device = DeviceChoice::Gpu(None),
-            "a GPU yet; use --device cpu",
+            |_, settings| settings.device = DeviceChoice::Heterogeneous(None),
+            "at the same time yet; use --device cpu or --device gpu",
         ),
         (|_, settings| settings.domains = 2, "several domains yet"),
         (

@@ -1,0 +1,196 @@
+//! Polyhedral grains on a GPU: tests against physics, and against the CPU.
+
+use crate::alike::assert_same;
+use crate::corners::{about, floor, put, turned, world};
+use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Interaction, Precision, Settings, Vec3, World};
+
+fn distance(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
+
+fn with_step(time_step: f64, settings: Settings) -> Settings {
+    Settings {
+        time_step: Some(time_step),
+        ..settings
+    }
+}
+
+/// A cube that falls on a plane with a corner first, and one that lies on it.
+fn on_a_plane() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(floor());
+    let tilted = about([0.6, 0.8, 0.0], 0.7);
+    turned(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.775], tilted, [0.0, 0.0, -1.0]);
+    put(&mut world, 0, OF_UNIT_CUBE, [3.0, 0.0, 0.4999], [0.1, 0.0, 0.0]);
+    world
+}
+
+/// The swarm on the CPU when many of its grains touch.
+fn touching() -> Simulation {
+    let mut simulation = Simulation::new(swarm(), on_cpu()).expect("the world is sound");
+    simulation.advance(3000).expect("sound steps");
+    simulation
+}
+
+#[test]
+fn two_cubes_face_on_give_their_energy_back_on_a_gpu() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.5005], [0.0, 0.0, -0.2]);
+    put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.05, -0.5005], [0.0, 0.0, 0.3]);
+    let settings = with_step(2e-4, on_gpu(Precision::F64));
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let (before, energy) = (simulation.momentum(), simulation.ledger().kinetic);
+    let mut most = 0.0f64;
+    let mut has_touched = false;
+    for _ in 0..400 {
+        simulation.advance(25).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        most = most.max(simulation.ledger().elastic_normal);
+        let touches = simulation.contacts() > 0;
+        if has_touched && !touches {
+            break;
+        }
+        has_touched |= touches;
+    }
+    let (after, ledger) = (simulation.momentum(), simulation.ledger());
+    assert!(
+        has_touched && simulation.contacts() == 0 && most > 0.2 * energy,
+        "{most} J of {energy} J"
+    );
+    let moving = ledger.kinetic + ledger.rotational;
+    assert!((moving / energy - 1.0).abs() < 1e-3, "{energy} J became {moving} J");
+    assert!(ledger.residual.abs() < 1e-3 * energy, "{ledger:?}");
+    let scale = simulation.snapshot().mass[0] * 0.3;
+    assert!(distance(before.linear, after.linear) < 1e-11 * scale, "{before:?} {after:?}");
+    assert!(distance(before.angular, after.angular) < 1e-11 * scale, "{before:?} {after:?}");
+    assert!(simulation.snapshot().velocity[0][2] > 0.0);
+}
+
+#[test]
+fn cubes_on_a_plane_do_the_same_on_cpu_and_gpu() {
+    let after = |settings: Settings| {
+        let mut simulation = Simulation::new(on_a_plane(), with_step(1e-4, settings)).expect("the world is sound");
+        simulation.advance(400).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    assert!(cpu.contacts() > 0 && cpu.ledger().elastic_normal > 0.0, "{:?}", cpu.ledger());
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-8, "{found:e}");
+    assert_eq!(cpu.contacts(), gpu.contacts());
+    assert_same_ledger(&cpu, &gpu, "cubes on a plane");
+    for (a, b) in cpu.polyhedra().iter().zip(gpu.polyhedra()) {
+        assert_eq!((a.id, a.shape), (b.id, b.shape));
+        let turn: f64 = (0..4).map(|k| (a.orientation[k] - b.orientation[k]).abs()).sum();
+        assert!(turn < 1e-9, "{a:?} {b:?}");
+    }
+    // The wall knows the force on it.
+    let [of_cpu, of_gpu] = [&cpu, &gpu].map(|simulation| simulation.walls()[0].force);
+    assert!(
+        distance(of_cpu, of_gpu) < 1e-6 * distance(of_cpu, [0.0; 3]),
+        "{of_cpu:?} {of_gpu:?}"
+    );
+}
+
+#[test]
+fn one_step_from_the_same_contacts_gives_the_same_forces() {
+    let state = touching().save().expect("a sound state");
+    let one_step = |settings: Settings| {
+        let mut simulation = Simulation::restore(swarm(), settings, &state).expect("the state fits");
+        simulation.step().expect("a sound step");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let expected = one_step(on_cpu());
+    assert!(expected.contacts() > 5, "{} contacts", expected.contacts());
+    for (precision, bar) in [(Precision::F64, 1e-9), (Precision::Mixed, 1e-3)] {
+        let simulation = one_step(on_gpu(precision));
+        let found = apart(&expected.snapshot(), &simulation.snapshot());
+        println!("{precision:?}: {found:.1e}");
+        assert!(found < bar, "{precision:?}: {found:e}");
+        assert_eq!(simulation.contacts(), expected.contacts());
+    }
+}
+
+/// A state that a GPU saved, and simulations that go on from it with and without a break: the same bits.
+#[track_caller]
+fn assert_resumes(world: &World, settings: &Settings, start: &mut Simulation, steps: u64) {
+    let state = start.save().expect("a sound state");
+    let mut whole = Simulation::restore(world.clone(), settings.clone(), &state).expect("the state fits");
+    whole.advance(steps).expect("sound steps");
+    let saved = whole.save().expect("a sound state");
+    let mut resumed = Simulation::restore(world.clone(), settings.clone(), &saved).expect("the state fits");
+    assert_eq!(resumed.polyhedra(), whole.polyhedra());
+    for simulation in [&mut whole, &mut resumed] {
+        simulation.advance(2 * steps).expect("sound steps");
+    }
+    assert_same(&mut whole, &mut resumed, "a resumed run");
+    // And back on the CPU.
+    let cpu = Settings {
+        time_step: settings.time_step,
+        ..on_cpu()
+    };
+    let mut back = Simulation::restore(world.clone(), cpu, &saved).expect("the state fits");
+    let ids = |simulation: &Simulation| simulation.polyhedra().iter().map(|grain| grain.id).collect::<Vec<u32>>();
+    assert_eq!(ids(&back), ids(&whole));
+    back.advance(steps).expect("sound steps");
+}
+
+#[test]
+fn a_swarm_that_is_resumed_on_a_gpu_keeps_its_bits() {
+    assert_resumes(&swarm(), &on_gpu(Precision::Mixed), &mut touching(), 100);
+}
+
+#[test]
+fn cubes_on_a_plane_that_are_resumed_on_a_gpu_keep_their_bits() {
+    let settings = with_step(1e-4, on_gpu(Precision::F64));
+    let mut start = Simulation::new(on_a_plane(), settings.clone()).expect("the world is sound");
+    start.advance(200).expect("sound steps");
+    assert_resumes(&on_a_plane(), &settings, &mut start, 100);
+}
+
+#[test]
+fn friction_and_damping_on_a_gpu_close_the_ledger() {
+    let state = touching().save().expect("a sound state");
+    let mut simulation = Simulation::restore(swarm(), on_gpu(Precision::F64), &state).expect("the state fits");
+    let (before, momentum) = (simulation.ledger(), simulation.momentum());
+    simulation.advance(400).expect("sound steps");
+    simulation.observe().expect("a sound state");
+    let (after, now) = (simulation.ledger(), simulation.momentum());
+    let energy = before.kinetic + before.rotational;
+    assert!(after.normal_damping > before.normal_damping, "{before:?} {after:?}");
+    assert!((after.residual - before.residual).abs() < 5e-3 * energy, "{before:?} {after:?}");
+    let scale: f64 = simulation.snapshot().mass.iter().sum::<f64>() * 0.2;
+    assert!(distance(momentum.linear, now.linear) < 1e-11 * scale, "{momentum:?} {now:?}");
+    assert!(distance(momentum.angular, now.angular) < 1e-11 * scale, "{momentum:?} {now:?}");
+}
+
+#[test]
+fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.501], [0.0, 0.0, -20.0]);
+    put(&mut world, 0, OF_UNIT_CUBE, [0.1, 0.05, -0.501], [0.0, 0.0, 20.0]);
+    let settings = with_step(5e-5, on_gpu(Precision::F64));
+    let mut simulation = Simulation::new(world, settings).expect("the world is sound");
+    let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
+    assert!(stopped.contains("overlaps grain"), "{stopped}");
+}
+
+#[test]
+fn decomposition_invariant_polyhedra_on_a_gpu_are_refused() {
+    let settings = Settings {
+        decomposition_invariant: true,
+        ..on_gpu(Precision::F64)
+    };
+    let refused = Simulation::new(on_a_plane(), settings).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        refused.contains("decomposition_invariant on a GPU yet; use --device cpu"),
+        "{refused}"
+    );
+}

@@ -26,8 +26,8 @@ struct Slots<R> {
 
 /// The list of pairs with a polyhedral grain, see [`seixo_sweeps::kernels::polyhedra_lists`].
 struct PairTable<R> {
-    /// Index of the first pair of each grain that is the first of its pairs, and indices of both grains of each pair. With the loads of the pairs they
-    /// exist twice: before and after a rebuild.
+    /// Index of the first pair in which each grain is the first, and indices of both grains of each pair. With the loads of the pairs they exist twice:
+    /// before and after a rebuild.
     first: [Buffer<u32>; 2],
     pairs: [Buffer<u32>; 2],
     loads: [Buffer<R>; 2],

@@ -90,7 +90,7 @@ fn cubes_on_a_plane_do_the_same_on_cpu_and_gpu() {
         let turn: f64 = (0..4).map(|k| (a.orientation[k] - b.orientation[k]).abs()).sum();
         assert!(turn < 1e-9, "{a:?} {b:?}");
     }
-    // The wall knows the force on it.
+    // The force on the wall.
     let [of_cpu, of_gpu] = [&cpu, &gpu].map(|simulation| simulation.walls()[0].force);
     assert!(
         distance(of_cpu, of_gpu) < 1e-6 * distance(of_cpu, [0.0; 3]),

@@ -21,9 +21,11 @@ mod simplified;
 mod solids;
 mod surface;
 mod swept;
+mod union;
 
-pub use shape::GrainShape;
+pub use shape::{GrainShape, grain_shape_of_parts};
 pub use surface::ShapeSurface;
+pub use union::solid_of_parts;
 
 use crate::solid::{Solid, solid_of_mesh};
 use glam::DVec3;

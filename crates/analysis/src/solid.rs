@@ -69,7 +69,7 @@ fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
     let edge = (high - low).truncate().max_element() / LINES as f64;
     let counts = ((high - low).truncate() / edge).ceil();
     // About the middle of the box: nothing large cancels.
-    let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
+    let mut sums = LineSums::new(edge);
     let mut cuts: Vec<(f64, f64)> = Vec::new();
     for row in 0..counts.y as usize {
         let y = (row as f64 + 0.5 - 0.5 * counts.y) * edge;
@@ -85,32 +85,65 @@ fn by_lines(spheres: &[(DVec3, f64)]) -> Solid {
                 let half = (square - (at.x - x).powi(2)).max(0.0).sqrt();
                 (half > 0.0).then_some((at.z - half, at.z + half))
             }));
-            cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            let mut end = f64::NEG_INFINITY;
-            for &(from, to) in &cuts {
-                let from = from.max(end);
-                if to <= from {
-                    continue;
-                }
-                end = to;
-                let length = to - from;
-                let z = 0.5 * (from + to);
-                let at = DVec3::new(x, y, z);
-                volume += length;
-                first += at * length;
-                second += outer(at, at) * length;
-                // What a piece of a line is wide and long itself.
-                let own = DVec3::new(edge * edge, edge * edge, length * length) / 12.0;
-                second += DMat3::from_diagonal(own) * length;
-            }
+            sums.add([x, y], &mut cuts);
         }
     }
-    let center = first / volume;
-    let about_center = (second - outer(center, center) * volume) * (edge * edge);
-    Solid {
-        volume: volume * edge * edge,
-        center: middle + center,
-        inertia: moment_of(&about_center),
+    sums.solid(middle)
+}
+
+/// Integrals over a solid, along lines parallel to z.
+pub(crate) struct LineSums {
+    /// Distance of neighboring lines.
+    edge: f64,
+    volume: f64,
+    first: DVec3,
+    second: DMat3,
+}
+
+impl LineSums {
+    /// No line yet.
+    pub fn new(edge: f64) -> LineSums {
+        LineSums {
+            edge,
+            volume: 0.0,
+            first: DVec3::ZERO,
+            second: DMat3::ZERO,
+        }
+    }
+
+    /// Adds the union of these pieces of the line at x and y, from their starts to their ends. Sorts them.
+    pub fn add(&mut self, [x, y]: [f64; 2], cuts: &mut [(f64, f64)]) {
+        let edge = self.edge;
+        cuts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut end = f64::NEG_INFINITY;
+        for &(from, to) in cuts.iter() {
+            let from = from.max(end);
+            if to <= from {
+                continue;
+            }
+            end = to;
+            let length = to - from;
+            let z = 0.5 * (from + to);
+            let at = DVec3::new(x, y, z);
+            self.volume += length;
+            self.first += at * length;
+            self.second += outer(at, at) * length;
+            // What a piece of a line is wide and long itself.
+            let own = DVec3::new(edge * edge, edge * edge, length * length) / 12.0;
+            self.second += DMat3::from_diagonal(own) * length;
+        }
+    }
+
+    /// The solid, whose lines are relative to this point.
+    pub fn solid(&self, middle: DVec3) -> Solid {
+        let (volume, square) = (self.volume, self.edge * self.edge);
+        let center = self.first / volume;
+        let about_center = (self.second - outer(center, center) * volume) * square;
+        Solid {
+            volume: volume * square,
+            center: middle + center,
+            inertia: moment_of(&about_center),
+        }
     }
 }
 

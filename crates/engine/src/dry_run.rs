@@ -11,7 +11,7 @@ use crate::group_constraints::ConstraintContext;
 use crate::insertion::check_places;
 use crate::refusal::WorldError;
 use crate::walls::is_moving;
-use crate::world::{Bonded, Grains, Load, Wall, World};
+use crate::world::{Bonded, Grains, Load, Wall, World, check_walls_around};
 use std::collections::HashMap;
 
 /// A planned change.
@@ -217,9 +217,10 @@ impl<'a> DryRun<'a> {
 
     fn check_insertion(&self, grains: &Grains) -> Result<(), WorldError> {
         let world = self.world;
-        check_newcomers(grains, world.domain.as_ref(), &world.scalars())?;
+        check_newcomers(grains, world.shapes.len(), world.domain.as_ref(), &world.scalars())?;
         let walls = world.walls.iter().zip(&self.walls);
         let standing: Vec<Wall> = walls.filter(|(_, is)| **is == [true; 2]).map(|(wall, _)| wall.clone()).collect();
+        check_walls_around(&standing, grains)?;
         check_places(standing, grains)
     }
 

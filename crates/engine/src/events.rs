@@ -8,7 +8,7 @@ use crate::assemble::{check_grains, check_scalars};
 use crate::guard::StepError;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
-use crate::world::{AxisControl, Domain, Grains, Load, Vec3, WallMotion};
+use crate::world::{AxisControl, Domain, Grains, Load, Vec3, WallMotion, check_shapes};
 
 /// A change of walls, inlets, gravity, loads, prescribed motion or the control of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,19 +69,14 @@ pub(crate) enum OverlapCheck {
 }
 
 /// Rejects grains that can never be added: with bodies, invalid values, without one of these scalars, or with another one.
-pub(crate) fn check_newcomers(grains: &Grains, domain: Option<&Domain>, scalars: &[GrainScalar]) -> Result<(), WorldError> {
+pub(crate) fn check_newcomers(grains: &Grains, shapes: usize, domain: Option<&Domain>, scalars: &[GrainScalar]) -> Result<(), WorldError> {
     if !grains.bodies.is_empty() {
         return Err(WorldError::WithBodies {
             what: "inlets and groups that are added later",
             remedy: "let bodies be there from the start",
         });
     }
-    if grains.shape.iter().any(|&shape| shape > 0) {
-        return Err(WorldError::WithPolyhedra {
-            what: "inlets and groups that are added later",
-            remedy: "let polyhedral grains be there from the start",
-        });
-    }
+    check_shapes(grains, shapes)?;
     check_grains(grains, domain)?;
     let foreign = grains.scalars.carried().find(|(scalar, _)| !scalars.contains(scalar));
     if let (Some((scalar, values)), Some(&id)) = (foreign, grains.id.first()) {

@@ -33,18 +33,24 @@ pub(crate) struct Polyhedra {
 pub(crate) struct ShapeTable {
     pub words: Vec<u32>,
     pub numbers: Vec<f64>,
+    /// Number of shapes after the sphere.
+    count: usize,
 }
 
 impl Polyhedra {
-    /// Those of a world, without pairs yet; `None` if all its grains are spheres.
+    /// Those of a world, without pairs yet; `None` if it has no shapes, so that all its grains are spheres.
     pub fn of(world: &World) -> Option<Box<Polyhedra>> {
-        let has_corners = world.grains.shape.iter().any(|&shape| shape > 0);
-        has_corners.then(|| {
+        (!world.shapes.is_empty()).then(|| {
             Box::new(Polyhedra {
                 shapes: ShapeTable::of(&world.shapes),
                 ..Polyhedra::default()
             })
         })
+    }
+
+    /// Number of shapes of the world.
+    pub fn shapes(&self) -> usize {
+        self.shapes.count
     }
 
     /// Principal moments of inertia of a grain of this mass \[kg\] and scale \[m\], in kg m²; `None` for a sphere.
@@ -83,7 +89,7 @@ impl Polyhedra {
 struct Laid {
     loops: Vec<u32>,
     face_ends: Vec<u32>,
-    parts: [PartEnds; 1],
+    parts: Vec<PartEnds>,
 }
 
 impl Laid {
@@ -95,11 +101,7 @@ impl Laid {
         Laid {
             loops: shape.faces.concat(),
             face_ends: ends.collect(),
-            parts: [PartEnds {
-                vertices: shape.vertices.len() as u32,
-                edges: shape.edges.len() as u32,
-                faces: shape.faces.len() as u32,
-            }],
+            parts: shape.part_ends(),
         }
     }
 }
@@ -125,7 +127,10 @@ impl ShapeTable {
                 parts: &laid.parts,
             })
             .collect();
-        let mut table = ShapeTable::default();
+        let mut table = ShapeTable {
+            count: shapes.len(),
+            ..ShapeTable::default()
+        };
         lay_out(&geometries, |word| table.words.push(word), |number| table.numbers.push(number));
         table
     }
@@ -149,7 +154,7 @@ mod tests {
             moments: [0.03, 0.2, 0.2],
             vertices: vec![[-0.75, 0.0, 0.0], [0.75, 0.0, 0.0]],
             edges: vec![[0, 1]],
-            faces: Vec::new(),
+            ..PolyhedralShape::default()
         };
         let polyhedra = Polyhedra {
             shapes: ShapeTable::of(&[rod]),

@@ -234,7 +234,9 @@ fn damping_ratio_of_rates(interaction: &Interaction, effective_mass: f64, stiffn
 /// `None` if no shape is below one.
 fn ease_of_shapes(world: &World) -> Option<(f64, &str)> {
     let grains = &world.grains;
-    let used = (0..grains.shape.len()).filter_map(|k| grains.shape_of(k, &world.shapes));
+    let present = (0..grains.shape.len()).filter_map(|k| grains.shape_of(k, &world.shapes));
+    let coming = world.later.grains.iter().filter_map(|kind| world.shapes.get(kind.shape? as usize));
+    let used = present.chain(coming);
     let eases = used.map(|shape| (shape.lightness() / shape.most_corners() as f64, shape.name.as_str()));
     let least = eases.min_by(|(a, _), (b, _)| a.total_cmp(b));
     least.filter(|&(ease, _)| ease < 1.0)

@@ -52,7 +52,7 @@ pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
 pub(crate) use lightest_sphere::{LightestSphere, lightest_spheres};
 pub use open_boundary::{FluidInlet, FluidOutlet, OutletForm};
 pub use polyhedral_grain::PolyhedralGrain;
-pub(crate) use polyhedral_grain::check_polyhedra;
+pub(crate) use polyhedral_grain::{check_polyhedra, check_shapes, check_walls_around};
 pub use principal::principal;
 pub use saved::SavedGrains;
 pub(crate) use saved::{SavedBond, SavedContact, SavedForces, SavedHistory, SavedWallContact};
@@ -60,6 +60,7 @@ pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};
 pub use seixo_laws::motion::Scheme;
+pub use seixo_sweeps::shapes::PartEnds;
 pub use shape::PolyhedralShape;
 pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_sphere};
 use std::collections::BTreeMap;
@@ -453,6 +454,8 @@ pub struct ExpectedGrains {
     pub radius: [f64; 2],
     /// Smallest mass over radius \[kg/m\] of grains whose mass is given; `None` for grains of the density of their material.
     pub mass_per_radius: Option<f64>,
+    /// Index into [`World::shapes`]; `None` for spheres.
+    pub shape: Option<u32>,
     /// Largest speed at which they enter \[m/s\].
     pub speed: f64,
     /// Largest coordinate at which they enter \[m\].

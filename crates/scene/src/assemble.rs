@@ -111,7 +111,12 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
     let interactions = interactions(&mut file.interaction, &materials, &mut findings);
     let domain = domain(&mut file.world, &mut findings);
     let mut taken = start::taken(&mut file, &materials, &mut findings);
-    let (grains, outlines, shapes) = grains::gather(&mut file, taken.as_ref(), &materials, domain.as_ref(), &mut findings);
+    let grains::Gathered {
+        grains,
+        outlines,
+        shapes,
+        through_inlets,
+    } = grains::gather(&mut file, taken.as_ref(), &materials, domain.as_ref(), &mut findings);
     let (walls, ranges) = all_walls(&mut file, &materials, &mut findings);
     let mut world = World {
         gravity: si(&file.world.gravity),
@@ -162,7 +167,7 @@ pub(crate) fn assemble(mut file: SceneFile, source: Source, mut findings: CheckS
         plan.fluid_outlets = fluids.outlets.iter().map(|outlet| outlet.name.clone()).collect();
     }
     fluid::body_boundary::melting(&file, &world, &outlines, &mut plan.stages, &mut findings);
-    plan.inlets = inlet::inlets(&mut file, &materials, &world, &plan.absent, &mut findings);
+    plan.inlets = inlet::inlets(&mut file, &materials, &world, (&plan.absent, &through_inlets), &mut findings);
     solids::refuse_inlets(&solids, &plan.inlets, &mut findings);
     world.later.grains = plan.inlets.iter().map(Inlet::expected).collect();
     stage::announce(&mut world, &plan, &mut findings);

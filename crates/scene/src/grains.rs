@@ -8,7 +8,7 @@ use crate::{
     interactions::Materials,
     joint,
     outline::Outlines,
-    polyhedra::polyhedra,
+    polyhedra::{PolyhedronOfInlet, polyhedra},
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
@@ -73,23 +73,36 @@ struct Unnumbered<'a> {
 /// A rigid body of another run, with its spheres and their material.
 type GivenBody = (Body, Vec<Sphere>, u32);
 
-/// The grains of all sections in alphabetical order, the meshes of bodies, and the shapes of polyhedral grains. Ids from files are kept; other grains get
-/// the free ids, counted from 0.
+/// What the sections of grains give.
+pub(crate) struct Gathered {
+    /// The grains of all sections in alphabetical order. Ids from files are kept; other grains get the free ids, counted from 0.
+    pub grains: Grains,
+    /// Meshes of bodies.
+    pub outlines: Outlines,
+    /// Shapes of polyhedral grains.
+    pub shapes: Vec<PolyhedralShape>,
+    /// Polyhedra that come through inlets, by the names of their sections.
+    pub through_inlets: BTreeMap<String, PolyhedronOfInlet>,
+}
+
+/// The grains that are there at the start, and the shapes of those that come later.
 pub(crate) fn gather(
     file: &mut SceneFile,
     taken: Option<&Taken>,
     materials: &Materials,
     domain: Option<&Domain>,
     findings: &mut CheckState,
-) -> (Grains, Outlines, Vec<PolyhedralShape>) {
+) -> Gathered {
     let (shapes, ball) = (shape::shapes(file, findings), Shape::ball());
     let polyhedra = polyhedra(file, findings);
     let densities: Vec<f64> = file.material.values().map(|section| section.density.si).collect();
     let known: Vec<String> = file.shape.keys().cloned().collect();
+    let of_polyhedra = file.shape.iter().filter(|(_, section)| section.is_polyhedron());
+    let of_polyhedra: BTreeSet<String> = of_polyhedra.map(|(name, _)| name.clone()).collect();
     let seed = file.run.seed.0;
     let gravity = si(&file.world.gravity);
     let across = file.fluid.values().find_map(|section| section.plane).map(|plane| plane.0.across());
-    let (mut sections, mut so_far) = (Vec::new(), Vec::new());
+    let (mut sections, mut so_far, mut through_inlet) = (Vec::new(), Vec::new(), Vec::new());
     let frozen = frozen_sections(file);
     let of_sections: Vec<StartScalars> = file.grains.values().map(GrainsSection::scalars).collect();
     for (group, (name, section)) in file.grains.iter_mut().enumerate() {
@@ -107,6 +120,7 @@ pub(crate) fn gather(
                 loose: Vec::new(),
                 bodies: Vec::new(),
             });
+            through_inlet.push(false);
             continue;
         }
         if let Some(taken) = taken.filter(|_| !section.has_source()) {
@@ -130,6 +144,7 @@ pub(crate) fn gather(
                 loose,
                 bodies,
             });
+            through_inlet.push(false);
             continue;
         }
         let shape = section.shape.clone();
@@ -145,7 +160,11 @@ pub(crate) fn gather(
             let of_clump = shapes.get(name).map(|shape| shape.drawn);
             of_clump.or_else(|| of_polyhedron(name)).unwrap_or(1.0)
         });
-        let found = motion.and_then(|motion| Ok((motion, loose(name, section, drawn, &around, materials, findings)?)));
+        let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
+        let found = motion.and_then(|motion| {
+            refuse_clumps_of_inlet(section, is_polyhedron)?;
+            Ok((motion, loose(name, section, drawn, &around, materials, findings)?))
+        });
         let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
             let complaint = complaint.within(&format!("grains.{name}"));
             findings.add(&format!("grains.{name}.{key}"), complaint);
@@ -161,6 +180,7 @@ pub(crate) fn gather(
             loose,
             bodies: Vec::new(),
         });
+        through_inlet.push(section.inlet.is_some());
     }
     let mut claimed: BTreeMap<u32, &str> = BTreeMap::new();
     for Unnumbered { name, loose, bodies, .. } in &sections {
@@ -187,6 +207,7 @@ pub(crate) fn gather(
     };
     let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
     let (mut grains, mut outlines, mut used) = (Grains::default(), Outlines::default(), Vec::<PolyhedralShape>::new());
+    let mut through_inlets = BTreeMap::new();
     drop(so_far);
     // Columns that double their room as they grow would take twice the memory.
     grains.reserve(sections.iter().map(|section| section.loose.len()).sum());
@@ -240,6 +261,13 @@ pub(crate) fn gather(
                 .unwrap_or(used.len());
             if index == used.len() {
                 used.push(polyhedron.shape.clone());
+            }
+            if through_inlet[group] {
+                let coming = PolyhedronOfInlet {
+                    index: index as u32,
+                    drawn: polyhedron.clone(),
+                };
+                through_inlets.insert((*name).to_owned(), coming);
             }
             for one in loose {
                 let Some(id) = free.next() else { break };
@@ -346,7 +374,25 @@ pub(crate) fn gather(
             grains.scalars.extend_to(grains.len(), scalars, &carried);
         }
     }
-    (grains, outlines, used)
+    Gathered {
+        grains,
+        outlines,
+        shapes: used,
+        through_inlets,
+    }
+}
+
+/// Refuses an inlet of clumps.
+fn refuse_clumps_of_inlet(section: &GrainsSection, is_polyhedron: bool) -> Result<(), At> {
+    if section.shape.is_none() || section.inlet.is_none() || is_polyhedron {
+        return Ok(());
+    }
+    Err((
+        "inlet",
+        UnlocatedDiagnostic::new("clumps do not come through inlets yet")
+            .limit("`file`, `fill` or `at`; or a shape with kind = \"polyhedron\"")
+            .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
+    ))
 }
 
 /// Free grains and rigid bodies of another run that belong to this group.
@@ -425,14 +471,6 @@ fn loose(
         return Err((
             "orientation",
             UnlocatedDiagnostic::new("`orientation` is for clumps").remedy("add shape = \"…\", or remove it"),
-        ));
-    }
-    if section.shape.is_some() && section.inlet.is_some() {
-        return Err((
-            "inlet",
-            UnlocatedDiagnostic::new("clumps do not come through inlets yet")
-                .limit("`file`, `fill` or `at`")
-                .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
         ));
     }
     if let Some(key) = section.key_to_fluids().filter(|_| section.inlet.is_some()) {

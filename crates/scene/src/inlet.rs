@@ -6,15 +6,17 @@ use crate::{
     fill::{si, sizes},
     grains::fnv1a,
     interactions::Materials,
+    polyhedra::PolyhedronOfInlet,
     quantity::{Length, Mass, NotNegative, Positive, Quantity, Time, Velocity},
     rate::Rate,
     schema::{BoxShape, CylinderRegion, Direction, Radius, SceneFile, SphereRegion, Vector},
+    shape::{self, Placement},
     stage::StageItem,
     vocabulary::{LARGEST_WHOLE, WholeNumber},
     volume::Volume,
     walls::unit,
 };
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use schemars::JsonSchema;
@@ -23,6 +25,7 @@ use seixo_engine::state::{GrainScalar, StartScalars};
 use seixo_engine::world::{Domain, ExpectedGrains, Grains, Vec3, Wall, World};
 use seixo_engine::{Simulation, WorldError, free_of_walls};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
 /// Depth of an inlet through a surface, in largest radii.
@@ -37,6 +40,8 @@ const EASY_FRACTION: f64 = 0.25;
 const MAX_WAITING: f64 = 0.6;
 /// Random numbers reserved for an event: two to this power, in words.
 const WORDS_OF_EVENT: u32 = 32;
+/// Volume of a sphere over its cubed radius \[-\].
+const SPHERE: f64 = 4.0 / 3.0 * PI;
 /// Spheres that test an inlet for walls.
 const SAMPLES: usize = 512;
 
@@ -147,6 +152,10 @@ pub struct Inlet {
     scalars: StartScalars,
     volume: Volume,
     radii: RadiusDistribution,
+    /// What its grains are; `None` for spheres.
+    polyhedron: Option<PolyhedronOfInlet>,
+    /// Orientation of its polyhedra relative to the axes of their shape; at random if left out.
+    turn: Option<DQuat>,
     seed: u64,
     stream: u64,
 }
@@ -172,16 +181,18 @@ struct Around<'a> {
     angular_velocity: Vec3,
     scalars: StartScalars,
     gravity: Vec3,
+    polyhedron: Option<PolyhedronOfInlet>,
+    turn: Option<DQuat>,
     seed: u64,
     stream: u64,
 }
 
-/// The inlets of a scene; `absent` lists items that are not present at the start.
+/// The inlets of a scene; `absent` lists items that are not present at the start, and `polyhedra` what grains of some sections are.
 pub(crate) fn inlets(
     file: &mut SceneFile,
     materials: &Materials,
     world: &World,
-    absent: &[StageItem],
+    (absent, polyhedra): (&[StageItem], &BTreeMap<String, PolyhedronOfInlet>),
     findings: &mut CheckState,
 ) -> Vec<Inlet> {
     let is_there = |index: &usize| {
@@ -195,6 +206,8 @@ pub(crate) fn inlets(
     let mut inlets = Vec::new();
     for (group, (name, section)) in file.grains.iter_mut().enumerate() {
         let scalars = section.scalars();
+        // The section of the grains already reports an error.
+        let turn = section.orientation.as_ref().and_then(|turn| shape::orientation(turn).ok());
         let Some(own) = &mut section.inlet else { continue };
         let path = format!("grains.{name}");
         let material = match section.material.as_deref().map(|material| materials.index(material)) {
@@ -217,6 +230,8 @@ pub(crate) fn inlets(
             angular_velocity: si(&section.angular_velocity),
             scalars,
             gravity: world.gravity,
+            polyhedron: polyhedra.get(name).cloned(),
+            turn,
             seed,
             stream: fnv1a(name),
         };
@@ -287,6 +302,8 @@ impl Inlet {
             scalars: around.scalars,
             volume,
             radii,
+            polyhedron: around.polyhedron.clone(),
+            turn: around.turn,
             seed: around.seed,
             stream: around.stream,
         })
@@ -311,8 +328,8 @@ impl Inlet {
         }
         let reached = EASY_FRACTION * free * self.volume.size() / self.every;
         let most = match self.rate {
-            Rate::Mass(_) => reached * self.density,
-            Rate::Count(_) => reached / (4.0 / 3.0 * PI * self.radii.mean_cube()),
+            Rate::Mass(_) => reached * self.density * self.solid_share(),
+            Rate::Count(_) => reached / (SPHERE * self.radii.mean_cube()),
         };
         if self.rate.value() > most {
             notices.push(format!(
@@ -347,6 +364,7 @@ impl Inlet {
             material: self.material,
             radius: self.radii.range(),
             mass_per_radius: None,
+            shape: self.polyhedron.as_ref().map(|polyhedron| polyhedron.index),
             speed: DVec3::from(self.velocity).length(),
             reach: low.iter().chain(&high).fold(0.0, |most, x| most.max(x.abs())),
             highest_id: None,
@@ -364,7 +382,7 @@ impl Inlet {
 
     /// Approximate number of grains that enter until a time \[s\].
     pub fn grains_until(&self, time: f64) -> f64 {
-        let mean = self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
+        let mean = self.mean_mass();
         let due = self.due(0.0, self.from, time);
         match self.rate {
             Rate::Mass(_) => (due / mean).min(self.most_count),
@@ -384,8 +402,8 @@ impl Inlet {
     pub fn filling(&self) -> f64 {
         let volume = EASY_FRACTION * self.volume.size();
         match self.rate {
-            Rate::Mass(_) => volume * self.density,
-            Rate::Count(_) => volume / (4.0 / 3.0 * PI * self.radii.mean_cube()),
+            Rate::Mass(_) => volume * self.density * self.solid_share(),
+            Rate::Count(_) => volume / (SPHERE * self.radii.mean_cube()),
         }
     }
 
@@ -425,7 +443,19 @@ impl Inlet {
                     must: "below 2^32: lower the rates of the inlets",
                 });
             };
-            coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
+            if let Some(PolyhedronOfInlet { index, drawn }) = &self.polyhedron {
+                let placed = Placement {
+                    center: place,
+                    radius,
+                    orientation: self.turn.unwrap_or_else(|| shape::any_turn(&mut random)),
+                    velocity: self.velocity,
+                    angular_velocity: self.angular_velocity,
+                    joint: None,
+                };
+                drawn.put(&mut coming, *index, new, &placed, self.density, (self.material, self.group));
+            } else {
+                coming.push(new, place, self.velocity, self.angular_velocity, radius, self.material, self.group);
+            }
             coming.scalars.extend_to(coming.len(), &self.scalars, &carried);
             id += 1;
         }
@@ -438,8 +468,8 @@ impl Inlet {
 
     /// Draws the grains that are due and not drawn yet: without bias, at most half a grain too many or too few on average.
     fn draw(&self, due: f64, poured: &mut InletTotals, random: &mut ChaCha12Rng) {
-        let half = 0.5 * self.density * 4.0 / 3.0 * PI * self.radii.mean_cube();
-        let most_waiting = MAX_WAITING * self.volume.size() * self.density;
+        let half = 0.5 * self.mean_mass();
+        let most_waiting = MAX_WAITING * self.volume.size() * self.density * self.solid_share();
         let mut waiting: f64 = poured.waiting.iter().map(|&radius| self.mass_of(radius)).sum();
         loop {
             let (mass, count) = (
@@ -460,7 +490,22 @@ impl Inlet {
     }
 
     fn mass_of(&self, radius: f64) -> f64 {
-        4.0 / 3.0 * PI * radius.powi(3) * self.density
+        self.volume_at_one() * radius.powi(3) * self.density
+    }
+
+    fn mean_mass(&self) -> f64 {
+        self.density * self.volume_at_one() * self.radii.mean_cube()
+    }
+
+    /// Volume of a grain over its cubed radius \[-\].
+    fn volume_at_one(&self) -> f64 {
+        let polyhedron = self.polyhedron.as_ref();
+        polyhedron.map_or(SPHERE, |polyhedron| polyhedron.drawn.shape.volume)
+    }
+
+    /// Volume of a grain over that of its bounding sphere \[-\].
+    fn solid_share(&self) -> f64 {
+        self.volume_at_one() / SPHERE
     }
 
     /// The random numbers of an event.

@@ -14,10 +14,12 @@ use crate::{
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use seixo_analysis::{Polyhedron, PolyhedronError, solid_of_mesh};
+use seixo_analysis::{Polyhedron, PolyhedronError, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
 use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape};
 use std::collections::BTreeMap;
 
+/// Most convex parts of a shape: all of them are compared with those of another grain.
+const MOST_PARTS: usize = 64;
 /// Most corners of a face: one contact is kept for each.
 const MOST_CORNERS: usize = 32;
 /// Sides of prisms and tablets that give no number.
@@ -62,6 +64,15 @@ impl DrawnPolyhedron {
     }
 }
 
+/// The polyhedron that grains of an inlet are.
+#[derive(Clone, Debug)]
+pub(crate) struct PolyhedronOfInlet {
+    /// Index of its shape in the world.
+    pub index: u32,
+    /// The polyhedron.
+    pub drawn: DrawnPolyhedron,
+}
+
 /// The valid polyhedra of a scene, by name; paths of meshes are made absolute.
 pub(crate) fn polyhedra(file: &mut SceneFile, findings: &mut CheckState) -> BTreeMap<String, DrawnPolyhedron> {
     let mut found = BTreeMap::new();
@@ -84,13 +95,19 @@ fn at(key: &'static str) -> impl Fn(PolyhedronError) -> At {
 }
 
 fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<DrawnPolyhedron, At> {
-    let (core, rounding) = core(name, section, seed, findings)?;
-    let solid = match given_solid(section) {
-        Some(given) => given,
-        None => core.swept(rounding).map_err(at("rounding"))?,
+    let (parts, rounding) = parts(name, section, seed, findings)?;
+    let solid = match (given_solid(section), &parts[..]) {
+        (Some(given), _) => given,
+        (None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
+        (None, _) => {
+            let sharp: Vec<Polyhedron> = parts.iter().map(|part| part.sharp.clone()).collect();
+            let cores: Vec<Polyhedron> = parts.iter().map(|part| part.core.clone()).collect();
+            solid_of_parts(&sharp, &cores, rounding).map_err(at("rounding"))?
+        }
     };
     possible_moments(&solid)?;
-    let grain = core.grain_shape_of(name, rounding, &solid).map_err(at("rounding"))?;
+    let cores: Vec<Polyhedron> = parts.into_iter().map(|part| part.core).collect();
+    let grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(at("rounding"))?;
     if let Some(corners) = grain.shape.faces.iter().map(Vec::len).find(|corners| *corners > MOST_CORNERS) {
         let complaint = UnlocatedDiagnostic::new(format!("a face has {corners} corners"));
         let complaint = complaint.limit(format!("{MOST_CORNERS} corners of a face: each may be a contact"));
@@ -113,8 +130,14 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     })
 }
 
-/// The core of a section, and its rounding radius.
-fn core(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<(Polyhedron, f64), At> {
+/// A convex part of a shape, before and after its faces are moved inward by the rounding radius.
+struct Part {
+    sharp: Polyhedron,
+    core: Polyhedron,
+}
+
+/// The convex parts of a section, and its rounding radius.
+fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<(Vec<Part>, f64), At> {
     let key = only_source(section)?;
     for (foreign, is_there) in [("spheres", section.spheres.is_some()), ("file", section.file.is_some())] {
         if is_there {
@@ -122,7 +145,7 @@ fn core(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckS
             return Err((foreign, complaint.remedy(format!("remove `{foreign}`, or leave `kind` out"))));
         }
     }
-    if section.faces.is_some() && key != "mesh" {
+    if section.faces.is_some() && !["mesh", "parts"].contains(&key) {
         let complaint = UnlocatedDiagnostic::new("`faces` simplifies meshes");
         return Err((
             "faces",
@@ -145,7 +168,9 @@ fn core(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckS
                     .remedy("write a larger length, or leave `shape` out of the grains, as they are spheres"),
             ));
         }
-        return Ok((Polyhedron::segment([DVec3::Z * -half, DVec3::Z * half]), radius));
+        let core = Polyhedron::segment([DVec3::Z * -half, DVec3::Z * half]);
+        let sharp = core.clone();
+        return Ok((vec![Part { sharp, core }], radius));
     }
     let Some(rounding) = section.rounding.map(|rounding| rounding.si) else {
         let complaint = UnlocatedDiagnostic::new("`rounding` is missing: edges and corners need a radius, and overlaps are a share of it");
@@ -156,20 +181,48 @@ fn core(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckS
                 .remedy("add `rounding`, in lengths of the shape: for instance a tenth of its smallest width"),
         ));
     };
-    let outer = outer(name, section, seed, key, findings)?;
-    let core = outer.shrunk(rounding).map_err(at("rounding"))?;
-    Ok((core, rounding))
+    let all = match &section.parts {
+        Some(meshes) => around_meshes(name, meshes.clone(), section, findings)?,
+        None => vec![outer(name, section, seed, key, findings)?],
+    };
+    let part = |sharp: Polyhedron| -> Result<Part, PolyhedronError> {
+        let core = sharp.shrunk(rounding)?;
+        Ok(Part { sharp, core })
+    };
+    let parts: Result<Vec<Part>, PolyhedronError> = all.into_iter().map(part).collect();
+    Ok((parts.map_err(at("rounding"))?, rounding))
+}
+
+/// The polyhedra around the meshes of parts.
+fn around_meshes(name: &str, meshes: Vec<String>, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Vec<Polyhedron>, At> {
+    if !(1..=MOST_PARTS).contains(&meshes.len()) {
+        let complaint = UnlocatedDiagnostic::new(format!("a shape of {} parts", meshes.len())).limit(format!("1 to {MOST_PARTS}"));
+        return Err((
+            "parts",
+            complaint.remedy("join some parts, or use another decomposition of the mesh"),
+        ));
+    }
+    let (mut paths, mut all) = (Vec::new(), Vec::new());
+    for (k, mesh) in meshes.iter().enumerate() {
+        let what = format!("{name}: part {k}");
+        let (path, polyhedron) = around_mesh(&what, mesh, section.faces, "parts", findings)?;
+        paths.push(path);
+        all.push(polyhedron);
+    }
+    section.parts = Some(paths);
+    Ok(all)
 }
 
 /// The only key of a section that gives a polyhedron.
 fn only_source(section: &ShapeSection) -> Result<&'static str, At> {
-    let all = section.solids().into_iter().chain([("mesh", section.mesh.is_some())]);
+    let of_meshes = [("mesh", section.mesh.is_some()), ("parts", section.parts.is_some())];
+    let all = section.solids().into_iter().chain(of_meshes);
     let given: Vec<&'static str> = all.filter(|(_, is_there)| *is_there).map(|(key, _)| key).collect();
     if let [key] = given[..] {
         return Ok(key);
     }
     let complaint = UnlocatedDiagnostic::new(
-        "a polyhedron comes from exactly one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`",
+        "a polyhedron comes from exactly one of `mesh`, `parts`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`",
     );
     Err((
         given.get(1).copied().unwrap_or_default(),
@@ -203,19 +256,27 @@ fn outer(name: &str, section: &mut ShapeSection, seed: u64, key: &'static str, f
         let neighbors = shape.neighbors.map_or(USUAL_NEIGHBORS, |WholeNumber(neighbors)| neighbors as u32);
         Polyhedron::rock(shape.widths.map(|width| width.si), neighbors, || random.random())
     } else {
-        return around_mesh(name, section, findings);
+        let mesh = section.mesh.clone().unwrap_or_default();
+        let (path, polyhedron) = around_mesh(name, &mesh, section.faces, "mesh", findings)?;
+        section.mesh = Some(path);
+        return Ok(polyhedron);
     };
     made.map_err(at(key))
 }
 
-/// The polyhedron around the mesh of a section, with notes for the user.
-fn around_mesh(name: &str, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Polyhedron, At> {
-    let mesh = section.mesh.get_or_insert_default();
+/// The polyhedron around a mesh with at most so many faces, with the absolute path of the mesh, and notes for the user. Errors are at this key.
+fn around_mesh(
+    name: &str,
+    mesh: &str,
+    faces: Option<WholeNumber<4, 200>>,
+    key: &'static str,
+    findings: &mut CheckState,
+) -> Result<(String, Polyhedron), At> {
     let whole = findings.absolute(mesh);
-    *mesh = whole.display().to_string();
-    let triangles = placed_mesh(&whole, &MeshPlacement::scaled(1.0)).map_err(|complaint| ("mesh", complaint))?;
-    let around = Polyhedron::around_mesh(&triangles).map_err(at("mesh"))?;
-    let volume = around.swept(0.0).map_err(at("mesh"))?.volume;
+    let path = whole.display().to_string();
+    let triangles = placed_mesh(&whole, &MeshPlacement::scaled(1.0)).map_err(|complaint| (key, complaint))?;
+    let around = Polyhedron::around_mesh(&triangles).map_err(at(key))?;
+    let volume = around.swept(0.0).map_err(at(key))?.volume;
     let excess = volume / solid_of_mesh(&triangles).volume.abs() - 1.0;
     if excess > ALIKE {
         findings.notices.push(format!(
@@ -223,8 +284,8 @@ fn around_mesh(name: &str, section: &mut ShapeSection, findings: &mut CheckState
             100.0 * excess
         ));
     }
-    let Some(WholeNumber(faces)) = section.faces else {
-        return Ok(around);
+    let Some(WholeNumber(faces)) = faces else {
+        return Ok((path, around));
     };
     let simple = around.simplified(faces as usize).map_err(at("faces"))?;
     let (before, after) = (around.faces().len(), simple.faces().len());
@@ -235,5 +296,5 @@ fn around_mesh(name: &str, section: &mut ShapeSection, findings: &mut CheckState
             100.0 * share
         ));
     }
-    Ok(simple)
+    Ok((path, simple))
 }

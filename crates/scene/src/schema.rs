@@ -388,7 +388,7 @@ pub(crate) struct GrainsSection {
     #[schemars(example = &"tablet")]
     pub shape: Option<String>,
     /// Rotation of clumps relative to the axes in which their shape is defined; columns qw, qx, qy, qz of a file take precedence. At random in a
-    /// fill, unrotated elsewhere if left out.
+    /// fill or an inlet, unrotated elsewhere if left out.
     pub orientation: Option<Turn>,
     /// Radius of the grains of `at`, or of a file; a `radius` or `diameter` column of the file takes precedence. Without it, clumps have the size of
     /// their shape.

@@ -557,18 +557,20 @@ pub(crate) fn set_aside(world: &mut World, plan: &mut Plan, ranges: &BTreeMap<St
     actions::refuse_impossible(plan, world, ranges, findings);
 }
 
-/// The kinds of grains, one for each of their materials, and one for those of each material whose mass is given.
+/// The kinds of grains, one for each of their materials and shapes, and one for those of each material whose mass is given.
 fn kinds_of(grains: &Grains) -> impl Iterator<Item = ExpectedGrains> {
-    let mut kinds: BTreeMap<(u32, bool), ExpectedGrains> = BTreeMap::new();
+    let mut kinds: BTreeMap<(u32, Option<u32>, bool), ExpectedGrains> = BTreeMap::new();
     for k in 0..grains.len() {
         let (radius, id) = (grains.radius[k], grains.id[k]);
+        let shape = grains.shape.get(k).and_then(|shape| shape.checked_sub(1));
         let mass_per_radius = grains.masses.get(&id).map(|mass| mass / radius);
         let kind = kinds
-            .entry((grains.material[k], mass_per_radius.is_some()))
+            .entry((grains.material[k], shape, mass_per_radius.is_some()))
             .or_insert(ExpectedGrains {
                 material: grains.material[k],
                 radius: [radius; 2],
                 mass_per_radius,
+                shape,
                 speed: 0.0,
                 reach: 0.0,
                 highest_id: None,

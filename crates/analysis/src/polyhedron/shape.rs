@@ -1,9 +1,9 @@
 //! From a polyhedron with rounded edges to the shape of grains.
 
-use super::{Polyhedron, PolyhedronError};
+use super::{Polyhedron, PolyhedronError, PolyhedronFace};
 use crate::solid::Solid;
 use glam::{DMat3, DVec3};
-use seixo_engine::world::PolyhedralShape;
+use seixo_engine::world::{PartEnds, PolyhedralShape};
 
 /// The shape of a polyhedron with rounded edges, and the pose and scale at which a grain of this shape is it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,34 +32,60 @@ impl Polyhedron {
     /// # Errors
     /// If the radius is zero.
     pub fn grain_shape_of(&self, name: &str, rounding: f64, solid: &Solid) -> Result<GrainShape, PolyhedronError> {
-        let (moments, rotation) = solid.principal_axes();
-        let to_axes = rotation.transpose();
-        let places: Vec<DVec3> = self.vertices.iter().map(|&vertex| to_axes * (vertex - solid.center)).collect();
-        let farthest = places.iter().map(|place| place.length()).fold(0.0, f64::max);
-        if rounding == 0.0 {
-            return Err(PolyhedronError::RoundingRadius {
-                radius: rounding,
-                least: f64::MIN_POSITIVE,
-                most: farthest,
-            });
-        }
-        let radius = farthest + rounding;
-        let shape = PolyhedralShape {
-            name: name.to_owned(),
-            rounding: rounding / radius,
-            volume: solid.volume / radius.powi(3),
-            moments: (moments / (solid.volume * radius * radius)).to_array(),
-            vertices: places.iter().map(|&place| (place / radius).to_array()).collect(),
-            edges: self.edges.iter().map(|edge| edge.ends).collect(),
-            faces: self.faces.iter().map(|face| face.vertices.clone()).collect(),
-        };
-        Ok(GrainShape {
-            shape,
-            radius,
-            center: solid.center,
-            rotation,
-        })
+        grain_shape_of_parts(name, rounding, std::slice::from_ref(self), solid)
     }
+}
+
+/// The shape of all points that are at most `rounding` away from one of these parts, in lengths, with the volume, center of mass and inertia of this solid.
+/// Several parts must have faces.
+///
+/// # Errors
+/// If the radius is zero.
+pub fn grain_shape_of_parts(name: &str, rounding: f64, parts: &[Polyhedron], solid: &Solid) -> Result<GrainShape, PolyhedronError> {
+    let (moments, rotation) = solid.principal_axes();
+    let to_axes = rotation.transpose();
+    let vertices = parts.iter().flat_map(|part| &part.vertices);
+    let places: Vec<DVec3> = vertices.map(|&vertex| to_axes * (vertex - solid.center)).collect();
+    let farthest = places.iter().map(|place| place.length()).fold(0.0, f64::max);
+    if rounding == 0.0 {
+        return Err(PolyhedronError::RoundingRadius {
+            radius: rounding,
+            least: f64::MIN_POSITIVE,
+            most: farthest,
+        });
+    }
+    let radius = farthest + rounding;
+    let (mut edges, mut faces, mut ends) = (Vec::<[u32; 2]>::new(), Vec::<Vec<u32>>::new(), Vec::<PartEnds>::new());
+    for part in parts {
+        let first = ends.last().map_or(0, |end| end.vertices);
+        edges.extend(part.edges.iter().map(|edge| edge.ends.map(|vertex| first + vertex)));
+        let own = |face: &PolyhedronFace| face.vertices.iter().map(|&vertex| first + vertex).collect::<Vec<u32>>();
+        faces.extend(part.faces.iter().map(own));
+        ends.push(PartEnds {
+            vertices: first + part.vertices.len() as u32,
+            edges: edges.len() as u32,
+            faces: faces.len() as u32,
+        });
+    }
+    if parts.len() == 1 {
+        ends.clear();
+    }
+    let shape = PolyhedralShape {
+        name: name.to_owned(),
+        rounding: rounding / radius,
+        volume: solid.volume / radius.powi(3),
+        moments: (moments / (solid.volume * radius * radius)).to_array(),
+        vertices: places.iter().map(|&place| (place / radius).to_array()).collect(),
+        edges,
+        faces,
+        parts: ends,
+    };
+    Ok(GrainShape {
+        shape,
+        radius,
+        center: solid.center,
+        rotation,
+    })
 }
 
 #[cfg(test)]

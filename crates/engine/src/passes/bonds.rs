@@ -112,7 +112,7 @@ impl Populations {
         }
     }
 
-    /// Initializes missing orientations of grains: that of space, or of their body.
+    /// Initializes missing orientations of grains: that of space, or of their body. Grains without a shape are spheres.
     pub(crate) fn orient_grains(&mut self) {
         if !(self.is_bonded() || self.has_polyhedra() || self.is_geared() && self.context.materials.has_friction) {
             return;
@@ -123,6 +123,17 @@ impl Populations {
                 None => vec![1.0, 0.0, 0.0, 0.0],
             };
             self.grains.fields.orientation.extend(orientation);
+        }
+        if self.has_polyhedra() {
+            // Those of spheres, as long as no polyhedral grain has come.
+            let Fields {
+                id,
+                shape,
+                angular_momentum,
+                ..
+            } = &mut self.grains.fields;
+            shape.resize(id.len(), 0);
+            angular_momentum.resize(3 * id.len(), 0.0);
         }
     }
 

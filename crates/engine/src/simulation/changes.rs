@@ -4,11 +4,12 @@ use crate::assemble::fields_of;
 use crate::events::{OverlapCheck, SurroundingsChange, check_newcomers, stopped};
 use crate::flow::{Freezing, Melting};
 use crate::insertion::{FreeSpace, PlacedGrain};
+use crate::polyhedra::Polyhedra;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::scalars::GrainScalar;
 use crate::simulation::Simulation;
-use crate::world::{Grains, Vec3};
+use crate::world::{Grains, Vec3, check_walls_around};
 use seixo_laws::Vector3;
 use seixo_sweeps::layout::{RECORD, store};
 use std::collections::HashSet;
@@ -33,7 +34,10 @@ impl Simulation {
     /// must not be lighter than those for their radius.
     pub fn check_coming(&mut self, grains: &Grains) -> Result<(), WorldError> {
         let scalars: Vec<GrainScalar> = self.scalars().collect();
-        check_newcomers(grains, self.whole.populations.context.domain.as_ref(), &scalars)?;
+        let polyhedra = self.whole.populations.polyhedra.as_deref();
+        let shapes = polyhedra.map_or(0, Polyhedra::shapes);
+        check_newcomers(grains, shapes, self.whole.populations.context.domain.as_ref(), &scalars)?;
+        check_walls_around(&self.whole.populations.walls.given, grains)?;
         let largest = grains.radius.iter().copied().fold(0.0, f64::max);
         let [low, high] = corners_of(&grains.position);
         let mut room = self.room(low, high, largest)?;
@@ -49,7 +53,15 @@ impl Simulation {
             let densities = &self.whole.populations.context.materials.densities;
             let density = densities.get(material as usize).copied().unwrap_or(f64::NAN);
             let mass = grains.mass_alone(k, density);
-            if let Some(what) = self.whole.populations.grains.prepared.flaw_of(material, radius, mass) {
+            let shape = grains.shape.get(k).copied().filter(|&shape| shape > 0);
+            let polyhedra = self.whole.populations.polyhedra.as_ref();
+            let rounding = shape
+                .zip(polyhedra)
+                .map(|(shape, polyhedra)| polyhedra.shapes.rounding(shape, radius));
+            let prepared = &self.whole.populations.grains.prepared;
+            // Of a polyhedral grain, the rounding radius counts in contacts, and that of its bounding sphere in cells.
+            let flaw = prepared.flaw_of(material, rounding.unwrap_or(radius), mass);
+            if let Some(what) = flaw.or_else(|| prepared.flaw_of(material, radius, f64::INFINITY)) {
                 return Err(WorldError::Unexpected { id, radius, what });
             }
         }

@@ -25,8 +25,16 @@ pub(crate) fn lightest_spheres(world: &World, takes: impl Fn(usize) -> bool) -> 
         let radius = grains.contact_radius(k, &world.shapes);
         (grains.material[k], radius, given.map(|mass| mass / radius))
     });
-    let later = world.later.grains.iter();
-    let later = later.map(|kind| (kind.material, kind.radius[0], kind.mass_per_radius));
+    let later = world.later.grains.iter().map(|kind| {
+        let shape = kind.shape.and_then(|shape| world.shapes.get(shape as usize));
+        // The smallest is the lightest for its radius, and has the smallest radius in contacts.
+        let of_shape = shape.map(|shape| {
+            let (scale, density) = (kind.radius[0], world.materials[kind.material as usize].density);
+            let radius = scale * shape.rounding;
+            (kind.material, radius, Some(shape.mass(scale, density) / radius))
+        });
+        of_shape.unwrap_or((kind.material, kind.radius[0], kind.mass_per_radius))
+    });
     // Of each material: smallest radius by density, smallest radius with a given mass, smallest mass over radius.
     let mut smallest = vec![[f64::INFINITY; 3]; world.materials.len()];
     for (material, radius, given) in now.chain(later) {

@@ -3,6 +3,11 @@
 use super::{DeviceChoice, ForceAssembly, Frustum, Grains, PolyhedralShape, Settings, Vec3, Wall, WallShape, World, vector};
 use crate::refusal::WorldError;
 
+/// Walls that polyhedral grains do not go with, and what to do.
+const OTHER_WALLS: &str = "walls other than planes and closed round walls around them";
+const INSTEAD_OF_OTHER_WALLS: &str =
+    "use planes, a sphere, or a cylinder or cone with caps and without segments; or grains that are spheres";
+
 /// Largest distance of the length of an orientation from one.
 const OF_UNIT_LENGTH: f64 = 1e-6;
 
@@ -75,7 +80,7 @@ pub(crate) fn check_polyhedra(world: &World, settings: &Settings) -> Result<(), 
             });
         }
     }
-    check_columns(world)?;
+    check_shapes(&world.grains, world.shapes.len())?;
     if world.shapes.is_empty() {
         return Ok(());
     }
@@ -86,8 +91,8 @@ pub(crate) fn check_polyhedra(world: &World, settings: &Settings) -> Result<(), 
     }
 }
 
-fn check_columns(world: &World) -> Result<(), WorldError> {
-    let grains = &world.grains;
+/// Rejects grains with shapes that are not among this many, and polyhedral grains without orientation or mass.
+pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldError> {
     if grains.shape.is_empty() && grains.orientation.is_empty() {
         return Ok(());
     }
@@ -101,7 +106,7 @@ fn check_columns(world: &World) -> Result<(), WorldError> {
     for (k, &id) in grains.id.iter().enumerate() {
         let index = grains.shape[k];
         let wrong = |what: &'static str, value: f64, must: &'static str| Err(WorldError::Grain { id, what, value, must });
-        if index as usize > world.shapes.len() {
+        if index as usize > shapes {
             return wrong("shape", f64::from(index), "0 for a sphere, or one more than the index of a shape");
         }
         let length = grains.orientation[k].iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -122,8 +127,7 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
-    let polyhedral = (0..world.grains.shape.len()).filter(|&k| world.grains.shape[k] > 0);
-    let centers: Vec<Vec3> = polyhedral.map(|k| world.grains.position[k]).collect();
+    let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
@@ -142,8 +146,8 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
         ),
         (
             world.walls.iter().any(|wall| !touches_vertices_only(wall, &centers)),
-            "walls other than planes and closed round walls around them",
-            "use planes, a sphere, or a cylinder or cone with caps and without segments; or grains that are spheres",
+            OTHER_WALLS,
+            INSTEAD_OF_OTHER_WALLS,
         ),
         (
             world.walls.iter().any(|wall| wall.specific_wear_rate > 0.0),
@@ -172,6 +176,23 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "start from a fill, or use spheres",
         ),
     ]
+}
+
+/// Rejects walls that polyhedral grains among newcomers do not go with.
+pub(crate) fn check_walls_around(walls: &[Wall], newcomers: &Grains) -> Result<(), WorldError> {
+    let centers = centers_of_polyhedra(newcomers);
+    if centers.is_empty() || walls.iter().all(|wall| touches_vertices_only(wall, &centers)) {
+        return Ok(());
+    }
+    Err(WorldError::WithPolyhedra {
+        what: OTHER_WALLS,
+        remedy: INSTEAD_OF_OTHER_WALLS,
+    })
+}
+
+fn centers_of_polyhedra(grains: &Grains) -> Vec<Vec3> {
+    let polyhedral = (0..grains.shape.len()).filter(|&k| grains.shape[k] > 0);
+    polyhedral.map(|k| grains.position[k]).collect()
 }
 
 /// Whether only vertices of grains with these centers touch a wall: it is a plane, or a closed round wall around them, which is convex. The surface of a

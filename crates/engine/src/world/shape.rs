@@ -1,4 +1,4 @@
-//! Shapes of polyhedral grains: convex cores, rounded by a sphere.
+//! Shapes of polyhedral grains: convex cores or unions of some, rounded by a sphere.
 //!
 //! A shape is a table of plain numbers, in the frame of its principal axes, with the center of mass at the origin. Its scale is one: the bounding sphere
 //! about the center of mass has radius one. A grain has an index of a shape, a scale and an orientation.
@@ -12,7 +12,8 @@
 //! assert!((ball.mass(0.5, 2000.0) - 2000.0 * volume).abs() < 1e-9);
 //! ```
 
-use super::{Vec3, volume_of_sphere};
+use super::{PartEnds, Vec3, volume_of_sphere};
+use std::ops::Range;
 
 /// Largest number of vertices or edges of a shape: a contact history has 15 bits for each feature.
 const MOST_FEATURES: usize = 32_767;
@@ -21,7 +22,8 @@ const RESOLUTION: f64 = 1e-6;
 /// Largest distance of the vertices of a face from its plane, in scales. Faces of meshes are flat to seven digits.
 const FLATNESS: f64 = 1e-5;
 
-/// A shape of polyhedral grains: all that is nearer than the rounding radius to a convex core. The core is a polyhedron, a segment or a point.
+/// A shape of polyhedral grains: all that is nearer than the rounding radius to a core. The core is a convex polyhedron, a segment or a point, or a union
+/// of convex polyhedra.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolyhedralShape {
     /// Its name, for messages.
@@ -38,6 +40,16 @@ pub struct PolyhedralShape {
     pub edges: Vec<[u32; 2]>,
     /// Vertices of each face of the core, counterclockwise seen from outside; no faces of a segment or a point.
     pub faces: Vec<Vec<u32>>,
+    /// Where the vertices, edges and faces of each convex part of a union end; they start where those of the part before end. Empty if the core is one
+    /// part.
+    pub parts: Vec<PartEnds>,
+}
+
+/// Vertices, edges and faces of a convex part.
+struct ConvexPart {
+    vertices: Range<usize>,
+    edges: Range<usize>,
+    faces: Range<usize>,
 }
 
 impl PolyhedralShape {
@@ -61,8 +73,62 @@ impl PolyhedralShape {
     /// The problem of the shape, with value and limit; `None` if it has none.
     pub fn flaw(&self) -> Option<String> {
         self.flaw_of_numbers()
+            .or_else(|| self.flaw_of_parts())
             .or_else(|| self.flaw_of_edges())
-            .or_else(|| self.flaw_of_faces())
+            .or_else(|| self.convex_parts().find_map(|part| self.flaw_of_faces(&part)))
+    }
+
+    /// Where the features of each convex part end; at least one part.
+    pub(crate) fn part_ends(&self) -> Vec<PartEnds> {
+        if self.parts.is_empty() {
+            return vec![self.end()];
+        }
+        self.parts.clone()
+    }
+
+    /// Where the features of the last part end.
+    fn end(&self) -> PartEnds {
+        PartEnds {
+            vertices: self.vertices.len() as u32,
+            edges: self.edges.len() as u32,
+            faces: self.faces.len() as u32,
+        }
+    }
+
+    fn convex_parts(&self) -> impl Iterator<Item = ConvexPart> {
+        self.part_ends().into_iter().scan([0; 3], |start, end| {
+            let [vertices, edges, faces] = *start;
+            *start = [end.vertices as usize, end.edges as usize, end.faces as usize];
+            Some(ConvexPart {
+                vertices: vertices..start[0],
+                edges: edges..start[1],
+                faces: faces..start[2],
+            })
+        })
+    }
+
+    fn flaw_of_parts(&self) -> Option<String> {
+        let last = self.parts.last()?;
+        if *last != self.end() {
+            return Some(format!(
+                "its last part ends at {last:?}, must end with the shape, at {:?}",
+                self.end()
+            ));
+        }
+        self.convex_parts().enumerate().find_map(|(k, part)| {
+            if part.vertices.len() < 4 || part.faces.len() < 4 {
+                return Some(format!(
+                    "part {k} has {} vertices and {} faces, must be a polyhedron with at least 4 of each",
+                    part.vertices.len(),
+                    part.faces.len()
+                ));
+            }
+            let is_own = |vertex: &u32| part.vertices.contains(&(*vertex as usize));
+            let edges = self.edges.get(part.edges.clone()).unwrap_or_default();
+            let faces = self.faces.get(part.faces.clone()).unwrap_or_default();
+            let are_own = edges.iter().flatten().all(is_own) && faces.iter().flatten().all(is_own);
+            (!are_own).then(|| format!("an edge or a face of part {k} has a vertex of another part, must have its own ones"))
+        })
     }
 
     fn flaw_of_numbers(&self) -> Option<String> {
@@ -114,9 +180,10 @@ impl PolyhedralShape {
             .then(|| format!("it has {count} vertices and {edges} edges without faces, must be a point, or a segment with one edge"))
     }
 
-    fn flaw_of_faces(&self) -> Option<String> {
+    fn flaw_of_faces(&self, part: &ConvexPart) -> Option<String> {
         let count = self.vertices.len();
-        for (k, face) in self.faces.iter().enumerate() {
+        let own = &self.vertices[part.vertices.clone()];
+        for (k, face) in self.faces.iter().enumerate().take(part.faces.end).skip(part.faces.start) {
             if face.len() < 3 || face.iter().any(|&vertex| vertex as usize >= count) {
                 return Some(format!(
                     "face {k} has the vertices {face:?}, must be at least 3 of {count} vertices"
@@ -124,13 +191,14 @@ impl PolyhedralShape {
             }
             let (normal, offset) = self.plane(face);
             let height = |vertex: &Vec3| dot(&normal, vertex) - offset;
-            let highest = self.vertices.iter().map(height).fold(f64::NEG_INFINITY, f64::max);
+            let highest = own.iter().map(height).fold(f64::NEG_INFINITY, f64::max);
             let lowest = face
                 .iter()
                 .map(|&vertex| height(&self.vertices[vertex as usize]))
                 .fold(0.0, f64::min);
             // Comparisons with what is not a number fail, too.
-            let is_convex = highest <= FLATNESS && lowest >= -FLATNESS && offset > 0.0;
+            let is_outside = offset > 0.0 || !self.parts.is_empty();
+            let is_convex = highest <= FLATNESS && lowest >= -FLATNESS && is_outside;
             if !is_convex {
                 return Some(format!(
                     "face {k} is a plane at {offset} from the center, and vertices are from {lowest} below to {highest} above it; it must be outside of the center, and flat, with no vertex above it within {FLATNESS}"
@@ -160,17 +228,23 @@ impl PolyhedralShape {
         (normal, offset)
     }
 
-    /// Radius of the largest sphere about the center of mass that is inside, in scales.
+    /// Radius of the largest sphere about the center of mass that is inside of a convex part, in scales; zero if the center is outside of all.
     pub(crate) fn inscribed(&self) -> f64 {
-        let offsets = self.faces.iter().map(|face| self.plane(face).1);
-        let least = offsets.fold(f64::INFINITY, f64::min);
-        self.rounding + if least.is_finite() { least } else { 0.0 }
+        let of_parts = self.convex_parts().map(|part| {
+            let offsets = self.faces[part.faces].iter().map(|face| self.plane(face).1);
+            let least = offsets.fold(f64::INFINITY, f64::min);
+            self.rounding + if least.is_finite() { least } else { 0.0 }
+        });
+        of_parts.fold(0.0, f64::max)
     }
 
-    /// Largest number of corners of a face; 2 of a segment, 1 of a point. So many contacts may push a grain at once.
+    /// Largest number of corners of a face, summed over convex parts; 2 of a segment, 1 of a point. So many contacts may push a grain at once.
     pub(crate) fn most_corners(&self) -> usize {
-        let of_faces = self.faces.iter().map(Vec::len).max();
-        of_faces.unwrap_or(self.vertices.len())
+        let of_parts = self.convex_parts().map(|part| {
+            let of_faces = self.faces[part.faces].iter().map(Vec::len).max();
+            of_faces.unwrap_or(part.vertices.len())
+        });
+        of_parts.sum()
     }
 
     /// Smallest ratio of the effective mass at a vertex to the mass: a push there moves and turns the grain \[-\].
@@ -251,6 +325,7 @@ mod tests {
             ],
             edges: vec![[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
             faces: vec![vec![0, 1, 2], vec![0, 3, 1], vec![0, 2, 3], vec![1, 3, 2]],
+            parts: Vec::new(),
         };
         assert_eq!(tetrahedron.flaw(), None);
         // A face is a third as far as a vertex.
@@ -265,6 +340,48 @@ mod tests {
                 .flaw()
                 .is_some_and(|flaw| flaw.contains("face 2 has the vertices [4, 2, 3]"))
         );
+    }
+
+    #[test]
+    fn each_part_of_a_union_must_be_convex_and_have_its_own_features() {
+        let tetrahedron = |side: f64| {
+            let corners = [[0.1, 0.0, 0.0], [0.8, 0.0, 0.0], [0.1, 0.4, 0.0], [0.1, 0.0, 0.4]];
+            // Turned by half a revolution, so that faces keep their sense.
+            corners.map(|[x, y, z]: Vec3| [side * x, side * y, z])
+        };
+        let faces = |first: u32| [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]].map(|face| face.map(|v: u32| first + v).to_vec());
+        let end = |count: u32| PartEnds {
+            vertices: 4 * count,
+            edges: count,
+            faces: 4 * count,
+        };
+        let union = PolyhedralShape {
+            name: "hourglass".into(),
+            rounding: 0.2,
+            volume: 0.3,
+            moments: [0.1, 0.2, 0.2],
+            vertices: [tetrahedron(1.0), tetrahedron(-1.0)].concat(),
+            edges: vec![[0, 1], [4, 5]],
+            faces: [faces(0), faces(4)].concat(),
+            parts: vec![end(1), end(2)],
+        };
+        assert_eq!(union.flaw(), None);
+        // Both parts may lie on a plane at once. The center is outside of both cores, but within their rounding.
+        assert_eq!(union.most_corners(), 6);
+        assert!((union.inscribed() - 0.1).abs() < 1e-12, "{}", union.inscribed());
+        type Spoil = fn(&mut PolyhedralShape);
+        let spoiled: [(Spoil, &str); 4] = [
+            (|shape| shape.parts[1].faces = 7, "its last part ends at"),
+            (|shape| shape.parts[0].vertices = 3, "part 0 has 3 vertices"),
+            (|shape| shape.edges[1][0] = 1, "a vertex of another part"),
+            (|shape| shape.faces[5].reverse(), "face 5 is a plane"),
+        ];
+        for (spoil, what) in spoiled {
+            let mut shape = union.clone();
+            spoil(&mut shape);
+            let flaw = shape.flaw().unwrap_or_default();
+            assert!(flaw.contains(what), "{what}: {flaw}");
+        }
     }
 
     #[test]

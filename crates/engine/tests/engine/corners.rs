@@ -39,6 +39,7 @@ pub fn block(name: &str, half: Vec3, rounding: f64) -> PolyhedralShape {
             vec![0, 2, 3, 1],
             vec![4, 5, 7, 6],
         ],
+        parts: Vec::new(),
     }
 }
 
@@ -54,7 +55,7 @@ pub fn capsule(name: &str, half: f64, rounding: f64) -> PolyhedralShape {
         moments: [0.5 * r * r, across, across],
         vertices: vec![[-h, 0.0, 0.0], [h, 0.0, 0.0]],
         edges: vec![[0, 1]],
-        faces: Vec::new(),
+        ..PolyhedralShape::default()
     }
 }
 

@@ -30,6 +30,7 @@ fn kind(radius: [f64; 2]) -> ExpectedGrains {
         material: 0,
         radius,
         mass_per_radius: None,
+        shape: None,
         speed: 1.0,
         reach: 0.05,
         highest_id: None,

@@ -51,6 +51,7 @@ fn announce(world: &mut World) {
         reach: 1.0,
         highest_id: None,
         mass_per_radius: None,
+        shape: None,
     }];
 }
 

@@ -150,6 +150,7 @@ fn grains_that_come_bring_their_mass_if_it_was_announced() {
         material: 0,
         radius: [RADIUS; 2],
         mass_per_radius: Some(0.5 * BY_DENSITY / RADIUS),
+        shape: None,
         speed: 0.0,
         reach: 0.1,
         highest_id: None,

@@ -204,6 +204,7 @@ fn grains_that_come_and_go_enter_the_ledger() {
         material: 0,
         radius: [5e-4, 5e-4],
         mass_per_radius: None,
+        shape: None,
         speed: 0.0,
         reach: 0.1,
         highest_id: None,

@@ -287,6 +287,7 @@ fn press() -> World {
         material: 0,
         radius: [2.5e-4, 5e-4],
         mass_per_radius: None,
+        shape: None,
         speed: 1.0,
         reach: 0.1,
         highest_id: None,

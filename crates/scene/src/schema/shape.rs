@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
 /// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. With kind = "polyhedron", a convex polyhedron
-/// with rounded edges, by one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`. A `radius` in the section of grains that uses
+/// with rounded edges, by one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`, or several by `parts`. A `radius` in the section of grains that uses
 /// the shape gives another size.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ShapeSection {
-    /// What grains of this shape are. "clump": rigid bodies of spheres. "polyhedron": single grains, convex, with rounded edges. "clump" if left out.
+    /// What grains of this shape are. "clump": rigid bodies of spheres. "polyhedron": single grains with rounded edges, convex or of convex parts. "clump" if left out.
     #[schemars(example = &"polyhedron")]
     pub kind: Option<Word<ShapeKind>>,
     /// List of the spheres, which may overlap; or, with a mesh, their radius.
@@ -31,10 +31,13 @@ pub(crate) struct ShapeSection {
     /// Mesh that is voxelized into equal spheres, or around which the polyhedron is: STL, OBJ or PLY.
     #[schemars(example = &"tablet.stl")]
     pub mesh: Option<String>,
+    /// Polyhedron of several convex parts: a mesh of each, in the same lengths. Parts may overlap, and should.
+    #[schemars(example = serde_json::json!(["stem.obj", "foot.obj"]))]
+    pub parts: Option<Vec<String>>,
     /// Polyhedron: radius of its edges and corners, in lengths of the shape. The faces stay where they are. Overlaps are limited to a share of it.
     #[schemars(example = 0.1)]
     pub rounding: Option<Quantity<Number, Positive>>,
-    /// Polyhedron from a mesh: largest number of faces; the vertices that matter most are kept. All faces if left out.
+    /// Polyhedron from meshes: largest number of faces of each; the vertices that matter most are kept. All faces if left out.
     #[schemars(example = 40)]
     pub faces: Option<WholeNumber<4, 200>>,
     /// Polyhedron: box with these edges along x, y and z.
@@ -83,7 +86,11 @@ impl ShapeSection {
 
     /// The first key that is there and only for polyhedra.
     pub(crate) fn key_of_polyhedra(&self) -> Option<&'static str> {
-        let others = [("rounding", self.rounding.is_some()), ("faces", self.faces.is_some())];
+        let others = [
+            ("parts", self.parts.is_some()),
+            ("rounding", self.rounding.is_some()),
+            ("faces", self.faces.is_some()),
+        ];
         let mut all = self.solids().into_iter().chain(others);
         all.find(|(_, is_given)| *is_given).map(|(key, _)| key)
     }

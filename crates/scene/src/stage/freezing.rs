@@ -57,6 +57,7 @@ impl Freeze {
             reach: low.iter().chain(&high).fold(0.0, |most, x| most.max(x.abs())),
             highest_id: None,
             mass_per_radius: None,
+            shape: None,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::loaded::GLASS;
 use glam::{DQuat, DVec3};
-use seixo_scene::{Diagnostics, Scene, load_text};
+use seixo_engine::Simulation;
+use seixo_scene::{Diagnostics, InletTotals, Scene, load_text};
 use std::path::Path;
 
 /// A scene with two grains of a shape with these keys, in a folder.
@@ -123,6 +124,67 @@ fn a_mesh_becomes_the_polyhedron_around_it_with_as_many_faces_as_wanted() {
     assert!(simple.world.shapes[0].faces.len() <= 12);
     let notices = simple.notices.join("\n");
     assert!(notices.contains("of 32 faces are left"), "{notices}");
+}
+
+/// A box with these corners as an OBJ file.
+fn block(low: [f64; 3], high: [f64; 3]) -> String {
+    let mut text = String::new();
+    for k in 0..8 {
+        let [x, y, z] = [0, 1, 2].map(|axis| if (k >> axis) & 1 == 1 { high[axis] } else { low[axis] });
+        text += &format!("v {x} {y} {z}\n");
+    }
+    text + "f 1 3 4\nf 1 4 2\nf 5 6 8\nf 5 8 7\nf 1 2 6\nf 1 6 5\nf 3 7 8\nf 3 8 4\nf 1 5 7\nf 1 7 3\nf 2 4 8\nf 2 8 6\n"
+}
+
+#[test]
+fn several_meshes_are_one_grain_of_several_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("stem.obj"), block([-0.5, -0.5, 0.0], [0.5, 0.5, 4.0])).unwrap();
+    std::fs::write(folder.path().join("foot.obj"), block([-0.5, -0.5, 0.0], [2.5, 0.5, 1.0])).unwrap();
+    let keys = "kind = \"polyhedron\"\nparts = [\"stem.obj\", \"foot.obj\"]\nrounding = 0.1";
+    let scene = stones_in(folder.path(), keys, "").expect("a sound scene");
+    let shape = &scene.world.shapes[0];
+    assert_eq!((shape.flaw(), shape.parts.len()), (None, 2));
+    assert_eq!([shape.vertices.len(), shape.edges.len(), shape.faces.len()], [16, 24, 12]);
+    assert!(
+        widths(&scene, 0).distance(DVec3::new(3.0, 1.0, 4.0)) < 1e-6,
+        "{}",
+        widths(&scene, 0)
+    );
+    // Both bars less what they share, with round edges.
+    let volume = scene.world.grains.masses[&0] / 2500.0;
+    assert!((5.7..6.0).contains(&volume), "{volume}");
+    let none = stones_in(folder.path(), "kind = \"polyhedron\"\nparts = []\nrounding = 0.1", "")
+        .expect_err("no parts")
+        .plain();
+    assert!(none.contains("a shape of 0 parts") && none.contains("1 to 64"), "{none}");
+}
+
+#[test]
+fn polyhedra_come_through_inlets() {
+    let text = format!(
+        "{GLASS}[shape.stone]\nkind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2\n[grains.rain]\nmaterial = \"glass\"\nshape = \"stone\"\n\
+         inlet = {{ through = {{ box = {{ min = [0, 0, 1], max = [1, 1, 2] }} }}, rate = \"20 1/s\", radius = 0.05, velocity = [0, 0, -1] }}\n"
+    );
+    let scene = load_text(&text, Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    assert_eq!((scene.world.grains.len(), scene.world.shapes.len()), (0, 1));
+    assert_eq!(scene.world.later.grains[0].shape, Some(0));
+    let mut simulation = Simulation::new(scene.world.clone(), scene.settings.clone()).expect("a sound world");
+    let (inlet, mut totals) = (&scene.plan.inlets[0], InletTotals::default());
+    inlet.pour(1, 10.0, &mut totals, &mut simulation).expect("there is space");
+    let stones = simulation.polyhedra();
+    assert!(stones.len() >= 8 && totals.count as usize == stones.len(), "{totals:?}");
+    assert!(stones.iter().all(|stone| stone.shape == 0 && stone.radius == 0.05));
+    assert_ne!(stones[0].orientation, stones[1].orientation);
+    let mass = scene.world.shapes[0].mass(0.05, 2500.0);
+    assert!((totals.mass / (mass * totals.count as f64) - 1.0).abs() < 1e-12, "{totals:?}");
+    // A clump still does not.
+    let clump = text.replace(
+        "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2",
+        "spheres = [{ at = [0, 0, 0], radius = 1 }]",
+    );
+    let message = load_text(&clump, Path::new("scene.toml"), &[]).expect_err("a clump").plain();
+    assert!(message.contains("clumps do not come through inlets"), "{message}");
 }
 
 #[test]

@@ -5,12 +5,14 @@
 
 mod at_walls;
 mod contacts;
+mod mesh_features;
 mod pairs;
 mod records;
 mod snapshot;
 
 pub(crate) use at_walls::GrainsAtWalls;
 pub(crate) use contacts::{KeptContacts, SLOTS};
+pub(crate) use mesh_features::MeshFeatures;
 pub(crate) use pairs::{NO_LOAD, ShapePairs};
 pub(crate) use records::{PAIRS_OF_PART, PairRecords, parts_of_pairs};
 pub use snapshot::PolyhedronSnapshot;
@@ -26,6 +28,7 @@ pub(crate) struct Polyhedra {
     pub shapes: ShapeTable,
     pub pairs: ShapePairs,
     pub at_walls: GrainsAtWalls,
+    pub meshes: MeshFeatures,
 }
 
 /// The table of shapes, see [`seixo_sweeps::shapes`]. Its first shape is a sphere, so that the shape of a grain is its index.
@@ -43,6 +46,7 @@ impl Polyhedra {
         (!world.shapes.is_empty()).then(|| {
             Box::new(Polyhedra {
                 shapes: ShapeTable::of(&world.shapes),
+                meshes: MeshFeatures::of(&world.walls),
                 ..Polyhedra::default()
             })
         })
@@ -81,7 +85,7 @@ impl Polyhedra {
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         let table = self.shapes.words.capacity() * 4 + self.shapes.numbers.capacity() * 8;
-        table as u64 + self.pairs.bytes() + self.at_walls.bytes()
+        table as u64 + self.pairs.bytes() + self.at_walls.bytes() + self.meshes.bytes()
     }
 }
 

@@ -44,6 +44,7 @@ pub mod pair;
 pub mod part;
 pub mod periodic;
 pub mod rows;
+pub mod shape_meshes;
 pub mod shape_motion;
 pub mod shape_pairs;
 pub mod shape_walls;

@@ -98,74 +98,74 @@ pub struct PairLoad<R: Real> {
 
 /// Quantities that all contacts of a pair have in common.
 #[derive(CubeType, Clone, Copy, Debug)]
-struct PairSizes<C: Real, R: Real> {
+pub(crate) struct PairSizes<C: Real, R: Real> {
     /// Sum of the rounding radii \[m\].
-    reach: C,
+    pub reach: C,
     /// Rounding radius of j \[m\].
-    rounding_j: C,
+    pub rounding_j: C,
     /// Lengths below it are rounding errors \[m\].
-    nothing: C,
+    pub nothing: C,
     /// R* \[m\].
-    effective_radius: R,
+    pub effective_radius: R,
     /// m* \[kg\].
-    effective_mass: R,
+    pub effective_mass: R,
     /// Largest overlap that is allowed \[m\].
-    allowed: R,
+    pub allowed: R,
 }
 
 /// The frame of a grain: its axes, and its center relative to that of j \[m\].
 #[derive(CubeType, Clone, Copy, Debug)]
-struct Frame<C: Real> {
-    orientation: Quaternion<C>,
-    center: Vector3<C>,
+pub(crate) struct Frame<C: Real> {
+    pub orientation: Quaternion<C>,
+    pub center: Vector3<C>,
 }
 
 /// The nearest points of two features, in the frame of a grain.
 #[derive(CubeType, Clone, Copy, Debug)]
-struct FeaturePair<C: Real> {
+pub(crate) struct FeaturePair<C: Real> {
     /// From the point of j to that of i \[m\].
-    gap: Vector3<C>,
+    pub gap: Vector3<C>,
     /// The point of j \[m\].
-    on_j: Vector3<C>,
+    pub on_j: Vector3<C>,
     /// Squared distance \[m²\].
-    square: C,
+    pub square: C,
 }
 
 /// How a contact fades at its ends.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-struct Fading<C: Real> {
+pub(crate) struct Fading<C: Real> {
     /// Share Φ \[-\].
-    share: C,
+    pub share: C,
     /// Σ x_k |φ′(x_k)|/φ(x_k) \[-\].
-    pull: C,
+    pub pull: C,
 }
 
 /// Sums over the contacts of a pair, and places in its slots.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-struct PairSums<C: Real, R: Real> {
-    force: Vector3<R>,
-    torque_i: Vector3<R>,
-    torque_j: Vector3<R>,
-    normal_power: R,
-    tangential_power: R,
-    damping_power: R,
-    excess: R,
-    normal_energy: R,
-    tangential_energy: R,
+pub(crate) struct PairSums<C: Real, R: Real> {
+    pub force: Vector3<R>,
+    pub torque_i: Vector3<R>,
+    pub torque_j: Vector3<R>,
+    pub normal_power: R,
+    pub tangential_power: R,
+    pub damping_power: R,
+    pub excess: R,
+    pub normal_energy: R,
+    pub tangential_energy: R,
     /// Smallest squared distance so far \[m²\]; negative before the first.
-    least: C,
+    pub least: C,
     /// Vector between these nearest points, from j to i \[m\].
-    nearest: Vector3<C>,
+    pub nearest: Vector3<C>,
     /// Old slot from which the next contact is looked for.
-    old_slot: u32,
+    pub old_slot: u32,
     /// Contacts so far.
-    contacts: u32,
+    pub contacts: u32,
 }
 
 /// A point given in one frame, as seen in another.
 #[cube]
 #[inline(always)]
-fn seen<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
+pub(crate) fn seen<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
     view.orientation.to_space(point).plus(&view.center)
 }
 
@@ -179,7 +179,7 @@ fn unit<C: Real>(vector: &Vector3<C>, square: C) -> Vector3<C> {
 /// Nearest points on i and on j as a pair of features.
 #[cube]
 #[inline(always)]
-fn feature_pair<C: Real>(on_i: &Vector3<C>, on_j: &Vector3<C>) -> FeaturePair<C> {
+pub(crate) fn feature_pair<C: Real>(on_i: &Vector3<C>, on_j: &Vector3<C>) -> FeaturePair<C> {
     let gap = on_i.minus(on_j);
     let square = gap.dot(&gap);
     FeaturePair::<C> {
@@ -192,7 +192,7 @@ fn feature_pair<C: Real>(on_i: &Vector3<C>, on_j: &Vector3<C>) -> FeaturePair<C>
 /// End `k` of two edges: the first and the second end of e with the nearest point of f, and vice versa.
 #[cube]
 #[inline(always)]
-fn end_of_edges<C: Real>(k: u32, e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> FeaturePair<C> {
+pub(crate) fn end_of_edges<C: Real>(k: u32, e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> FeaturePair<C> {
     let mut on_i = e1.plus(&Vector3::<C>::zero());
     let mut on_j = f1.plus(&Vector3::<C>::zero());
     if k == 0u32 {
@@ -212,7 +212,7 @@ fn end_of_edges<C: Real>(k: u32, e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<
 /// 1 − x of an end at this squared distance, x = δ_k/δ \[-\]: 1 if it is out of reach, and 0 if the contact is at this end.
 #[cube]
 #[inline(always)]
-fn within_end<C: Real, R: Real>(square: C, overlap: C, sizes: &PairSizes<C, R>) -> C {
+pub(crate) fn within_end<C: Real, R: Real>(square: C, overlap: C, sizes: &PairSizes<C, R>) -> C {
     let mut within = C::new(1.0);
     let of_end = overlap_at::<C>(square, sizes.reach);
     if of_end > C::new(0.0) {
@@ -240,7 +240,7 @@ fn fade<C: Real>(within: C, all: &mut Fading<C>) {
 /// How the contact of the vertex at `place` of j with a convex part of i fades at the vertices of the part, in the frame of i.
 #[cube]
 #[inline(always)]
-fn fading_at_vertices<C: Real, R: Real>(
+pub(crate) fn fading_at_vertices<C: Real, R: Real>(
     place: &Vector3<C>,
     overlap: C,
     part: &Part,
@@ -263,7 +263,7 @@ fn fading_at_vertices<C: Real, R: Real>(
 /// How the contact of two edges fades at their ends.
 #[cube]
 #[inline(always)]
-fn fading_of_edges<C: Real, R: Real>(
+pub(crate) fn fading_of_edges<C: Real, R: Real>(
     e1: &Vector3<C>,
     e2: &Vector3<C>,
     f1: &Vector3<C>,
@@ -304,7 +304,7 @@ fn add_force<C: Coordinate<R>, R: Real>(force: &Vector3<R>, arm_i: &Vector3<R>, 
 /// Adds the attraction S_k at an end of a contact \[N\], which acts because the contact fades there.
 #[cube]
 #[inline(always)]
-fn add_end<C: Coordinate<R>, R: Real>(
+pub(crate) fn add_end<C: Coordinate<R>, R: Real>(
     end: &FeaturePair<C>,
     attraction: R,
     frame: &Frame<C>,
@@ -325,7 +325,7 @@ fn add_end<C: Coordinate<R>, R: Real>(
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn add_contact<C: Coordinate<R>, R: Real>(
+pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     key: u32,
     feature: &FeaturePair<C>,
     fades: &Fading<C>,

@@ -3,24 +3,58 @@
 use super::polyhedra::posed;
 use crate::fields::{Fields, one_each};
 use crate::measure::{NO_CONTACT, sum};
-use crate::polyhedra::{GrainsAtWalls, KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, parts_of_pairs};
+use crate::polyhedra::{GrainsAtWalls, KeptContacts, MeshFeatures, PAIRS_OF_PART, Polyhedra, SLOTS, parts_of_pairs};
 use crate::populations::Populations;
 use seixo_device::Strided;
+use seixo_laws::Vector3;
 use seixo_sweeps::contact::PowerSums;
-use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT, add, coefficients, load, store};
+use seixo_sweeps::layout::{ELEMENT, RECORD, TRIANGLE, WALL, WALL_CONTACT, add, coefficients, load, store};
+use seixo_sweeps::shape_meshes::{MeshSlots, MeshTriangle, MeshWall, contacts_with_mesh};
 use seixo_sweeps::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
+
+/// Collects those of these wall elements that are triangles of the wall with this first element, by ascending numbers, with corners relative to a
+/// center. `elements` are the records of all elements.
+fn collect_triangles(
+    near: &[u32],
+    first: u32,
+    (elements, features): (&[f64], &MeshFeatures),
+    center: &Vector3<f64>,
+    into: &mut Vec<MeshTriangle>,
+) {
+    let wall = elements[first as usize * ELEMENT + 10];
+    let own = near.iter().filter(|&&element| elements[element as usize * ELEMENT + 10] == wall);
+    into.clear();
+    into.extend(own.map(|&element| {
+        let of_element = &features.of_element[element as usize];
+        let corner = |k: usize| load::<f64>(elements, element as usize * ELEMENT + 3 * k).minus(center);
+        MeshTriangle {
+            number: element - first,
+            corners: [0, 1, 2].map(corner),
+            points: of_element.points,
+            edges: of_element.edges,
+        }
+    }));
+    into.sort_unstable_by_key(|triangle| triangle.number);
+}
 
 impl Populations {
     /// Lists the wall elements near polyhedral grains, from the lists of walls.
     pub(crate) fn list_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &mut self.polyhedra else { return };
-        let (fields, walls) = (&self.grains.fields, &self.walls);
+        let (fields, walls, first_of_wall) = (&self.grains.fields, &self.walls, &polyhedra.meshes.first[..]);
         let polyhedral = (0..fields.shape.len()).filter(|&i| fields.shape[i] > 0);
         let near = polyhedral.flat_map(move |i| {
             let entries = walls.row[i]..walls.row[i + 1];
-            entries.map(move |k| ([fields.id[i], walls.list[k as usize]], [i as u32, k]))
+            entries.map(move |k| {
+                let element = walls.list[k as usize];
+                let record = &walls.elements[element as usize * ELEMENT..][..ELEMENT];
+                let is_triangle = record[9] == f64::from(TRIANGLE);
+                let first = if is_triangle { first_of_wall[record[10] as usize] } else { element };
+                ([fields.id[i], first], [i as u32, k])
+            })
         });
-        polyhedra.at_walls.rebuild(near.collect());
+        let near = near.collect();
+        polyhedra.at_walls.rebuild(near);
     }
 
     /// Computes the contacts of polyhedral grains with walls, and adds them to the forces on grains and walls.
@@ -40,10 +74,13 @@ impl Populations {
         else {
             return;
         };
-        let Polyhedra { shapes, at_walls, .. } = &mut **polyhedra;
+        let Polyhedra {
+            shapes, at_walls, meshes, ..
+        } = &mut **polyhedra;
         let GrainsAtWalls { records, places } = at_walls;
         let (shapes, fields, places, ids) = (&*shapes, &grains.fields, &places[..], &records.ids[..]);
-        let (elements, of_walls) = (&walls.elements[..], &walls.records[..]);
+        let (elements, of_walls, meshes) = (&walls.elements[..], &walls.records[..], &*meshes);
+        let (near, row_of) = (&walls.list[..], &walls.row[..]);
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
         let data = (
             Strided {
@@ -66,6 +103,7 @@ impl Populations {
                 let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
                 next.clear();
                 let mut all = NO_CONTACT;
+                let mut triangles = Vec::new();
                 for (k, now) in loads.items.iter_mut().enumerate() {
                     let pair = part * PAIRS_OF_PART + k;
                     let (i, e) = (places[pair][0] as usize, ids[pair][1] as usize * ELEMENT);
@@ -81,23 +119,41 @@ impl Populations {
                     let (of_pair, histories) = kept.of(k);
                     old_keys[..of_pair.len()].copy_from_slice(of_pair);
                     old_springs[..histories.len()].copy_from_slice(histories);
-                    *now = contacts_with_wall::<f64, f64>(
-                        &grain,
-                        &shapes.words,
-                        &shapes.numbers,
-                        elements,
-                        e,
-                        of_walls,
-                        0,
-                        SLOTS as u32,
-                        &old_keys,
-                        &old_springs,
-                        &mut keys,
-                        &mut springs,
-                        &coefficients(&materials.coefficients, row as usize),
-                        dt,
-                        overlap_limit,
-                    );
+                    let laws = coefficients(&materials.coefficients, row as usize);
+                    *now = if elements[e + 9] == f64::from(TRIANGLE) {
+                        let near = &near[row_of[i] as usize..row_of[i + 1] as usize];
+                        collect_triangles(near, ids[pair][1], (elements, meshes), &grain.center, &mut triangles);
+                        let mesh = MeshWall {
+                            triangles: &triangles,
+                            walls: of_walls,
+                            at: wall,
+                        };
+                        let slots = MeshSlots {
+                            old_keys: &mut old_keys,
+                            old_springs: &mut old_springs,
+                            keys: &mut keys,
+                            springs: &mut springs,
+                        };
+                        contacts_with_mesh(&grain, &shapes.words, &shapes.numbers, &mesh, slots, &laws, dt, overlap_limit)
+                    } else {
+                        contacts_with_wall::<f64, f64>(
+                            &grain,
+                            &shapes.words,
+                            &shapes.numbers,
+                            elements,
+                            e,
+                            of_walls,
+                            0,
+                            SLOTS as u32,
+                            &old_keys,
+                            &old_springs,
+                            &mut keys,
+                            &mut springs,
+                            &laws,
+                            dt,
+                            overlap_limit,
+                        )
+                    };
                     next.push(&keys, &springs);
                     all = sum(all, &now.powers);
                 }
@@ -106,7 +162,8 @@ impl Populations {
             });
     }
 
-    /// Adds the loads of walls in the order of their list. What walls know of a contact is its force, at one point, and how near the grain is.
+    /// Adds the loads of walls in the order of their list. What walls know of a contact is its force, at one point, and how near the grain is; the
+    /// force of a mesh is at one of its triangles.
     fn add_up_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
         let at_walls = &polyhedra.at_walls;
@@ -118,7 +175,21 @@ impl Populations {
             add(force, at, &now.force);
             add(torque, at, &now.torque);
             force[at + 3] += touches;
-            let record = &mut self.walls.wall_contacts[entry as usize * WALL_CONTACT..][..WALL_CONTACT];
+            let walls = &mut self.walls;
+            // Kind of the element, and its wall.
+            let of_entry = |k: u32| {
+                let at = walls.list[k as usize] as usize * ELEMENT;
+                [walls.elements[at + 9], walls.elements[at + 10]]
+            };
+            let own = of_entry(entry);
+            if own[0] == f64::from(TRIANGLE) {
+                for k in walls.row[i as usize]..walls.row[i as usize + 1] {
+                    if of_entry(k) == own {
+                        walls.wall_contacts[k as usize * WALL_CONTACT..][..WALL_CONTACT].fill(0.0);
+                    }
+                }
+            }
+            let record = &mut walls.wall_contacts[entry as usize * WALL_CONTACT..][..WALL_CONTACT];
             store(record, 0, &now.point);
             record[3] = position[at + 3] - now.overlap;
             store(record, 4, &now.force);

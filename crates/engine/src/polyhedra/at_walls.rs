@@ -3,7 +3,8 @@
 use super::records::PairRecords;
 use seixo_sweeps::shape_walls::{NO_WALL_LOAD, ShapeWallLoad};
 
-/// The list of polyhedral grains near walls. The ids of a pair are that of the grain and the number of the element.
+/// The list of polyhedral grains near walls. The ids of a pair are that of the grain and the number of the element; all elements of a mesh are one pair,
+/// with the number of the first.
 #[derive(Default)]
 pub(crate) struct GrainsAtWalls {
     pub records: PairRecords<ShapeWallLoad<f64, f64>>,
@@ -12,9 +13,10 @@ pub(crate) struct GrainsAtWalls {
 }
 
 impl GrainsAtWalls {
-    /// Lists pairs by their ids and places.
+    /// Lists pairs by their ids and places. Of pairs with the same ids, that with the first places counts.
     pub fn rebuild(&mut self, mut list: Vec<([u32; 2], [u32; 2])>) {
         list.sort_unstable();
+        list.dedup_by_key(|(ids, _)| *ids);
         self.records.relist(list.iter().map(|&(ids, _)| ids), NO_WALL_LOAD);
         self.places = list.into_iter().map(|(_, places)| places).collect();
     }

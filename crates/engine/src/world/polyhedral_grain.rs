@@ -2,11 +2,13 @@
 
 use super::{DeviceChoice, ForceAssembly, Frustum, Grains, PolyhedralShape, Settings, Vec3, Wall, WallShape, World, vector};
 use crate::refusal::WorldError;
+use seixo_sweeps::shape_meshes::{MOST_FEATURES_AT_MESHES, MOST_TRIANGLES};
 
 /// Walls that polyhedral grains do not go with, and what to do.
-const OTHER_WALLS: &str = "walls other than planes and closed round walls around them";
+const OTHER_WALLS: &str =
+    "walls other than planes, meshes and closed round walls around them, or with a surface that runs on a mesh or a round wall";
 const INSTEAD_OF_OTHER_WALLS: &str =
-    "use planes, a sphere, or a cylinder or cone with caps and without segments; or grains that are spheres";
+    "write segments for a cylinder or a cone, which makes it a mesh, or give it caps; or use grains that are spheres";
 
 /// Largest distance of the length of an orientation from one.
 const OF_UNIT_LENGTH: f64 = 1e-6;
@@ -123,12 +125,21 @@ pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldEr
 }
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 15] {
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
     let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
+    let has_periodic_sides = domain.is_some_and(|domain| domain.periodic.contains(&true));
+    let triangles = world.walls.iter().filter_map(|wall| match &wall.shape {
+        WallShape::Mesh(triangles) => Some(triangles.len()),
+        _ => None,
+    });
+    let most_triangles = triangles.max().unwrap_or(0);
+    let has_mesh = most_triangles > 0;
+    let features = world.shapes.iter().map(|shape| shape.vertices.len().max(shape.edges.len()));
+    let most_features = features.max().unwrap_or(0);
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
         (settings.domains > 1, "several domains", "leave --domains out"),
@@ -145,9 +156,19 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "leave these out, or use spheres",
         ),
         (
-            world.walls.iter().any(|wall| !touches_vertices_only(wall, &centers)),
+            world.walls.iter().any(|wall| !goes_with(wall, &centers)),
             OTHER_WALLS,
             INSTEAD_OF_OTHER_WALLS,
+        ),
+        (
+            has_mesh && has_periodic_sides,
+            "walls from meshes in a domain with periodic sides",
+            "use planes, or a domain without periodic sides",
+        ),
+        (
+            most_triangles > MOST_TRIANGLES || has_mesh && most_features > MOST_FEATURES_AT_MESHES,
+            "walls from meshes of more than 43690 triangles, or together with shapes of more than 8191 vertices or edges",
+            "simplify the meshes, or split them into several walls",
         ),
         (
             world.walls.iter().any(|wall| wall.specific_wear_rate > 0.0),
@@ -181,7 +202,7 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
 /// Rejects walls that polyhedral grains among newcomers do not go with.
 pub(crate) fn check_walls_around(walls: &[Wall], newcomers: &Grains) -> Result<(), WorldError> {
     let centers = centers_of_polyhedra(newcomers);
-    if centers.is_empty() || walls.iter().all(|wall| touches_vertices_only(wall, &centers)) {
+    if centers.is_empty() || walls.iter().all(|wall| goes_with(wall, &centers)) {
         return Ok(());
     }
     Err(WorldError::WithPolyhedra {
@@ -195,13 +216,13 @@ fn centers_of_polyhedra(grains: &Grains) -> Vec<Vec3> {
     polyhedral.map(|k| grains.position[k]).collect()
 }
 
-/// Whether only vertices of grains with these centers touch a wall: it is a plane, or a closed round wall around them, which is convex. The surface of a
-/// round wall may not run, because a grain may touch it at places with different normals.
-fn touches_vertices_only(wall: &Wall, centers: &[Vec3]) -> bool {
+/// Whether polyhedral grains with these centers go with a wall: it is a plane, a mesh, or a closed round wall around them, which is convex, so that only
+/// vertices touch it. The surface of a mesh or a round wall may not run, because a grain may touch it at places with different normals.
+fn goes_with(wall: &Wall, centers: &[Vec3]) -> bool {
     let runs = wall.motion.surface.runs();
     match &wall.shape {
         WallShape::Plane { .. } => true,
-        WallShape::Mesh(_) => false,
+        WallShape::Mesh(_) => !runs,
         WallShape::Round(frusta) => !runs && encloses(frusta, centers),
         WallShape::Sphere { center, radius } => {
             let from_center = |at: &Vec3| vector(*at).minus(&vector(*center)).length();

@@ -111,6 +111,7 @@ mod on_a_gpu;
 mod open_boundaries;
 mod periodic;
 mod polyhedra;
+mod polyhedra_at_meshes;
 mod polyhedra_coming;
 mod polyhedra_of_parts;
 mod polyhedra_on_a_gpu;

@@ -306,6 +306,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
             |world, _| {
                 world.walls.push(floor());
                 world.walls[0].shape = WallShape::Mesh(vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
+                world.walls[0].motion.surface.velocity = [0.1, 0.0, 0.0];
             },
             "walls other than planes",
         ),

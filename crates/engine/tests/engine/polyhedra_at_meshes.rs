@@ -1,0 +1,138 @@
+//! Polyhedral grains at walls from meshes.
+
+use crate::corners::{about, floor, on, put, turned, world};
+use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
+use seixo_engine::Simulation;
+use seixo_engine::world::{Domain, Interaction, LeavingPolicy, Settings, Triangle, Vec3, Wall, WallShape, World};
+
+/// A rectangle of two triangles, from its corners.
+fn rectangle([a, b, c, d]: [Vec3; 4]) -> Vec<Triangle> {
+    vec![[a, b, c], [a, c, d]]
+}
+
+fn mesh(triangles: Vec<Triangle>) -> Wall {
+    Wall {
+        shape: WallShape::Mesh(triangles),
+        ..floor()
+    }
+}
+
+fn with_step(world: World, time_step: f64) -> Simulation {
+    let settings = Settings {
+        time_step: Some(time_step),
+        ..on(1)
+    };
+    Simulation::new(world, settings).expect("the world is sound")
+}
+
+fn apart(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn a_cube_slides_over_two_triangles_as_over_a_plane() {
+    let sliding = |wall: Wall| {
+        let mut world = world(vec![cube()], rough());
+        world.materials[0].youngs_modulus = 1e8;
+        world.gravity = [0.0, 0.0, -9.81];
+        world.walls.push(wall);
+        // One of its corners passes the diagonal.
+        put(&mut world, 0, OF_UNIT_CUBE, [-0.05, 0.0, 0.4999], [1.0, 0.3, 0.0]);
+        let mut simulation = with_step(world, 1e-4);
+        simulation.advance(2500).expect("sound steps");
+        (simulation.snapshot(), simulation.ledger(), simulation.walls()[0].force)
+    };
+    let ground = rectangle([[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]]);
+    let ((plane, ledger, push), (on_mesh, its_ledger, its_push)) = (sliding(floor()), sliding(mesh(ground)));
+    assert!(plane.position[0][0] > 0.0 && ledger.friction > 0.0, "{plane:?}");
+    assert!(apart(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
+    assert!(apart(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
+    assert!(
+        (ledger.friction / its_ledger.friction - 1.0).abs() < 1e-6,
+        "{ledger:?} {its_ledger:?}"
+    );
+    assert!(apart(push, its_push) < 1e-3 * apart(push, [0.0; 3]), "{push:?} {its_push:?}");
+}
+
+/// A plate that stands on its side, with its upper rim at z = 0.
+fn plate() -> Wall {
+    mesh(rectangle([
+        [-2.0, 0.05, -1.0],
+        [2.0, 0.05, -1.0],
+        [2.0, 0.05, 0.0],
+        [-2.0, 0.05, 0.0],
+    ]))
+}
+
+fn falling_on_a_plate() -> World {
+    let mut world = world(vec![cube()], Interaction::default());
+    world.materials[0].youngs_modulus = 1e8;
+    world.walls.push(plate());
+    turned(
+        &mut world,
+        0,
+        OF_UNIT_CUBE,
+        [0.0, 0.0, 0.53],
+        about([0.0, 0.0, 1.0], 0.3),
+        [0.0, 0.0, -0.5],
+    );
+    world
+}
+
+#[test]
+fn a_cube_that_falls_with_a_face_on_the_rim_of_a_plate_keeps_its_energy() {
+    let mut simulation = with_step(falling_on_a_plate(), 1e-4);
+    let energy = simulation.ledger().kinetic;
+    let mut most = 0.0f64;
+    for _ in 0..4000 {
+        simulation.step().expect("a sound step");
+        most = most.max(simulation.ledger().elastic_normal);
+    }
+    // Only edges of the cube and of the plate cross. Without edges of the mesh it would fall past the plate.
+    assert!(most > 0.2 * energy, "{most} {energy}");
+    let (seen, ledger) = (simulation.snapshot(), simulation.ledger());
+    assert!(seen.velocity[0][2] > 0.0, "{seen:?}");
+    assert!((ledger.kinetic + ledger.rotational - energy).abs() < 1e-3 * energy, "{ledger:?}");
+    assert!(ledger.residual.abs() < 1e-3 * energy, "{ledger:?}");
+}
+
+#[test]
+fn a_resumed_run_at_a_mesh_has_the_same_bits() {
+    let mut whole = with_step(falling_on_a_plate(), 1e-4);
+    let touching = (0..4000).find(|_| {
+        whole.step().expect("a sound step");
+        whole.contacts() > 0
+    });
+    assert!(touching.is_some(), "the cube reaches the plate");
+    whole.advance(10).expect("sound steps");
+    let state = whole.save().expect("a sound state");
+    let settings = Settings {
+        time_step: Some(1e-4),
+        ..on(2)
+    };
+    let mut resumed = Simulation::restore(falling_on_a_plate(), settings, &state).expect("the state fits");
+    assert_eq!(resumed.ledger(), whole.ledger());
+    for simulation in [&mut whole, &mut resumed] {
+        simulation.advance(300).expect("sound steps");
+    }
+    assert_eq!(resumed.save().unwrap(), whole.save().unwrap());
+}
+
+#[test]
+fn what_meshes_and_polyhedra_do_not_go_with_is_refused() {
+    let refused = |spoil: fn(&mut World)| {
+        let mut world = falling_on_a_plate();
+        spoil(&mut world);
+        Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string()
+    };
+    let periodic = refused(|world| {
+        let domain = Domain::open([-4.0; 3], [4.0; 3], LeavingPolicy::Error);
+        world.domain = Some(Domain {
+            periodic: [true, false, false],
+            ..domain
+        });
+    });
+    assert!(periodic.contains("walls from meshes in a domain with periodic sides"), "{periodic}");
+    let large = refused(|world| world.walls[0].shape = WallShape::Mesh(vec![[[0.0; 3], [1.0, 0.0, -2.0], [0.0, 1.0, -2.0]]; 43_691]));
+    assert!(large.contains("more than 43690 triangles"), "{large}");
+}

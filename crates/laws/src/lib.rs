@@ -36,4 +36,4 @@ pub mod wear;
 
 pub use real::{Coordinate, Real, blend, cube_root, larger, smaller};
 pub use rotation::Quaternion;
-pub use vector::{Vector3, between, near_vector, widened};
+pub use vector::{Vector3, between, near_vector, rest_of, widened, with_rest};

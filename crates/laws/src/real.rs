@@ -186,6 +186,13 @@ pub trait Coordinate<R: Real>: Real {
     fn near(distance: Self) -> R;
     /// A number of the laws in the precision of coordinates.
     fn wide(number: R) -> Self;
+    /// What has to be kept of a number beside one near it, which is stored anyway: the difference in the precision of laws. If that is the precision of
+    /// coordinates, too, the number itself.
+    ///
+    /// A number that [`Coordinate::with_rest()`] returned loses nothing if it is kept beside the same one again.
+    fn rest(number: Self, near: R) -> R;
+    /// The number near this one that has this [`Coordinate::rest()`].
+    fn with_rest(near: R, rest: R) -> Self;
 }
 
 #[cube]
@@ -195,6 +202,12 @@ impl Coordinate<f64> for f64 {
     }
     fn wide(number: f64) -> f64 {
         number
+    }
+    fn rest(number: f64, _near: f64) -> f64 {
+        number
+    }
+    fn with_rest(_near: f64, rest: f64) -> f64 {
+        rest
     }
 }
 
@@ -206,6 +219,14 @@ impl Coordinate<f32> for f64 {
     fn wide(number: f32) -> f64 {
         number as f64
     }
+    fn rest(number: f64, near: f32) -> f32 {
+        let stored = near as f64;
+        (number - stored) as f32
+    }
+    fn with_rest(near: f32, rest: f32) -> f64 {
+        let stored = near as f64;
+        stored + rest as f64
+    }
 }
 
 #[cube]
@@ -215,5 +236,11 @@ impl Coordinate<f32> for f32 {
     }
     fn wide(number: f32) -> f32 {
         number
+    }
+    fn rest(number: f32, _near: f32) -> f32 {
+        number
+    }
+    fn with_rest(_near: f32, rest: f32) -> f32 {
+        rest
     }
 }

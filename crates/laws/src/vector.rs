@@ -115,3 +115,25 @@ pub fn near_vector<C: Coordinate<R>, R: Real>(v: &Vector3<C>) -> Vector3<R> {
         z: C::near(v.z),
     }
 }
+
+/// What has to be kept of a vector of coordinates beside one near it, see [`Coordinate::rest()`].
+#[cube]
+#[inline(always)]
+pub fn rest_of<C: Coordinate<R>, R: Real>(v: &Vector3<C>, near: &Vector3<R>) -> Vector3<R> {
+    Vector3::<R> {
+        x: C::rest(v.x, near.x),
+        y: C::rest(v.y, near.y),
+        z: C::rest(v.z, near.z),
+    }
+}
+
+/// The vector near this one that has this rest, see [`Coordinate::with_rest()`].
+#[cube]
+#[inline(always)]
+pub fn with_rest<C: Coordinate<R>, R: Real>(near: &Vector3<R>, rest: &Vector3<R>) -> Vector3<C> {
+    Vector3::<C> {
+        x: C::with_rest(near.x, rest.x),
+        y: C::with_rest(near.y, rest.y),
+        z: C::with_rest(near.z, rest.z),
+    }
+}

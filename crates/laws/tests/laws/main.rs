@@ -7,6 +7,7 @@ mod fluids;
 mod muller;
 mod projection;
 mod restitution;
+mod rests;
 mod springs;
 mod suspension;
 mod tension;

@@ -413,10 +413,14 @@ class HeldGrains:
         """Angular velocities as contact laws read them at this time [rad/s], (n, 3). Only with friction."""
     @property
     def half_step_velocity(self) -> Array:
-        """Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog. Not kept for grains of rigid bodies."""
+        """Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog. Not kept for grains of rigid bodies. On a GPU in `mixed`
+        a copy.
+        """
     @property
     def half_step_angular_velocity(self) -> Array:
-        """Angular velocities that the integrator keeps [rad/s], (n, 3). Only with friction; not kept for grains of rigid bodies."""
+        """Angular velocities that the integrator keeps [rad/s], (n, 3). Only with friction; not kept for grains of rigid bodies. On a GPU in `mixed` a
+        copy.
+        """
     @property
     def mass(self) -> Array:
         """Masses [kg], (n,); for grains of rigid bodies the inertia that contact laws read."""

@@ -273,9 +273,10 @@ pub(crate) struct GpuGrains<C, R> {
     velocity: [Buffer<R>; 2],
     spin: [Buffer<R>; 2],
     now: usize,
-    /// In the precision of coordinates, as `half_spin`: the change in a step is small compared with the value.
-    half_velocity: Buffer<C>,
-    half_spin: Buffer<C>,
+    /// What is kept of the velocities between steps beside the present `velocity`, as in `half_spin` beside `spin`. Together they have the precision of
+    /// coordinates, as the change in a step is small compared with the value. See [`seixo_sweeps::layout::kept_beside()`].
+    half_velocity: Buffer<R>,
+    half_spin: Buffer<R>,
     force: Buffer<R>,
     torque: Buffer<R>,
     reference: Buffer<C>,

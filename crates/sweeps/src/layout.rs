@@ -23,7 +23,7 @@
 
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedCoefficients, ExtendedHistory};
-use seixo_laws::{Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, rest_of, with_rest};
 
 /// Numbers per record.
 pub const RECORD: usize = 4;
@@ -233,6 +233,19 @@ pub fn last<R: Real>(record: Record<R>) -> R {
 #[cube]
 pub fn record<R: Real>(v: &Vector3<R>, last: R) -> Record<R> {
     four_numbers::<R>(v.x, v.y, v.z, last)
+}
+
+/// A velocity or angular velocity between steps, from the record that laws read and from what is kept beside it, see [`kept_beside()`].
+#[cube]
+pub fn between_steps<C: Coordinate<R>, R: Real>(read: Record<R>, kept: Record<R>) -> Vector3<C> {
+    with_rest::<C, R>(&xyz::<R>(read), &xyz::<R>(kept))
+}
+
+/// What a grain keeps of a velocity or angular velocity between steps beside the vector that laws read, with one more number. If laws have half of the
+/// digits, this is the difference, see [`Coordinate::rest()`]: half of the bytes. Who overwrites one of the two vectors must overwrite both.
+#[cube]
+pub fn kept_beside<C: Coordinate<R>, R: Real>(half: &Vector3<C>, read: &Vector3<R>, last: R) -> Record<R> {
+    record::<R>(&rest_of::<C, R>(half, read), last)
 }
 
 /// A record of four numbers.

@@ -5,8 +5,9 @@ use crate::state::arrays::{
     ANGULAR_VELOCITY, ArrayMemory, ArrayNumber, ArraysError, FORCE, GROUP, HALF_STEP_ANGULAR_VELOCITY, HALF_STEP_VELOCITY, ID, MATERIAL,
     ORIENTATION, POSITION, ParticleArray, RecordPart, TORQUE, VELOCITY,
 };
-use seixo_device::gpu::{Buffer, Gpu};
+use seixo_device::gpu::{Buffer, Gpu, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::measure::restore;
 use seixo_sweeps::layout::RECORD;
 
 /// Arrays of as many particles, to which buffers are added.
@@ -52,16 +53,41 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         arrays.add(&self.group, 1, GROUP)?;
         arrays.add(&self.position[self.now], RECORD, POSITION)?;
         arrays.add(&self.velocity[self.now], RECORD, VELOCITY)?;
-        arrays.add(&self.half_velocity, RECORD, HALF_STEP_VELOCITY)?;
+        self.add_between_steps(&mut arrays, [&self.velocity[self.now], &self.half_velocity], HALF_STEP_VELOCITY)?;
         arrays.add(&self.force, RECORD, FORCE)?;
         if self.kind.frictional {
             arrays.add(&self.spin[self.now], RECORD, ANGULAR_VELOCITY)?;
-            arrays.add(&self.half_spin, RECORD, HALF_STEP_ANGULAR_VELOCITY)?;
+            self.add_between_steps(&mut arrays, [&self.spin[self.now], &self.half_spin], HALF_STEP_ANGULAR_VELOCITY)?;
             arrays.add(&self.torque, RECORD, TORQUE)?;
         }
         if let Some(orientation) = self.all_orientations() {
             arrays.add(orientation, RECORD, ORIENTATION)?;
         }
         arrays.finish()
+    }
+
+    /// Adds velocities between steps, given by the records that laws read and by what is kept beside them. If the latter are differences, the array is a
+    /// copy of their sums.
+    fn add_between_steps(
+        &self,
+        arrays: &mut CudaArrays<'_>,
+        [read, kept]: [&Buffer<R>; 2],
+        parts: &'static [RecordPart],
+    ) -> Result<(), ArraysError> {
+        if size_of::<C>() == size_of::<R>() {
+            return arrays.add(kept, RECORD, parts);
+        }
+        let restored: Buffer<C> = self.gpu.buffer(RECORD * self.n.max(1), "velocities between steps")?;
+        let (count, dim) = units(self.n);
+        restore::launch::<R, C>(
+            self.gpu.client(),
+            count,
+            dim,
+            read.records(),
+            kept.records(),
+            restored.records(),
+            self.n as u32,
+        );
+        arrays.add(&restored, RECORD, parts)
     }
 }

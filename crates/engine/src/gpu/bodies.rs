@@ -376,6 +376,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.position[self.now].records(),
             self.reference.records(),
             self.half_velocity.records(),
+            self.half_spin.records(),
             self.position[self.now ^ 1].records(),
             self.velocity[self.now ^ 1].records(),
             self.spin[self.now ^ 1].records(),

@@ -1,7 +1,7 @@
 //! Bonds and loads on the GPU.
 
 use super::step::BATCH;
-use super::transfer::widened;
+use super::transfer::kept_records;
 use super::{GpuGrains, Number, doubles, numbers, sides};
 use crate::bonds::BondBreak;
 use crate::fields::GIVEN_LOAD;
@@ -302,10 +302,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.write_part(column, 0, &given_records::<C>(host, first));
         }
         gpu.write_part(&self.force, 0, &numbers::<R>(fields.force.iter().copied()));
-        gpu.write_part(&self.half_velocity, 0, &numbers::<C>(widened(&fields.half_velocity)));
+        gpu.write_part(
+            &self.half_velocity,
+            0,
+            &kept_records::<C, R>(&fields.half_velocity, &fields.velocity),
+        );
         if self.kind.frictional {
             gpu.write_part(&self.torque, 0, &numbers::<R>(fields.torque.iter().copied()));
-            gpu.write_part(&self.half_spin, 0, &numbers::<C>(widened(&fields.half_spin)));
+            gpu.write_part(&self.half_spin, 0, &kept_records::<C, R>(&fields.half_spin, &fields.spin));
         }
     }
 

@@ -192,7 +192,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (gpu, order) = (&self.gpu, &self.order);
         let [of_old, of_new] = [now, now ^ 1];
         let (count, dim) = units(n);
-        // The buffer of list positions is free: it is written last.
         neighbor_lists::reorder_motion::launch::<R, C>(
             gpu.client(),
             count.clone(),
@@ -203,19 +202,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.position[of_old].records(),
             self.velocity[of_old].records(),
             self.spin[of_old].records(),
-            self.half_velocity.records(),
             self.key.argument(),
             self.cells.lengths.argument(),
             self.position[of_new].records(),
             self.velocity[of_new].records(),
             self.spin[of_new].records(),
-            self.reference.records(),
             n as u32,
             self.kind.frictional,
         );
         swap(&mut self.id, &mut self.key);
         swap(&mut self.material, &mut self.cells.lengths);
-        swap(&mut self.half_velocity, &mut self.reference);
         let members = match (&mut self.carriers, &mut self.border) {
             (_, Some(border)) => {
                 // Ids of the grains in the old rows.
@@ -231,6 +227,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             swap(words, &mut self.key);
         }
         self.reorder_scalars(of_old, of_new);
+        // The buffer of list positions is free: it is written last.
         if let Some(orientations) = self.holding.as_mut().and_then(GpuBonds::orientations_to_sort) {
             gpu.gather(orientations, order, n, RECORD, &self.reference);
             swap(orientations, &mut self.reference);
@@ -262,23 +259,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.gather(&self.torque, order, n, RECORD, &self.spin[of_old]);
             swap(&mut self.torque, &mut self.spin[of_old]);
         }
-        neighbor_lists::reorder_rest::launch::<C>(
+        neighbor_lists::reorder_rest::launch::<R, C>(
             gpu.client(),
             count,
             dim,
             order.argument(),
             self.group.argument(),
+            self.half_velocity.records(),
             self.half_spin.records(),
             self.position[of_new].records(),
             self.key.argument(),
-            self.reference.records(),
+            self.velocity[of_old].records(),
+            self.spin[of_old].records(),
             self.position[of_old].records(),
             n as u32,
             self.kind.frictional,
         );
         swap(&mut self.group, &mut self.key);
+        swap(&mut self.half_velocity, &mut self.velocity[of_old]);
         if self.kind.frictional {
-            swap(&mut self.half_spin, &mut self.reference);
+            swap(&mut self.half_spin, &mut self.spin[of_old]);
         }
         // The list positions were written to the free buffer of positions.
         swap(&mut self.reference, &mut self.position[of_old]);

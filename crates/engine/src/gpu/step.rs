@@ -21,6 +21,9 @@ use std::time::Instant;
 /// Maximum number of steps that are queued before the host reads the flags.
 pub(super) const BATCH: usize = 128;
 
+/// Number of steps after which the sums of powers in grains go to those of blocks, if these have more digits: what is added to a long sum loses its own.
+const STEPS_OF_A_SUM: u64 = 4096;
+
 /// Number of grains up to which a launch takes the host longer than the GPU.
 pub(super) const FEW: usize = 200_000;
 
@@ -170,7 +173,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // few grains that takes as long as a wait, so their batches are half as long.
         let lasting = self.interval.max(self.since_rebuild);
         let part = if self.n <= FEW { 2 } else { 1 };
-        let batch = (lasting / part).clamp(1, BATCH as u64).min(most);
+        let mut batch = (lasting / part).clamp(1, BATCH as u64).min(most);
+        if Self::has_short_sums() {
+            // So that sums end at the same steps in a resumed run.
+            batch = batch.min(STEPS_OF_A_SUM - host.context.steps % STEPS_OF_A_SUM);
+        }
         batch.min(until_walls_exceed_skin(host, batch)).max(1)
     }
 
@@ -243,6 +250,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Some((corners, is_last))
     }
 
+    /// Whether grains sum powers with fewer digits than blocks do.
+    fn has_short_sums() -> bool {
+        size_of::<R>() < size_of::<C>()
+    }
+
     /// Counts the steps that were taken, once their flags are here, and fetches the bonds that broke in them. Returns the flags that the steps
     /// raised.
     fn count_queued(&mut self, host: &mut Populations, flags: &[u32]) -> Result<u32, GpuError> {
@@ -254,6 +266,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.now = queued.now ^ (done as usize & 1);
         self.forces_known = done == 0 && queued.forces_known;
         host.context.steps += done;
+        if Self::has_short_sums() && (host.context.steps - done) / STEPS_OF_A_SUM != host.context.steps / STEPS_OF_A_SUM {
+            self.collect();
+        }
         host.place_sides();
         self.since_rebuild += done;
         self.strides.take_over(flags);

@@ -32,9 +32,18 @@ const EXTENDED_HISTORY_ON_GPU: usize = 10;
 /// Number of grains from which on columns are downloaded one after the other. A wait is short beside the copy of so large a column.
 const MANY: usize = 1 << 22;
 
-/// Records of four numbers from records of three.
-pub(super) fn widened(triples: &[f64]) -> impl Iterator<Item = f64> + '_ {
-    triples.chunks_exact(3).flat_map(|v| [v[0], v[1], v[2], 0.0])
+/// Number k of the records that a GPU keeps of these velocities between steps, three numbers each, beside the records that laws read; see
+/// [`Coordinate::rest()`].
+fn kept_number<C: Number + Coordinate<R>, R: Number>(between: &[f64], read: &[f64], k: usize) -> R {
+    if k % RECORD == 3 {
+        return R::of(0.0);
+    }
+    <C as Coordinate<R>>::rest(C::of(between[k / RECORD * 3 + k % RECORD]), R::of(read[k]))
+}
+
+/// The records that a GPU keeps of these velocities between steps, three numbers each, beside the records that laws read.
+pub(super) fn kept_records<C: Number + Coordinate<R>, R: Number>(between: &[f64], read: &[f64]) -> Vec<R> {
+    (0..read.len()).map(|k| kept_number::<C, R>(between, read, k)).collect()
 }
 
 /// Arrived downloads of grains, from which all threads make the columns of the host.
@@ -64,6 +73,18 @@ impl Columns<'_> {
         };
         self.arrived.make(ticket, make);
     }
+
+    /// Velocities between steps, three numbers each, from what was kept of them beside these records, see [`Coordinate::with_rest()`].
+    fn between_steps<C: Number + Coordinate<R>, R: Number>(&self, kept: Ticket<R>, read: &[f64], to: &mut Vec<f64>) {
+        let make = |rests: &[R]| {
+            let n = rests.len() / RECORD;
+            refill(self.device, to, 3 * n, |k| {
+                let at = k / 3 * RECORD + k % 3;
+                <C as Coordinate<R>>::with_rest(R::of(read[at]), rests[at]).double()
+            });
+        };
+        self.arrived.make(kept, make);
+    }
 }
 
 /// Loads of six numbers from records of forces and torques; zero torques without records of them.
@@ -78,10 +99,9 @@ fn joined(force: &[f64], torque: &[f64]) -> Vec<f64> {
 /// Downloads of the columns that all grains have.
 struct FetchedColumns<C, R> {
     words: [Ticket<u32>; 3],
-    places: [Ticket<C>; 3],
-    motion: [Ticket<R>; 2],
-    turning: Option<[Ticket<R>; 2]>,
-    half_spin: Option<Ticket<C>>,
+    places: [Ticket<C>; 2],
+    motion: [Ticket<R>; 3],
+    turning: Option<[Ticket<R>; 3]>,
 }
 
 /// Downloads of grains and walls that are in progress.
@@ -101,26 +121,24 @@ pub(super) struct Fetched<C, R> {
     derivatives: Option<[Ticket<C>; 2]>,
 }
 
-impl<C: Number, R: Number> FetchedColumns<C, R> {
+impl<C: Number + Coordinate<R>, R: Number> FetchedColumns<C, R> {
     /// Makes the columns of the host from those that arrived.
     fn make(self, columns: &Columns, fields: &mut Fields) {
         let [id, material, group] = self.words;
         columns.words(id, &mut fields.id);
         columns.words(material, &mut fields.material);
         columns.words(group, &mut fields.group);
-        let [position, reference, half_velocity] = self.places;
+        let [position, reference] = self.places;
         columns.doubles(position, &mut fields.position);
         columns.narrowed(reference, &mut fields.reference);
-        columns.narrowed(half_velocity, &mut fields.half_velocity);
-        let [velocity, force] = self.motion;
+        let [velocity, half_velocity, force] = self.motion;
         columns.doubles(velocity, &mut fields.velocity);
+        columns.between_steps::<C, R>(half_velocity, &fields.velocity, &mut fields.half_velocity);
         columns.doubles(force, &mut fields.force);
-        if let Some([spin, torque]) = self.turning {
+        if let Some([spin, half_spin, torque]) = self.turning {
             columns.doubles(spin, &mut fields.spin);
+            columns.between_steps::<C, R>(half_spin, &fields.spin, &mut fields.half_spin);
             columns.doubles(torque, &mut fields.torque);
-        }
-        if let Some(half_spin) = self.half_spin {
-            columns.narrowed(half_spin, &mut fields.half_spin);
         }
     }
 }
@@ -184,9 +202,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let fields = &host.grains.fields;
         let words = |values: &[u32], what: &'static str| upload.column([room, values.len()], what, |k| values[k]);
         let laws_of = |values: &[f64], room: usize, what: &'static str| upload.column([room, values.len()], what, |k| R::of(values[k]));
-        let places_of = |values: &[f64], room: usize, what: &'static str| {
-            let of = |k: usize| if k % RECORD < 3 { values[k / RECORD * 3 + k % RECORD] } else { 0.0 };
-            upload.column([room, values.len() / 3 * RECORD], what, |k| C::of(of(k)))
+        let kept_of = |between: &[f64], read: &[f64], room: usize, what: &'static str| {
+            upload.column([room, between.len() / 3 * RECORD], what, |k| kept_number::<C, R>(between, read, k))
         };
         let listed_at = upload.column([RECORD * room, RECORD * n], "positions", |k| {
             C::of(if k % RECORD < 3 {
@@ -211,8 +228,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 gpu.buffer(turning, "angular velocities")?,
             ],
             now: 0,
-            half_velocity: places_of(&fields.half_velocity, RECORD * room, "velocities")?,
-            half_spin: places_of(&fields.half_spin, turning, "angular velocities")?,
+            half_velocity: kept_of(&fields.half_velocity, &fields.velocity, RECORD * room, "velocities")?,
+            half_spin: kept_of(&fields.half_spin, &fields.spin, turning, "angular velocities")?,
             force: laws_of(&fields.force, RECORD * room, "forces")?,
             torque: laws_of(&fields.torque, turning, "torques")?,
             reference: gpu.buffer(RECORD * room, "positions of the lists")?,
@@ -276,14 +293,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     fn ask_for_columns(&self, copies: &mut Copies) -> FetchedColumns<C, R> {
         let (n, is_turning) = (self.n, self.kind.frictional);
         let mut records = |buffer: &Buffer<R>| copies.add(buffer, 0..RECORD * n);
-        let motion = [&self.velocity[self.now], &self.force].map(&mut records);
-        let turning = is_turning.then(|| [&self.spin[self.now], &self.torque].map(records));
+        let motion = [&self.velocity[self.now], &self.half_velocity, &self.force].map(&mut records);
+        let turning = is_turning.then(|| [&self.spin[self.now], &self.half_spin, &self.torque].map(records));
         FetchedColumns {
             words: [&self.id, &self.material, &self.group].map(|buffer| copies.add(buffer, 0..n)),
-            places: [&self.position[self.now], &self.reference, &self.half_velocity].map(|buffer| copies.add(buffer, 0..RECORD * n)),
+            places: [&self.position[self.now], &self.reference].map(|buffer| copies.add(buffer, 0..RECORD * n)),
             motion,
             turning,
-            half_spin: is_turning.then(|| copies.add(&self.half_spin, 0..RECORD * n)),
         }
     }
 
@@ -300,15 +316,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.download_column(device, (&self.position[now], RECORD), |columns, ticket| {
             columns.doubles(ticket, &mut fields.position);
         })?;
-        for (buffer, to) in [
-            (&self.reference, &mut fields.reference),
-            (&self.half_velocity, &mut fields.half_velocity),
-        ] {
-            self.download_column(device, (buffer, RECORD), |columns, ticket| columns.narrowed(ticket, to))?;
-        }
+        self.download_column(device, (&self.reference, RECORD), |columns, ticket| {
+            columns.narrowed(ticket, &mut fields.reference);
+        })?;
         for (buffer, to) in [(&self.velocity[now], &mut fields.velocity), (&self.force, &mut fields.force)] {
             self.download_column(device, (buffer, RECORD), |columns, ticket| columns.doubles(ticket, to))?;
         }
+        self.download_column(device, (&self.half_velocity, RECORD), |columns, ticket| {
+            columns.between_steps::<C, R>(ticket, &fields.velocity, &mut fields.half_velocity);
+        })?;
         if !self.kind.frictional {
             return Ok(());
         }
@@ -316,7 +332,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.download_column(device, (buffer, RECORD), |columns, ticket| columns.doubles(ticket, to))?;
         }
         self.download_column(device, (&self.half_spin, RECORD), |columns, ticket| {
-            columns.narrowed(ticket, &mut fields.half_spin);
+            columns.between_steps::<C, R>(ticket, &fields.spin, &mut fields.half_spin);
         })
     }
 

@@ -14,7 +14,8 @@ impl Simulation {
     /// Nothing is copied, and all that was queued on the GPU is done. There, forces are those of the step before until [`Simulation::observe`], see
     /// [`ParticleArray::is_present`].
     ///
-    /// Particles are in the order of the cells, which changes; "id" says which is which. On a GPU the numbers have the type of its precision.
+    /// Particles are in the order of the cells, which changes; "id" says which is which. On a GPU the numbers have the type of its precision. In
+    /// `mixed`, grains keep velocities at half steps in two parts there, so these two arrays are copies of the sums.
     ///
     /// | array | content |
     /// |---|---|

@@ -93,6 +93,12 @@ fn a_gpu_shows_addresses_through_cuda_only() {
     if let Ok(arrays) = simulation.arrays() {
         assert!(named(&arrays.grains, "force").is_present);
     }
+    let mixed = Simulation::new(beds::falling(100, TangentialLaw::Mindlin), on_gpu(Precision::Mixed)).unwrap();
+    if let Ok(arrays) = mixed.arrays() {
+        for name in ["half_step_velocity", "half_step_angular_velocity"] {
+            assert_eq!(named(&arrays.grains, name).number_type(), NumberType::F64);
+        }
+    }
 }
 
 #[test]

@@ -154,13 +154,15 @@ impl HeldGrains {
         self.array(py, "angular_velocity")
     }
 
-    /// Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog. Not kept for grains of rigid bodies.
+    /// Velocities that the integrator keeps [m/s], (n, 3): half a step earlier with leapfrog. Not kept for grains of rigid bodies. On a GPU in `mixed`
+    /// a copy.
     #[getter]
     fn half_step_velocity(&self, py: Python<'_>) -> PyResult<Array> {
         self.array(py, "half_step_velocity")
     }
 
-    /// Angular velocities that the integrator keeps [rad/s], (n, 3). Only with friction; not kept for grains of rigid bodies.
+    /// Angular velocities that the integrator keeps [rad/s], (n, 3). Only with friction; not kept for grains of rigid bodies. On a GPU in `mixed` a
+    /// copy.
     #[getter]
     fn half_step_angular_velocity(&self, py: Python<'_>) -> PyResult<Array> {
         self.array(py, "half_step_angular_velocity")

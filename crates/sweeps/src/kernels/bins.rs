@@ -25,8 +25,8 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     wall_row: &[u32],
     position: &[Record<C>],
     velocity: &[Record<R>],
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     reference: &[Record<C>],
@@ -81,7 +81,7 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
         }
         if plan.advance {
             let half = half_velocity[i];
-            let half_turning = Record::<C>::new(C::new(0.0));
+            let half_turning = Record::<R>::new(R::new(0.0));
             let gone = go_on::<C, R>(
                 i,
                 &grain,

@@ -9,7 +9,7 @@ use crate::bodies::{
 use crate::entries::{TILE, first_entry};
 use crate::gear::advance_body_by_gear;
 use crate::joints::{NO_JOINT, advance_on_joint};
-use crate::layout::{Record, last, load, recall, record, store, xyz};
+use crate::layout::{Record, between_steps, kept_beside, last, load, recall, record, store, xyz};
 use crate::motion::{MotionReport, StepParameters, flags_of};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, near_vector};
@@ -340,7 +340,8 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
     spin: &[C],
     position: &[Record<C>],
     reference: &[Record<C>],
-    half_velocity: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
     new_spin: &mut [Record<R>],
@@ -373,10 +374,16 @@ pub fn carry_grains<R: Real, C: Coordinate<R> + Coordinate<C>>(
             );
             new_position[i] = record::<C>(&carried.position, last::<C>(position[i]));
             let mass = last::<R>(new_velocity[i]);
-            new_velocity[i] = record::<R>(&near_vector::<C, R>(&carried.velocity), mass);
-            let took = last::<R>(new_spin[i]);
-            new_spin[i] = record::<R>(&near_vector::<C, R>(&carried.spin), took);
-            half_velocity[i] = record::<C>(&carried.moving, last::<C>(half_velocity[i]));
+            let read = near_vector::<C, R>(&carried.velocity);
+            new_velocity[i] = record::<R>(&read, mass);
+            half_velocity[i] = kept_beside::<C, R>(&carried.moving, &read, last::<R>(half_velocity[i]));
+            // No one reads the angular velocity of a member between steps, so it stays what it is.
+            let turning = new_spin[i];
+            let half_turning = half_spin[i];
+            let kept = between_steps::<C, R>(turning, half_turning);
+            let read_spin = near_vector::<C, R>(&carried.spin);
+            new_spin[i] = record::<R>(&read_spin, last::<R>(turning));
+            half_spin[i] = kept_beside::<C, R>(&kept, &read_spin, last::<R>(half_turning));
             if rotates {
                 let own = orientation_at::<C>(own_orientation, m * 4usize);
                 let of_body = orientation_at::<C>(orientation, body_of[m] as usize * 4usize);

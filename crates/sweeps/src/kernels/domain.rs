@@ -135,8 +135,8 @@ pub fn pack<R: Real, C: Real>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &[Record<C>],
-    half_spin: &[Record<C>],
+    half_velocity: &[Record<R>],
+    half_spin: &[Record<R>],
     words: &mut [u32],
     coordinates: &mut [Record<C>],
     motions: &mut [Record<R>],
@@ -150,12 +150,12 @@ pub fn pack<R: Real, C: Real>(
         words[k * 4usize + 1usize] = material[i];
         words[k * 4usize + 2usize] = group[i];
         words[k * 4usize + 3usize] = member[i];
-        coordinates[k * 3usize] = position[i];
-        coordinates[k * 3usize + 1usize] = half_velocity[i];
-        motions[k * 2usize] = velocity[i];
+        coordinates[k] = position[i];
+        motions[k * 4usize] = velocity[i];
+        motions[k * 4usize + 1usize] = half_velocity[i];
         if frictional {
-            coordinates[k * 3usize + 2usize] = half_spin[i];
-            motions[k * 2usize + 1usize] = spin[i];
+            motions[k * 4usize + 2usize] = spin[i];
+            motions[k * 4usize + 3usize] = half_spin[i];
         }
     }
 }
@@ -174,8 +174,8 @@ pub fn unpack<R: Real, C: Real>(
     position: &mut [Record<C>],
     velocity: &mut [Record<R>],
     spin: &mut [Record<R>],
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     from: u32,
     m: u32,
     #[comptime] as_ghosts: bool,
@@ -193,12 +193,12 @@ pub fn unpack<R: Real, C: Real>(
         } else {
             member[i] = own;
         }
-        position[i] = coordinates[k * 3usize];
-        half_velocity[i] = coordinates[k * 3usize + 1usize];
-        velocity[i] = motions[k * 2usize];
+        position[i] = coordinates[k];
+        velocity[i] = motions[k * 4usize];
+        half_velocity[i] = motions[k * 4usize + 1usize];
         if frictional {
-            half_spin[i] = coordinates[k * 3usize + 2usize];
-            spin[i] = motions[k * 2usize + 1usize];
+            spin[i] = motions[k * 4usize + 2usize];
+            half_spin[i] = motions[k * 4usize + 3usize];
         }
     }
 }

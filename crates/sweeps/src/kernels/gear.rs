@@ -4,7 +4,7 @@ use super::bonds::{quaternion, record_of};
 use super::{add_sum, begins, raise};
 use crate::bodies::FREE;
 use crate::gear::{gear_rotation, gear_translation};
-use crate::layout::{Record, last, record, xyz};
+use crate::layout::{Record, between_steps, kept_beside, last, record, xyz};
 use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector, widened};
@@ -21,9 +21,9 @@ fn near<C: Coordinate<R>, R: Real>(number: C) -> R {
     C::near(number)
 }
 
-/// Advances the n grains by one step, except those of bodies, and counts the step. `half_velocity` is the first derivative of the position in the
-/// precision of coordinates, and `half_spin` is the angular velocity. Values for laws are written to `new_velocity` and `new_spin`. Without `turning`
-/// grains do not rotate.
+/// Advances the n grains by one step, except those of bodies, and counts the step. `half_velocity` keeps the first derivative of the position in the
+/// precision of coordinates, and `half_spin` the angular velocity, see [`kept_beside()`]. Values for laws are written to `new_velocity` and `new_spin`.
+/// Without `turning` grains do not rotate.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
@@ -31,8 +31,8 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     force: &[Record<R>],
     torque: &[Record<R>],
     reference: &[Record<C>],
@@ -66,7 +66,7 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
             let mass = wide::<C, R>(last::<R>(moving));
             let half = half_velocity[i];
             let place = xyz::<C>(here);
-            let speed = xyz::<C>(half);
+            let speed = between_steps::<C, R>(moving, half);
             let push = widened::<C, R>(&xyz::<R>(force[i]));
             let pushed = acceleration::<C, C>(&speed, mass, &push, stepping);
             let mut damping_work = -pushed.brake.dot(&speed) * stepping.dt;
@@ -75,8 +75,9 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
             let moved = gone.position.minus(&xyz::<C>(reference[i]));
             let raised = flags_of::<C, C>(&gone.position, stride.dot(&stride), moved.dot(&moved), stepping);
             new_position[i] = record::<C>(&gone.position, last::<C>(here));
-            new_velocity[i] = record::<R>(&near_vector::<C, R>(&gone.velocity), last::<R>(moving));
-            half_velocity[i] = record::<C>(&gone.velocity, last::<C>(half));
+            let read = near_vector::<C, R>(&gone.velocity);
+            new_velocity[i] = record::<R>(&read, last::<R>(moving));
+            half_velocity[i] = kept_beside::<C, R>(&gone.velocity, &read, last::<R>(half));
             if turning {
                 let before = spin[i];
                 let spun = widened::<C, R>(&xyz::<R>(before));
@@ -86,9 +87,10 @@ pub fn advance_by_gear<R: Real, C: Coordinate<R> + Coordinate<C>>(
                 let body_orientation = quaternion::<C>(orientation[i]);
                 let turned = gear_rotation::<C>(i, &body_orientation, &bent.rate, orientation_derivatives, share, stepping.dt);
                 orientation[i] = record_of::<C>(&turned.orientation);
-                let kept = last::<C>(half_spin[i]);
-                half_spin[i] = record::<C>(&turned.spin, kept);
-                new_spin[i] = record::<R>(&near_vector::<C, R>(&turned.spin), last::<R>(before));
+                let sum = last::<R>(half_spin[i]);
+                let read_spin = near_vector::<C, R>(&turned.spin);
+                half_spin[i] = kept_beside::<C, R>(&turned.spin, &read_spin, sum);
+                new_spin[i] = record::<R>(&read_spin, last::<R>(before));
             }
             took.insert(3usize, near::<C, R>(damping_work));
             raise(flags, parity, raised);

@@ -5,7 +5,7 @@ use crate::bodies::FREE;
 use crate::contact::{Stored, energy_of_extended, stored_between};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, extended_history_of, first_entry, history_at, spring_of};
 use crate::fluid::WALL;
-use crate::layout::{Record, coefficients, extended_coefficients, four_numbers, last, record, xyz};
+use crate::layout::{Record, between_steps, coefficients, extended_coefficients, four_numbers, last, record, xyz};
 use crate::motion::{StepParameters, acceleration, angular_acceleration};
 use crate::periodic::nearest_image;
 use crate::wall::stored_in_walls_of;
@@ -30,8 +30,8 @@ pub fn energies<R: Real, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &[Record<C>],
-    half_spin: &[Record<C>],
+    half_velocity: &[Record<R>],
+    half_spin: &[Record<R>],
     force: &[Record<R>],
     torque: &[Record<R>],
     energy: &mut [Record<C>],
@@ -65,11 +65,11 @@ pub fn energies<R: Real, C: Coordinate<R>>(
             let moving = acceleration::<C, R>(&v, mass, &xyz::<R>(force[i]), stepping);
             if frictional {
                 let turning = angular_acceleration::<C, R>(&w, mass, radius, &xyz::<R>(torque[i]), stepping);
-                let half = near_vector::<C, R>(&xyz::<C>(half_spin[i]));
+                let half = near_vector::<C, R>(&between_steps::<C, R>(spin[i], half_spin[i]));
                 w = velocity_ahead::<R>(&half, &turning.rate, stepping.velocity_lead);
             }
             v = velocity_ahead::<R>(
-                &near_vector::<C, R>(&xyz::<C>(half_velocity[i])),
+                &near_vector::<C, R>(&between_steps::<C, R>(velocity[i], half_velocity[i])),
                 &moving.rate,
                 stepping.velocity_lead,
             );
@@ -201,8 +201,8 @@ pub fn wall_energies<R: Real, C: Coordinate<R>>(
 /// Adds the sums in the records of grains, see [`crate::kernels::step::grains()`], to the ledger, and resets them.
 #[cube(launch)]
 pub fn collect<R: Real, C: Coordinate<R>>(
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     spin: &mut [Record<R>],
     power: &mut [Record<C>],
     n: u32,
@@ -211,16 +211,26 @@ pub fn collect<R: Real, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
     if i < n as usize {
-        took.insert(0usize, C::near(last::<C>(half_velocity[i])));
-        half_velocity[i] = record::<C>(&xyz::<C>(half_velocity[i]), C::new(0.0));
+        took.insert(0usize, last::<R>(half_velocity[i]));
+        half_velocity[i] = record::<R>(&xyz::<R>(half_velocity[i]), R::new(0.0));
         if frictional {
-            took.insert(1usize, C::near(last::<C>(half_spin[i])));
+            took.insert(1usize, last::<R>(half_spin[i]));
             took.insert(2usize, last::<R>(spin[i]));
-            half_spin[i] = record::<C>(&xyz::<C>(half_spin[i]), C::new(0.0));
+            half_spin[i] = record::<R>(&xyz::<R>(half_spin[i]), R::new(0.0));
             spin[i] = record::<R>(&xyz::<R>(spin[i]), R::new(0.0));
         }
     }
     add_sum::<C, R>(power, took);
+}
+
+/// Velocities or angular velocities between steps of n grains in the precision of coordinates, from the records that laws read and from what is kept
+/// beside them, see [`between_steps()`].
+#[cube(launch)]
+pub fn restore<R: Real, C: Coordinate<R>>(read: &[Record<R>], kept: &[Record<R>], restored: &mut [Record<C>], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        restored[i] = record::<C>(&between_steps::<C, R>(read[i], kept[i]), C::new(0.0));
+    }
 }
 
 /// Scalar for the color of a particle in pictures: the radius (0), the speed (1) or a component of the velocity (2 to 4).

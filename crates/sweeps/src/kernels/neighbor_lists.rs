@@ -6,7 +6,7 @@ use crate::bodies::{FREE, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, first_entry, sort_by_id};
-use crate::layout::{Record, last, load, record, xyz};
+use crate::layout::{Record, between_steps, kept_beside, last, load, record, xyz};
 use crate::motion::{SKIN_EXCEEDED, StepParameters};
 use crate::neighbors::{RowPlan, neighbors_of, overlapped_cells};
 use crate::periodic::{PeriodicBoundaries, wrap};
@@ -179,13 +179,11 @@ pub fn reorder_motion<R: Real, C: Real>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &[Record<C>],
     sorted_id: &mut [u32],
     sorted_material: &mut [u32],
     sorted_position: &mut [Record<C>],
     sorted_velocity: &mut [Record<R>],
     sorted_spin: &mut [Record<R>],
-    sorted_half_velocity: &mut [Record<C>],
     n: u32,
     #[comptime] frictional: bool,
 ) {
@@ -196,24 +194,25 @@ pub fn reorder_motion<R: Real, C: Real>(
         sorted_material[i] = material[old];
         sorted_position[i] = position[old];
         sorted_velocity[i] = velocity[old];
-        sorted_half_velocity[i] = half_velocity[old];
         if frictional {
             sorted_spin[i] = spin[old];
         }
     }
 }
 
-/// Puts groups and, with `frictional`, angular velocities between steps into a new order, and stores the positions, which are in it already, as those
-/// of the list rebuild.
+/// Puts groups, velocities between steps and, with `frictional`, angular velocities between steps into a new order, and stores the positions, which are
+/// in it already, as those of the list rebuild.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn reorder_rest<C: Real>(
+pub fn reorder_rest<R: Real, C: Real>(
     order: &[u32],
     group: &[u32],
-    half_spin: &[Record<C>],
+    half_velocity: &[Record<R>],
+    half_spin: &[Record<R>],
     position: &[Record<C>],
     sorted_group: &mut [u32],
-    sorted_half_spin: &mut [Record<C>],
+    sorted_half_velocity: &mut [Record<R>],
+    sorted_half_spin: &mut [Record<R>],
     reference: &mut [Record<C>],
     n: u32,
     #[comptime] frictional: bool,
@@ -222,6 +221,7 @@ pub fn reorder_rest<C: Real>(
     if i < n as usize {
         let old = order[i] as usize;
         sorted_group[i] = group[old];
+        sorted_half_velocity[i] = half_velocity[old];
         reference[i] = position[i];
         if frictional {
             sorted_half_spin[i] = half_spin[old];
@@ -235,7 +235,7 @@ pub fn reorder_rest<C: Real>(
 pub fn wrap_grains<R: Real, C: Coordinate<R>>(
     position: &mut [Record<C>],
     velocity: &mut [Record<R>],
-    half_velocity: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
     energy: &mut [Record<C>],
     member: &[u32],
     stepping: &StepParameters<C, R>,
@@ -262,10 +262,11 @@ pub fn wrap_grains<R: Real, C: Coordinate<R>>(
                 }
             }
             gained.insert(0usize, by_sides);
+            let half = half_velocity[i];
+            let kept = between_steps::<C, R>(velocity[i], half).minus(&widened::<C, R>(&slowed));
             position[i] = record::<C>(&returned.position, last::<C>(position[i]));
             velocity[i] = record::<R>(&is, last::<R>(velocity[i]));
-            let kept = xyz::<C>(half_velocity[i]).minus(&widened::<C, R>(&slowed));
-            half_velocity[i] = record::<C>(&kept, last::<C>(half_velocity[i]));
+            half_velocity[i] = kept_beside::<C, R>(&kept, &is, last::<R>(half));
         }
     }
     put_sum::<C>(energy, gained);

@@ -8,7 +8,7 @@ use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_and_store_sum, add_sum, is_halted, raise};
 use crate::bodies::FREE;
-use crate::layout::{Record, add, coefficients, last, record, store, xyz};
+use crate::layout::{Record, add, between_steps, coefficients, kept_beside, last, record, store, xyz};
 use crate::motion::{StepParameters, TOO_DEEP};
 use crate::periodic::{PeriodicBoundaries, nearest_image};
 use crate::shape_motion::rotated_shape;
@@ -298,8 +298,8 @@ pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     force: &[Record<R>],
     torque: &[Record<R>],
     reference: &[Record<C>],
@@ -360,7 +360,11 @@ pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(
             );
             orientation[i] = record_of::<C>(&turned.orientation);
             momentum[i] = record::<C>(&turned.momentum, C::new(0.0));
-            new_spin[i] = record::<R>(&near_vector::<C, R>(&turned.spin), last::<R>(turning));
+            // The angular velocity between steps stays what it is: the angular momentum has its part.
+            let kept = between_steps::<C, R>(turning, half_turning);
+            let read = near_vector::<C, R>(&turned.spin);
+            half_spin[i] = kept_beside::<C, R>(&kept, &read, last::<R>(half_turning));
+            new_spin[i] = record::<R>(&read, last::<R>(turning));
             took.insert(3usize, gone.damping_work + turned.damping_work);
             record_long_stride::<R>(flags, gone.moved_square, widest_square);
             raise(flags, parity, gone.flags);

@@ -4,7 +4,7 @@ use super::bonds::{bonds_on, quaternion, record_of};
 use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_and_store_sum, add_sum, begins_part, is_halted, raise, store_sum};
 use crate::bodies::FREE;
 use crate::entries::first_entry;
-use crate::layout::{Record, last, record, xyz};
+use crate::layout::{Record, between_steps, kept_beside, last, record, xyz};
 use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
 use crate::wall::walls_of;
@@ -12,7 +12,7 @@ use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
 use seixo_laws::motion::drift;
 use seixo_laws::rotation::rotated_by;
-use seixo_laws::{Coordinate, Real, Vector3, between, near_vector};
+use seixo_laws::{Coordinate, Real, Vector3, between, near_vector, with_rest};
 
 /// Configuration of a launch of [`grains()`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,8 +45,10 @@ pub struct StepKernelConfig {
 
 /// Contact forces of this step and motion to the next, in one launch, so that no intermediate value passes through memory.
 ///
-/// Positions, velocities and angular velocities are read from one set of buffers, which no thread writes, and written to another. The last numbers of
-/// `half_velocity`, `half_spin` and `spin` sum the powers of normal damping, of tangential forces and of their damping.
+/// Positions, velocities and angular velocities are read from one set of buffers, which no thread writes, and written to another. `half_velocity` and
+/// `half_spin` hold what is kept of velocities between steps beside `velocity` and `spin`, see [`kept_beside()`].
+///
+/// The last numbers of `half_velocity`, `half_spin` and `spin` sum the powers of normal damping, of tangential forces and of their damping.
 /// [`crate::kernels::measure::collect()`] adds these sums to the ledger. So the ledger costs a step neither memory traffic nor a wait between
 /// threads.
 ///
@@ -79,8 +81,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     reference: &[Record<C>],
@@ -151,8 +153,8 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             status |= 2u32;
         }
     }
-    let mut half = Record::<C>::new(C::new(0.0));
-    let mut half_turning = Record::<C>::new(C::new(0.0));
+    let mut half = Record::<R>::new(R::new(0.0));
+    let mut half_turning = Record::<R>::new(R::new(0.0));
     if plan.advance {
         if plan.reads_early {
             half = half_velocity[own];
@@ -255,7 +257,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                     record_long_stride::<R>(flags, gone.moved_square, widest_square);
                     took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
                     if plan.rotates {
-                        rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
+                        rotate_grain::<R, C>(i, new_spin, half_spin, orientation, stepping.dt);
                     }
                 } else {
                     hold::<C, R>(
@@ -296,7 +298,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 raised |= gone.flags;
                 record_long_stride::<R>(flags, gone.moved_square, widest_square);
                 if plan.rotates {
-                    rotate_grain::<R, C>(i, half_spin, orientation, stepping.dt);
+                    rotate_grain::<R, C>(i, new_spin, half_spin, orientation, stepping.dt);
                 }
                 took.insert(3usize, gone.damping_work + load.side_power * stepping.dt);
             }
@@ -384,10 +386,10 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     grain: &Grain<C, R>,
     load: &ContactLoad<R>,
     turning: Record<R>,
-    half: Record<C>,
-    half_turning: Record<C>,
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half: Record<R>,
+    half_turning: Record<R>,
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     reference: &[Record<C>],
     new_position: &mut [Record<C>],
     new_velocity: &mut [Record<R>],
@@ -397,7 +399,8 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     #[comptime] frictional: bool,
 ) -> AdvanceResult<C, R> {
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
-    let onward = kicked::<C, R, C>(&xyz::<C>(half), &acceleration, stepping, stepping.lag);
+    let before = with_rest::<C, R>(&grain.velocity, &xyz::<R>(half));
+    let onward = kicked::<C, R, C>(&before, &acceleration, stepping, stepping.lag);
     let mut damping_work = onward.damping_work;
     let position = drift::<C>(&grain.position, &onward.moving, C::wide(stepping.dt));
     let stride = near_vector::<C, R>(&onward.half).times(stepping.dt);
@@ -412,13 +415,14 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
         far_square = far.dot(&far);
     }
     let flags = flags_of::<C, R>(&position, stride.dot(&stride), far_square, stepping);
-    half_velocity[i] = record::<C>(&onward.half, last::<C>(half) + C::wide(load.normal_power));
+    half_velocity[i] = kept_beside::<C, R>(&onward.half, &onward.whole, last::<R>(half) + load.normal_power);
     new_velocity[i] = record::<R>(&onward.whole, grain.mass);
     new_position[i] = record::<C>(&position, grain.reach);
     if frictional {
         let acceleration = angular_acceleration::<C, R>(&grain.spin, grain.mass, grain.radius, &load.torque, stepping);
-        let onward = kicked::<C, R, C>(&xyz::<C>(half_turning), &acceleration, stepping, C::new(0.0));
-        half_spin[i] = record::<C>(&onward.half, last::<C>(half_turning) + C::wide(load.tangential_power));
+        let before = with_rest::<C, R>(&grain.spin, &xyz::<R>(half_turning));
+        let onward = kicked::<C, R, C>(&before, &acceleration, stepping, C::new(0.0));
+        half_spin[i] = kept_beside::<C, R>(&onward.half, &onward.whole, last::<R>(half_turning) + load.tangential_power);
         new_spin[i] = record::<R>(&onward.whole, last::<R>(turning) + load.damping_power);
         damping_work += onward.damping_work;
     }
@@ -432,8 +436,14 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
 
 /// Rotates grain i by its present angular velocity.
 #[cube]
-fn rotate_grain<R: Real, C: Coordinate<R>>(i: usize, half_spin: &mut [Record<C>], orientation: &mut [Record<C>], dt: R) {
-    let spin = xyz::<C>(half_spin[i]);
+fn rotate_grain<R: Real, C: Coordinate<R>>(
+    i: usize,
+    new_spin: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
+    orientation: &mut [Record<C>],
+    dt: R,
+) {
+    let spin = between_steps::<C, R>(new_spin[i], half_spin[i]);
     let after = rotated_by::<C>(&quaternion::<C>(orientation[i]), &spin, C::wide(dt));
     orientation[i] = record_of::<C>(&after);
 }
@@ -447,10 +457,10 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     grain: &Grain<C, R>,
     load: &ContactLoad<R>,
     turning: Record<R>,
-    half: Record<C>,
-    half_turning: Record<C>,
-    half_velocity: &mut [Record<C>],
-    half_spin: &mut [Record<C>],
+    half: Record<R>,
+    half_turning: Record<R>,
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
     force: &mut [Record<R>],
     torque: &mut [Record<R>],
     new_velocity: &mut [Record<R>],
@@ -458,11 +468,11 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
     #[comptime] frictional: bool,
 ) {
     force[i] = record::<R>(&load.force, load.contacts);
-    half_velocity[i] = record::<C>(&xyz::<C>(half), last::<C>(half) + C::wide(load.normal_power));
+    half_velocity[i] = record::<R>(&xyz::<R>(half), last::<R>(half) + load.normal_power);
     new_velocity[i] = record::<R>(&grain.velocity, grain.mass);
     if frictional {
         torque[i] = record::<R>(&load.torque, R::new(0.0));
-        half_spin[i] = record::<C>(&xyz::<C>(half_turning), last::<C>(half_turning) + C::wide(load.tangential_power));
+        half_spin[i] = record::<R>(&xyz::<R>(half_turning), last::<R>(half_turning) + load.tangential_power);
         new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
     }
 }

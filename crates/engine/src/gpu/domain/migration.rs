@@ -168,18 +168,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             gpu.lengthen(words, room, "grains")?;
         }
         let [position, other_position] = &mut self.position;
-        for column in [position, other_position, &mut self.half_velocity, &mut self.reference] {
+        for column in [position, other_position, &mut self.reference] {
             gpu.lengthen(column, RECORD * room, "grains")?;
         }
         let [velocity, other_velocity] = &mut self.velocity;
-        for column in [velocity, other_velocity, &mut self.force] {
+        for column in [velocity, other_velocity, &mut self.half_velocity, &mut self.force] {
             gpu.lengthen(column, RECORD * room, "grains")?;
         }
         let [spin, other_spin] = &mut self.spin;
-        for column in [spin, other_spin, &mut self.torque] {
+        for column in [spin, other_spin, &mut self.half_spin, &mut self.torque] {
             gpu.lengthen(column, turning, "grains")?;
         }
-        gpu.lengthen(&mut self.half_spin, turning, "grains")?;
         gpu.lengthen(&mut self.rows.count, room, "rows of neighbors")?;
         gpu.lengthen(&mut self.rows.tile_first, room.div_ceil(TILE) + 1, "rows of neighbors")?;
         if self.kind.frictional {

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// Words of a packed grain: id, material, group and member number.
 const WORDS: usize = 4;
-/// Numbers of its coordinates: position, velocity and angular velocity at half steps.
-const COORDINATES: usize = 3 * RECORD;
-/// Numbers of its motion: velocity and angular velocity for laws.
-const MOTIONS: usize = 2 * RECORD;
+/// Numbers of its coordinates: its position.
+const COORDINATES: usize = RECORD;
+/// Numbers of its motion: velocity and angular velocity for laws, each with what is kept beside it of that between steps.
+const MOTIONS: usize = 4 * RECORD;
 
 /// Room for packed grains in GPU memory.
 pub(super) struct PackedGrains<C, R> {

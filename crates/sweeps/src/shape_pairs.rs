@@ -5,7 +5,11 @@
 //! `docs/design/polyhedra.md`. The grain i is that with the smaller id, so that both owners of a pair find the same bits.
 //!
 //! Every pair has the same number of slots for contact histories, each with a key and [`crate::layout::RECORD`] numbers. Slots are in the order of
-//! their keys. Free slots have the key zero and follow the others.
+//! their keys. The first free slot has the key zero; what is in those after it has no meaning.
+//!
+//! Few pairs of a list touch, and few features of a pair that touches are in contact. Features that are farther apart than the sum of the rounding radii
+//! have no overlap. So bounds of their distance leave out most of them and change no bit: first the bounding spheres, then the support planes along the
+//! direction of the last step, then the faces of a part under a vertex and the boxes around two edges.
 //!
 //! ```
 //! use seixo_sweeps::shape_pairs::{EDGES, VERTEX_OF_I, VERTEX_OF_J, key_of};
@@ -17,7 +21,7 @@
 use crate::contact::{PowerSums, Stored};
 use crate::layout::{load, store};
 use crate::shapes::{
-    Part, Shape, contact_radius_of, end_of_edge, extent_along, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
+    Part, Shape, contact_radius_of, end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
 };
 use cubecl::prelude::*;
 use seixo_laws::contact::faded::{FadedPair, faded_contact, faded_spring_energy, whole_energy};
@@ -282,6 +286,33 @@ pub(crate) fn fading_of_edges<C: Real, R: Real>(
     all
 }
 
+/// Whether features with at least this squared distance \[m²\] may touch, or be nearer than the nearest so far: only then are they computed. `bound` is
+/// the squared distance beyond which features have no overlap.
+#[cube]
+#[inline(always)]
+fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
+    square < bound || least < C::new(0.0) || square < least
+}
+
+/// Distance of the intervals between a1 and a2 and between b1 and b2.
+#[cube]
+#[inline(always)]
+fn between_intervals<C: Real>(a1: C, a2: C, b1: C, b2: C) -> C {
+    let above = smaller::<C>(a1, a2) - larger::<C>(b1, b2);
+    let below = smaller::<C>(b1, b2) - larger::<C>(a1, a2);
+    larger::<C>(larger::<C>(above, below), C::new(0.0))
+}
+
+/// Squared distance of the boxes around two edges, with sides along the axes of the frame \[m²\]: the edges are no nearer to each other.
+#[cube]
+#[inline(always)]
+fn square_between_boxes<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> C {
+    let x = between_intervals::<C>(e1.x, e2.x, f1.x, f2.x);
+    let y = between_intervals::<C>(e1.y, e2.y, f1.y, f2.y);
+    let z = between_intervals::<C>(e1.z, e2.z, f1.z, f2.z);
+    x * x + y * y + z * z
+}
+
 /// Remembers the nearest of all pairs of features.
 #[cube]
 #[inline(always)]
@@ -411,7 +442,7 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
 ///
 /// `words` and `numbers` are the table of shapes, see [`crate::shapes`]. The slots of the pair are `first_slot` and the following ones, `slots` in all.
 /// Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. So a step can be repeated.
-/// All slots are written.
+/// The key after the last contact is set to zero, and slots after it are left as they are.
 ///
 /// `overlap_limit` is the largest overlap over the smaller rounding radius \[-\].
 #[cube]
@@ -438,37 +469,16 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
     let scale_j = pair.j.scale;
     let sizes = sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, overlap_limit);
     let reach_square = sizes.reach * sizes.reach;
-    let back_i = pair.i.orientation.back();
-    let back_j = pair.j.orientation.back();
-    // The frame of each grain in space, and that of the other grain as seen from it. Twice reversed is a copy.
-    let frame_i = Frame::<C> {
-        orientation: pair.i.orientation.back().back(),
-        center: pair.apart.plus(&Vector3::<C>::zero()),
-    };
-    let frame_j = Frame::<C> {
-        orientation: pair.j.orientation.back().back(),
-        center: Vector3::<C>::zero(),
-    };
-    let i_from_j = Frame::<C> {
-        orientation: back_j.after(&pair.i.orientation),
-        center: back_j.to_space(&pair.apart),
-    };
-    let j_from_i = Frame::<C> {
-        orientation: back_i.after(&pair.j.orientation),
-        center: back_i.to_space(&pair.apart.times(C::new(-1.0))),
-    };
-    // Features that are farther apart than `reach` along any direction do not touch. The margin keeps rounding errors from being a criterion.
+    // Features that are farther apart than `reach` do not touch. The margins keep rounding errors from being a criterion, in any precision, and
+    // vertices that are beside the plane of their face, as in meshes.
+    let both = scale_i + scale_j;
+    let spheres = C::new(1.00001) * both;
+    let bound = sizes.reach + C::new(5.0e-5) * both;
+    let bound_square = bound * bound;
     let mut toward_i = widened::<C, R>(&pair.direction);
     if toward_i.dot(&toward_i) < C::new(0.5) {
         toward_i = pair.apart.plus(&Vector3::<C>::zero());
     }
-    let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
-    let axis_i = back_i.to_space(&axis);
-    let axis_j = back_j.to_space(&axis);
-    let low_i = -extent_along::<C>(&shape_i, numbers, scale_i, &axis_i.times(C::new(-1.0)));
-    let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
-    let low_from_j = pair.apart.dot(&axis) + low_i;
-    let bound = sizes.reach + sizes.nothing;
     let mut sums = PairSums::<C, R> {
         force: Vector3::<R>::zero(),
         torque_i: Vector3::<R>::zero(),
@@ -484,111 +494,59 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
         old_slot: 0u32,
         contacts: 0u32,
     };
-    if low_from_j - high_j < bound {
-        for v in 0u32..shape_i.vertices {
-            let place = seen::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &i_from_j);
-            if place.dot(&axis_j) - high_j < bound {
-                for p in 0u32..shape_j.parts {
-                    let part = part_of(&shape_j, words, p);
-                    let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
-                    let feature = feature_pair::<C>(&place, &there);
-                    note::<C, R>(&feature, &frame_j, &mut sums);
-                    if feature.square < reach_square {
-                        let whole = Fading::<C> {
-                            share: C::new(1.0),
-                            pull: C::new(0.0),
-                        };
-                        add_contact::<C, R>(
-                            key_of(VERTEX_OF_I, v, p),
-                            &feature,
-                            &whole,
-                            &frame_j,
-                            pair,
-                            &sizes,
-                            first_slot,
-                            slots,
-                            old_keys,
-                            old_springs,
-                            keys,
-                            springs,
-                            coefficients,
-                            dt,
-                            &mut sums,
-                        );
-                    }
-                }
-            }
-        }
-        for p in 0u32..shape_i.parts {
-            let part = part_of(&shape_i, words, p);
-            for w in 0u32..shape_j.vertices {
-                let place = seen::<C>(&vertex_of::<C>(&shape_j, numbers, w, scale_j), &j_from_i);
-                if low_i - place.dot(&axis_i) < bound {
-                    let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
-                    let feature = feature_pair::<C>(&there, &place);
-                    note::<C, R>(&feature, &frame_i, &mut sums);
-                    if feature.square < reach_square {
-                        let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                        let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
-                        if fades.share > C::new(0.0) {
-                            let per_overlap = add_contact::<C, R>(
-                                key_of(VERTEX_OF_J, p, w),
-                                &feature,
-                                &fades,
-                                &frame_i,
-                                pair,
-                                &sizes,
-                                first_slot,
-                                slots,
-                                old_keys,
-                                old_springs,
-                                keys,
-                                springs,
-                                coefficients,
-                                dt,
-                                &mut sums,
-                            );
-                            if fades.share < C::new(1.0) {
-                                for v in part.vertex_first..part.vertex_end {
-                                    let end = feature_pair::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &place);
-                                    let within = within_end::<C, R>(end.square, overlap, &sizes);
-                                    if within < C::new(1.0) {
-                                        let attraction = per_overlap * C::near(fading_rate::<C>(within));
-                                        add_end::<C, R>(&end, attraction, &frame_i, &pair.apart, &mut sums);
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        for e in 0u32..shape_i.edges {
-            let e1 = seen::<C>(
-                &vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 0u32), scale_i),
-                &i_from_j,
-            );
-            let e2 = seen::<C>(
-                &vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 1u32), scale_i),
-                &i_from_j,
-            );
-            if smaller::<C>(e1.dot(&axis_j), e2.dot(&axis_j)) - high_j < bound {
-                for f in 0u32..shape_j.edges {
-                    let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
-                    let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
-                    if low_from_j - larger::<C>(f1.dot(&axis_j), f2.dot(&axis_j)) < bound {
-                        let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
-                        if nearest.square >= C::new(0.0) {
-                            let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-                            note::<C, R>(&feature, &frame_j, &mut sums);
-                            if feature.square < reach_square {
-                                let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                                let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
-                                if fades.share > C::new(0.0) {
-                                    let per_overlap = add_contact::<C, R>(
-                                        key_of(EDGES, e, f),
+    if pair.apart.dot(&pair.apart) < spheres * spheres {
+        let back_i = pair.i.orientation.back();
+        let back_j = pair.j.orientation.back();
+        let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
+        let axis_i = back_i.to_space(&axis);
+        let axis_j = back_j.to_space(&axis);
+        let low_i = -extent_along::<C>(&shape_i, numbers, scale_i, &axis_i.times(C::new(-1.0)));
+        let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
+        let center_i = pair.apart.dot(&axis);
+        if center_i + low_i - high_j < bound {
+            // The frame of each grain in space, and that of the other grain as seen from it. Twice reversed is a copy.
+            let frame_i = Frame::<C> {
+                orientation: pair.i.orientation.back().back(),
+                center: pair.apart.plus(&Vector3::<C>::zero()),
+            };
+            let frame_j = Frame::<C> {
+                orientation: pair.j.orientation.back().back(),
+                center: Vector3::<C>::zero(),
+            };
+            let i_from_j = Frame::<C> {
+                orientation: back_j.after(&pair.i.orientation),
+                center: back_j.to_space(&pair.apart),
+            };
+            let j_from_i = Frame::<C> {
+                orientation: back_i.after(&pair.j.orientation),
+                center: back_i.to_space(&pair.apart.times(C::new(-1.0))),
+            };
+            // A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the
+            // nearest points, in which the distance of the planes is that of the cores. So the next steps end above, until the grains come nearer.
+            let mut limit = bound;
+            let mut round = 0u32;
+            let mut goes_on = true;
+            while goes_on {
+                for v in 0u32..shape_i.vertices {
+                    let vertex = vertex_of::<C>(&shape_i, numbers, v, scale_i);
+                    if center_i + vertex.dot(&axis_i) - high_j < limit {
+                        let place = seen::<C>(&vertex, &i_from_j);
+                        for p in 0u32..shape_j.parts {
+                            let part = part_of(&shape_j, words, p);
+                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_j);
+                            if is_worth_computing::<C>(height * height, bound_square, sums.least) {
+                                let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
+                                let feature = feature_pair::<C>(&place, &there);
+                                note::<C, R>(&feature, &frame_j, &mut sums);
+                                if feature.square < reach_square {
+                                    let whole = Fading::<C> {
+                                        share: C::new(1.0),
+                                        pull: C::new(0.0),
+                                    };
+                                    add_contact::<C, R>(
+                                        key_of(VERTEX_OF_I, v, p),
                                         &feature,
-                                        &fades,
+                                        &whole,
                                         &frame_j,
                                         pair,
                                         &sizes,
@@ -602,13 +560,51 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
                                         dt,
                                         &mut sums,
                                     );
-                                    if fades.share < C::new(1.0) {
-                                        for k in 0..4u32 {
-                                            let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
-                                            let within = within_end::<C, R>(end.square, overlap, &sizes);
-                                            if within < C::new(1.0) {
-                                                let attraction = per_overlap * C::near(fading_rate::<C>(within));
-                                                add_end::<C, R>(&end, attraction, &frame_j, &pair.apart, &mut sums);
+                                }
+                            }
+                        }
+                    }
+                }
+                for p in 0u32..shape_i.parts {
+                    let part = part_of(&shape_i, words, p);
+                    for w in 0u32..shape_j.vertices {
+                        let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
+                        if center_i + low_i - vertex.dot(&axis_j) < limit {
+                            let place = seen::<C>(&vertex, &j_from_i);
+                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
+                            if is_worth_computing::<C>(height * height, bound_square, sums.least) {
+                                let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
+                                let feature = feature_pair::<C>(&there, &place);
+                                note::<C, R>(&feature, &frame_i, &mut sums);
+                                if feature.square < reach_square {
+                                    let overlap = overlap_at::<C>(feature.square, sizes.reach);
+                                    let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
+                                    if fades.share > C::new(0.0) {
+                                        let per_overlap = add_contact::<C, R>(
+                                            key_of(VERTEX_OF_J, p, w),
+                                            &feature,
+                                            &fades,
+                                            &frame_i,
+                                            pair,
+                                            &sizes,
+                                            first_slot,
+                                            slots,
+                                            old_keys,
+                                            old_springs,
+                                            keys,
+                                            springs,
+                                            coefficients,
+                                            dt,
+                                            &mut sums,
+                                        );
+                                        if fades.share < C::new(1.0) {
+                                            for v in part.vertex_first..part.vertex_end {
+                                                let end = feature_pair::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &place);
+                                                let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                                if within < C::new(1.0) {
+                                                    let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                                    add_end::<C, R>(&end, attraction, &frame_i, &pair.apart, &mut sums);
+                                                }
                                             }
                                         }
                                     }
@@ -617,11 +613,78 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
                         }
                     }
                 }
+                // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
+                let mut reached = 0u32;
+                for f in 0u32..shape_j.edges {
+                    let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
+                    let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
+                    if center_i + low_i - larger::<C>(f1.dot(&axis_j), f2.dot(&axis_j)) < limit {
+                        reached |= 1u32 << (f % 32u32);
+                    }
+                }
+                for e in 0u32..shape_i.edges {
+                    let first = vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 0u32), scale_i);
+                    let second = vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 1u32), scale_i);
+                    if center_i + smaller::<C>(first.dot(&axis_i), second.dot(&axis_i)) - high_j < limit {
+                        let e1 = seen::<C>(&first, &i_from_j);
+                        let e2 = seen::<C>(&second, &i_from_j);
+                        for f in 0u32..shape_j.edges {
+                            if (reached >> (f % 32u32)) & 1u32 == 1u32 {
+                                let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
+                                let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
+                                let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
+                                if is_worth_computing::<C>(square, bound_square, sums.least) {
+                                    let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
+                                    if nearest.square >= C::new(0.0) {
+                                        let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
+                                        note::<C, R>(&feature, &frame_j, &mut sums);
+                                        if feature.square < reach_square {
+                                            let overlap = overlap_at::<C>(feature.square, sizes.reach);
+                                            let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
+                                            if fades.share > C::new(0.0) {
+                                                let per_overlap = add_contact::<C, R>(
+                                                    key_of(EDGES, e, f),
+                                                    &feature,
+                                                    &fades,
+                                                    &frame_j,
+                                                    pair,
+                                                    &sizes,
+                                                    first_slot,
+                                                    slots,
+                                                    old_keys,
+                                                    old_springs,
+                                                    keys,
+                                                    springs,
+                                                    coefficients,
+                                                    dt,
+                                                    &mut sums,
+                                                );
+                                                if fades.share < C::new(1.0) {
+                                                    for k in 0..4u32 {
+                                                        let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
+                                                        let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                                        if within < C::new(1.0) {
+                                                            let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                                            add_end::<C, R>(&end, attraction, &frame_j, &pair.apart, &mut sums);
+                                                        }
+                                                    }
+                                                }
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                round += 1u32;
+                goes_on = round < 2u32 && sums.contacts == 0u32 && sums.least > bound_square;
+                limit = C::root(larger::<C>(sums.least, bound_square));
             }
         }
     }
-    for s in sums.contacts..slots {
-        keys[first_slot + s as usize] = 0u32;
+    if sums.contacts < slots {
+        keys[first_slot + sums.contacts as usize] = 0u32;
     }
     PairLoad::<R> {
         force: sums.force,

@@ -145,8 +145,8 @@ fn foot_on<C: Real>(elements: &[C], e: usize, place: &Vector3<C>) -> Foot<C> {
 ///
 /// `words` and `numbers` are the table of shapes. The slots of the grain at this element are `first_slot` and the following ones, `slots` in all.
 /// Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. Keys are one more than the
-/// numbers of vertices and ascend; free slots have the key zero and follow the others. All slots are written. `overlap_limit` is the largest overlap
-/// over the rounding radius \[-\].
+/// numbers of vertices and ascend. The key after the last contact is set to zero, and slots after it are left as they are. `overlap_limit` is the
+/// largest overlap over the rounding radius \[-\].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -192,7 +192,12 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
     let mut deepest = zero;
     let mut old_slot = 0u32;
     let mut contacts = 0u32;
-    for v in 0u32..shape.vertices {
+    // Vertices are inside of the bounding sphere, by the rounding radius. The margin is for shapes that are given with rounding errors.
+    let mut vertices = shape.vertices;
+    if foot_on::<C>(elements, e, &grain.center).height > C::new(1.00001) * scale {
+        vertices = 0u32;
+    }
+    for v in 0u32..vertices {
         let vertex = grain.posed.orientation.to_space(&vertex_of::<C>(&shape, numbers, v, scale));
         let foot = foot_on::<C>(elements, e, &grain.center.plus(&vertex));
         let depth = rounding - foot.height;
@@ -265,8 +270,8 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
             contacts += 1u32;
         }
     }
-    for s in contacts..slots {
-        keys[first_slot + s as usize] = 0u32;
+    if contacts < slots {
+        keys[first_slot + contacts as usize] = 0u32;
     }
     let mut point = grain.center.plus(&Vector3::<C>::zero());
     if pressing > nothing {

@@ -359,6 +359,22 @@ pub fn nearest_on_polygon<C: Real>(
     on_side
 }
 
+/// Largest height of p over the planes of the faces of a convex part, in the frame of a shape of this scale \[m\]: no point of the part is nearer to p.
+/// It is zero for p inside, and for a part without faces.
+#[cube]
+#[inline(always)]
+pub fn height_over_part<C: Real>(p: &Vector3<C>, part: &Part, words: &[u32], numbers: &[C], scale: C) -> C {
+    let mut most = C::new(0.0);
+    for k in 0..part.faces {
+        let plane = words[part.faces_at + k as usize * 3usize] as usize;
+        let height = distance_from_plane::<C>(p, &load::<C>(numbers, plane), numbers[plane + 3usize] * scale);
+        if height > most {
+            most = height;
+        }
+    }
+    most
+}
+
 /// The point of a convex part nearest to p, in the frame of a shape of this scale \[m\]. For p inside it is p.
 ///
 /// Among the faces with p on their outer side, the nearest point of each polygon is taken; the nearest of all counts. A part without faces is an edge

@@ -39,6 +39,17 @@ struct PairTable<R> {
     end_first: Buffer<u32>,
     ends: Buffer<u32>,
     slots: [Slots<R>; 2],
+    work: WorkOrder,
+}
+
+/// The order in which threads take the pairs of a list: those that touched at the rebuild come first. A pair that touches takes many times as long as one
+/// that does not, and all threads of a warp wait for the slowest.
+struct WorkOrder {
+    /// Marks of pairs that touched, and their number before each pair.
+    marks: Buffer<u32>,
+    before: Buffer<u32>,
+    /// Indices of pairs.
+    order: Buffer<u32>,
 }
 
 /// Loads and contact histories of the entries in the rows of walls; those of spheres are not used.
@@ -89,6 +100,11 @@ impl<R: Number> PairTable<R> {
             end_first: gpu.zeros(n + 1, CONTACTS)?,
             ends: gpu.buffer(RECORD, CONTACTS)?,
             slots: [Slots::new(gpu)?, Slots::new(gpu)?],
+            work: WorkOrder {
+                marks: gpu.buffer(RECORD, CONTACTS)?,
+                before: gpu.buffer(RECORD, CONTACTS)?,
+                order: gpu.buffer(RECORD, CONTACTS)?,
+            },
         })
     }
 }
@@ -219,6 +235,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 count,
                 dim,
                 list.pairs[list.now].argument(),
+                list.work.order.argument(),
                 shapes.marks.argument(),
                 shapes.words.argument(),
                 shapes.numbers.argument(),

@@ -68,6 +68,9 @@ impl Populations {
                 let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
                 next.clear();
                 let mut all = NO_CONTACT;
+                // Only slots up to the first free one have a meaning, so all pairs use the same.
+                let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
+                let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
                 for (k, now) in loads.items.iter_mut().enumerate() {
                     let [i, j] = places[part * PAIRS_OF_PART + k].map(|place| place as usize);
                     let image = nearest_image::<f64, f64>(
@@ -85,10 +88,11 @@ impl Populations {
                         i: posed(fields, i),
                         j: posed(fields, j),
                     };
-                    let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                    let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
                     let (of_pair, histories) = kept.of(k);
                     old_keys[..of_pair.len()].copy_from_slice(of_pair);
+                    if let Some(free) = old_keys.get_mut(of_pair.len()) {
+                        *free = 0;
+                    }
                     old_springs[..histories.len()].copy_from_slice(histories);
                     let row = (fields.material[i] * materials.count + fields.material[j]) as usize;
                     *now = shape_contacts::<f64, f64>(
@@ -105,7 +109,8 @@ impl Populations {
                         dt,
                         overlap_limit,
                     );
-                    next.push(&keys, &springs);
+                    let found = SLOTS.min(now.contacts as usize);
+                    next.push(&keys[..found], &springs[..RECORD * found]);
                     all = sum(all, &now.powers);
                 }
                 std::mem::swap(kept, next);

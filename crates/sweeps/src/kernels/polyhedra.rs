@@ -43,14 +43,15 @@ fn posed<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Contacts of n pairs with a polyhedral grain, one thread a pair. Results are in `loads`, see [`PAIR_LOAD`]. Histories are read from `old_keys` and
-/// `old_springs` and written to `keys` and `springs`, with `slots` slots a pair.
+/// Contacts of n pairs with a polyhedral grain, one thread a pair, in this order. Results are in `loads`, see [`PAIR_LOAD`]. Histories are read from
+/// `old_keys` and `old_springs` and written to `keys` and `springs`, with `slots` slots a pair.
 ///
 /// No thread writes what another one reads. A pair with contacts for which there are too few slots raises the flag of a too deep overlap.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     pairs: &[u32],
+    order: &[u32],
     shape: &[u32],
     words: &[u32],
     numbers: &[C],
@@ -76,10 +77,11 @@ pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     parity: u32,
     #[comptime] kind: u32,
 ) {
-    let k = ABSOLUTE_POS;
+    let place = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
         let mut took = Record::<R>::new(R::new(0.0));
-        if k < n as usize {
+        if place < n as usize {
+            let k = order[place] as usize;
             let first = pairs[k * 2usize] as usize;
             let second = pairs[k * 2usize + 1usize] as usize;
             let at = k * PAIR_LOAD;

@@ -5,7 +5,7 @@
 
 use crate::bodies::FREE;
 use crate::entries::{PLACE, TILE, first_entry};
-use crate::layout::Record;
+use crate::layout::{Record, last};
 use cubecl::prelude::*;
 use seixo_laws::Real;
 
@@ -191,18 +191,29 @@ pub fn drop_shape_pairs(tile_first: &[u32], count: &mut [u32], list: &mut [u32],
     }
 }
 
-/// Copies a contact history from an old slot to a new one.
+/// Copies the contact histories in the `slots` slots from `from` on to those from `to` on, up to the first free one.
 #[cube]
-fn copy_slot<R: Real>(from: usize, to: usize, old_keys: &[u32], old_springs: &[R], keys: &mut [u32], springs: &mut [R]) {
-    keys[to] = old_keys[from];
-    #[unroll]
-    for c in 0..4usize {
-        springs[to * 4usize + c] = old_springs[from * 4usize + c];
+fn copy_slots<R: Real>(from: usize, to: usize, slots: u32, old_keys: &[u32], old_springs: &[R], keys: &mut [u32], springs: &mut [R]) {
+    let mut slot = 0u32.runtime();
+    let mut goes_on = slots > 0u32;
+    while goes_on {
+        let old = from + slot as usize;
+        let new = to + slot as usize;
+        let key = old_keys[old];
+        keys[new] = key;
+        if key != 0u32 {
+            #[unroll]
+            for c in 0..4usize {
+                springs[new * 4usize + c] = old_springs[old * 4usize + c];
+            }
+        }
+        slot += 1u32;
+        goes_on = key != 0u32 && slot < slots;
     }
 }
 
 /// Copies loads and contact histories of n new pairs from those of the old list. A new pair has no contacts. `old_of` has the old index of each grain.
-/// A pair has `slots` slots.
+/// A pair has `slots` slots, of which those after the first free one are not copied.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_shape_pairs<R: Real>(
@@ -226,26 +237,50 @@ pub fn carry_shape_pairs<R: Real>(
         let old = pair_of(first, second, old_first, old_pairs);
         if old == NO_END {
             let nothing = Record::<R>::new(R::new(0.0));
-            let mut last = Record::<R>::new(R::new(0.0));
-            last.insert(3usize, R::new(-1.0));
+            let mut untouched = Record::<R>::new(R::new(0.0));
+            untouched.insert(3usize, R::new(-1.0));
             #[unroll]
             for r in 0..3usize {
                 loads[k * PAIR_LOAD + r] = nothing;
             }
-            loads[k * PAIR_LOAD + 3usize] = last;
-            for s in 0..slots {
-                keys[k * slots as usize + s as usize] = 0u32;
-            }
+            loads[k * PAIR_LOAD + 3usize] = untouched;
+            keys[k * slots as usize] = 0u32;
         } else {
             #[unroll]
             for r in 0..4usize {
                 loads[k * PAIR_LOAD + r] = old_loads[old as usize * PAIR_LOAD + r];
             }
-            for s in 0..slots {
-                let from = (old * slots + s) as usize;
-                copy_slot::<R>(from, k * slots as usize + s as usize, old_keys, old_springs, keys, springs);
-            }
+            let from = (old * slots) as usize;
+            copy_slots::<R>(from, k * slots as usize, slots, old_keys, old_springs, keys, springs);
         }
+    }
+}
+
+/// Marks those of n pairs that were in contact in the last step.
+#[cube(launch)]
+pub fn mark_touching_pairs<R: Real>(loads: &[Record<R>], marks: &mut [u32], n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let mut mark = 0u32;
+        if last::<R>(loads[k * PAIR_LOAD]) > R::new(0.0) {
+            mark = 1u32;
+        }
+        marks[k] = mark;
+    }
+}
+
+/// Lists the indices of n pairs in the order in which threads take them: those with a mark, then all others, both in the order of their indices.
+/// `before` has the number of marked pairs before each pair, and that of all. So threads side by side have about the same work.
+#[cube(launch)]
+pub fn order_shape_pairs(marks: &[u32], before: &[u32], order: &mut [u32], n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let marked = before[k];
+        let mut place = marked;
+        if marks[k] == 0u32 {
+            place = before[n as usize] + k as u32 - marked;
+        }
+        order[place as usize] = k as u32;
     }
 }
 
@@ -284,18 +319,14 @@ pub fn carry_shape_walls<R: Real, C: Real>(
                 for r in 0..4usize {
                     loads[at * WALL_LOAD + r] = nothing;
                 }
-                for s in 0..slots {
-                    keys[at * slots as usize + s as usize] = 0u32;
-                }
+                keys[at * slots as usize] = 0u32;
             } else {
                 #[unroll]
                 for r in 0..4usize {
                     loads[at * WALL_LOAD + r] = old_loads[found as usize * WALL_LOAD + r];
                 }
-                for s in 0..slots {
-                    let from = (found * slots + s) as usize;
-                    copy_slot::<R>(from, at * slots as usize + s as usize, old_keys, old_springs, keys, springs);
-                }
+                let from = (found * slots) as usize;
+                copy_slots::<R>(from, at * slots as usize, slots, old_keys, old_springs, keys, springs);
             }
         }
     }

@@ -5,7 +5,7 @@ use seixo_laws::rotation::{energy_of_rotation, rotated_freely};
 use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::pair::{Pair, depth_of, frictional_pair_contact};
 use seixo_sweeps::shape_pairs::{PairLoad, PosedShape, ShapePair, VERTEX_OF_I, key_of, shape_contacts};
-use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
+use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, extent_along, lay_out, rounding_of, shape_at};
 
 /// Slots of the pairs here.
 const SLOTS: usize = 32;
@@ -454,9 +454,18 @@ fn action_equals_reaction_and_no_power_comes_from_damping() {
 fn results_do_not_depend_on_the_direction_of_the_last_step() {
     let (table, laws) = (Table::new(), elastic());
     let mut random = numbers_from(23);
-    for pair in &random_pairs(&table, 0.03) {
-        let first = table.load(pair, &laws);
+    let pairs = random_pairs(&table, 0.03);
+    let (mut touched, mut parted) = (0, 0);
+    // From pairs with several contacts to pairs without one, whose bounding spheres touch.
+    for (pair, share) in pairs
+        .iter()
+        .flat_map(|pair| [1.0, 1.01, 1.02, 1.05, 1.2].map(|share| (pair, share)))
+    {
         let mut again = *pair;
+        again.apart = pair.apart.times(share);
+        let first = table.load(&again, &laws);
+        touched += usize::from(first.contacts > 0);
+        parted += usize::from(first.contacts == 0);
         for direction in [first.direction, vector(&mut random), vector(&mut random)] {
             again.direction = direction.times(1.0 / direction.length());
             let load = table.load(&again, &laws);
@@ -466,6 +475,37 @@ fn results_do_not_depend_on_the_direction_of_the_last_step() {
             );
         }
     }
+    assert!(touched >= pairs.len() && parted >= pairs.len(), "{touched} and {parted}");
+}
+
+#[test]
+fn a_pair_that_is_apart_finds_planes_that_separate_it() {
+    let (table, laws) = (Table::new(), elastic());
+    let extent = |grain: &PosedShape<f64, f64>, along: &Vector3<f64>| {
+        let axis = grain.orientation.back().to_space(along);
+        extent_along::<f64>(&shape_at(&table.words, grain.shape), &table.numbers, grain.scale, &axis)
+    };
+    let rounding = |grain: &PosedShape<f64, f64>| rounding_of::<f64>(&shape_at(&table.words, grain.shape), &table.numbers) * grain.scale;
+    let mut apart = 0;
+    for pair in &random_pairs(&table, 0.03) {
+        for share in [1.03, 1.05, 1.1, 1.2] {
+            let mut moved = *pair;
+            moved.apart = pair.apart.times(share);
+            let (i, j) = (moved.i, moved.j);
+            if moved.apart.length() > i.scale + j.scale {
+                continue;
+            }
+            let load = table.load(&moved, &laws);
+            if load.contacts > 0 {
+                continue;
+            }
+            apart += 1;
+            let along = load.direction;
+            let gap = moved.apart.dot(&along) - extent(&i, &along.times(-1.0)) - extent(&j, &along);
+            assert!(gap > rounding(&i) + rounding(&j) - 1e-9, "{gap} along {along:?}");
+        }
+    }
+    assert!(apart > 30, "{apart}");
 }
 
 #[test]
@@ -644,13 +684,13 @@ fn contacts_without_a_slot_are_counted_and_leave_other_pairs_alone() {
     assert_eq!(keys, [7, 7, key_of(VERTEX_OF_I, 0, 0), key_of(VERTEX_OF_I, 1, 0), 7, 7]);
     assert!(springs[..8].iter().chain(&springs[16..]).all(|&number| number == 7.0));
     assert_eq!(load.force, table.load(&pair, &laws).force);
-    // Apart, the pair has no key left, although its old slots had some.
+    // Apart, the pair has no contact left, although its old slots had some: the key of the first slot is zero.
     let mut slots = Slots::new(SLOTS);
     table.step(&pair, &laws, &mut slots);
     assert!(slots.keys[3] > 0 && slots.keys[4..].iter().all(|&key| key == 0));
     let parted = cubes(apart.times(1.1), Vector3::zero());
     assert_eq!(table.step(&parted, &laws, &mut slots).contacts, 0);
-    assert!(slots.keys.iter().all(|&key| key == 0));
+    assert_eq!(slots.keys[0], 0);
 }
 
 #[test]

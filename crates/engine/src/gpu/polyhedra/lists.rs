@@ -8,6 +8,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::polyhedra_lists::{
     PAIR_LOAD, WALL_LOAD, carry_shape_pairs, carry_shape_walls, count_shape_pairs, drop_shape_pairs, list_shape_ends, list_shape_pairs,
+    mark_touching_pairs, order_shape_pairs,
 };
 use seixo_sweeps::layout::RECORD;
 
@@ -118,7 +119,40 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         }
         list.slots[present ^ 1].make_room(gpu, pairs)?;
         (list.now, list.count) = (now, pairs);
+        self.order_pairs(gpu)?;
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(pairs), "the ledger")
+    }
+
+    /// Finds the order in which threads take the pairs, from the loads of the last step. Results of pairs do not depend on it.
+    fn order_pairs(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
+        let list = &mut self.pairs;
+        let (pairs, work) = (list.count, &mut list.work);
+        make_room(gpu, &mut work.marks, pairs, CONTACTS)?;
+        make_room(gpu, &mut work.before, pairs + 1, CONTACTS)?;
+        make_room(gpu, &mut work.order, pairs, CONTACTS)?;
+        if pairs == 0 {
+            return Ok(());
+        }
+        let (count, dim) = units(pairs);
+        mark_touching_pairs::launch::<R>(
+            gpu.client(),
+            count.clone(),
+            dim,
+            list.loads[list.now].records(),
+            work.marks.argument(),
+            pairs as u32,
+        );
+        self.workspace.exclusive_scan(gpu, &work.marks, pairs, &work.before)?;
+        order_shape_pairs::launch(
+            gpu.client(),
+            count,
+            dim,
+            work.marks.argument(),
+            work.before.argument(),
+            work.order.argument(),
+            pairs as u32,
+        );
+        Ok(())
     }
 }
 

@@ -164,10 +164,12 @@ impl<R: Number> FetchedSlots<R> {
 }
 
 impl ArrivedSlots {
-    /// Keys and histories in the slots of pair k.
+    /// Keys and histories of the contacts of pair k. Slots after the first free one have no meaning.
     fn of(&self, k: usize) -> (&[u32], &[f64]) {
-        let springs = RECORD * self.slots;
-        (&self.keys[k * self.slots..][..self.slots], &self.springs[k * springs..][..springs])
+        let first = k * self.slots;
+        let keys = &self.keys[first..][..self.slots];
+        let filled = keys.iter().take_while(|key| **key != 0).count();
+        (&keys[..filled], &self.springs[RECORD * first..][..RECORD * filled])
     }
 }
 

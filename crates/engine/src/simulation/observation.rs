@@ -219,6 +219,19 @@ impl Simulation {
         (ends as u64 - with_walls) / 2 + with_walls
     }
 
+    /// Pairs with a polyhedral grain at the last observation: those in the list, those in contact, and the contacts of all. A pair of polyhedra may have
+    /// several contacts.
+    pub fn polyhedral_pairs(&self) -> [u64; 3] {
+        self.assert_observed();
+        let Some(polyhedra) = &self.whole.populations.polyhedra else {
+            return [0; 3];
+        };
+        let loads = &polyhedra.pairs.records.loads;
+        let touching = loads.iter().filter(|load| load.contacts > 0).count();
+        let contacts = loads.iter().map(|load| u64::from(load.contacts)).sum();
+        [loads.len() as u64, touching as u64, contacts]
+    }
+
     /// Memory of the arrays on the devices where they are stepped \[bytes\]. Copies that subdomains and GPUs send for an observation do not count.
     pub fn bytes(&self) -> u64 {
         self.subdomains

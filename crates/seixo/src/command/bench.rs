@@ -7,6 +7,7 @@ mod fluid;
 mod frames;
 mod history;
 mod lattice;
+mod polyhedra;
 mod published;
 mod rigid_fluid;
 mod scaling;
@@ -55,6 +56,7 @@ Examples:
   seixo bench rigid-fluid                          fluids and rigid bodies, beside the steps per second of [Silva 2010]; see seixo bench rigid-fluid --help
   seixo bench search                               the ways to find pairs beside each other; see seixo bench search --help
   seixo bench scaling --domains 1,2                how a bed scales over domains or GPUs; see seixo bench scaling --help
+  seixo bench polyhedra                            rocks in a turning drum, or cubes at rest; see seixo bench polyhedra --help
   seixo bench frames --particles 1000000           what the frames of a run cost it; see seixo bench frames --help
   seixo bench view --device gpu                    pictures a second, and what looking costs a run; see seixo bench view --help
 
@@ -122,6 +124,7 @@ enum Part {
     View(view::ViewArguments),
     History(history::HistoryArguments),
     Frames(frames::FramesArguments),
+    Polyhedra(polyhedra::PolyhedraArguments),
 }
 
 /// Parses the name of a [`ForceAssembly`].
@@ -204,6 +207,7 @@ pub fn bench(arguments: &BenchArguments) -> Done {
         }
         Some(Part::Scaling(arguments)) => return scaling::scaling(arguments).map_err(|failure| failure.with_json(arguments.prints_json())),
         Some(Part::Frames(arguments)) => return frames::frames(arguments).map_err(|failure| failure.with_json(arguments.json)),
+        Some(Part::Polyhedra(arguments)) => return polyhedra::polyhedra(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::History(arguments)) => return history::history(arguments).map_err(|failure| failure.with_json(arguments.json)),
         Some(Part::View(arguments)) => return view::view(arguments).map_err(|failure| failure.with_json(arguments.json)),
         None => {}

@@ -30,6 +30,47 @@ fn a_quick_bench_measures_every_case() {
 }
 
 #[test]
+fn polyhedra_are_measured_in_a_drum_and_at_rest() {
+    let stage = Stage::new();
+    let measured = |more: &str| -> Value {
+        let line = format!("bench polyhedra --steps 5 --repeat 2 --threads 1 --json {more}");
+        serde_json::from_str(&stage.succeed(&line).out).unwrap()
+    };
+    let number = |line: &Value, key: &str| line[key].as_f64().unwrap();
+    let drum = measured("--particles 60 --settle 30");
+    assert_eq!(
+        (&drum["case"], &drum["shape"], &drum["particles"]),
+        (&"drum".into(), &"rock".into(), &60.into())
+    );
+    let faces: Vec<u64> = serde_json::from_value(drum["faces"].clone()).unwrap();
+    assert!(8 <= faces[0] && faces[0] <= faces[1] && faces[1] <= 14, "{faces:?}");
+    assert!(
+        number(&drum, "slowest") > 0.0 && number(&drum, "slowest") <= number(&drum, "fastest"),
+        "{drum}"
+    );
+    assert!(
+        drum["drum"]["fill"].as_f64() > Some(0.0) && number(&drum, "kinetic_per_particle") > 0.0,
+        "{drum}"
+    );
+
+    // Each of 27 cubes touches the next one along each axis: 54 pairs of faces, with at least four contacts each.
+    let rest = measured("--case rest --particles 27");
+    assert_eq!(
+        (&rest["shape"], &rest["faces"], &rest["drum"]),
+        (&"cube".into(), &serde_json::json!([6, 6]), &Value::Null)
+    );
+    assert!((number(&rest, "touching_pairs_per_particle") - 2.0).abs() < 1e-12, "{rest}");
+    assert!(number(&rest, "contacts_per_particle") > 7.99, "{rest}");
+    assert!(
+        number(&rest, "candidates_per_particle") > 2.0 && number(&rest, "bytes_per_particle") > 100.0,
+        "{rest}"
+    );
+
+    let refused = stage.seixo("bench polyhedra --case rest --shape rock");
+    assert!(refused.code == 2 && refused.err.contains("--shape"), "{}", refused.err);
+}
+
+#[test]
 fn measurements_are_added_to_a_table_and_compared() {
     let stage = Stage::new();
     stage.succeed(&format!("{QUICK} --threads 1,2 --record table.csv --commit aaa --note quiet,cold"));

@@ -36,6 +36,9 @@ use seixo_engine::world::{Triangle, Vec3};
 const RESOLUTION: f64 = 1e-6;
 /// Smallest thickness over size.
 const THINNEST: f64 = 1e-4;
+/// Smallest and largest size, in lengths: squares of moments of inertia, which are tenth powers of it, must be numbers.
+const SMALLEST: f64 = 1e-20;
+const LARGEST: f64 = 1e20;
 /// Largest number of vertices or edges.
 const MOST_FEATURES: usize = 32_767;
 
@@ -62,6 +65,12 @@ pub enum PolyhedronError {
         /// Thickness, in lengths.
         thickness: f64,
         /// Largest width along an axis, in lengths.
+        size: f64,
+    },
+    /// The size is beyond what moments of inertia in double precision can have.
+    #[error("the size is {size:.3e} lengths; it must be from {SMALLEST:e} to {LARGEST:e}; use another unit")]
+    Size {
+        /// Largest width, in lengths.
         size: f64,
     },
     /// Details are smaller than the resolution.
@@ -199,14 +208,19 @@ impl Polyhedron {
     /// The smallest convex polyhedron that contains a closed mesh, after checks of the mesh. It may face inward as a whole.
     ///
     /// # Errors
-    /// If the mesh is open, branched, crosses itself or encloses no volume, if triangles face different sides, or as [`Polyhedron::around`].
+    /// If the mesh is open, branched, crosses itself or encloses no volume, if triangles face different sides, if it is below 10⁻²⁰ or above 10²⁰ lengths
+    /// wide, or as [`Polyhedron::around`].
     pub fn around_mesh(mesh: &[Triangle]) -> Result<Polyhedron, PolyhedronError> {
         let corners: Vec<DVec3> = mesh.iter().flatten().map(|&corner| DVec3::from(corner)).collect();
         if let Some(point) = corners.iter().position(|corner| !corner.is_finite()) {
             return Err(PolyhedronError::NotFinite { point });
         }
-        check_edges(&Edges::of(mesh))?;
         let size = size_of(corners.iter().copied());
+        // What has no size has too few points.
+        if size > 0.0 {
+            check_size(size)?;
+        }
+        check_edges(&Edges::of(mesh))?;
         let volume = solid_of_mesh(mesh).volume.abs();
         let polyhedron = Polyhedron::around(&corners)?;
         // The comparison fails for a volume that is not a number, too.
@@ -251,7 +265,7 @@ impl Polyhedron {
     ///
     /// # Errors
     /// If the radius is negative or not a number, or larger than the distance of the farthest vertex from the center. A segment or a point needs a
-    /// radius above zero, and has no largest one.
+    /// radius above zero, and has no largest one. If the solid is below 10⁻²⁰ or above 10²⁰ lengths wide.
     pub fn swept(&self, radius: f64) -> Result<Solid, PolyhedronError> {
         let middle = self.vertices.iter().sum::<DVec3>() / self.vertices.len() as f64;
         let (least, most) = if self.faces.is_empty() {
@@ -263,6 +277,7 @@ impl Polyhedron {
         if !(least..=most).contains(&radius) {
             return Err(PolyhedronError::RoundingRadius { radius, least, most });
         }
+        check_size(size_of(self.vertices.iter().copied()) + 2.0 * radius)?;
         Ok(swept::solid(self, middle, radius))
     }
 }
@@ -272,6 +287,14 @@ fn size_of(points: impl Iterator<Item = DVec3>) -> f64 {
     let unbounded = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let (low, high) = points.fold(unbounded, |(low, high), point| (low.min(point), high.max(point)));
     (high - low).max_element().max(0.0)
+}
+
+fn check_size(size: f64) -> Result<(), PolyhedronError> {
+    if (SMALLEST..=LARGEST).contains(&size) {
+        Ok(())
+    } else {
+        Err(PolyhedronError::Size { size })
+    }
 }
 
 fn check_edges(edges: &Edges) -> Result<(), PolyhedronError> {

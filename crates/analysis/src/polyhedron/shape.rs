@@ -22,7 +22,7 @@ impl Polyhedron {
     /// The shape of all points that are at most `rounding` away from it, in lengths, of constant density.
     ///
     /// # Errors
-    /// As [`Polyhedron::swept`], and if the radius is zero.
+    /// As [`Polyhedron::swept`] and [`grain_shape_of_parts`].
     pub fn grain_shape(&self, name: &str, rounding: f64) -> Result<GrainShape, PolyhedronError> {
         self.grain_shape_of(name, rounding, &self.swept(rounding)?)
     }
@@ -30,7 +30,7 @@ impl Polyhedron {
     /// As [`Polyhedron::grain_shape`], with the volume, center of mass and inertia of another solid, as of a hollow body.
     ///
     /// # Errors
-    /// If the radius is zero.
+    /// As [`grain_shape_of_parts`].
     pub fn grain_shape_of(&self, name: &str, rounding: f64, solid: &Solid) -> Result<GrainShape, PolyhedronError> {
         grain_shape_of_parts(name, rounding, std::slice::from_ref(self), solid)
     }
@@ -40,21 +40,23 @@ impl Polyhedron {
 /// Several parts must have faces.
 ///
 /// # Errors
-/// If the radius is zero.
+/// If the radius is not a number, or less than [`PolyhedralShape::LEAST_ROUNDING`] of that of the bounding sphere.
 pub fn grain_shape_of_parts(name: &str, rounding: f64, parts: &[Polyhedron], solid: &Solid) -> Result<GrainShape, PolyhedronError> {
     let (moments, rotation) = solid.principal_axes();
     let to_axes = rotation.transpose();
     let vertices = parts.iter().flat_map(|part| &part.vertices);
     let places: Vec<DVec3> = vertices.map(|&vertex| to_axes * (vertex - solid.center)).collect();
     let farthest = places.iter().map(|place| place.length()).fold(0.0, f64::max);
-    if rounding == 0.0 {
+    let radius = farthest + rounding;
+    // The comparison fails for what is not a number, too.
+    let is_round = rounding > 0.0 && rounding / radius >= PolyhedralShape::LEAST_ROUNDING;
+    if !is_round {
         return Err(PolyhedronError::RoundingRadius {
             radius: rounding,
-            least: f64::MIN_POSITIVE,
+            least: PolyhedralShape::LEAST_ROUNDING * radius,
             most: farthest,
         });
     }
-    let radius = farthest + rounding;
     let (mut edges, mut faces, mut ends) = (Vec::<[u32; 2]>::new(), Vec::<Vec<u32>>::new(), Vec::<PartEnds>::new());
     for part in parts {
         let first = ends.last().map_or(0, |end| end.vertices);
@@ -138,9 +140,12 @@ mod tests {
     #[test]
     fn sharp_edges_are_refused() {
         let block = Polyhedron::around(&corners()).unwrap();
-        assert!(matches!(
-            block.grain_shape("block", 0.0),
-            Err(PolyhedronError::RoundingRadius { .. })
-        ));
+        for rounding in [0.0, 1e-9, f64::NAN] {
+            let refused = block.grain_shape("block", rounding);
+            assert!(matches!(refused, Err(PolyhedronError::RoundingRadius { .. })), "{rounding}");
+        }
+        // The farthest vertex is at √21/2. A millionth of it is enough.
+        let found = block.grain_shape("block", 2.4e-6).unwrap();
+        assert_eq!(found.shape.flaw(), None);
     }
 }

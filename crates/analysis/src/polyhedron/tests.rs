@@ -244,6 +244,76 @@ fn bad_points_and_meshes_are_named() {
 }
 
 #[test]
+fn sizes_whose_moments_would_be_no_numbers_are_refused() {
+    for scale in [1e-21, 1e21] {
+        let points: Vec<DVec3> = corners_of_cube(scale).into_iter().map(|corner| corner + scale).collect();
+        let cube = Polyhedron::around(&points).unwrap();
+        let message = cube.swept(0.0).unwrap_err().to_string();
+        assert!(
+            message.starts_with("the size is 1.000e") && message.ends_with("it must be from 1e-20 to 1e20; use another unit"),
+            "{message}"
+        );
+        assert!(matches!(
+            Polyhedron::around_mesh(&cube.triangles()),
+            Err(PolyhedronError::Size { .. })
+        ));
+        assert!(matches!(
+            Polyhedron::point(DVec3::ZERO).swept(scale),
+            Err(PolyhedronError::Size { .. })
+        ));
+    }
+    for scale in [1e-19, 1e19] {
+        let solid = Polyhedron::around(&corners_of_cube(scale)).unwrap().swept(0.0).unwrap();
+        let (moments, _) = solid.principal_axes();
+        assert!((moments.z / (solid.volume * scale * scale) - 1.0 / 6.0).abs() < 1e-9, "{moments}");
+    }
+}
+
+#[test]
+fn meshes_that_branch_or_enclose_nothing_are_named() {
+    let refused = |mesh: &[Triangle]| Polyhedron::around_mesh(mesh).unwrap_err().to_string();
+    let mesh = mesh_of(&corners_of_cube(1.0));
+    // The same cube once more: four triangles at each edge.
+    let twice = [mesh.clone(), mesh.clone()].concat();
+    let message = refused(&twice);
+    assert!(
+        message.starts_with("more than two triangles meet at 18 edges") && message.ends_with("split the mesh there"),
+        "{message}"
+    );
+    // A square of the cube and a square across it, each from both sides with other diagonals: closed, of two triangles at each edge.
+    let sheet = |[a, b, c, d]: [DVec3; 4]| {
+        let [a, b, c, d] = [a, b, c, d].map(|corner| corner.to_array());
+        [[a, b, c], [a, c, d], [b, a, d], [b, d, c]]
+    };
+    let corners = corners_of_cube(1.0);
+    let above = DVec3::new(0.0, 0.0, 3.0);
+    let sheets = [
+        sheet([corners[0], corners[1], corners[3], corners[2]]),
+        sheet([corners[0] + above, corners[1] + above, corners[5] + above, corners[4] + above]),
+    ];
+    let message = refused(&sheets.concat());
+    assert!(
+        message.starts_with("the volume is ") && message.ends_with("it must be larger; check the mesh"),
+        "{message}"
+    );
+}
+
+#[test]
+fn more_features_than_fit_are_refused_with_the_limit() {
+    // 34,494 edges.
+    let points = (0..11_500).map(|k| {
+        let height = 1.0 - (2.0 * f64::from(k) + 1.0) / 11_500.0;
+        let (sine, cosine) = (2.399_963 * f64::from(k)).sin_cos();
+        let aside = (1.0 - height * height).sqrt();
+        DVec3::new(aside * cosine, aside * sine, height)
+    });
+    let refused = Polyhedron::around(&points.collect::<Vec<_>>()).unwrap_err();
+    assert!(matches!(refused, PolyhedronError::TooManyFeatures { .. }), "{refused}");
+    let message = refused.to_string();
+    assert!(message.ends_with("the limit is 32767 of each; simplify the mesh"), "{message}");
+}
+
+#[test]
 fn a_mesh_may_face_inward_as_a_whole() {
     let mesh = mesh_of(&corners_of_cube(1.0));
     let inward: Vec<Triangle> = mesh.iter().map(|&[a, b, c]| [a, c, b]).collect();

@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// Largest number of vertices or edges of a shape: a contact history has 15 bits for each feature.
 const MOST_FEATURES: usize = 32_767;
+/// Volume of the bounding sphere, in scales³.
+const MOST_VOLUME: f64 = 4.0 / 3.0 * std::f64::consts::PI;
 /// Largest deviation of the radius of the bounding sphere, in scales, and of a moment from what is possible, as a share.
 const RESOLUTION: f64 = 1e-6;
 /// Largest distance of the vertices of a face from its plane, in scales. Faces of meshes are flat to seven digits.
@@ -53,6 +55,9 @@ struct ConvexPart {
 }
 
 impl PolyhedralShape {
+    /// Smallest rounding radius, in scales: overlaps, which are a share of it, must be far above the rounding errors of positions.
+    pub const LEAST_ROUNDING: f64 = 1e-6;
+
     /// A ball: the core is a point.
     pub fn ball(name: &str) -> PolyhedralShape {
         PolyhedralShape {
@@ -141,8 +146,12 @@ impl PolyhedralShape {
         if let Some(k) = self.vertices.iter().position(|vertex| !vertex.iter().all(|x| x.is_finite())) {
             return Some(format!("vertex {k} has a coordinate that is not a number"));
         }
-        if !(self.rounding > 0.0 && self.rounding <= 1.0) {
-            return Some(format!("its rounding radius is {}, must be above 0 and at most 1", self.rounding));
+        if !(Self::LEAST_ROUNDING..=1.0).contains(&self.rounding) {
+            return Some(format!(
+                "its rounding radius is {}, must be from {:e} to 1: make edges and corners rounder",
+                self.rounding,
+                Self::LEAST_ROUNDING
+            ));
         }
         let farthest = self.vertices.iter().map(length).fold(0.0, f64::max);
         let reach = farthest + self.rounding;
@@ -163,7 +172,19 @@ impl PolyhedralShape {
                 self.moments
             ));
         }
-        (!is_positive(self.volume)).then(|| format!("its volume is {}, must be positive", self.volume))
+        if a + b + c > 2.0 * (1.0 + RESOLUTION) {
+            return Some(format!(
+                "its moments are {:?}, must add up to at most 2, as all of its mass is within the bounding sphere",
+                self.moments
+            ));
+        }
+        let is_possible = is_positive(self.volume) && self.volume <= MOST_VOLUME * (1.0 + RESOLUTION);
+        (!is_possible).then(|| {
+            format!(
+                "its volume is {}, must be positive and at most {MOST_VOLUME:.4}, that of the bounding sphere",
+                self.volume
+            )
+        })
     }
 
     fn flaw_of_edges(&self) -> Option<String> {
@@ -291,12 +312,18 @@ mod tests {
     fn a_shape_that_is_wrong_is_refused_with_its_value_and_the_limit() {
         assert_eq!(segment().flaw(), None);
         type Spoil = fn(&mut PolyhedralShape);
-        let spoiled: [(Spoil, &str); 7] = [
+        let spoiled: [(Spoil, &str); 10] = [
             (|shape| shape.vertices.clear(), "0 vertices"),
             (|shape| shape.vertices[1][0] = f64::NAN, "vertex 1 has a coordinate"),
-            (|shape| shape.rounding = 0.0, "its rounding radius is 0, must be above 0"),
+            (|shape| shape.rounding = 0.0, "its rounding radius is 0, must be from 1e-6 to 1"),
+            (
+                |shape| shape.rounding = 1e-7,
+                "its rounding radius is 0.0000001, must be from 1e-6 to 1",
+            ),
             (|shape| shape.rounding = 0.5, "it reaches 1.25 from its center, must be 1"),
             (|shape| shape.moments[0] = 0.5, "each at most the sum of the others"),
+            (|shape| shape.moments = [0.7; 3], "must add up to at most 2"),
+            (|shape| shape.volume = 4.2, "its volume is 4.2, must be positive and at most 4.1888"),
             (|shape| shape.edges[0][1] = 2, "edge 0 has the ends [0, 2]"),
             (|shape| shape.edges.clear(), "2 vertices and 0 edges without faces"),
         ];

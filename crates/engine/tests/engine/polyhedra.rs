@@ -2,7 +2,8 @@
 
 use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
 use seixo_engine::world::{
-    DeviceChoice, Frustum, Interaction, LaterAdditions, PolyhedralShape, SavedGrains, Settings, Vec3, Wall, WallShape, World,
+    Conduction, DeviceChoice, Frustum, Interaction, LaterAdditions, PolyhedralShape, SavedGrains, Settings, Thermal, Vec3, Wall, WallShape,
+    World,
 };
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
@@ -296,7 +297,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
     let mut plain = world(vec![cube()], Interaction::default());
     put(&mut plain, 0, 0.1, [0.0; 3], [0.0; 3]);
     type Spoil = fn(&mut World, &mut Settings);
-    let spoiled: [(Spoil, &str); 9] = [
+    let spoiled: [(Spoil, &str); 10] = [
         (
             |_, settings| settings.device = DeviceChoice::Heterogeneous(None),
             "at the same time yet; use --device cpu or --device gpu",
@@ -327,6 +328,20 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
                 });
             },
             "cohesion, rolling",
+        ),
+        (
+            |world, _| {
+                let thermal = Thermal {
+                    conductivity: Some(1.0),
+                    specific_heat_capacity: Some(800.0),
+                    real_youngs_modulus: None,
+                };
+                world.conduction = Some(Conduction {
+                    materials: vec![thermal],
+                    walls: Vec::new(),
+                });
+            },
+            "heat or liquid films yet; leave these out, or use spheres",
         ),
         (
             |world, _| {

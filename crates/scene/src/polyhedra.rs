@@ -14,7 +14,7 @@ use crate::{
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use seixo_analysis::{Polyhedron, PolyhedronError, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
+use seixo_analysis::{Polyhedron, PolyhedronError, Solid, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
 use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,12 @@ const USUAL_SIDES: u32 = 12;
 const USUAL_NEIGHBORS: u32 = 18;
 /// Share of the volume by which the polyhedron around a mesh may be larger without a note.
 const ALIKE: f64 = 0.01;
+/// Share by which it may be larger if the mesh is the whole shape: grains that are much larger than their mesh are not what was meant.
+const CONCAVE: f64 = 0.2;
+/// Share by which the volume of a union may be beyond what its parts allow: lines measure it to some thousandths.
+const UNSURE: f64 = 0.02;
+/// Most vertices or edges of a shape: a contact history has 15 bits for each.
+const MOST_FEATURES: usize = 32_767;
 /// Random rocks are drawn from another stream than grains.
 const ROCKS: u64 = 0x726f_636b_7321_0001;
 
@@ -96,14 +102,14 @@ fn at(key: &'static str) -> impl Fn(PolyhedronError) -> At {
 
 fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<DrawnPolyhedron, At> {
     let (parts, rounding) = parts(name, section, seed, findings)?;
+    check_features(&parts)?;
     let solid = match (given_solid(section), &parts[..]) {
-        (Some(given), _) => given,
-        (None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
-        (None, _) => {
-            let sharp: Vec<Polyhedron> = parts.iter().map(|part| part.sharp.clone()).collect();
-            let cores: Vec<Polyhedron> = parts.iter().map(|part| part.core.clone()).collect();
-            solid_of_parts(&sharp, &cores, rounding).map_err(at("rounding"))?
+        (Some(given), _) => {
+            check_center(given.center, &parts, rounding)?;
+            given
         }
+        (None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
+        (None, _) => solid_of_union(&parts, rounding)?,
     };
     possible_moments(&solid)?;
     let cores: Vec<Polyhedron> = parts.into_iter().map(|part| part.core).collect();
@@ -117,8 +123,15 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
         ));
     }
     if let Some(flaw) = grain.shape.flaw() {
-        let key = if section.solid.is_some() { "solid" } else { "" };
-        return Err((key, UnlocatedDiagnostic::new(flaw).remedy("check the numbers of the shape")));
+        let (key, remedy) = if section.solid.is_some() {
+            ("solid", "check the numbers of `solid`")
+        } else {
+            (
+                "",
+                "check the numbers of the shape; of a mesh, remove triangles that are slivers, or write `faces`",
+            )
+        };
+        return Err((key, UnlocatedDiagnostic::new(flaw).remedy(remedy)));
     }
     let rotation = section.rotate.as_ref().map(orientation).transpose();
     let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?;
@@ -134,6 +147,68 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
 struct Part {
     sharp: Polyhedron,
     core: Polyhedron,
+}
+
+/// Rejects parts with more vertices or edges than a contact history can name.
+fn check_features(parts: &[Part]) -> Result<(), At> {
+    let vertices: usize = parts.iter().map(|part| part.core.vertices().len()).sum();
+    let edges: usize = parts.iter().map(|part| part.core.edges().len()).sum();
+    if vertices.max(edges) <= MOST_FEATURES {
+        return Ok(());
+    }
+    let complaint = UnlocatedDiagnostic::new(format!("the parts have {vertices} vertices and {edges} edges"));
+    Err((
+        "faces",
+        complaint
+            .limit(format!("{MOST_FEATURES} of each"))
+            .remedy("write `faces` with a smaller number, or use fewer parts"),
+    ))
+}
+
+/// Rejects a given center of mass that no solid of this shape has: it is in the smallest convex polyhedron around all parts.
+fn check_center(center: DVec3, parts: &[Part], rounding: f64) -> Result<(), At> {
+    let vertices: Vec<DVec3> = parts.iter().flat_map(|part| part.core.vertices()).copied().collect();
+    let beyond = if let [start, end] = vertices[..] {
+        let along = end - start;
+        let share = ((center - start).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+        center.distance(start + along * share)
+    } else {
+        let around = Polyhedron::around(&vertices).map_err(at("solid.center"))?;
+        let heights = around.faces().iter().map(|face| face.normal.dot(center) - face.offset);
+        heights.fold(f64::NEG_INFINITY, f64::max)
+    };
+    if beyond <= rounding {
+        return Ok(());
+    }
+    let complaint = UnlocatedDiagnostic::new(format!("the center of mass {center} is outside of the shape"));
+    Err((
+        "solid.center",
+        complaint
+            .limit("inside of the smallest convex polyhedron around it, as for every solid")
+            .remedy("correct the center, or leave `solid` out"),
+    ))
+}
+
+/// The union of several parts.
+fn solid_of_union(parts: &[Part], rounding: f64) -> Result<Solid, At> {
+    let sharp: Vec<Polyhedron> = parts.iter().map(|part| part.sharp.clone()).collect();
+    let cores: Vec<Polyhedron> = parts.iter().map(|part| part.core.clone()).collect();
+    let union = solid_of_parts(&sharp, &cores, rounding).map_err(at("rounding"))?;
+    let (mut largest, mut all) = (0.0f64, 0.0);
+    for core in &cores {
+        let volume = core.swept(rounding).map_err(at("rounding"))?.volume;
+        largest = largest.max(volume);
+        all += volume;
+    }
+    // It fails for what is not a number, too.
+    if (largest * (1.0 - UNSURE)..=all * (1.0 + UNSURE)).contains(&union.volume) {
+        return Ok(union);
+    }
+    let complaint = UnlocatedDiagnostic::new("the parts are too thin, or too small for their distance, to measure their union");
+    Err((
+        "parts",
+        complaint.remedy("check the positions of the meshes, or give volume, center and inertia as `solid`"),
+    ))
 }
 
 /// The convex parts of a section, and its rounding radius.
@@ -185,12 +260,19 @@ fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
         Some(meshes) => around_meshes(name, meshes.clone(), section, findings)?,
         None => vec![outer(name, section, seed, key, findings)?],
     };
-    let part = |sharp: Polyhedron| -> Result<Part, PolyhedronError> {
-        let core = sharp.shrunk(rounding)?;
+    let count = all.len();
+    let part = |(k, sharp): (usize, Polyhedron)| -> Result<Part, At> {
+        let core = sharp.shrunk(rounding).map_err(at("rounding"));
+        let core = core.map_err(|(key, complaint)| (key, if count > 1 { of_part(k, complaint) } else { complaint }))?;
         Ok(Part { sharp, core })
     };
-    let parts: Result<Vec<Part>, PolyhedronError> = all.into_iter().map(part).collect();
-    Ok((parts.map_err(at("rounding"))?, rounding))
+    let parts: Result<Vec<Part>, At> = all.into_iter().enumerate().map(part).collect();
+    Ok((parts?, rounding))
+}
+
+/// Names the part at fault.
+fn of_part(part: usize, complaint: UnlocatedDiagnostic) -> UnlocatedDiagnostic {
+    complaint.within(&format!("part {part}"))
 }
 
 /// The polyhedra around the meshes of parts.
@@ -205,7 +287,8 @@ fn around_meshes(name: &str, meshes: Vec<String>, section: &mut ShapeSection, fi
     let (mut paths, mut all) = (Vec::new(), Vec::new());
     for (k, mesh) in meshes.iter().enumerate() {
         let what = format!("{name}: part {k}");
-        let (path, polyhedron) = around_mesh(&what, mesh, section.faces, "parts", findings)?;
+        let found = around_mesh(&what, mesh, section.faces, "parts", findings);
+        let (path, polyhedron) = found.map_err(|(key, complaint)| (key, of_part(k, complaint)))?;
         paths.push(path);
         all.push(polyhedron);
     }
@@ -278,6 +361,9 @@ fn around_mesh(
     let around = Polyhedron::around_mesh(&triangles).map_err(at(key))?;
     let volume = around.swept(0.0).map_err(at(key))?.volume;
     let excess = volume / solid_of_mesh(&triangles).volume.abs() - 1.0;
+    if key == "mesh" && excess > CONCAVE {
+        return Err((key, concave(mesh, excess)));
+    }
     if excess > ALIKE {
         findings.notices.push(format!(
             "shape.{name}: the mesh is not convex: the polyhedron around it is {:.1} % larger",
@@ -297,4 +383,15 @@ fn around_mesh(
         ));
     }
     Ok((path, simple))
+}
+
+/// The error of a mesh that is no polyhedron; the one around it is larger by this share.
+fn concave(mesh: &str, excess: f64) -> UnlocatedDiagnostic {
+    let complaint = UnlocatedDiagnostic::new(format!(
+        "the mesh is concave: the polyhedron around it is {:.1} % larger",
+        100.0 * excess
+    ));
+    complaint.limit(format!("at most {:.0} %", 100.0 * CONCAVE)).remedy(format!(
+        "cut it into convex meshes and list them, as in parts = [\"a.obj\", \"b.obj\"]; or write parts = [{mesh:?}] for the polyhedron around it"
+    ))
 }

@@ -253,7 +253,27 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
         (
             "box = [1, 1, 1]\nrounding = 0.1\nsolid = { volume = 1, center = [2, 0, 0], inertia = [1, 1, 1, 0, 0, 0] }",
             "",
-            &["must be outside of the center"],
+            &["the center of mass [2, 0, 0] is outside of the shape", "correct the center"],
+        ),
+        (
+            "capsule = { radius = 1, length = 4 }\nsolid = { volume = 14, center = [0, 0, 9], inertia = [20, 20, 7, 0, 0, 0] }",
+            "",
+            &["the center of mass [0, 0, 9] is outside of the shape"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1\nsolid = { volume = 1, center = [0, 0, 0], inertia = [5, 5, 5, 0, 0, 0] }",
+            "",
+            &["must add up to at most 2", "check the numbers of `solid`"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 0.1\nsolid = { volume = 1000, center = [0, 0, 0], inertia = [300, 300, 300, 0, 0, 0] }",
+            "",
+            &["must be positive and at most 4.1888"],
+        ),
+        (
+            "box = [1, 1, 1]\nrounding = 1e-8",
+            "",
+            &["the rounding radius is 1.000e-8; it must be from"],
         ),
         (
             "capsule = { radius = 1, length = 2 }",
@@ -293,4 +313,126 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
     let clump = "spheres = [{ at = [0, 0, 0], radius = 1 }]\nrounding = 0.1";
     let message = stones_in(folder.path(), clump, "").expect_err("a clump").plain();
     assert!(message.contains("`rounding` is for polyhedra"), "{message}");
+}
+
+#[test]
+fn defects_of_meshes_are_refused_with_the_file_or_part_and_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let cube = block([0.0; 3], [1.0; 3]);
+    let faces: String = cube
+        .lines()
+        .filter(|line| line.starts_with('f'))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    // Two squares, each from both sides with other diagonals.
+    let sheets = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 3\nv 1 0 3\nv 1 0 4\nv 0 0 4\n\
+                  f 1 2 3\nf 1 3 4\nf 2 1 4\nf 2 4 3\nf 5 6 7\nf 5 7 8\nf 6 5 8\nf 6 8 7\n";
+    let around: Vec<DVec3> = (0..200)
+        .map(|k| {
+            let height = 1.0 - (2.0 * f64::from(k) + 1.0) / 200.0;
+            let (sine, cosine) = (2.399_963 * f64::from(k)).sin_cos();
+            DVec3::new(sine, cosine, 0.0) * (1.0 - height * height).sqrt() + DVec3::Z * height
+        })
+        .collect();
+    let mut ball = String::new();
+    for (k, triangle) in seixo_analysis::Polyhedron::around(&around).unwrap().triangles().iter().enumerate() {
+        for [x, y, z] in triangle {
+            ball += &format!("v {x} {y} {z}\n");
+        }
+        ball += &format!("f {} {} {}\n", 3 * k + 1, 3 * k + 2, 3 * k + 3);
+    }
+    let files = [
+        ("void.obj", sheets.to_owned()),
+        ("twice.obj", format!("{cube}{faces}")),
+        ("turned.obj", cube.replace("f 1 3 4", "f 3 1 4")),
+        ("infinite.obj", cube.replace("v 0 0 0", "v nan 0 0")),
+        ("huge.obj", block([0.0; 3], [1e21; 3])),
+        ("plate.obj", block([0.0; 3], [1.0, 1.0, 0.1])),
+        ("grain.obj", block([0.0; 3], [1e-3; 3])),
+        ("away.obj", block([10.0, 7.0, 4.0], [10.001, 7.001, 4.001])),
+        ("open.obj", cube.replace("f 1 3 4\n", "")),
+        ("ball.obj", ball),
+        ("cube.obj", cube),
+    ];
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let many = format!("parts = [{}]\nrounding = 0.01", ["\"ball.obj\""; 64].join(", "));
+    let cases: [(&str, &[&str]); 10] = [
+        ("mesh = \"void.obj\"\nrounding = 0.1", &["the volume is", "check the mesh"]),
+        (
+            "mesh = \"twice.obj\"\nrounding = 0.1",
+            &["more than two triangles meet at 18 edges", "split the mesh there"],
+        ),
+        (
+            "mesh = \"turned.obj\"\nrounding = 0.1",
+            &["triangles face different sides at 3 edges", "turn them"],
+        ),
+        (
+            "mesh = \"infinite.obj\"\nrounding = 0.1",
+            &["infinite.obj", "not a corner of three finite numbers"],
+        ),
+        (
+            "mesh = \"huge.obj\"\nrounding = 1e20",
+            &["the size is 1.000e21", "from 1e-20 to 1e20", "use another unit"],
+        ),
+        (
+            "parts = [\"cube.obj\", \"plate.obj\"]\nrounding = 0.2",
+            &["part 1: the rounding radius is 2.000e-1", "to 4.750e-2"],
+        ),
+        (
+            "parts = [\"cube.obj\", \"open.obj\"]\nrounding = 0.1",
+            &["part 1: the mesh is open at"],
+        ),
+        (
+            "parts = [\"grain.obj\", \"away.obj\"]\nrounding = 1e-4",
+            &["too small for their distance", "check the positions"],
+        ),
+        (many.as_str(), &["the parts have", "32767 of each", "write `faces`"]),
+        (
+            "parts = [\"cube.obj\", \"plate.obj\"]\nrounding = 1e-9",
+            &["the rounding radius is 1.000e-9"],
+        ),
+    ];
+    for (keys, phrases) in cases {
+        let found = stones_in(folder.path(), &format!("kind = \"polyhedron\"\n{keys}"), "").expect_err(keys);
+        let message = found.plain();
+        for phrase in phrases {
+            assert!(message.contains(phrase), "{keys}: no `{phrase}` in\n{message}");
+        }
+        assert!(found.list().iter().all(|d| !d.remedy.is_empty()), "{keys}: no remedy in\n{message}");
+    }
+}
+
+#[test]
+fn a_concave_mesh_is_cut_into_parts_or_taken_as_the_polyhedron_around_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // An angle of two bars: 5 in area, and 7 around it.
+    let corners = [[0, 0], [3, 0], [3, 1], [1, 1], [1, 3], [0, 3]];
+    let mut angle = String::new();
+    for height in [0, 1] {
+        for [x, y] in corners {
+            angle += &format!("v {x} {y} {height}\n");
+        }
+    }
+    angle += "f 6 5 4 3 2 1\nf 7 8 9 10 11 12\n";
+    for side in 1..=6 {
+        let next = side % 6 + 1;
+        angle += &format!("f {side} {next} {} {}\n", next + 6, side + 6);
+    }
+    std::fs::write(folder.path().join("angle.obj"), angle).unwrap();
+    let refused = stones_in(folder.path(), "kind = \"polyhedron\"\nmesh = \"angle.obj\"\nrounding = 0.1", "").expect_err("concave");
+    let message = refused.plain();
+    for phrase in [
+        "the mesh is concave: the polyhedron around it is 40.0 % larger",
+        "at most 20 %",
+        "parts = [\"angle.obj\"]",
+    ] {
+        assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
+    let keys = "kind = \"polyhedron\"\nparts = [\"angle.obj\"]\nrounding = 0.1";
+    let scene = stones_in(folder.path(), keys, "").expect("a sound scene");
+    assert_eq!((scene.world.shapes[0].faces.len(), scene.world.shapes[0].parts.len()), (7, 0));
+    let notices = scene.notices.join("\n");
+    assert!(notices.contains("is 40.0 % larger"), "{notices}");
 }

@@ -26,6 +26,7 @@ mod open_boundaries;
 mod placing;
 mod polyhedra;
 mod probes;
+mod random_polyhedra;
 mod scenes;
 mod solids;
 mod spheres;

@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
+use rayon::prelude::*;
 use seixo_files::vtk::VtkBodies;
 
 use crate::{
-    color,
+    color::{self, Rgb},
     coloring::{Coloring, Legend, OTHERS, SCALE},
     render::Pane,
 };
+
+/// Fewest triangles of a thread.
+const SHARE: usize = 1 << 12;
 
 /// Surfaces of bodies, and the grains that they replace.
 pub struct Surfaces {
@@ -50,21 +54,29 @@ impl Surfaces {
             }
         }
         let is_scale = matches!(coloring.legend, Legend::Scale { .. });
-        let color_of = |body: &u32| {
-            let shade = match shades.get(body) {
+        let color_of = |body: u32| {
+            let shade = match shades.get(&body) {
                 Some(Shades { sum, count, .. }) if is_scale && *count > 0 => ((sum + count / 2) / count) as u8,
                 Some(Shades { first, .. }) => first.unwrap_or(OTHERS),
                 None => OTHERS,
             };
             coloring.palette.get(usize::from(shade)).copied().unwrap_or(color::OTHERS)
         };
-        let pane = |(corners, body): (&[u32; 3], &u32)| Pane {
-            corners: corners.map(|corner| DVec3::from(bodies.position[corner as usize])),
-            normals: corners.map(|corner| DVec3::from(bodies.normal[corner as usize])),
-            colors: [color_of(body); 3],
+        // Triangles of a body follow each other, so most have the color of the last one.
+        let pane = |last: &mut Option<(u32, Rgb)>, (corners, &body): (&[u32; 3], &u32)| {
+            let (_, shade) = match *last {
+                Some(known) if known.0 == body => known,
+                _ => *last.insert((body, color_of(body))),
+            };
+            Pane {
+                corners: corners.map(|corner| DVec3::from(bodies.position[corner as usize])),
+                normals: corners.map(|corner| DVec3::from(bodies.normal[corner as usize])),
+                colors: [shade; 3],
+            }
         };
+        let triangles = bodies.triangles.par_iter().zip(&bodies.body).with_min_len(SHARE);
         Surfaces {
-            panes: bodies.triangles.iter().zip(&bodies.body).map(pane).collect(),
+            panes: triangles.map_init(|| None, pane).collect(),
             carried,
         }
     }

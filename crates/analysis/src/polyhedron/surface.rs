@@ -14,6 +14,10 @@ const DEVIATION: f64 = 0.02;
 const MOST_PARTS: u32 = 8;
 /// Fewest parts of a quarter circle where all is round.
 const FEWEST_OF_ROUND: u32 = 4;
+/// The same among so many grains that their faces are drawn with sharp edges.
+const FEWEST_OF_SMALL: u32 = 2;
+/// Largest distance of a sharp corner from the vertex of the core, in rounding radii: that of a tetrahedron is 3.
+const SHARPEST: f64 = 4.0;
 
 /// The surface of a shape of polyhedral grains as triangles.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,17 +37,24 @@ impl ShapeSurface {
             let half = FRAC_PI_4 / f64::from(parts);
             shape.rounding * (1.0 - half.cos()) <= DEVIATION
         });
-        let mut rounded = RoundedSurface {
-            shape,
-            parts: parts.unwrap_or(MOST_PARTS),
-            surface: ShapeSurface::default(),
-            known: HashMap::new(),
-        };
+        let mut rounded = RoundedSurface::new(shape, parts.unwrap_or(MOST_PARTS));
         if shape.faces.is_empty() {
             rounded.parts = rounded.parts.max(FEWEST_OF_ROUND);
             rounded.add_capsule();
         } else {
             rounded.add_polyhedron();
+        }
+        rounded.surface
+    }
+
+    /// A surface of few triangles, for grains that are small in a picture: faces where they are, between sharp edges. Edges are exact where all faces of
+    /// their ends are as steep, as those of a box. A shape without faces is still round.
+    pub fn sharp(shape: &PolyhedralShape) -> ShapeSurface {
+        let mut rounded = RoundedSurface::new(shape, FEWEST_OF_SMALL);
+        if shape.faces.is_empty() {
+            rounded.add_capsule();
+        } else {
+            rounded.add_sharp_faces();
         }
         rounded.surface
     }
@@ -75,7 +86,17 @@ fn between(weighted: [(u32, DVec3); 3]) -> DVec3 {
     others.map_or(first, |others| (f64::from(weight) * first + others).normalize_or_zero())
 }
 
-impl RoundedSurface<'_> {
+impl<'a> RoundedSurface<'a> {
+    /// The surface of a shape, without triangles so far.
+    fn new(shape: &'a PolyhedralShape, parts: u32) -> RoundedSurface<'a> {
+        RoundedSurface {
+            shape,
+            parts,
+            surface: ShapeSurface::default(),
+            known: HashMap::new(),
+        }
+    }
+
     fn core(&self, vertex: u32) -> DVec3 {
         DVec3::from(self.shape.vertices[vertex as usize])
     }
@@ -172,6 +193,37 @@ impl RoundedSurface<'_> {
         }
     }
 
+    /// Faces that are further outside by the rounding radius, with a normal of their own.
+    fn add_sharp_faces(&mut self) {
+        let shape = self.shape;
+        let normals: Vec<DVec3> = shape.faces.iter().map(|face| self.normal_of(face)).collect();
+        // Sums of the normals around each vertex, and their numbers.
+        let mut around = vec![(DVec3::ZERO, 0.0); shape.vertices.len()];
+        for (corners, normal) in shape.faces.iter().zip(&normals) {
+            for &corner in corners {
+                let (sum, count) = &mut around[corner as usize];
+                *sum += *normal;
+                *count += 1.0;
+            }
+        }
+        // Planes at the distance one with n unit normals, whose sum is s, meet at n s/|s|², if all are as steep.
+        let outward = |corner: u32| {
+            let (sum, count) = around[corner as usize];
+            let length: f64 = sum.length();
+            sum.normalize_or_zero() * (count / length).min(SHARPEST)
+        };
+        for (corners, &normal) in shape.faces.iter().zip(&normals) {
+            let first = self.surface.position.len() as u32;
+            for &corner in corners {
+                let position = self.core(corner) + shape.rounding * outward(corner);
+                self.surface.position.push(position.to_array());
+                self.surface.normal.push(normal.to_array());
+            }
+            let fan = (1..corners.len() as u32 - 1).map(|k| [first, first + k, first + k + 1]);
+            self.surface.triangles.extend(fan);
+        }
+    }
+
     /// Outward unit normal of a face.
     fn normal_of(&self, face: &[u32]) -> DVec3 {
         let start = self.core(face[0]);
@@ -264,6 +316,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn sharp_surfaces_have_the_fewest_triangles_and_their_faces_where_they_are() {
+        let volume_of = |found: &ShapeSurface| {
+            let corners = |triangle: &[u32; 3]| triangle.map(|corner| found.position[corner as usize]);
+            solid_of_mesh(&found.triangles.iter().map(corners).collect::<Vec<_>>()).volume
+        };
+        let block = Polyhedron::block([4.0, 2.0, 1.0]).unwrap().grain_shape("block", 0.3).unwrap();
+        let found = ShapeSurface::sharp(&block.shape);
+        assert_eq!((found.triangles.len(), found.position.len(), found.normal.len()), (12, 24, 24));
+        let volume = volume_of(&found) * block.radius.powi(3);
+        assert!((volume - 4.6 * 2.6 * 1.6).abs() < 1e-9, "{volume}");
+        let tetrahedron = Polyhedron::tetrahedron(1.0).unwrap().grain_shape("tetrahedron", 0.1).unwrap();
+        let found = ShapeSurface::sharp(&tetrahedron.shape);
+        assert_eq!(found.triangles.len(), 4);
+        // A face of a tetrahedron with the edge a is a/√24 from its center.
+        let edge = 1.0 + 0.1 * 24f64.sqrt();
+        let volume = volume_of(&found) * tetrahedron.radius.powi(3);
+        assert!((volume - edge.powi(3) / 72f64.sqrt()).abs() < 1e-9, "{volume}");
+        // A capsule stays round, with fewer triangles.
+        let capsule = shape_of(&Polyhedron::segment([DVec3::ZERO, DVec3::X]), 0.3);
+        let [fine, few] = [ShapeSurface::of(&capsule), ShapeSurface::sharp(&capsule)].map(|found| found.triangles.len());
+        assert!(few > 0 && 2 * few < fine, "{few} {fine}");
     }
 
     #[test]

@@ -302,7 +302,7 @@ impl Simulation {
         })
     }
 
-    /// All polyhedral grains at this time, in the order of their ids. They are always on the host.
+    /// All polyhedral grains at this time, in the order of their ids; if a GPU steps them, at the last observation.
     pub fn polyhedra(&self) -> Vec<PolyhedronSnapshot> {
         self.whole.populations.polyhedron_snapshots()
     }

@@ -9,6 +9,9 @@ use seixo_view::SmoothMesh;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// Most triangles of polyhedral grains that viewers are given with round edges: each takes some 200 bytes in a picture.
+const MOST_ROUND: usize = 2_000_000;
+
 /// Surfaces of the bodies of a scene that were made from meshes, and of its polyhedral grains.
 pub(super) struct Surfaces {
     /// Meshes in the body frames, in units of their radii.
@@ -17,6 +20,8 @@ pub(super) struct Surfaces {
     outlined: BTreeMap<u32, Outlined>,
     /// Surfaces of the shapes of polyhedral grains.
     shapes: Vec<ShapeSurface>,
+    /// The same with sharp edges, for pictures of many grains.
+    sharp: Vec<ShapeSurface>,
 }
 
 /// Bodies and polyhedral grains at one time.
@@ -53,6 +58,7 @@ impl Surfaces {
                 meshes: outlines.meshes().iter().map(|mesh| SmoothMesh::new(mesh)).collect(),
                 outlined: of_bodies.collect(),
                 shapes: shapes.iter().map(ShapeSurface::of).collect(),
+                sharp: shapes.iter().map(ShapeSurface::sharp).collect(),
             })
         })
     }
@@ -67,10 +73,13 @@ impl Surfaces {
         !self.shapes.is_empty()
     }
 
-    /// Returns all surfaces at this time \[s\] as those of bodies.
+    /// Returns all surfaces at this time \[s\] as those of bodies, for viewers. Above two million triangles, polyhedral grains have sharp edges.
     pub fn at(&self, poses: &Poses, time: f64) -> VtkBodies {
+        let triangles = |grain: &PolyhedronSnapshot| self.shapes.get(grain.shape as usize).map_or(0, |shape| shape.triangles.len());
+        let is_round = poses.polyhedra.iter().map(triangles).sum::<usize>() <= MOST_ROUND;
+        let shapes = if is_round { &self.shapes } else { &self.sharp };
         let bodies = self.of_bodies(&poses.bodies, time);
-        bodies.with_polyhedra(&self.of_polyhedra(&poses.polyhedra, time))
+        bodies.with_polyhedra(&placed(shapes, &poses.polyhedra, time))
     }
 
     /// Returns the surfaces of these bodies at this time \[s\]; bodies without a mesh are left out.
@@ -100,24 +109,29 @@ impl Surfaces {
 
     /// Returns the surfaces of these polyhedral grains at this time \[s\].
     pub fn of_polyhedra(&self, grains: &[PolyhedronSnapshot], time: f64) -> VtkPolyhedra {
-        let mut all = VtkPolyhedra {
-            time,
-            ..VtkPolyhedra::default()
-        };
-        for grain in grains {
-            let Some(shape) = self.shapes.get(grain.shape as usize) else {
-                continue;
-            };
-            let first = all.position.len() as u32;
-            all.position.extend(shape.position.iter().map(|&point| grain.place(point)));
-            all.normal.extend(shape.normal.iter().map(|&normal| grain.turned(normal)));
-            all.triangles
-                .extend(shape.triangles.iter().map(|corners| corners.map(|corner| first + corner)));
-            all.id.resize(all.triangles.len(), grain.id);
-            all.velocity.resize(all.triangles.len(), grain.velocity);
-        }
-        all
+        placed(&self.shapes, grains, time)
     }
+}
+
+/// Places the surfaces of shapes at these polyhedral grains at this time \[s\].
+fn placed(shapes: &[ShapeSurface], grains: &[PolyhedronSnapshot], time: f64) -> VtkPolyhedra {
+    let mut all = VtkPolyhedra {
+        time,
+        ..VtkPolyhedra::default()
+    };
+    for grain in grains {
+        let Some(shape) = shapes.get(grain.shape as usize) else {
+            continue;
+        };
+        let first = all.position.len() as u32;
+        all.position.extend(shape.position.iter().map(|&point| grain.place(point)));
+        all.normal.extend(shape.normal.iter().map(|&normal| grain.turned(normal)));
+        all.triangles
+            .extend(shape.triangles.iter().map(|corners| corners.map(|corner| first + corner)));
+        all.id.resize(all.triangles.len(), grain.id);
+        all.velocity.resize(all.triangles.len(), grain.velocity);
+    }
+    all
 }
 
 #[cfg(test)]
@@ -273,5 +287,20 @@ radius = 0.1
         let drawn = surfaces.at(&poses, simulation.time());
         assert_eq!((drawn.triangles.len(), &drawn.position), (seen.triangles.len(), &seen.position));
         assert_eq!(drawn.carried.iter().map(|pair| pair[0]).collect::<Vec<_>>(), shown);
+    }
+
+    #[test]
+    fn viewers_get_sharp_edges_where_there_are_very_many_grains() {
+        let scene = seixo_scene::load_text(STONES, "scene.toml".as_ref(), &[]).unwrap();
+        let surfaces = Surfaces::of(&scene.outlines, &scene.world.shapes).unwrap();
+        let simulation = Simulation::new(scene.world, scene.settings).unwrap();
+        let mut poses = Poses::now(&simulation).unwrap();
+        let (of_grain, stone) = (surfaces.shapes[0].triangles.len(), poses.polyhedra[0]);
+        let fit = MOST_ROUND / of_grain;
+        let triangles = |grains: usize| {
+            poses.polyhedra = (0..grains as u32).map(|id| PolyhedronSnapshot { id, ..stone }).collect();
+            surfaces.at(&poses, 0.0).triangles.len()
+        };
+        assert_eq!([fit, fit + 1].map(triangles), [fit * of_grain, (fit + 1) * 12]);
     }
 }

@@ -75,6 +75,18 @@ pub(crate) const NO_CONTACT: PowerSums<f64> = PowerSums {
     across: Vector3 { x: 0.0, y: 0.0, z: 0.0 },
 };
 
+/// Half of the powers of a pair that two domains compute.
+pub(crate) fn half_of(both: &PowerSums<f64>) -> PowerSums<f64> {
+    PowerSums {
+        normal_power: 0.5 * both.normal_power,
+        tangential_power: 0.5 * both.tangential_power,
+        damping_power: 0.5 * both.damping_power,
+        wall_power: 0.5 * both.wall_power,
+        excess: both.excess,
+        across: both.across.times(0.5),
+    }
+}
+
 /// Sum of two power sums.
 pub(crate) fn sum(mut all: PowerSums<f64>, one: &PowerSums<f64>) -> PowerSums<f64> {
     all.normal_power += one.normal_power;

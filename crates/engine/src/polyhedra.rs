@@ -4,6 +4,7 @@
 //! by the grain with the lower id. So sums over the pairs of a grain have the same order whatever the order of the cells is.
 
 mod at_walls;
+mod columns;
 mod contacts;
 mod mesh_features;
 mod pairs;
@@ -11,6 +12,7 @@ mod records;
 mod snapshot;
 
 pub(crate) use at_walls::GrainsAtWalls;
+pub(crate) use columns::{AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, OF_LOAD, OF_PAIRS, pick_contacts_of_polyhedra};
 pub(crate) use contacts::{KeptContacts, SLOTS};
 pub(crate) use mesh_features::MeshFeatures;
 pub(crate) use pairs::{NO_LOAD, ShapePairs};
@@ -49,6 +51,15 @@ impl Polyhedra {
                 meshes: MeshFeatures::of(&world.walls),
                 ..Polyhedra::default()
             })
+        })
+    }
+
+    /// The same shapes and walls for a subdomain, without pairs yet.
+    pub fn of_domain(&self) -> Box<Polyhedra> {
+        Box::new(Polyhedra {
+            shapes: self.shapes.clone(),
+            meshes: self.meshes.clone(),
+            ..Polyhedra::default()
         })
     }
 

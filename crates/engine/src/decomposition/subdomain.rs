@@ -22,6 +22,7 @@ use super::partition::Partition;
 use super::work::Work;
 use crate::fields::{Fields, Sorted};
 use crate::guard::StepError;
+use crate::polyhedra::pick_contacts_of_polyhedra;
 use crate::program::execute;
 use crate::search::ListCounts;
 use crate::state::{Column, State};
@@ -312,9 +313,9 @@ impl Subdomain {
         simulation.populations.forget_contacts();
         simulation.populations.list_from_references(listed_at);
         simulation.populations.refuse_torn_bonds()?;
-        for contacts in each_by_its_owner(held).as_ref() {
-            simulation.populations.restore_contact_histories(contacts, false)?;
-        }
+        simulation
+            .populations
+            .restore_histories_of_domains(&each_by_its_owner(held), false)?;
         let places_of = places_by_id(&simulation.populations.grains.fields.id);
         let named = named.iter().map(|named| SharedParticles {
             with: named.with,
@@ -454,6 +455,7 @@ fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
             to.sections.push((name.to_owned(), Column::F64(picked)));
         }
     }
+    pick_contacts_of_polyhedra(contacts, is_of, to);
 }
 
 #[cfg(test)]

@@ -215,6 +215,17 @@ impl Populations {
     /// Restores contact histories at this step, as [`crate::Simulation::save_contacts`] saved them. Without `all`, histories of grains and walls that no
     /// longer exist are skipped.
     pub(crate) fn restore_contact_histories(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
+        self.restore_histories_of_domains(std::slice::from_ref(state), all)
+    }
+
+    /// Like [`Populations::restore_contact_histories`], as several domains saved them: a contact across a border is in the states of both owners.
+    pub(crate) fn restore_histories_of_domains(&mut self, states: &[State], all: bool) -> Result<(), WorldError> {
+        states.iter().try_for_each(|state| self.restore_histories_in_rows(state, all))?;
+        self.restore_polyhedra(states, all)
+    }
+
+    /// Restores the histories of the contacts that are in rows of grains: those of spheres, and touches of all grains with walls.
+    fn restore_histories_in_rows(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
         let places = PlacesById::of(&self.grains.fields.id);
         let place_of = |id: u32| places.place(id);
         let entry_of =
@@ -282,7 +293,7 @@ impl Populations {
             self.walls.history[k * kept..][..kept].copy_from_slice(record);
             self.walls.wall_contacts[k * WALL_CONTACT..][..WALL_CONTACT].copy_from_slice(touch);
         }
-        self.restore_polyhedra(state, all)
+        Ok(())
     }
 }
 

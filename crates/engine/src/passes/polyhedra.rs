@@ -3,13 +3,13 @@
 use crate::contact_records::{ContactRecord, Partner};
 use crate::fields::{Fields, PART, one_each, part_range, parts};
 use crate::guard::StepError;
-use crate::measure::{NO_CONTACT, sum};
+use crate::measure::{NO_CONTACT, half_of, sum};
 use crate::polyhedra::{KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, ShapePairs, parts_of_pairs};
 use crate::populations::Populations;
 use crate::world::array;
 use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::bodies::orientation_at;
+use seixo_sweeps::bodies::{is_ghost, orientation_at};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{RECORD, add, coefficients, load};
 use seixo_sweeps::periodic::{image_velocity, nearest_image};
@@ -47,6 +47,7 @@ impl Populations {
         let (places, shapes, fields) = (&places[..], &*shapes, &grains.fields);
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
         let (sides, kind) = (&context.stepping.sides, context.sides);
+        let (member, has_ghosts) = (&fields.member[..], grains.has_ghosts);
         let data = (
             Strided {
                 items: &mut records.loads[..],
@@ -111,7 +112,9 @@ impl Populations {
                     );
                     let found = SLOTS.min(now.contacts as usize);
                     next.push(&keys[..found], &springs[..RECORD * found]);
-                    all = sum(all, &now.powers);
+                    // The owner of a ghost computes the pair, too.
+                    let is_shared = has_ghosts && [i, j].iter().any(|&grain| is_ghost(member[grain]));
+                    all = sum(all, &if is_shared { half_of(&now.powers) } else { now.powers });
                 }
                 std::mem::swap(kept, next);
                 power_sums.items[0] = all;

@@ -1,39 +1,16 @@
 //! Contact histories of polyhedral grains in checkpoints, and across changes between two steps.
 
 use crate::checkpoint::{misfit, numbers, words};
-use crate::polyhedra::{NO_LOAD, PairRecords, SLOTS};
+use crate::polyhedra::{AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, NO_LOAD, OF_LOAD, OF_PAIRS, PairRecords, SLOTS};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
-use crate::state::{Column, Sections, State};
+use crate::state::{Sections, State};
 use crate::world::array;
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::shape_pairs::PairLoad;
 use seixo_sweeps::shape_walls::{NO_WALL_LOAD, ShapeWallLoad};
-
-/// Names of the sections of a list: ids of the pairs in contact, and their numbers of contacts; keys and histories of the contacts; and what each of
-/// these pairs did in the last step, which readers see before the next one.
-type Names = [&'static str; 5];
-
-const OF_PAIRS: Names = [
-    "polyhedra/pair",
-    "polyhedra/contacts",
-    "polyhedra/key",
-    "polyhedra/history",
-    "polyhedra/load",
-];
-const AT_WALLS: Names = [
-    "polyhedra/wall",
-    "polyhedra/wall_contacts",
-    "polyhedra/wall_key",
-    "polyhedra/wall_history",
-    "polyhedra/wall_load",
-];
-
-/// Numbers of a load: force and torque on the first grain; direction, or point on the wall; energies; excess of the overlap, or overlap.
-type LoadNumbers = [f64; OF_LOAD];
-const OF_LOAD: usize = 12;
 
 fn flat(vectors: [&Vector3<f64>; 3], stored: &Stored<f64>, last: f64) -> LoadNumbers {
     let [[a, b, c], [d, e, f], [g, h, i]] = vectors.map(array);
@@ -95,12 +72,13 @@ impl Populations {
         }
     }
 
-    /// Restores the contact histories of polyhedral grains in the present lists. Without `all`, those of pairs that are no longer listed are skipped.
-    pub(crate) fn restore_polyhedra(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
+    /// Restores the contact histories of polyhedral grains in the present lists, from the states of one or more domains. Without `all`, those of pairs
+    /// that are no longer listed are skipped.
+    pub(crate) fn restore_polyhedra(&mut self, states: &[State], all: bool) -> Result<(), WorldError> {
         let Some(polyhedra) = &mut self.polyhedra else { return Ok(()) };
         let (pairs, at_walls) = (&mut polyhedra.pairs.records, &mut polyhedra.at_walls.records);
-        *pairs = listed_as(pairs, saved_records(state, OF_PAIRS, load_of_pair)?, NO_LOAD, all)?;
-        *at_walls = listed_as(at_walls, saved_records(state, AT_WALLS, load_at_wall)?, NO_WALL_LOAD, all)?;
+        *pairs = listed_as(pairs, saved_in_all(states, OF_PAIRS, load_of_pair)?, NO_LOAD, all)?;
+        *at_walls = listed_as(at_walls, saved_in_all(states, AT_WALLS, load_at_wall)?, NO_WALL_LOAD, all)?;
         Ok(())
     }
 
@@ -119,26 +97,33 @@ impl Populations {
     }
 }
 
-fn save_records<L: Copy>(records: &PairRecords<L>, names: Names, numbers_of: impl Fn(&L) -> LoadNumbers, to: &mut dyn Sections) {
-    let (mut ids, mut counts, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut histories, mut loads) = (Vec::new(), Vec::new());
-    for (k, (pair, load)) in records.ids.iter().zip(&records.loads).enumerate() {
-        let (of_pair, springs) = records.contacts_of(k);
-        if !of_pair.is_empty() {
-            ids.extend_from_slice(pair);
-            counts.push(of_pair.len() as u32);
-            keys.extend_from_slice(of_pair);
-            histories.extend_from_slice(springs);
-            loads.extend(numbers_of(load));
+fn save_records<L: Copy>(records: &PairRecords<L>, names: ColumnNames, numbers_of: impl Fn(&L) -> LoadNumbers, to: &mut dyn Sections) {
+    let mut columns = ContactColumns::default();
+    for (k, (ids, load)) in records.ids.iter().zip(&records.loads).enumerate() {
+        let of_pair = records.contacts_of(k);
+        if !of_pair.0.is_empty() {
+            columns.push(ids, of_pair, &numbers_of(load));
         }
     }
-    let columns = [ids, counts, keys].map(Column::U32).into_iter();
-    let columns = columns.chain([histories, loads].map(Column::F64));
-    names.into_iter().zip(columns).for_each(|(name, column)| to.put(name, column));
+    columns.put(names, to);
+}
+
+/// Saved pairs in contact of all domains. A pair across a border is in two of them.
+fn saved_in_all<L: Copy>(
+    states: &[State],
+    names: ColumnNames,
+    load_of: impl Fn(&LoadNumbers, u32) -> L,
+) -> Result<PairRecords<L>, WorldError> {
+    let saved: Result<Vec<_>, WorldError> = states.iter().map(|state| saved_records(state, names, &load_of)).collect();
+    Ok(PairRecords::merged(saved?))
 }
 
 /// Saved pairs in contact.
-fn saved_records<L: Copy>(state: &State, names: Names, load_of: impl Fn(&LoadNumbers, u32) -> L) -> Result<PairRecords<L>, WorldError> {
+fn saved_records<L: Copy>(
+    state: &State,
+    names: ColumnNames,
+    load_of: impl Fn(&LoadNumbers, u32) -> L,
+) -> Result<PairRecords<L>, WorldError> {
     let (ids, counts, keys) = (
         words(state, names[0])?.as_chunks::<2>().0,
         words(state, names[1])?,

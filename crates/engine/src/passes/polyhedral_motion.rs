@@ -8,7 +8,7 @@ use seixo_device::Strided;
 use seixo_laws::Vector3;
 use seixo_laws::motion::{inertia, rotational_energy, velocity_ahead};
 use seixo_laws::rotation::{angular_momentum, angular_velocity};
-use seixo_sweeps::bodies::{orientation_at, store_orientation, stored_orientation_at, torque_of};
+use seixo_sweeps::bodies::{FREE, orientation_at, store_orientation, stored_orientation_at, torque_of};
 use seixo_sweeps::bonds::integrate_orientation;
 use seixo_sweeps::layout::{RECORD, load, recall, store};
 use seixo_sweeps::motion::MotionReport;
@@ -31,11 +31,12 @@ impl Populations {
             .then(|| "polyhedral grains are on a GPU only with --device gpu".to_owned())
     }
 
-    /// Rotates all grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity.
+    /// Rotates all own grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity.
     pub(crate) fn rotate_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
         let n = self.grains.fields.len();
         let Fields {
+            member,
             shape,
             position,
             velocity,
@@ -46,7 +47,7 @@ impl Populations {
             angular_momentum,
             ..
         } = &mut self.grains.fields;
-        let (shape, position, velocity) = (&shape[..], &position[..], &velocity[..]);
+        let (member, shape, position, velocity) = (&member[..], &shape[..], &position[..], &velocity[..]);
         let (half_spin, torque, stepping) = (&half_spin[..], &torque[..], &self.context.stepping);
         let data = (
             Strided {
@@ -69,6 +70,10 @@ impl Populations {
             .run(parts(n), data, |part, (spin, orientation, momentum, reports): Data| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
+                    // Messages move ghosts.
+                    if member.get(i).is_some_and(|&m| m != FREE) {
+                        continue;
+                    }
                     let (k, at) = (i - first, (i - first) * RECORD);
                     let (mass, radius) = (velocity[i * RECORD + 3], position[i * RECORD + 3]);
                     let Some(moments) = polyhedra.moments(shape.get(i), mass, radius) else {

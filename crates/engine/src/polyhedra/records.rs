@@ -72,6 +72,26 @@ impl<L: Copy> PairRecords<L> {
         self.power_sums.resize(parts, NO_CONTACT);
     }
 
+    /// The pairs of several lists. A pair that is in some of them has the same numbers there.
+    pub fn merged(mut lists: Vec<PairRecords<L>>) -> PairRecords<L> {
+        if lists.len() < 2 {
+            return lists.pop().unwrap_or_default();
+        }
+        let listed = |(list, records): (usize, &PairRecords<L>)| {
+            let pairs = records.ids.iter().enumerate();
+            pairs.map(|(k, &ids)| (ids, list, k)).collect::<Vec<_>>()
+        };
+        let mut order: Vec<([u32; 2], usize, usize)> = lists.iter().enumerate().flat_map(listed).collect();
+        order.sort_unstable();
+        order.dedup_by_key(|(ids, ..)| *ids);
+        let mut all = PairRecords::default();
+        for (ids, list, k) in order {
+            let (keys, histories) = lists[list].contacts_of(k);
+            all.push(ids, lists[list].loads[k], keys, histories);
+        }
+        all
+    }
+
     /// Keys and histories of the contacts of pair k.
     pub fn contacts_of(&self, k: usize) -> (&[u32], &[f64]) {
         self.contacts[k / PAIRS_OF_PART].of(k % PAIRS_OF_PART)
@@ -102,5 +122,23 @@ mod tests {
         assert_eq!(records.contacts_of(3), (&[3, 8][..], &histories[..]));
         assert!([0, 1, 2, 4].iter().all(|&k| records.contacts_of(k).0.is_empty()));
         assert_eq!((records.spare.len(), records.power_sums.len()), (1, 1));
+    }
+
+    #[test]
+    fn pairs_of_several_lists_stand_once_in_their_order() {
+        let of = |pairs: &[[u32; 2]]| {
+            let mut records = PairRecords::default();
+            for &[a, b] in pairs {
+                records.push([a, b], a + b, &[a, b], &[f64::from(a); 8]);
+            }
+            records
+        };
+        let merged = PairRecords::merged(vec![of(&[[1, 2], [4, 5]]), of(&[]), of(&[[1, 2], [1, 3], [6, 7]])]);
+        assert_eq!(
+            (&merged.ids[..], &merged.loads[..]),
+            (&[[1, 2], [1, 3], [4, 5], [6, 7]][..], &[3, 4, 9, 13][..])
+        );
+        assert_eq!(merged.contacts_of(2), (&[4, 5][..], &[4.0; 8][..]));
+        assert_eq!(PairRecords::merged(vec![of(&[[1, 2]])]).loads, [3]);
     }
 }

@@ -110,8 +110,8 @@ static LIMITS: &[PlacementLimit] = &[
     PlacementLimit {
         what: "polyhedral grains",
         passes: (None, &["contacts of polyhedra", "rotation of polyhedra"]),
-        not_on: &[CpuDomains, GpuDomains, CpuAndGpu, CpuAndGpuDomains],
-        why: "the histories of their contacts do not go from domain to domain yet, and they do not go with fluids",
+        not_on: &[GpuDomains, CpuAndGpu, CpuAndGpuDomains],
+        why: "the histories of their contacts do not go from GPU to GPU yet, and they do not go with fluids",
         when: Populations::has_polyhedra,
     },
     PlacementLimit {

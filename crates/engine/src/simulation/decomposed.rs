@@ -14,6 +14,7 @@ use crate::guard::StepError;
 use crate::local_domain::LocalDomain;
 use crate::measure::{EnergyLedger, NO_CONTACT, sum};
 use crate::pass::PASSES_OF_CPU;
+use crate::polyhedra::Polyhedra;
 use crate::populations::Populations;
 use crate::program::Placement;
 use crate::refusal::WorldError;
@@ -73,15 +74,19 @@ impl Simulation {
                 "{count} domains are too many for this machine: each takes a thread, and at most {most} are of any use; use --domains {most} or fewer"
             )));
         }
-        self.refuse_placement(Placement::CpuAndGpuDomains)?;
+        if self.whole.populations.context.is_heterogeneous() {
+            self.refuse_placement(Placement::CpuAndGpuDomains)?;
+        }
         self.refuse_placement(Placement::CpuDomains)?;
         let places: Vec<Vec3> = self.whole.populations.grains.fields.reference.as_chunks::<3>().0.to_vec();
         let gpus = self.gpus_of_domains()?;
+        if !gpus.is_empty() {
+            self.refuse_placement(Placement::GpuDomains)?;
+        }
         let Some((cuts, of_fluids)) = self.partition_current(&places, !gpus.is_empty(), goes_on)? else {
             return self.prepare_for(&gpus);
         };
         if !gpus.is_empty() {
-            self.refuse_placement(Placement::GpuDomains)?;
             limit_waits(&gpus);
         }
         let mut contacts = State::default();
@@ -189,13 +194,26 @@ impl Simulation {
         Ok(())
     }
 
+    /// The device of the settings. `auto` is the CPU for polyhedral grains, as in one domain.
+    fn device_for_domains(&mut self) -> DeviceChoice {
+        let populations = &self.whole.populations;
+        let device = populations.context.settings.device;
+        let kept = populations.why_polyhedra_on_host().filter(|_| device == DeviceChoice::Auto);
+        let Some(why) = kept else { return device };
+        let notice = format!("{why}: running on the CPU");
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
+        DeviceChoice::Cpu
+    }
+
     /// The GPUs of the subdomains, in their order; none if they run on the CPU.
     fn gpus_of_domains(&mut self) -> Result<Vec<Gpu>, WorldError> {
         let (domains, asked) = (
             self.whole.populations.context.settings.domains,
             self.whole.populations.context.settings.gpus,
         );
-        let Some(first) = gpu_asked_for(self.whole.populations.context.settings.device, &mut self.notices)? else {
+        let Some(first) = gpu_asked_for(self.device_for_domains(), &mut self.notices)? else {
             if asked > 1 {
                 return Err(WorldError::Subdomains(format!(
                     "{asked} GPUs are asked for, but this runs on the CPU; leave --gpus out, or name a GPU that seixo info finds with --device"
@@ -278,7 +296,7 @@ impl Simulation {
                 kinds: Vec::new(),
                 ..self.whole.populations.bond_plan
             },
-            polyhedra: None,
+            polyhedra: self.whole.populations.polyhedra.as_deref().map(Polyhedra::of_domain),
             flow: None,
             diffusions: self.whole.populations.diffusions.iter().map(Diffusion::of_domain).collect(),
             ledger: EnergyLedger::default(),
@@ -300,6 +318,7 @@ impl Simulation {
             flow.pairs = Pairs::default();
         }
         self.whole.populations.bonds.iter_mut().for_each(|network| network.forget_rows());
+        self.whole.populations.polyhedra.iter_mut().for_each(|polyhedra| polyhedra.forget());
         self.whole.populations.grains.are_pairs_elsewhere = false;
         self.whole.populations.ledger.is_of_subdomains = false;
         self.whole.backend.is_current = false;
@@ -421,9 +440,10 @@ impl Simulation {
             populations.list_from_references(listed_at);
             merged.join().unwrap_or_else(|panic| resume_unwind(panic))
         });
-        let given = all.iter().try_for_each(|reported| {
-            self.whole.populations.restore_contact_histories(reported, false)?;
-            self.whole.populations.restore_wear_since_rebuild(reported, true)
+        let populations = &mut self.whole.populations;
+        let given = populations.restore_histories_of_domains(&all, false).and_then(|()| {
+            let mut reports = all.iter();
+            reports.try_for_each(|reported| populations.restore_wear_since_rebuild(reported, true))
         });
         given.map_err(|refusal| self.whole.populations.failed(refusal.to_string()))
     }

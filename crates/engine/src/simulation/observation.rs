@@ -302,8 +302,12 @@ impl Simulation {
         })
     }
 
-    /// All polyhedral grains at this time, in the order of their ids; if a GPU steps them, at the last observation.
+    /// All polyhedral grains at this time, in the order of their ids.
+    ///
+    /// # Panics
+    /// As [`Simulation::ledger`].
     pub fn polyhedra(&self) -> Vec<PolyhedronSnapshot> {
+        self.assert_observed();
         self.whole.populations.polyhedron_snapshots()
     }
 

@@ -125,7 +125,7 @@ pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldEr
 }
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 15] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 14] {
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
@@ -142,7 +142,6 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     let most_features = features.max().unwrap_or(0);
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
-        (settings.domains > 1, "several domains", "leave --domains out"),
         (
             has_bodies,
             "rigid bodies or prescribed motion of grains",

@@ -79,6 +79,7 @@ mod decomposition_kinds_on_a_gpu;
 mod decomposition_migrations;
 mod decomposition_muller;
 mod decomposition_on_a_gpu;
+mod decomposition_polyhedra;
 mod disabled;
 mod events;
 mod extended_contacts;

@@ -297,12 +297,11 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
     let mut plain = world(vec![cube()], Interaction::default());
     put(&mut plain, 0, 0.1, [0.0; 3], [0.0; 3]);
     type Spoil = fn(&mut World, &mut Settings);
-    let spoiled: [(Spoil, &str); 10] = [
+    let spoiled: [(Spoil, &str); 9] = [
         (
             |_, settings| settings.device = DeviceChoice::Heterogeneous(None),
             "at the same time yet; use --device cpu or --device gpu",
         ),
-        (|_, settings| settings.domains = 2, "several domains yet"),
         (
             |world, _| {
                 world.walls.push(floor());

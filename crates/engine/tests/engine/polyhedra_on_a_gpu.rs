@@ -4,8 +4,8 @@ use crate::alike::assert_same;
 use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
-use seixo_engine::Simulation;
 use seixo_engine::world::{Interaction, Precision, Settings, Vec3, World};
+use seixo_engine::{Simulation, WorldError};
 
 fn distance(a: Vec3, b: Vec3) -> f64 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
@@ -180,6 +180,19 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
+}
+
+#[test]
+fn polyhedra_in_several_domains_on_a_gpu_are_refused_by_name() {
+    let settings = Settings {
+        domains: 2,
+        ..on_gpu(Precision::F64)
+    };
+    let refused = Simulation::new(swarm(), settings).map(|_| ()).unwrap_err();
+    assert!(
+        matches!(&refused, WorldError::Subdomains(what) if what.contains("polyhedral grains is decomposed into domains on the CPU only")),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -1,0 +1,163 @@
+//! Decomposed worlds of polyhedral grains: the result is the same for any number of domains.
+
+use crate::alike::assert_same;
+use crate::beds::noise;
+use crate::corners::{about, floor, turned, world};
+use crate::domains::{after, among};
+use crate::ledgers::assert_same_ledger;
+use crate::polyhedra::{cube, rough};
+use crate::ranked::among_ranks;
+use seixo_engine::Simulation;
+use seixo_engine::world::{Domain, LeavingPolicy, Settings, Wall, WallShape, World};
+
+/// Number of columns of four grains, and their distance along x \[m\].
+const COLUMNS: u32 = 11;
+const APART: f64 = 0.04;
+
+/// Steps after which many grains touch.
+const STEPS: u64 = 1200;
+
+/// Cubes and balls in two layers that turn, fall, and slide on each other along periodic sides; a wall pushes them from one side.
+fn pile() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.gravity = [0.0, 0.0, -9.81];
+    for k in 0..4 * COLUMNS {
+        let [column, row, layer] = [k % COLUMNS, k / COLUMNS % 2, k / (2 * COLUMNS)].map(f64::from);
+        let random = |n: u64| noise(10 * u64::from(k) + n);
+        let center = [
+            (column + 0.5) * APART + 1.5e-3 * random(0),
+            0.037 * (row - 0.5),
+            0.016 + 0.03 * layer,
+        ];
+        let velocity = [0.25 - 0.5 * layer, 0.1 * random(1), -0.1 - 0.2 * layer];
+        if k % 8 == 5 {
+            world.grains.push(k, center, velocity, [0.0; 3], 0.0126, 0, 0);
+            continue;
+        }
+        // Nearly upright, so that no two overlap.
+        let orientation = about([0.1, 0.0, 0.99f64.sqrt()], 0.8 + 0.7 * random(2));
+        turned(&mut world, 0, 0.02, center, orientation, velocity);
+        world.grains.angular_velocity[k as usize] = [3, 4, 5].map(|n| 8.0 * random(n));
+    }
+    let side = |name: &str, y: f64| Wall {
+        name: name.into(),
+        shape: WallShape::Plane {
+            point: [0.0, y, 0.0],
+            normal: [0.0, -y.signum(), 0.0],
+        },
+        ..floor()
+    };
+    let mut pusher = side("pusher", -0.0375);
+    pusher.motion.velocity = [0.0, 0.1, 0.0];
+    world.walls = vec![floor(), pusher, side("back", 0.0375)];
+    world.domain = Some(Domain {
+        periodic: [true, false, false],
+        ..Domain::open([0.0, -0.2, -0.1], [f64::from(COLUMNS) * APART, 0.2, 0.3], LeavingPolicy::Error)
+    });
+    world
+}
+
+/// The pile with open sides, on a mesh.
+fn on_a_mesh() -> World {
+    let mut world = pile();
+    world.domain = None;
+    let [a, b, c, d] = [[-0.2, -0.2, 0.0], [0.6, -0.2, 0.0], [0.6, 0.2, 0.0], [-0.2, 0.2, 0.0]];
+    world.walls[0].shape = WallShape::Mesh(vec![[a, b, c], [a, c, d]]);
+    world
+}
+
+/// Settings with a skin so narrow that lists are often rebuilt.
+fn often_listed(domains: usize) -> Settings {
+    Settings {
+        skin: Some(2e-3),
+        ..among(domains)
+    }
+}
+
+fn advanced(world: &World, domains: usize, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world.clone(), often_listed(domains)).expect("the world is sound");
+    simulation.advance(steps).expect("sound steps");
+    simulation.observe().expect("a sound state");
+    simulation
+}
+
+#[track_caller]
+fn assert_all_same(whole: &mut Simulation, decomposed: &mut Simulation, what: &str) {
+    assert_same(whole, decomposed, what);
+    assert_same_ledger(whole, decomposed, what);
+    assert_eq!(whole.snapshot(), decomposed.snapshot(), "{what}");
+    assert_eq!(whole.polyhedra(), decomposed.polyhedra(), "{what}");
+    assert_eq!(whole.contacts_now().unwrap(), decomposed.contacts_now().unwrap(), "{what}");
+}
+
+#[test]
+fn a_tumbling_pile_is_the_same_in_any_number_of_domains_and_after_a_resume() {
+    let (world, later) = (pile(), 800);
+    let mut whole = advanced(&world, 1, STEPS);
+    assert!(
+        whole.contacts() > 5 && whole.rebuilds() > 3,
+        "{} contacts, {} rebuilds",
+        whole.contacts(),
+        whole.rebuilds()
+    );
+    let mut saved = Vec::new();
+    for domains in [2, 4] {
+        let mut decomposed = advanced(&world, domains, STEPS);
+        assert_all_same(&mut whole, &mut decomposed, &format!("{domains} domains"));
+        saved.push((domains, decomposed));
+    }
+    whole.advance(later).expect("sound steps");
+    let ledger = whole.ledger();
+    assert!(ledger.normal_damping > 0.0 && ledger.friction > 0.0, "{ledger:?}");
+    for (domains, mut decomposed) in saved {
+        let state = decomposed.save().expect("a sound state");
+        decomposed.advance(later).expect("sound steps");
+        decomposed.observe().expect("a sound state");
+        let migrations = decomposed.decomposition().expect("it is divided").migrations;
+        assert!(migrations > 0, "{domains} domains");
+        assert_all_same(&mut whole, &mut decomposed, &format!("{domains} domains, later"));
+        let others = if domains == 2 { 4 } else { 1 };
+        let mut resumed = Simulation::restore(world.clone(), often_listed(others), &state).expect("the state fits");
+        resumed.advance(later).expect("sound steps");
+        resumed.observe().expect("a sound state");
+        assert_all_same(&mut whole, &mut resumed, &format!("from {domains} to {others} domains"));
+    }
+}
+
+#[test]
+fn a_pile_on_a_mesh_is_the_same_in_three_domains() {
+    let world = on_a_mesh();
+    let mut whole = advanced(&world, 1, STEPS);
+    assert!(whole.walls()[0].force[2] != 0.0, "they lie on the mesh");
+    let mut decomposed = advanced(&world, 3, STEPS);
+    assert_all_same(&mut whole, &mut decomposed, "on a mesh");
+}
+
+#[test]
+fn cubes_come_and_go_while_a_pile_is_divided() {
+    let changed = |domains: usize| {
+        let mut simulation = advanced(&pile(), domains, STEPS);
+        simulation.remove(&[3, 7, 22]).expect("a possible change");
+        simulation.advance(200).expect("sound steps");
+        simulation.set_velocity(0, [0.1, 0.0, 0.1]).expect("a possible change");
+        simulation.advance(200).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (mut whole, mut decomposed) = (changed(1), changed(3));
+    assert_eq!((whole.len(), decomposed.len()), (41, 41));
+    assert_all_same(&mut whole, &mut decomposed, "after changes");
+}
+
+#[test]
+fn every_rank_holds_the_same_cubes() {
+    let world = pile();
+    let expected = after(&world, 2, STEPS).save().expect("a sound state");
+    let found = among_ranks(2, &world, |ranks, mut simulation| {
+        simulation.advance(STEPS).expect("sound steps");
+        let state = simulation.save().expect("a sound state");
+        ranks.clone().finish().expect("all are there");
+        state
+    });
+    assert!(found.len() == 2 && found.iter().all(|state| *state == expected));
+}

@@ -287,7 +287,6 @@ impl Source {
             WorldError::WithPolyhedra { what, .. } => {
                 let path = match *what {
                     "a GPU" => "run.device",
-                    "several domains" => "run.domains",
                     what if what.starts_with("walls") => "wall",
                     "fluids" => "fluid",
                     "bonds" => "bonds",

@@ -251,12 +251,7 @@ impl Case {
         if let Err(found) = (self.measure)(&mut case_run) {
             let reported = found.to_string();
             match found.downcast_ref() {
-                Some(
-                    WorldError::Subdomains(_)
-                    | WorldError::WithPolyhedra {
-                        what: "several domains", ..
-                    },
-                ) => single_domain = Some(reported),
+                Some(WorldError::Subdomains(_)) => single_domain = Some(reported),
                 _ => error = Some(reported),
             }
         }

@@ -50,7 +50,7 @@ fn cases_pass_among_two_domains_and_those_too_small_say_so() {
         precision: Precision::F64,
     };
     let report = |name: &str| CASES.iter().find(|case| case.name == name).unwrap().run(&bench);
-    for name in ["heat_chain", "heat_cubic", "bar", "poiseuille"] {
+    for name in ["heat_chain", "heat_cubic", "bar", "poiseuille", "dice"] {
         let report = report(name);
         assert!(
             report.passes() && report.single_domain.is_none(),

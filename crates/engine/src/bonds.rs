@@ -1,10 +1,13 @@
 //! Bonds between grains: the network, what will be bonded, and what is shown.
 
+mod attachment;
+mod common_face;
 pub(crate) mod later;
 pub(crate) mod limit;
 mod network;
 pub(crate) mod plan;
 
+pub(crate) use attachment::Attachment;
 pub(crate) use later::BondPlan;
 pub(crate) use limit::{likely_limit, limit_of_bonds};
 pub(crate) use network::BondNetwork;

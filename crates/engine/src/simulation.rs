@@ -259,6 +259,7 @@ impl Simulation {
             polyhedra: Polyhedra::of(world),
             bond_plan: BondPlan {
                 kinds: world.bonds.clone(),
+                shapes: if world.bonds.is_empty() { Vec::new() } else { world.shapes.clone() },
                 time_step_share: left_to_bonds,
             },
             flow: None,

@@ -327,6 +327,14 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
     let [of_contacts, of_bonds] = left_by_scheme(scheme);
     step.limit *= of_contacts;
     step.auto *= of_contacts;
+    if let Some((ease, name)) = ease_of_shapes(world) {
+        step.limit *= ease.sqrt();
+        step.auto *= ease.sqrt();
+        step.cause += &format!(
+            ", for polyhedral grains: with contacts at all corners of a face, shape {name} responds to a force as if it had {ease:.3} times its mass"
+        );
+    }
+    // Limits of bonds know how grains turn.
     let of_found = (!found.is_empty()).then(|| limit_of_bonds(&world.bonds, &BondPositions::at_start(world), found));
     if let Some((limit, cause)) = of_found.flatten() {
         let limit = of_bonds * limit;
@@ -345,13 +353,6 @@ fn plan_for_grains(world: &World, scheme: Scheme, found: &[BondCandidate]) -> Re
         if lightness < 0.9995 {
             step.cause += &format!(", for bodies, whose spheres respond to a force as if they had {lightness:.3} times their mass");
         }
-    }
-    if let Some((ease, name)) = ease_of_shapes(world) {
-        step.limit *= ease.sqrt();
-        step.auto *= ease.sqrt();
-        step.cause += &format!(
-            ", for polyhedral grains: with contacts at all corners of a face, shape {name} responds to a force as if it had {ease:.3} times its mass"
-        );
     }
     let smallest_of_all = spheres.iter().map(|sphere| sphere.radius).fold(f64::INFINITY, f64::min);
     let (of_walls, speed_of_walls) = limit_of_walls(world, smallest_of_all);

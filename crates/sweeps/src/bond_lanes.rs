@@ -9,7 +9,7 @@
 //! let (position, orientation) = (&[0.0, 0.0, 0.0, 1.0, 2.2, 0.0, 0.0, 1.0], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
 //! let (velocity, spin, bond_parameters, sides) = (&[1.0; 8], &[0.0; 8], &[1.0; 17], &PeriodicBoundaries::open());
 //! let grains = BondedGrains { position, velocity, spin, orientation, bond_parameters, sides };
-//! let rows = BondRows { first: 0, end: 2, row: &[0, 1, 1], partner: &[1], is_once: true };
+//! let rows = BondRows { first: 0, end: 2, row: &[0, 1, 1], partner: &[1], attachments: &[], is_once: true };
 //! let mut record = [2.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 //! let mut force = [0.0; 8];
 //! bonds_of_part::<OPEN, true>(&grains, &rows, &mut record, &mut force, &mut [0.0; 8]);
@@ -17,8 +17,8 @@
 //! ```
 
 use crate::bonds::{
-    BOND, BOND_REFERENCE, BROKEN, BondEnd, BondPowerSums, BondRows, BondedGrains, ENERGY, FIRST, KIND, bond_parameters_at, moves_of,
-    span_of,
+    ATTACHMENT, BOND, BOND_REFERENCE, BROKEN, BondEnd, BondPowerSums, BondRows, BondedGrains, ENERGY, FIRST, KIND, attached,
+    bond_parameters_at, end_at, moves_of, span_of,
 };
 use crate::layout::{RECORD, load, store};
 use crate::periodic::{OPEN, nearest_image};
@@ -55,6 +55,8 @@ struct Lanes<'a, const POINTS: bool> {
     went: [Records; OUT],
     mode: [f64; LANES],
     kind: [f64; LANES],
+    /// Vectors from the centers of both grains to the ends of the bond; zero unless bonds are attached elsewhere \[m\].
+    arms: [[Vector3<f64>; 2]; LANES],
     /// Parameters if all bonds are of one kind; otherwise `None`, and `bond_parameters` is read.
     one_for_all: Option<BondParameters<f64>>,
     bond_parameters: &'a [f64],
@@ -189,6 +191,7 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
         went: [harmless; OUT],
         mode: [0.0; LANES],
         kind: [0.0; LANES],
+        arms: [[Vector3::zero(); 2]; LANES],
         one_for_all: (grains.bond_parameters.len() == BOND_PARAMETERS).then(|| bond_parameters_at(grains.bond_parameters, 0)),
         bond_parameters: grains.bond_parameters,
     };
@@ -211,6 +214,9 @@ pub fn bonds_of_part<const SIDES: u32, const POINTS: bool>(
             let ends = if rows.partner[k] & FIRST != 0 { [other, own] } else { [own, other] };
             entries[filled] = Entry { k: k - base, ends, own };
             lanes.put::<SIDES>(filled, grains, ends, &record[..BOND_REFERENCE]);
+            if !rows.attachments.is_empty() {
+                lanes.attach::<SIDES>(filled, grains, ends, &rows.attachments[k * ATTACHMENT..][..ATTACHMENT]);
+            }
             lanes.kind[filled] = record[KIND];
             filled += 1;
             if filled == LANES {
@@ -249,6 +255,21 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
         }
     }
 
+    /// Moves both ends of the bond in a lane from the centers of its grains to where it is attached.
+    #[inline(always)]
+    fn attach<const SIDES: u32>(&mut self, lane: usize, grains: &BondedGrains, ends: [usize; 2], attachment: &[f64]) {
+        let [from, to] = ends.map(|grain| end_at(grain, grains.position, grains.velocity, grains.spin, grains.orientation));
+        let apart = nearest_image::<f64, f64>(&to.position.minus(&from.position), grains.sides, SIDES).apart;
+        let [(first, arm_i), (second, arm_j)] = [attached(&from, attachment, 0), attached(&to, attachment, 1)];
+        // Positions are relative to the center of the first grain.
+        for (end, (place, grain)) in [(arm_i, first), (apart.plus(&arm_j), second)].into_iter().enumerate() {
+            store(&mut self.came[end][lane], 0, &place);
+            self.came[end][lane][3] = grain.radius;
+            store(&mut self.came[2 + end][lane], 0, &grain.velocity);
+        }
+        self.arms[lane] = [arm_i, arm_j];
+    }
+
     /// Adds the results to the grains, in order. For a bond in two rows, it adds only to the grain that owns this row.
     #[inline(always)]
     fn scatter(
@@ -262,7 +283,7 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
     ) {
         let ((force, _), (torque, _)) = (force.as_chunks_mut::<RECORD>(), torque.as_chunks_mut::<RECORD>());
         for (lane, entry) in entries.iter().enumerate() {
-            let [push, orientation_i, orientation_j] = [0, 1, 2].map(|record| self.went[record][lane]);
+            let [push, mut orientation_i, mut orientation_j] = [0, 1, 2].map(|record| self.went[record][lane]);
             let [energy, damping_power, used] = [push[3], orientation_i[3], orientation_j[3]];
             let is_inside = rows.is_once && entry.ends.iter().all(|grain| (rows.first..rows.end).contains(grain));
             let share = if is_inside { 1.0 } else { 0.5 };
@@ -278,6 +299,14 @@ impl<const POINTS: bool> Lanes<'_, POINTS> {
             all.energy += share * energy;
             all.damping_power += share * damping_power;
             let opposite = push.map(|number| -number);
+            if !rows.attachments.is_empty() {
+                // Torques of the law are about the ends of the bond.
+                let ([arm_i, arm_j], force) = (&self.arms[lane], load::<f64>(&push, 0));
+                let about_i = load::<f64>(&orientation_i, 0).minus(&arm_i.cross(&force));
+                let about_j = load::<f64>(&orientation_j, 0).plus(&arm_j.cross(&force));
+                store(&mut orientation_i, 0, &about_i);
+                store(&mut orientation_j, 0, &about_j);
+            }
             for (grain, push, orientation) in [(entry.ends[0], &opposite, &orientation_i), (entry.ends[1], &push, &orientation_j)] {
                 if is_inside || grain == entry.own {
                     for axis in 0..3 {

@@ -37,6 +37,10 @@ pub const ENERGY: usize = 10;
 /// Numbers per bond on the host, including padding.
 pub const BOND: usize = 12;
 
+/// Numbers of the attachment of a bond in a world with polyhedral grains: for each of its two grains the end of the bond in the frame of the grain, from
+/// its center \[m\], and the radius that the bond laws take for that of the grain \[m\].
+pub const ATTACHMENT: usize = 8;
+
 /// Value in place of a break mode for a bond that was dissolved or removed with its grain.
 pub const REMOVED: f64 = -1.0;
 
@@ -156,6 +160,20 @@ pub fn end_at(i: usize, position: &[f64], velocity: &[f64], spin: &[f64], orient
     }
 }
 
+/// The end of a bond that is attached to a grain beside its center, with the motion of the grain there, and the vector to it from the center of the grain
+/// \[m\]. The bond is attached to its first grain with `end` 0, and to its second with 1.
+pub fn attached(grain: &BondEnd<f64, f64>, attachment: &[f64], end: usize) -> (BondEnd<f64, f64>, Vector3<f64>) {
+    let at = end * (ATTACHMENT / 2);
+    let arm = grain.orientation.to_space(&load(attachment, at));
+    let there = BondEnd {
+        position: grain.position.plus(&arm),
+        radius: attachment[at + 3],
+        velocity: grain.velocity.plus(&grain.spin.cross(&arm)),
+        ..*grain
+    };
+    (there, arm)
+}
+
 /// The vector from the first to the second grain of a bond \[m\].
 #[cube]
 #[inline(always)]
@@ -219,6 +237,8 @@ pub struct BondRows<'a> {
     pub row: &'a [u32],
     /// The grain at the other end of each entry of all rows, flagged with [`FIRST`] if it is the first of the two.
     pub partner: &'a [u32],
+    /// Attachments of the entries of all rows, [`ATTACHMENT`] numbers each; empty if all bonds end at the centers of their grains.
+    pub attachments: &'a [f64],
     /// Whether a bond inside the part is in one row only. Otherwise it is in both rows, as bonds across the border of the part are.
     pub is_once: bool,
 }

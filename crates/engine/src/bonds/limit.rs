@@ -31,8 +31,31 @@ struct Springs {
     /// Coupling of the rotations of both grains \[N m\].
     couple: f64,
     bond_parameters: BondParameters<f64>,
-    /// Length \[m\].
-    length: f64,
+    /// Largest distance of its middle from the center of a grain \[m\].
+    reach: f64,
+}
+
+/// A grain at an end of a bond.
+#[derive(Clone, Copy)]
+struct Held {
+    /// Mass \[kg\].
+    mass: f64,
+    /// Smallest moment of inertia \[kg m²\].
+    moment: f64,
+    /// Moment of inertia that dashpots take for it \[kg m²\].
+    damped: f64,
+}
+
+impl Held {
+    /// A sphere.
+    fn sphere(mass: f64, radius: f64) -> Held {
+        let moment = inertia(mass, radius);
+        Held {
+            mass,
+            moment,
+            damped: moment,
+        }
+    }
 }
 
 impl Springs {
@@ -73,20 +96,31 @@ impl Springs {
             turning,
             couple,
             bond_parameters,
-            length,
+            reach: 0.5 * length,
         }
     }
 
-    /// Adds the bond to the row of a grain of this mass \[kg\] and radius \[m\]; `far` are those of the other grain.
-    fn add_to(&self, row: &mut Row, [mass, radius]: [f64; 2], [far, far_radius]: [f64; 2]) {
-        let length = self.length;
-        let (moment, far_moment) = (inertia(mass, radius), inertia(far, far_radius));
+    /// The same, attached so far from the centers of its grains \[m\].
+    fn attached(self, arm: f64) -> Springs {
+        let k = self.axial.max(self.shear);
+        Springs {
+            lever: self.lever + k * arm,
+            turning: self.turning + 2.0 * self.lever * arm + k * arm * arm,
+            reach: self.reach + arm,
+            ..self
+        }
+    }
+
+    /// Adds the bond to the row of one of its grains; `other` is the other one.
+    fn add_to(&self, row: &mut Row, own: Held, other: Held) {
+        let Held { mass, moment, damped } = own;
+        let (far, far_moment) = (other.mass, other.moment);
         let k = self.axial.max(self.shear);
         let effective = mass * far / (mass + far);
-        let effective_moment = moment * far_moment / (moment + far_moment);
+        let effective_moment = damped * other.damped / (damped + other.damped);
         let drag = point::drag(self.axial, effective, &self.bond_parameters);
         let turning_drag = 2.0 * self.bond_parameters.damping_ratio * (self.couple.max(0.0) * effective_moment).sqrt();
-        let of_drag = [drag, 0.5 * drag * length, 0.25 * drag * length * length + turning_drag];
+        let of_drag = [drag, drag * self.reach, drag * self.reach * self.reach + turning_drag];
         for (row, [along, lever, about]) in row.iter_mut().zip([[k, self.lever, self.turning], of_drag]) {
             row[0] += along / mass + along / (mass * far).sqrt() + lever / (mass * moment).sqrt() + lever / (mass * far_moment).sqrt();
             row[1] +=
@@ -120,10 +154,22 @@ pub(crate) fn limit_of_bonds(all: &[Bonds], state: &BondPositions, found: &[Bond
     let mut rows: Vec<Row> = vec![[[0.0; 2]; 2]; state.id.len()];
     for one in found {
         let springs = Springs::of(&all[one.kind], one.length, one.size, one.stiffness);
-        let [i, j] = one.pair;
-        for (own, far) in [(i, j), (j, i)] {
-            let [own_numbers, far_numbers] = [own, far].map(|place| [state.mass[place], state.radius(place)]);
-            springs.add_to(&mut rows[own], own_numbers, far_numbers);
+        let arms = one
+            .attachment
+            .map_or([0.0; 2], |attachment| attachment.arms.map(|arm| arm.length()));
+        let springs = springs.attached(arms[0].max(arms[1]));
+        let held = |end: usize| {
+            let place = one.pair[end];
+            let mass = state.mass[place];
+            let radius = one.attachment.map_or(state.radius(place), |attachment| attachment.radii[end]);
+            Held {
+                mass,
+                moment: state.moment(place),
+                damped: inertia(mass, radius),
+            }
+        };
+        for (own, far) in [(0, 1), (1, 0)] {
+            springs.add_to(&mut rows[one.pair[own]], held(own), held(far));
         }
     }
     let limit = |one: &BondCandidate| limit_of(&rows[one.pair[0]]).min(limit_of(&rows[one.pair[1]]));
@@ -163,7 +209,7 @@ pub(crate) fn likely_limit(world: &World) -> Option<f64> {
         let stiffest = bonds.of_pairs.stiffness.iter().copied().reduce(f64::max);
         let limits = spheres.iter().map(|&LightestSphere { radius, mass, .. }| {
             let springs = Springs::of(bonds, CLOSEST * 2.0 * radius, bonds.size_between(radius, radius), stiffest);
-            let own = [mass, radius];
+            let own = Held::sphere(mass, radius);
             let mut row: Row = [[0.0; 2]; 2];
             springs.add_to(&mut row, own, own);
             limit_of(&row.map(|sums| sums.map(|sum| count * sum)))

@@ -1,6 +1,7 @@
 //! Table of the bonds, and their rows in the order of the grains.
 
 use super::BondBreak;
+use super::attachment::Attachment;
 use super::plan::BondCandidate;
 use crate::fields::{Fields, PART, parts};
 use crate::refusal::WorldError;
@@ -12,7 +13,7 @@ use seixo_device::exclusive_scan;
 use seixo_laws::Vector3;
 use seixo_laws::bond::{BOND_PARAMETERS, BreakMode};
 use seixo_sweeps::bonds::{
-    BOND, BROKEN, BondPowerSums, ENERGY, FIRST, KIND, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of,
+    ATTACHMENT, BOND, BROKEN, BondPowerSums, ENERGY, FIRST, KIND, REMOVED, apart_of, bond_parameters_at, end_at, made_now, row_of,
 };
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::periodic::{PeriodicBoundaries, nearest_image};
@@ -38,11 +39,17 @@ pub(crate) struct BondNetwork {
     pub parameter_row: Vec<u32>,
     /// Records of all bonds.
     pub records: Vec<f64>,
+    /// Whether bonds have attachments: there are shapes of polyhedral grains.
+    has_attachments: bool,
+    /// Attachments of all bonds, [`ATTACHMENT`] numbers each, if they have them.
+    attachments: Vec<f64>,
     pub row: Vec<u32>,
     pub part_row: Vec<u32>,
     pub partner: Vec<u32>,
     pub bond_of_entry: Vec<u32>,
     pub entries: Vec<f64>,
+    /// Attachments of the entries, if bonds have them.
+    pub entry_attachments: Vec<f64>,
     pub contact_power_sums: Vec<BondPowerSums>,
     pub last: BondPowerSums,
     pub work: BondWork,
@@ -68,6 +75,7 @@ impl BondNetwork {
         BondNetwork {
             bond_parameters: rows.into_flattened(),
             kind_of_row,
+            has_attachments: !world.shapes.is_empty(),
             ..BondNetwork::default()
         }
     }
@@ -77,6 +85,7 @@ impl BondNetwork {
         BondNetwork {
             bond_parameters: self.bond_parameters.clone(),
             kind_of_row: self.kind_of_row.clone(),
+            has_attachments: self.has_attachments,
             ..BondNetwork::default()
         }
     }
@@ -114,7 +123,13 @@ impl BondNetwork {
             let ends = one
                 .ids
                 .map(|id| end_at(places[&id], &fields.position, &fields.velocity, &fields.spin, &fields.orientation));
-            let apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
+            let mut apart = apart_of::<f64, f64>(&ends[0], &ends[1], sides.0, sides.1);
+            if self.has_attachments {
+                let attachment = one.attachment.unwrap_or(Attachment::at_centers(ends.map(|end| end.radius)));
+                let [arm_i, arm_j] = [0, 1].map(|end| ends[end].orientation.to_space(&attachment.arms[end]));
+                apart = apart.plus(&arm_j).minus(&arm_i);
+                self.attachments.extend(attachment.numbers());
+            }
             let bonds = &kinds[one.kind];
             let strength = one.strength * bonds.weibull_modulus.map_or(1.0, |modulus| scatter(modulus, bonds.seed, number));
             let row = one
@@ -185,6 +200,11 @@ impl BondNetwork {
         Some([*places.get(&first)?, *places.get(&second)?])
     }
 
+    /// The numbers of the attachment of a bond, see [`ATTACHMENT`]; `None` in a world of spheres, where bonds end at their centers.
+    pub fn attachment(&self, bond: usize) -> Option<&[f64]> {
+        self.has_attachments.then(|| &self.attachments[bond * ATTACHMENT..][..ATTACHMENT])
+    }
+
     /// Intact bonds.
     pub fn intact_bonds(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter(|&bond| self.records[bond * BOND + BROKEN] == 0.0)
@@ -244,6 +264,11 @@ impl BondNetwork {
                 self.entries[k * BOND..(k + 1) * BOND].copy_from_slice(&self.records[bond * BOND..(bond + 1) * BOND]);
             }
         }
+        self.entry_attachments = Vec::new();
+        if self.has_attachments {
+            let of_entry = |&bond: &u32| &self.attachments[bond as usize * ATTACHMENT..][..ATTACHMENT];
+            self.entry_attachments = self.bond_of_entry.iter().flat_map(of_entry).copied().collect();
+        }
         self.part_row.clear();
         self.part_row
             .extend((0..parts(n)).map(|part| self.row[part * PART]).chain([self.row[n]]));
@@ -255,6 +280,7 @@ impl BondNetwork {
         self.store_rows();
         (self.row, self.part_row, self.partner) = (Vec::new(), Vec::new(), Vec::new());
         (self.bond_of_entry, self.entries, self.contact_power_sums) = (Vec::new(), Vec::new(), Vec::new());
+        self.entry_attachments = Vec::new();
     }
 
     /// Stores the entries of the rows into the table.
@@ -312,6 +338,9 @@ impl BondNetwork {
         to.put("bonds/kind", Column::U32(self.parameter_row.clone()));
         to.put("bonds/record", Column::F64(self.records.clone()));
         to.put("bonds/ledger", Column::F64(self.ledger()));
+        if self.has_attachments {
+            to.put("bonds/attachment", Column::F64(self.attachments.clone()));
+        }
     }
 
     /// Energies dissipated and stored by bonds \[J\], and the power of damping \[W\].
@@ -342,7 +371,13 @@ impl BondNetwork {
         if ends.len() != 2 * bonds || records.len() != BOND * bonds || parameter_row.iter().any(|&row| row >= rows) {
             return Err(misfit());
         }
+        let attachments = match state.get("bonds/attachment") {
+            _ if !network.has_attachments => Vec::new(),
+            Some(Column::F64(attachments)) if attachments.len() == ATTACHMENT * bonds => attachments.clone(),
+            _ => return Err(misfit()),
+        };
         Ok(BondNetwork {
+            attachments,
             ends: ends.clone(),
             parameter_row: parameter_row.clone(),
             records: records.clone(),
@@ -358,8 +393,9 @@ impl BondNetwork {
 
     /// Memory of the table and the rows \[bytes\].
     pub fn bytes(&self) -> u64 {
+        let attachments = self.attachments.capacity() + self.entry_attachments.capacity();
         let words = self.ends.capacity() + self.parameter_row.capacity() + self.row.capacity() + 2 * self.partner.capacity();
-        (8 * (self.bond_parameters.capacity() + self.records.capacity() + self.entries.capacity()) + 4 * words) as u64
+        (8 * (self.bond_parameters.capacity() + self.records.capacity() + self.entries.capacity() + attachments) + 4 * words) as u64
     }
 }
 

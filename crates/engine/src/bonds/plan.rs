@@ -1,9 +1,10 @@
 //! Selection of the pairs that are bonded.
 
+use super::attachment::Attachment;
 use crate::periodic::{kind_of, sides_of};
 use crate::refusal::WorldError;
 use crate::search::{Cells, pairs_within};
-use crate::world::{BondSize, Bonded, Bonds, PairValues, Search, World};
+use crate::world::{BondSize, Bonded, Bonds, PairValues, PolyhedralShape, Search, World};
 use seixo_device::Cpu;
 use seixo_laws::Vector3;
 use seixo_laws::bond::BondLaw;
@@ -21,7 +22,7 @@ pub(crate) struct BondCandidate {
     pub ids: [u32; 2],
     /// Their indices in the table of grains.
     pub pair: [usize; 2],
-    /// Distance of the centers \[m\].
+    /// Distance of its ends: of the centers of spheres, or of those of polyhedra along the normal of their common face \[m\].
     pub length: f64,
     /// Size of the cross-section \[m\].
     pub size: f64,
@@ -29,6 +30,8 @@ pub(crate) struct BondCandidate {
     pub stiffness: Option<f64>,
     /// Factor on the strengths, besides that of the scatter \[-\].
     pub strength: f64,
+    /// Where it ends; `None` at the centers of two spheres.
+    pub attachment: Option<Attachment>,
 }
 
 /// Data of the grains for the selection of bonds, by their indices in a table.
@@ -43,6 +46,12 @@ pub(crate) struct BondPositions<'a> {
     pub mass: Vec<f64>,
     /// Indices of the rigid bodies that carry them.
     pub body: Vec<Option<usize>>,
+    /// One more than the index of the shape of each grain, and zero for spheres; empty if all are spheres.
+    pub shape: &'a [u32],
+    /// Orientations w x y z, a record each; empty if all are spheres.
+    pub orientation: Cow<'a, [f64]>,
+    /// Shapes of polyhedral grains.
+    pub shapes: &'a [PolyhedralShape],
     /// Periodic sides, and which sides are periodic.
     pub sides: (PeriodicBoundaries<f64, f64>, u32),
 }
@@ -60,6 +69,9 @@ impl BondPositions<'_> {
             position: centers.flat_map(|(&[x, y, z], &radius)| [x, y, z, radius]).collect(),
             mass: (0..grains.len()).map(|i| grains.mass_alone(i, density_of(i))).collect(),
             body: grains.id.iter().map(|id| carrier.get(id).copied()).collect(),
+            shape: &grains.shape,
+            orientation: Cow::Borrowed(grains.orientation.as_flattened()),
+            shapes: &world.shapes,
             sides: (sides_of(world.domain.as_ref(), 0.0), kind_of(world.domain.as_ref())),
         }
     }
@@ -70,7 +82,7 @@ impl BondPositions<'_> {
     }
 
     /// x_j − x_i for the nearest periodic image \[m\].
-    fn across(&self, i: usize, j: usize) -> Vector3<f64> {
+    pub(super) fn across(&self, i: usize, j: usize) -> Vector3<f64> {
         let (sides, kind) = &self.sides;
         let at = |i: usize| load::<f64>(&self.position, i * RECORD);
         nearest_image::<f64, f64>(&at(j).minus(&at(i)), sides, *kind).apart
@@ -143,7 +155,9 @@ pub(crate) fn joined_for_good(world: &World) -> HashMap<[u32; 2], usize> {
                         return false;
                     };
                     let are_members = [i, j].iter().all(|&place| groups.contains(&state.group[place]));
-                    i != j && are_members && !state.is_one_body([i, j]) && state.are_near([i, j], *tolerance)
+                    let pair = [i, j];
+                    let are_near = i != j && are_members && !state.is_one_body(pair) && state.are_near(pair, *tolerance);
+                    are_near && state.attachment(pair, world.bonds[kind].section, *tolerance).is_ok()
                 };
                 joined.extend(named.iter().filter(is_joined).map(|&ids| (ids, kind)));
             }
@@ -253,6 +267,7 @@ pub(crate) fn pairs_to_bond(
             // With a short period, a pair is found more than once.
             pairs.dedup();
         }
+        let attachments = attachments(bonds, state, &mut pairs)?;
         if pairs.is_empty() {
             return Err(nothing_near(bonds));
         }
@@ -271,13 +286,15 @@ pub(crate) fn pairs_to_bond(
             let &(stiffness, strength) = values.get(&ids).unwrap_or(&(None, 1.0));
             record_joined((all, kind), ids, &mut known)?;
             let [i, j] = pair;
+            let attachment = attachments.get(&pair).copied();
+            let radii = attachment.map_or([state.radius(i), state.radius(j)], |attachment| attachment.radii);
             let apart = state.across(i, j);
-            let length = apart.dot(&apart).sqrt();
+            let length = attachment.map_or(apart.dot(&apart).sqrt(), |attachment| attachment.length(state, pair));
             if length <= 0.0 {
                 let [a, b] = ids;
                 return Err(refused(bonds, format!("it bonds grains {a} and {b}, which are in one place")));
             }
-            let size = bonds.size_between(state.radius(i), state.radius(j));
+            let size = bonds.size_between(radii[0], radii[1]);
             found.push(BondCandidate {
                 kind,
                 ids,
@@ -286,9 +303,41 @@ pub(crate) fn pairs_to_bond(
                 size,
                 stiffness,
                 strength,
+                attachment,
             });
         }
     }
+    Ok(found)
+}
+
+/// Largest distance of the faces of two polyhedra that a file names, over the sum of their rounding radii \[-\].
+const REACH_OF_NAMED: f64 = 1.0;
+
+/// Where the bonds of the polyhedra among these pairs end. Neighbors that no bond can join are left out of the pairs; named pairs must have a common face.
+fn attachments(bonds: &Bonds, state: &BondPositions, pairs: &mut Vec<[usize; 2]>) -> Result<HashMap<[usize; 2], Attachment>, WorldError> {
+    let mut found = HashMap::new();
+    if state.shapes.is_empty() {
+        return Ok(found);
+    }
+    let tolerance = match &bonds.between {
+        Bonded::Near { tolerance, .. } => *tolerance,
+        Bonded::Pairs(_) => REACH_OF_NAMED,
+    };
+    let mut joined = Vec::with_capacity(pairs.len());
+    for &pair in &*pairs {
+        match (state.attachment(pair, bonds.section, tolerance), &bonds.between) {
+            (Ok(attachment), _) => {
+                joined.push(pair);
+                found.extend(attachment.map(|attachment| (pair, attachment)));
+            }
+            (Err(_), Bonded::Near { .. }) => {}
+            (Err(why), Bonded::Pairs(_)) => {
+                let [a, b] = pair.map(|i| state.id[i]);
+                return Err(refused(bonds, format!("it bonds grains {a} and {b}, {}", why.reason())));
+            }
+        }
+    }
+    *pairs = joined;
     Ok(found)
 }
 

@@ -12,8 +12,8 @@ use seixo_laws::bond::{
 use seixo_sweeps::bodies::{FREE, is_ghost, store_orientation};
 use seixo_sweeps::bond_lanes::bonds_of_part;
 use seixo_sweeps::bonds::{
-    BOND, BondPowerSums, BondRows, BondedGrains, ENERGY, apart_of, bond_parameters_at, end_at, integrate_orientation, moves_of, rest_at,
-    span_of,
+    BOND, BondPowerSums, BondRows, BondedGrains, ENERGY, apart_of, attached, bond_parameters_at, end_at, integrate_orientation, moves_of,
+    rest_at, span_of,
 };
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::LEFT_DOMAIN;
@@ -188,7 +188,7 @@ impl Populations {
             bond_parameters: &network.bond_parameters,
             sides: &self.context.stepping.sides,
         };
-        let (row, partner) = (&network.row[..], &network.partner[..]);
+        let (row, partner, attachments) = (&network.row[..], &network.partner[..], &network.entry_attachments[..]);
         let data = (
             Ranges {
                 items: &mut network.entries[..],
@@ -230,6 +230,7 @@ impl Populations {
                     end,
                     row,
                     partner,
+                    attachments,
                     is_once,
                 };
                 power_sums.items[0] = bonds(&grains, &rows, entries.items, force.items, torque.items);
@@ -270,19 +271,31 @@ impl Populations {
                 rest_at(record, 0),
                 bond_parameters_at(&network.bond_parameters, network.parameter_row[bond] as usize),
             );
-            let span = span_of(&i, &j, &rest.axis, record[3], &bond_parameters);
+            let (mut first, mut second, mut between, mut arms) = (i, j, apart, None);
+            if let Some(attachment) = network.attachment(bond) {
+                let [(at_i, arm_i), (at_j, arm_j)] = [attached(&i, attachment, 0), attached(&j, attachment, 1)];
+                (first, second, between) = (at_i, at_j, apart.plus(&arm_j).minus(&arm_i));
+                arms = Some([arm_i, arm_j]);
+            }
+            let span = span_of(&first, &second, &rest.axis, record[3], &bond_parameters);
             let shape = deformed(
-                &apart,
+                &between,
                 &i.orientation,
                 &rotation_since(&i.orientation, &j.orientation, &rest.orientation),
                 &rest.axis,
                 span.per_length,
             );
+            let mut held = bond_forces(&shape, &moves_of(first, second), &span, &bond_parameters);
+            if let Some([arm_i, arm_j]) = arms {
+                // Torques of the law are about the ends of the bond.
+                held.torque_i = held.torque_i.minus(&arm_i.cross(&held.force));
+                held.torque_j = held.torque_j.plus(&arm_j.cross(&held.force));
+            }
             let state = BondState {
                 places,
                 from: i.position,
                 apart,
-                held: bond_forces(&shape, &moves_of(i, j), &span, &bond_parameters),
+                held,
                 span,
                 bond_parameters,
             };

@@ -4,7 +4,7 @@ use super::bonds::BondState;
 use crate::bonds::later::BondAction;
 use crate::bonds::limit::limit_of_bonds;
 use crate::bonds::plan::pairs_to_bond;
-use crate::bonds::{BondCandidate, BondNetwork, BondPositions};
+use crate::bonds::{Attachment, BondCandidate, BondNetwork, BondPositions};
 use crate::fields::Fields;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
@@ -36,6 +36,9 @@ impl Populations {
             position: Cow::Borrowed(&fields.position),
             mass: (0..n).map(|i| self.mass_alone(i)).collect(),
             body: (0..n).map(|i| self.body_of(i)).collect(),
+            shape: &fields.shape,
+            orientation: Cow::Borrowed(&fields.orientation),
+            shapes: &self.bond_plan.shapes,
             sides: (self.context.stepping.sides, self.context.sides),
         }
     }
@@ -131,14 +134,17 @@ pub(crate) fn holding(network: &BondNetwork, kinds: &[Bonds], state: &BondPositi
     let found = |bond: usize| {
         let (ids, pair) = (network.ids(bond), network.places(bond, &places)?);
         let kind = network.kind(bond) as usize;
+        let attachment = network.attachment(bond).map(Attachment::of);
+        let radii = attachment.map_or(pair.map(|i| state.radius(i)), |attachment| attachment.radii);
         Some(BondCandidate {
             kind,
             ids,
             pair,
             length: rest_at(&network.records, bond * BOND).axis.length(),
-            size: kinds[kind].size_between(state.radius(pair[0]), state.radius(pair[1])),
+            size: kinds[kind].size_between(radii[0], radii[1]),
             stiffness: network.own_stiffness(bond, kinds.len()),
             strength: network.records[bond * BOND + 3],
+            attachment,
         })
     };
     network.intact_bonds().filter_map(found).collect()

@@ -27,7 +27,8 @@ pub(crate) static GRAIN_MOTION: &[ListedPass] = &[
     compute("motion of grains", Integration, Grains, |s| has_grains(s) && !s.is_geared(), Populations::advance_grains),
     compute("motion of grains by Gear's method", Integration, Grains, |s| has_grains(s) && s.is_geared(), Populations::advance_grains_by_gear),
     compute("motion of bodies", Integration, Bodies, |s| has_grains(s) && s.bodies.are_present, Populations::advance_bodies),
-    compute("orientations of bonded grains", Integration, Bonds, has_bonds, Populations::integrate_orientations),
+    // With polyhedra, their pass rotates all grains.
+    compute("orientations of bonded grains", Integration, Bonds, |s| has_bonds(s) && !s.has_polyhedra(), Populations::integrate_orientations),
     compute("rotation of polyhedra", Integration, Grains, |s| has_grains(s) && s.has_polyhedra(), Populations::rotate_polyhedra),
     compute("motion of walls", WallMotion, Walls, has_grains, Populations::move_walls),
     compute("work of local damping", EnergyLedger, Grains, has_grains, Populations::add_local_damping),

@@ -294,6 +294,7 @@ impl Simulation {
                 .map(|network| Box::new(network.of_same_kinds())),
             bond_plan: BondPlan {
                 kinds: Vec::new(),
+                shapes: Vec::new(),
                 ..self.whole.populations.bond_plan
             },
             polyhedra: self.whole.populations.polyhedra.as_deref().map(Polyhedra::of_domain),

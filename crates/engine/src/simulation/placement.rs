@@ -126,6 +126,12 @@ impl Simulation {
                 remedy: "use --device cpu",
             });
         }
+        if populations.has_polyhedra() && populations.is_bonded() {
+            return Err(WorldError::WithPolyhedra {
+                what: "bonds on a GPU",
+                remedy: "use --device cpu",
+            });
+        }
         let has_mesh = populations.walls.given.iter().any(|wall| matches!(wall.shape, WallShape::Mesh(_)));
         if populations.has_polyhedra() && has_mesh {
             return Err(WorldError::WithPolyhedra {

@@ -41,7 +41,8 @@ impl CrossSection {
 /// Size of a bond's cross-section: radius of a disk, side of a square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BondSize {
-    /// Share of the smaller of the two radii; for a square, of twice that radius \[-\].
+    /// Share of the smaller of the two radii; for a square, of twice that radius \[-\]. With a share of one, the bond of two polyhedral grains has the area
+    /// of their common face.
     Share(f64),
     /// Length \[m\].
     Length(f64),
@@ -50,7 +51,8 @@ pub enum BondSize {
 /// Selection of the pairs that are bonded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Bonded {
-    /// All pairs of grains of these groups, indices into [`super::World::groups`], whose centers are closer than (R_i + R_j)(1 + tolerance).
+    /// All pairs of grains of these groups, indices into [`super::World::groups`], whose centers are closer than (R_i + R_j)(1 + tolerance). Polyhedral grains
+    /// also need a common face, over which their faces are nowhere farther apart than the tolerance times the sum of their rounding radii.
     Near {
         /// Groups.
         groups: Vec<u32>,

@@ -147,7 +147,6 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "rigid bodies or prescribed motion of grains",
             "leave these out, or use spheres",
         ),
-        (!world.bonds.is_empty(), "bonds", "leave the bonds out, or use spheres"),
         (world.fluids.is_some(), "fluids", "leave the fluids out, or use bodies of spheres"),
         (
             !world.scalars().is_empty(),

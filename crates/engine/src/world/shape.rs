@@ -249,6 +249,17 @@ impl PolyhedralShape {
         (normal, offset)
     }
 
+    /// Planes of the faces of each convex part where they are outside, with the rounding: outward unit normals, and distances from the center of mass, in
+    /// scales.
+    pub(crate) fn outer_planes(&self) -> Vec<Vec<(Vec3, f64)>> {
+        let outer = |face: &Vec<u32>| {
+            let (normal, offset) = self.plane(face);
+            (normal, offset + self.rounding)
+        };
+        let parts = self.convex_parts().map(|part| &self.faces[part.faces]);
+        parts.map(|faces| faces.iter().map(outer).collect()).collect()
+    }
+
     /// Radius of the largest sphere about the center of mass that is inside of a convex part, in scales; zero if the center is outside of all.
     pub(crate) fn inscribed(&self) -> f64 {
         let of_parts = self.convex_parts().map(|part| {

@@ -49,6 +49,7 @@ mod bodies_on_a_gpu;
 mod bonds;
 mod bonds_of_pairs;
 #[cfg(feature = "long-tests")]
+mod bonded_faces;
 mod bonds_on_a_gpu;
 mod broad_phase;
 mod broad_phase_on_a_gpu;

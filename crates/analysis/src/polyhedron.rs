@@ -21,6 +21,7 @@ mod simplified;
 mod solids;
 mod surface;
 mod swept;
+mod tessellation;
 mod union;
 
 pub use shape::{GrainShape, grain_shape_of_parts};

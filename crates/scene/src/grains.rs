@@ -2,9 +2,11 @@
 
 use crate::{
     assemble::CheckState,
+    blocks::{Block, blocks},
     diagnostics::UnlocatedDiagnostic,
     fill::{Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
+    grain_keys::{refuse_clumps_of_inlet, refuse_mass, refuse_to_be_carried},
     interactions::Materials,
     joint,
     outline::Outlines,
@@ -68,6 +70,8 @@ struct Unnumbered<'a> {
     joint: Option<JointSection>,
     loose: Vec<UnnumberedGrain>,
     bodies: Vec<GivenBody>,
+    /// Blocks, one for each of its grains; none if it has no solid to cut.
+    blocks: Vec<Block>,
 }
 
 /// A rigid body of another run, with its spheres and their material.
@@ -119,6 +123,7 @@ pub(crate) fn gather(
                 joint: None,
                 loose: Vec::new(),
                 bodies: Vec::new(),
+                blocks: Vec::new(),
             });
             through_inlet.push(false);
             continue;
@@ -143,6 +148,7 @@ pub(crate) fn gather(
                 joint: None,
                 loose,
                 bodies,
+                blocks: Vec::new(),
             });
             through_inlet.push(false);
             continue;
@@ -163,12 +169,14 @@ pub(crate) fn gather(
         let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
         let found = motion.and_then(|motion| {
             refuse_clumps_of_inlet(section, is_polyhedron)?;
-            Ok((motion, loose(name, section, drawn, &around, materials, findings)?))
+            let blocks = blocks(name, section, seed, fnv1a(name))?;
+            let loose = loose(name, section, drawn, &around, &blocks, materials, findings)?;
+            Ok((motion, loose, blocks))
         });
-        let (motion, loose) = found.unwrap_or_else(|(key, complaint)| {
+        let (motion, loose, blocks) = found.unwrap_or_else(|(key, complaint)| {
             let complaint = complaint.within(&format!("grains.{name}"));
             findings.add(&format!("grains.{name}.{key}"), complaint);
-            (None, Vec::new())
+            (None, Vec::new(), Vec::new())
         });
         so_far.extend(loose.iter().map(|grain| (grain.position, grain.radius)));
         sections.push(Unnumbered {
@@ -179,6 +187,7 @@ pub(crate) fn gather(
             joint: section.joint,
             loose,
             bodies: Vec::new(),
+            blocks,
         });
         through_inlet.push(section.inlet.is_some());
     }
@@ -220,6 +229,7 @@ pub(crate) fn gather(
             joint,
             loose,
             bodies,
+            blocks,
         } = section;
         for (body, spheres, material) in bodies {
             let body = Body {
@@ -248,28 +258,22 @@ pub(crate) fn gather(
                     .remedy("enlarge world.domain or move the grains"),
             );
         }
-        if let Some(polyhedron) = polyhedron {
+        if polyhedron.is_some() || !blocks.is_empty() {
             if joint.is_some() || motion.is_some() || *acts_on_fluid {
                 let complaint =
                     UnlocatedDiagnostic::new("polyhedral grains have no joints and no prescribed motion, and fluids pass through them");
                 let complaint = complaint.remedy("leave these keys out, or use a clump: a shape of spheres, without `kind`");
-                findings.add(&format!("grains.{name}.shape"), complaint.within(&format!("grains.{name}")));
+                let key = if blocks.is_empty() { "shape" } else { "blocks" };
+                findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
             }
-            let index = used
-                .iter()
-                .position(|known| known.name == polyhedron.shape.name)
-                .unwrap_or(used.len());
-            if index == used.len() {
-                used.push(polyhedron.shape.clone());
+            let of_all = polyhedron.map(|drawn| (index_of(&mut used, &drawn.shape), drawn));
+            if let Some((index, drawn)) = of_all.filter(|_| through_inlet[group]) {
+                let drawn = drawn.clone();
+                through_inlets.insert((*name).to_owned(), PolyhedronOfInlet { index, drawn });
             }
-            if through_inlet[group] {
-                let coming = PolyhedronOfInlet {
-                    index: index as u32,
-                    drawn: polyhedron.clone(),
-                };
-                through_inlets.insert((*name).to_owned(), coming);
-            }
-            for one in loose {
+            for (k, one) in loose.iter().enumerate() {
+                let own = blocks.get(k).map(|block| (index_of(&mut used, &block.drawn.shape), &block.drawn));
+                let Some((index, drawn)) = own.or(of_all) else { break };
                 let Some(id) = free.next() else { break };
                 let placed = Placement {
                     center: one.position,
@@ -280,7 +284,7 @@ pub(crate) fn gather(
                     joint: None,
                 };
                 let density = densities[one.material as usize];
-                polyhedron.put(&mut grains, index as u32, id, &placed, density, (one.material, group as u32));
+                drawn.put(&mut grains, index, id, &placed, density, (one.material, group as u32));
                 grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
             }
             continue;
@@ -382,17 +386,13 @@ pub(crate) fn gather(
     }
 }
 
-/// Refuses an inlet of clumps.
-fn refuse_clumps_of_inlet(section: &GrainsSection, is_polyhedron: bool) -> Result<(), At> {
-    if section.shape.is_none() || section.inlet.is_none() || is_polyhedron {
-        return Ok(());
+/// Index of a shape among those in use, to which it is added if it is not there. Names are unique.
+fn index_of(used: &mut Vec<PolyhedralShape>, shape: &PolyhedralShape) -> u32 {
+    let index = used.iter().position(|known| known.name == shape.name).unwrap_or(used.len());
+    if index == used.len() {
+        used.push(shape.clone());
     }
-    Err((
-        "inlet",
-        UnlocatedDiagnostic::new("clumps do not come through inlets yet")
-            .limit("`file`, `fill` or `at`; or a shape with kind = \"polyhedron\"")
-            .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
-    ))
+    index as u32
 }
 
 /// Free grains and rigid bodies of another run that belong to this group.
@@ -448,6 +448,7 @@ fn loose(
     section: &mut GrainsSection,
     drawn_size: Option<f64>,
     around: &Surroundings,
+    blocks: &[Block],
     materials: &Materials,
     findings: &mut CheckState,
 ) -> Result<Vec<UnnumberedGrain>, At> {
@@ -456,15 +457,18 @@ fn loose(
         section.fill.is_some(),
         section.at.is_some(),
         section.inlet.is_some(),
+        section.blocks.is_some(),
     ];
     if ways.iter().filter(|is_given| **is_given).count() != 1 {
         return Err((
             "",
-            UnlocatedDiagnostic::new("grains come from exactly one of `file`, `fill`, `at` and `inlet`").remedy(if ways.contains(&true) {
-                "keep one, and write a section for each of the others"
-            } else {
-                "add one, as in at = [[0, 0, \"10 cm\"]]"
-            }),
+            UnlocatedDiagnostic::new("grains come from exactly one of `file`, `fill`, `at`, `blocks` and `inlet`").remedy(
+                if ways.contains(&true) {
+                    "keep one, and write a section for each of the others"
+                } else {
+                    "add one, as in at = [[0, 0, \"10 cm\"]]"
+                },
+            ),
         ));
     }
     if section.shape.is_none() && section.orientation.is_some() {
@@ -503,6 +507,9 @@ fn loose(
     let mut filled = Vec::new();
     let mut rows: Vec<GrainRow> = if let Some(at) = &section.at {
         at.iter().map(|center| place(si(center), None)).collect()
+    } else if section.blocks.is_some() {
+        let at_place = |block: &Block| place(block.center, Some(block.drawn.drawn));
+        blocks.iter().map(at_place).collect()
     } else if let Some(request) = &mut section.fill {
         if section.radius.is_some() {
             return Err((
@@ -672,43 +679,6 @@ fn refuse_spheres_of_clumps(rows: &[GrainRow]) -> Result<(), UnlocatedDiagnostic
             return Err(complaint
                 .remedy("give the centers of the clumps, with qw, qx, qy and qz, and a `shape`; or drop the column for loose spheres"));
         }
-    }
-    Ok(())
-}
-
-/// Refuses masses of grains that take them from elsewhere.
-fn refuse_mass(section: &GrainsSection) -> Result<(), UnlocatedDiagnostic> {
-    let is_body = section.shape.is_some() || !section.is_boundary() && (section.joint.is_some() || section.displaces_fluid);
-    if is_body {
-        let complaint =
-            UnlocatedDiagnostic::new("a mass is for single spheres: that of a rigid body follows from its volume and the density");
-        return Err(complaint.remedy("remove it, and write a material with another density"));
-    }
-    if section.inlet.is_some() {
-        let complaint = UnlocatedDiagnostic::new("grains of an inlet have the density of their material").limit("`file`, `fill` or `at`");
-        return Err(complaint.remedy("remove it, and write a material with another density"));
-    }
-    Ok(())
-}
-
-/// Refuses grains that fluids cannot carry, because fluids have to flow around them.
-fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
-    if section.displaces_fluid {
-        let complaint = UnlocatedDiagnostic::new("a fluid flows around what displaces it, and through what it carries");
-        return Err((
-            "carried_by_fluid",
-            complaint.remedy(
-                "keep `displaces_fluid` for what is thicker than some spacings of the fluid, `carried_by_fluid` for what is smaller",
-            ),
-        ));
-    }
-    if section.shape.is_some() {
-        let complaint = UnlocatedDiagnostic::new("a fluid carries spheres, whose drag is known, and no clumps");
-        return Err((
-            "carried_by_fluid",
-            complaint
-                .remedy("leave `shape` out, or write displaces_fluid = true for clumps that are thicker than some spacings of the fluid"),
-        ));
     }
     Ok(())
 }

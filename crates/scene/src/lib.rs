@@ -14,6 +14,7 @@
 //! ```
 
 mod assemble;
+mod blocks;
 mod bonds;
 mod condition;
 mod device;
@@ -25,6 +26,7 @@ mod fill;
 mod films;
 mod fluid;
 mod grain_boundary;
+mod grain_keys;
 mod grains;
 mod heat;
 mod inlet;

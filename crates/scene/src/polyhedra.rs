@@ -14,7 +14,7 @@ use crate::{
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use seixo_analysis::{Polyhedron, PolyhedronError, Solid, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
+use seixo_analysis::{GrainShape, Polyhedron, PolyhedronError, Solid, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
 use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape};
 use std::collections::BTreeMap;
 
@@ -52,6 +52,15 @@ pub(crate) struct DrawnPolyhedron {
 }
 
 impl DrawnPolyhedron {
+    /// A polyhedron in place: its principal axes are turned as those of the grain, and its size is in meters.
+    pub fn in_place(grain: GrainShape) -> DrawnPolyhedron {
+        DrawnPolyhedron {
+            axes: DQuat::from_mat3(&grain.rotation).normalize(),
+            drawn: grain.radius,
+            shape: grain.shape,
+        }
+    }
+
     /// Adds a grain with this id to the table of grains. The shape has the index `shape` in the world.
     pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
         let turn = placed.orientation * self.axes;

@@ -1,5 +1,6 @@
 //! The scene file, key by key. The reader, `seixo schema` and the resolved scene all use these types.
 
+mod blocks;
 mod bond;
 mod cell;
 mod fill;
@@ -10,6 +11,7 @@ mod shape;
 mod start;
 mod wall;
 
+pub(crate) use blocks::Blocks;
 pub(crate) use bond::BondsSection;
 pub(crate) use cell::{CellControlSection, SetDomain};
 pub(crate) use fill::{ConeRegion, CylinderRegion, Discrete, Distribution, Fill, MeshRegion, Radius, Region, SimpleRegion, SphereRegion};
@@ -65,12 +67,12 @@ pub(crate) struct SceneFile {
     /// Shapes of clumps and polyhedra by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shape: BTreeMap<String, ShapeSection>,
-    /// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at` and `inlet`. First they are cut
-    /// and thinned, then rotated, then moved.
+    /// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at`, `blocks` and `inlet`. First they
+    /// are cut and thinned, then rotated, then moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<StartSection>,
-    /// Groups of grains by name, each with exactly one of `file`, `fill`, `at` and `inlet`, or with none of them if its grains come from another run, see
-    /// `start`. They are numbered in alphabetical order.
+    /// Groups of grains by name, each with exactly one of `file`, `fill`, `at`, `blocks` and `inlet`, or with none of them if its grains come from another
+    /// run, see `start`. They are numbered in alphabetical order.
     #[serde(default)]
     pub grains: BTreeMap<String, GrainsSection>,
     /// Walls by name, each with exactly one of `plane`, `mesh`, `box`, `cylinder`, `cone` and `sphere`.
@@ -361,7 +363,7 @@ pub(crate) struct TwistingSection {
     pub damping_ratio: Option<Quantity<Number, NotNegative>>,
 }
 
-/// Grains: exactly one of `file`, `fill`, `at` and `inlet`, or none of them for grains of another run.
+/// Grains: exactly one of `file`, `fill`, `at`, `blocks` and `inlet`, or none of them for grains of another run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrainsSection {
     /// Material of the grains; a `material` column of the file takes precedence. Without both, the type of an atom in a file of LAMMPS is the name of its
@@ -383,6 +385,8 @@ pub(crate) struct GrainsSection {
     pub inlet: Option<InletSection>,
     /// Centers of single grains.
     pub at: Option<Vec<Vector<Length>>>,
+    /// Solid that is cut into polyhedral grains.
+    pub blocks: Option<Blocks>,
     /// Name of a shape: each position becomes a clump, a rigid body of spheres, or a polyhedron. Its radius is that of the smallest sphere about its
     /// center of mass that contains it. Spheres if left out.
     #[schemars(example = &"tablet")]

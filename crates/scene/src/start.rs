@@ -43,7 +43,7 @@ pub(crate) struct Taken {
 impl GrainsSection {
     /// Whether the section has grains of its own, from the start or later.
     pub(crate) fn has_source(&self) -> bool {
-        self.file.is_some() || self.fill.is_some() || self.at.is_some() || self.inlet.is_some()
+        self.file.is_some() || self.fill.is_some() || self.at.is_some() || self.blocks.is_some() || self.inlet.is_some()
     }
 }
 
@@ -202,7 +202,7 @@ impl Taken {
                 return Err((
                     "from",
                     complaint.remedy(format!(
-                        "add [grains.{name}] without `file`, `fill`, `at` and `inlet`, or write their name here as in groups = {{ {there} = \"NAME\" }}"
+                        "add [grains.{name}] without `file`, `fill`, `at`, `blocks` and `inlet`, or write their name here as in groups = {{ {there} = \"NAME\" }}"
                     )),
                 ));
             };

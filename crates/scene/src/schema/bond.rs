@@ -19,7 +19,8 @@ pub(crate) struct BondsSection {
     /// Names of grain sections: bonds connect neighbors within each section and between two of them.
     #[schemars(example = serde_json::json!(["block"]))]
     pub among: Option<Vec<String>>,
-    /// Neighbors are two grains whose centers are closer than the sum of their radii times (1 + tolerance); if left out 0.05.
+    /// Neighbors are two spheres whose centers are closer than the sum of their radii times (1 + tolerance), or two polyhedra whose faces are nearer than
+    /// the sum of their rounding radii times the tolerance; if left out 0.05.
     #[schemars(example = 0.05)]
     pub tolerance: Option<Quantity<Number, NotNegative>>,
     /// Text file with the columns `a` and `b`: each line has the ids of two grains to bond. A column `stiffness`, in N/m, gives each "point" bond its
@@ -35,7 +36,8 @@ pub(crate) struct BondsSection {
     pub section: Word<CrossSection>,
     /// Radius of the circle, or side of the square. Not with `share`.
     pub size: Option<Quantity<Length, Positive>>,
-    /// Size of the cross-section as a share of the smaller of the two radii; a square of share 1 is two radii wide; 1 if left out. Not with `size`.
+    /// Size of the cross-section as a share of the smaller of the two radii; a square of share 1 is two radii wide. With a share of 1, the bond of two
+    /// polyhedra has the area of their common face; 1 if left out. Not with `size`.
     pub share: Option<Quantity<Number, Positive>>,
     /// Young's modulus. Needed unless there is a `stiffness`, here or as a column of `pairs`.
     pub youngs_modulus: Option<Quantity<Pressure, Positive>>,

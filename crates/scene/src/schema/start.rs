@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at` and `inlet`. First they are cut and
-/// thinned, then rotated, then moved.
+/// Start from another run: its grains, rigid bodies and bonds go on here, in sections without `file`, `fill`, `at`, `blocks` and `inlet`. First they are
+/// cut and thinned, then rotated, then moved.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = serde_json::json!({ "from": "fill.out" }))]
 pub(crate) struct StartSection {

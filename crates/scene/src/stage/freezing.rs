@@ -88,6 +88,7 @@ pub(crate) fn check_section(section: &GrainsSection, materials: &Materials) -> R
         ("fill", section.fill.is_some()),
         ("inlet", section.inlet.is_some()),
         ("at", section.at.is_some()),
+        ("blocks", section.blocks.is_some()),
         ("shape", section.shape.is_some()),
         ("orientation", section.orientation.is_some()),
         ("radius", section.radius.is_some()),

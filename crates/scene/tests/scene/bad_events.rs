@@ -48,7 +48,7 @@ const CASES: &[Case] = &[
     (
         "[output]",
         "[grains.rain]\nmaterial = \"glass\"\ninlet = { through = { box = { min = [0, 0, \"1 cm\"], max = [\"1 cm\", \"1 cm\", \"3 cm\"] } }, rate = \"1 g/s\", radius = \"1 mm\" }\nat = [[0, 0, 1]]\n[output]",
-        &["grains.rain", "exactly one of `file`, `fill`, `at` and `inlet`"],
+        &["grains.rain", "exactly one of `file`, `fill`, `at`, `blocks` and `inlet`"],
     ),
     (
         "[output]",

@@ -291,7 +291,7 @@ const CASES: &[Case] = &[
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]",
         "",
-        &["scene.toml:13:", "exactly one of `file`, `fill`, `at` and `inlet`"],
+        &["scene.toml:13:", "exactly one of `file`, `fill`, `at`, `blocks` and `inlet`"],
     ),
     (
         "at = [[0, 0, 0], [\"3 mm\", 0, 0]]\nradius = \"1 mm\"",

@@ -436,3 +436,53 @@ fn a_concave_mesh_is_cut_into_parts_or_taken_as_the_polyhedron_around_it() {
     let notices = scene.notices.join("\n");
     assert!(notices.contains("is 40.0 % larger"), "{notices}");
 }
+
+/// A scene with a wedge of a volume of 1.5 that is cut into 20 blocks, with these keys of the section and of its blocks.
+fn wedge(keys: &str, of_blocks: &str) -> Result<Scene, Diagnostics> {
+    let text = format!(
+        "{GLASS}[bonds.joints]\namong = [\"rock\"]\nyoungs_modulus = 1e6\none_piece = true\n[grains.rock]\nmaterial = \"glass\"\n{keys}\n\
+         [grains.rock.blocks]\nbox = {{ min = [0, 0, 0], max = [2, 1, 1] }}\n\
+         cuts = [{{ point = [2, 0, 0], normal = [-1, 0, -1] }}]\ncount = 20\n{of_blocks}\n"
+    );
+    load_text(&text, Path::new("scene.toml"), &[])
+}
+
+#[test]
+fn blocks_fill_a_solid_and_bonds_join_their_faces() {
+    let scene = wedge("", "rounding = 0.01").expect("a sound scene");
+    let (grains, shapes) = (&scene.world.grains, &scene.world.shapes);
+    assert_eq!((grains.len(), shapes.len()), (20, 20));
+    assert!(shapes.iter().all(|shape| shape.flaw().is_none()));
+    assert!((1..=20).all(|shape| grains.shape.contains(&shape)), "{:?}", grains.shape);
+    // Only round edges and corners are missing.
+    let share = grains.masses.values().sum::<f64>() / (2500.0 * 1.5);
+    assert!(share < 1.0 && share > 0.98, "{share}");
+    // The same seed gives the same blocks, another one others.
+    let again = load_text(&scene.resolved, Path::new("scene.toml"), &[]).expect("a sound scene");
+    assert_eq!((&again.world.grains, &again.world.shapes), (grains, shapes));
+    let other = wedge("", "rounding = 0.01\nseed = 2").expect("a sound scene");
+    assert_ne!(&other.world.shapes, shapes);
+    let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+    // All hang together, so there are 19 bonds at least.
+    let [made, intact] = simulation.bond_counts();
+    assert!(made >= 19 && intact == made, "{made}");
+    // Neighbors touch without overlap: nothing moves.
+    simulation.advance(100).expect("sound steps");
+    assert!(simulation.ledger().kinetic < 1e-6, "{:?}", simulation.ledger());
+    assert_eq!(simulation.bond_counts(), [made; 2]);
+}
+
+#[test]
+fn blocks_that_cannot_be_are_refused() {
+    let cases = [
+        ("radius = 1", "rounding = 0.01", "`radius` does not go with `blocks`"),
+        ("at = [[0, 0, 0]]", "rounding = 0.01", "exactly one of"),
+        ("fixed = true", "rounding = 0.01", "no prescribed motion"),
+        ("", "rounding = 0.5", "the rounding radius is"),
+        ("", "rounding = 0.01\nrelaxations = 101", "from 0 to 100"),
+    ];
+    for (keys, of_blocks, phrase) in cases {
+        let message = wedge(keys, of_blocks).expect_err(phrase).plain();
+        assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
+}

@@ -1,0 +1,56 @@
+//! Keys of sections of grains that do not go together.
+
+use crate::{diagnostics::UnlocatedDiagnostic, schema::GrainsSection};
+
+/// An error with its key.
+type At = (&'static str, UnlocatedDiagnostic);
+
+/// Refuses an inlet of clumps.
+pub(crate) fn refuse_clumps_of_inlet(section: &GrainsSection, is_polyhedron: bool) -> Result<(), At> {
+    if section.shape.is_none() || section.inlet.is_none() || is_polyhedron {
+        return Ok(());
+    }
+    Err((
+        "inlet",
+        UnlocatedDiagnostic::new("clumps do not come through inlets yet")
+            .limit("`file`, `fill` or `at`; or a shape with kind = \"polyhedron\"")
+            .remedy("let them fall from a fill with method = \"rain\", or leave `shape` out"),
+    ))
+}
+
+/// Refuses masses of grains that take them from elsewhere.
+pub(crate) fn refuse_mass(section: &GrainsSection) -> Result<(), UnlocatedDiagnostic> {
+    let is_body = section.shape.is_some() || !section.is_boundary() && (section.joint.is_some() || section.displaces_fluid);
+    if is_body {
+        let complaint =
+            UnlocatedDiagnostic::new("a mass is for single spheres: that of a rigid body follows from its volume and the density");
+        return Err(complaint.remedy("remove it, and write a material with another density"));
+    }
+    if section.inlet.is_some() {
+        let complaint = UnlocatedDiagnostic::new("grains of an inlet have the density of their material").limit("`file`, `fill` or `at`");
+        return Err(complaint.remedy("remove it, and write a material with another density"));
+    }
+    Ok(())
+}
+
+/// Refuses grains that fluids cannot carry, because fluids have to flow around them.
+pub(crate) fn refuse_to_be_carried(section: &GrainsSection) -> Result<(), At> {
+    if section.displaces_fluid {
+        let complaint = UnlocatedDiagnostic::new("a fluid flows around what displaces it, and through what it carries");
+        return Err((
+            "carried_by_fluid",
+            complaint.remedy(
+                "keep `displaces_fluid` for what is thicker than some spacings of the fluid, `carried_by_fluid` for what is smaller",
+            ),
+        ));
+    }
+    if section.shape.is_some() {
+        let complaint = UnlocatedDiagnostic::new("a fluid carries spheres, whose drag is known, and no clumps");
+        return Err((
+            "carried_by_fluid",
+            complaint
+                .remedy("leave `shape` out, or write displaces_fluid = true for clumps that are thicker than some spacings of the fluid"),
+        ));
+    }
+    Ok(())
+}

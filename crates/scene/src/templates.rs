@@ -72,6 +72,7 @@ pub fn templates() -> &'static [Template] {
             "brazilian": "a disk of bonded grains is split along its diameter";
             "agglomerate": "a ball of bonded grains hits a plate and bursts";
             "slope": "a slope of cemented grains fails as gravity rises";
+            "rock_slope": "a slope of polyhedral blocks breaks under its weight and slides";
         }
         "Fluids": {
             "dam_break": "a column of water collapses, runs through a tank and around a pillar";

@@ -39,6 +39,7 @@ pub fn templates() -> &'static [Template] {
             "column" with ["sand.csv"]: "a dense column of sand with a sieve curve collapses";
             "clumps": "rods, jacks and pebbles of spheres pile up steeper than spheres do";
             "dice": "polyhedral grains in a rotating drum: dice with faces, edges and corners";
+            "gravel" with ["plough.obj"]: "polyhedral grains on a belt: random rocks ride to a plough and pile up beside it";
             "crater": "a bed of spheres under impact: depth of a steel ball, and the force on it";
             "shear": "steady shear flow without walls: stresses over the shear rate";
             "falling_spheres": "spheres fall into a box, by brute force and explicit Euler as in slides of 2011";

@@ -93,10 +93,8 @@ impl PeerExchange {
     /// the same order as those on its neighbors, see [`Gpu::copy_to`].
     fn in_pairs(&self, domain: &mut dyn Paired, cuts: &Partition, transport: &mut dyn Transport) -> Result<(), HaltReason> {
         let rank = transport.rank();
-        for &other in cuts.exchange_schedule(rank) {
-            let Ok(side) = cuts.beside(rank).binary_search(&other) else {
-                continue;
-            };
+        for &side in cuts.sides_in_order(rank).iter() {
+            let other = cuts.beside(rank)[side];
             if rank < other {
                 let theirs = self.receive_from(other, transport)?;
                 let (copied, own) = domain.copy(side, theirs)?;
@@ -193,12 +191,6 @@ impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
     fn receive(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         self.0.receive_ghosts(side, copied)
     }
-}
-
-/// The neighbors of the subdomain of this rank in the order of exchanges, which all GPUs have for the exchanges of a pair.
-pub fn sides_in_order(cuts: &Partition, rank: usize) -> Vec<usize> {
-    let (beside, schedule) = (cuts.beside(rank), cuts.exchange_schedule(rank));
-    schedule.iter().filter_map(|other| beside.binary_search(other).ok()).collect()
 }
 
 /// The exchange for subdomains on these GPUs. `None` if some GPUs cannot reach each other, or if there are several GPUs and one of them has more than
@@ -306,7 +298,7 @@ impl Subdomain {
         if !self.on_gpu(|remote, _| Ok(remote.has_joint_halos()))? {
             return self.exchange_halo();
         }
-        let sides = sides_in_order(&self.cuts, self.rank);
+        let sides = self.cuts.sides_in_order(self.rank);
         let bytes = self.on_gpu(|remote, _| {
             let remote = &*remote;
             remote.gpu().timed("halo exchange", || {
@@ -324,7 +316,7 @@ impl Subdomain {
     /// computed. Halt flags travel on their own, since any grain may be the reason for a halt.
     fn queue_parts(&mut self, halts: &HaltFlags, ahead: u32) -> Result<(), HaltReason> {
         let (rank, goes_between_gpus) = (self.rank, halts.gpus().is_some());
-        let sides = sides_in_order(&self.cuts, self.rank);
+        let sides = self.cuts.sides_in_order(self.rank);
         self.on_gpu(|remote, host| {
             if goes_between_gpus {
                 remote.send_halos(&sides)?;

@@ -12,6 +12,7 @@ use crate::world::{Domain, Vec3};
 pub use extent::{HaloEstimate, PartitionExtent};
 use seixo_laws::Vector3;
 use seixo_sweeps::domain::{Block, is_in_block};
+use std::sync::Arc;
 use tree::{Extent, PartitionNode, width};
 
 /// Load of a block, relative to its share, above which planes move \[-\].
@@ -29,10 +30,11 @@ pub struct Partition {
     /// For each block, its own space, and that with its halo.
     owned: Vec<Block<f64>>,
     blocks_in_reach: Vec<Block<f64>>,
-    /// For each block, its planes, and its neighbors: the blocks within its reach, in their order, and in that of the exchange schedule.
+    /// For each block, its planes, and its neighbors: the blocks within its reach.
     extents: Vec<Extent>,
     beside: Vec<Vec<usize>>,
-    rounds: Vec<Vec<usize>>,
+    /// For each block, the numbers of its neighbors in the order of the exchange schedule.
+    sides_in_order: Vec<Arc<[usize]>>,
 }
 
 impl Partition {
@@ -65,7 +67,7 @@ impl Partition {
             owned: blocks(EVERYWHERE).iter().map(|extent| block(extent, 0.0, [0.0; 3])).collect(),
             blocks_in_reach: extents.iter().map(|extent| block(extent, space.reach, length)).collect(),
             beside: vec![Vec::new(); extents.len()],
-            rounds: Vec::new(),
+            sides_in_order: Vec::new(),
             space,
             world,
             extents,
@@ -78,7 +80,12 @@ impl Partition {
                 }
             }
         }
-        cuts.rounds = exchange_schedule(&cuts.beside);
+        let schedule = exchange_schedule(&cuts.beside);
+        cuts.sides_in_order = schedule
+            .iter()
+            .zip(&cuts.beside)
+            .map(|(rounds, beside)| sides(rounds, beside))
+            .collect();
         cuts
     }
 
@@ -145,9 +152,10 @@ impl Partition {
         self.beside.iter().all(|others| others.len() + 1 == self.count())
     }
 
-    /// The neighbors in the order of the exchange schedule: the two blocks of a pair exchange in the same round.
-    pub fn exchange_schedule(&self, block: usize) -> &[usize] {
-        &self.rounds[block]
+    /// The numbers of the neighbors, as in [`Partition::beside`], in the order of the exchange schedule: the two blocks of a pair exchange in the same
+    /// round. The list is shared, as a step needs it while the subdomain changes.
+    pub fn sides_in_order(&self, block: usize) -> Arc<[usize]> {
+        self.sides_in_order[block].clone()
     }
 
     /// The blocks to and from which particles of a block may migrate since the partition `before`, and its neighbors.
@@ -228,6 +236,11 @@ fn exchange_schedule(beside: &[Vec<usize>]) -> Vec<Vec<usize>> {
         }
     }
     taken.into_iter().map(|rounds| rounds.into_iter().flatten().collect()).collect()
+}
+
+/// The numbers of these neighbors of a block, which are listed in `beside`.
+fn sides(rounds: &[usize], beside: &[usize]) -> Arc<[usize]> {
+    rounds.iter().filter_map(|other| beside.binary_search(other).ok()).collect()
 }
 
 #[cfg(test)]
@@ -313,10 +326,15 @@ mod tests {
     fn every_pair_takes_its_turn_at_the_same_time() {
         for (size, count) in [([10.0, 10.0, 10.0], 27), ([40.0, 3.0, 3.0], 5), ([9.0, 9.0, 2.0], 9)] {
             let cuts = Partition::cut(&strewn(5000, size), count, 1.0, Some(&domain(size, [true, true, false]))).unwrap();
+            let in_order = |block: usize| -> Vec<usize> {
+                let sides = cuts.sides_in_order(block);
+                sides.iter().map(|&side| cuts.beside(block)[side]).collect()
+            };
+            let schedule: Vec<Vec<usize>> = (0..count).map(in_order).collect();
             let mut met = vec![0; count];
             let mut rounds = 0;
-            while (0..count).any(|block| met[block] < cuts.exchange_schedule(block).len()) {
-                let next = |block: usize| cuts.exchange_schedule(block).get(met[block]).copied();
+            while (0..count).any(|block| met[block] < schedule[block].len()) {
+                let next = |block: usize| schedule[block].get(met[block]).copied();
                 let meeting: Vec<usize> = (0..count).filter(|&block| next(block).and_then(next) == Some(block)).collect();
                 assert!(!meeting.is_empty(), "all wait for each other");
                 meeting.iter().for_each(|&block| met[block] += 1);
@@ -324,8 +342,7 @@ mod tests {
             }
             let most = (0..count).map(|block| cuts.beside(block).len()).max().unwrap();
             assert!(rounds < 2 * most, "{rounds} turns with {most} beside");
-            for block in 0..count {
-                let mut others = cuts.exchange_schedule(block).to_vec();
+            for (block, mut others) in schedule.into_iter().enumerate() {
                 others.sort_unstable();
                 assert_eq!(others, cuts.beside(block));
             }

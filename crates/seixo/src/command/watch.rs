@@ -246,12 +246,12 @@ fn decomposition_text(found: &DecompositionRecord) -> String {
         .imbalance_by_time
         .map(|share| format!(" and {:.0} % more work", 100.0 * share));
     format!(
-        "{} with {}; {moves} migrated; one has up to {:.0} % more particles{} than the mean; planes moved {} times\n",
+        "{} with {}; {moves} migrated; one has up to {:.0} % more particles{} than the mean; planes moved {}\n",
         terminal::many(found.grains.len(), "domain"),
         all.join(" and "),
         100.0 * found.imbalance_by_count,
         by_time.unwrap_or_default(),
-        terminal::count(found.cut_moves)
+        terminal::many(found.cut_moves as usize, "time")
     )
 }
 
@@ -404,5 +404,26 @@ impl Observer for Watcher {
             Event::Notice { text, time, .. } => self.say(&format!("note: t = {}: {text}", terminal::scaled(*time, "s"))),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_that_moved_once_did_so_one_time() {
+        let text = |cut_moves| {
+            decomposition_text(&DecompositionRecord {
+                grains: vec![1500, 1500],
+                fluid: Vec::new(),
+                migrations: 3,
+                imbalance_by_count: 0.0,
+                imbalance_by_time: None,
+                cut_moves,
+            })
+        };
+        assert!(text(1).ends_with("planes moved 1 time\n"), "{}", text(1));
+        assert!(text(2).ends_with("planes moved 2 times\n"), "{}", text(2));
     }
 }

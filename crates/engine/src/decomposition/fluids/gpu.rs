@@ -1,7 +1,7 @@
 //! Fluids of a subdomain whose particles are on a GPU.
 
 use super::{FluidSubdomain, sum_of_errors, tune_skin};
-use crate::decomposition::gpu::{PeerExchange, sides_in_order};
+use crate::decomposition::gpu::PeerExchange;
 use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
@@ -99,7 +99,7 @@ impl FluidSubdomain {
         transport: &mut dyn Transport,
     ) -> Result<(), HaltReason> {
         let cuts = &self.cuts;
-        let sides = sides_in_order(cuts, self.rank);
+        let sides = cuts.sides_in_order(self.rank);
         self.halo_message += on_gpu(local, |remote, _, _, _| {
             if !remote.has_joint_halos() {
                 return peer_exchange.copy_between_peers(remote, cuts, transport);
@@ -273,7 +273,7 @@ impl FluidNeighbors for NeighborGpus<'_> {
             return fluid.receive_column(column, &reported);
         };
         if fluid.has_joint_halos() {
-            fluid.sum_column(column, &sides_in_order(cuts, *rank))?;
+            fluid.sum_column(column, &cuts.sides_in_order(*rank))?;
             *halo_message += fluid.column_bytes();
             return Ok(());
         }

@@ -191,3 +191,71 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Some(copies.add(&near.servos, 0..near.servos.len()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_sweeps::kernels::FLAGS;
+    use seixo_sweeps::layout::{ELEMENT, WALL_CONTACT};
+    use seixo_sweeps::wall_pose::{POSE, SERVO};
+
+    /// The largest load of a contact, relative to the set value: larger ones count as much.
+    const MOST: f32 = 1_048_576.0;
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn the_load_of_contacts_may_be_a_multiple_of_a_word() {
+        let gpu = Gpu::open(None).unwrap();
+        // Their sum is above 2³² times the set value.
+        let contacts = 5000;
+        let mut contact = [0.0_f32; WALL_CONTACT];
+        (contact[4], contact[7]) = (MOST, 1.0);
+        let mut pose = [0.0_f32; POSE];
+        // The servo is on.
+        pose[12] = 1.0;
+        let mut servo = [0.0_f32; SERVO];
+        // It presses along x with 1 N on an area of two constant extents of 1 m.
+        for k in [0, 3, 14, 17] {
+            servo[k] = 1.0;
+        }
+        let upload = |numbers: &[f32]| gpu.upload(numbers, "walls").unwrap();
+        let (wall_contacts, elements) = (upload(&contact.repeat(contacts)), upload(&[0.0; ELEMENT]));
+        let (poses, servos, per_set) = (upload(&pose), upload(&servo), upload(&[1.0]));
+        let list = gpu.zeros::<u32>(contacts, "walls").unwrap();
+        let flags = gpu.zeros::<u32>(FLAGS, "walls").unwrap();
+        let words = gpu.zeros::<u32>(LOAD_WORDS, "walls").unwrap();
+        let (count, dim) = units(THREADS);
+        sum_servo_loads::launch::<f32>(
+            gpu.client(),
+            count,
+            dim,
+            wall_contacts.argument(),
+            list.argument(),
+            elements.argument(),
+            poses.argument(),
+            servos.argument(),
+            per_set.argument(),
+            words.argument(),
+            flags.argument(),
+            contacts as u32,
+            1,
+            0,
+        );
+        let (count, dim) = units(1);
+        control_by_loads::launch::<f32>(
+            gpu.client(),
+            count,
+            dim,
+            words.argument(),
+            per_set.argument(),
+            elements.argument(),
+            servos.argument(),
+            flags.argument(),
+            1,
+            1.0,
+            0,
+        );
+        // What is missing is the load, but for the set value, which is less than the last digit.
+        assert_eq!(gpu.download(&servos).unwrap()[18], -5000.0 * MOST);
+    }
+}

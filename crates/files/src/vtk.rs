@@ -30,6 +30,7 @@ mod polyhedra;
 mod read;
 mod store;
 mod surface;
+mod triangles;
 mod values;
 mod walls;
 

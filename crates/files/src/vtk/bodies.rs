@@ -1,7 +1,8 @@
 //! Surfaces of rigid bodies as triangles.
 
-use super::read::{count_of, find, find_renamed, read, time, vectors};
-use super::{ArrayStore, Document, Format, Values};
+use super::read::{find_renamed, read};
+use super::triangles::{Surfaces, read_surfaces, whole};
+use super::{ArrayStore, Format, Values};
 use crate::FilesError;
 use std::path::Path;
 
@@ -37,25 +38,19 @@ impl Format {
         for (name, ids) in ["body_members", "body_of_member"].into_iter().zip(&columns) {
             store.array(&mut of_all, name, &Values::Integers(ids), &tuples);
         }
-        let cells = format!(r#"NumberOfPolys="{}""#, bodies.triangles.len());
-        let mut document = Document::new(store, (bodies.time, &of_all), bodies.position.len(), &cells);
-        document.group(r#"PointData Normals="normals""#, &[("normals", Values::Vectors32(&bodies.normal))]);
-        document.group(r#"CellData Scalars="body""#, &[("body", Values::Integers(&bodies.body))]);
-        document.triangles(&bodies.position, &bodies.triangles);
-        document.finish()
+        let surfaces = Surfaces {
+            position: &bodies.position,
+            normal: &bodies.normal,
+            triangles: &bodies.triangles,
+        };
+        surfaces.document(store, (bodies.time, &of_all), &[("body", Values::Integers(&bodies.body))])
     }
 }
 
 /// Reads a file that [`bodies`] made.
 pub fn read_bodies(path: &Path) -> Result<VtkBodies, FilesError> {
     read(path, |content| {
-        let points = count_of(content.text, "NumberOfPoints", "points")?;
-        let polygons = count_of(content.text, "NumberOfPolys", "polygons")?;
-        let whole = |values: Vec<f64>| values.into_iter().map(|number| number as u32).collect::<Vec<u32>>();
-        let corners = whole(find(content, "connectivity")?.values(polygons, 3)?);
-        if corners.iter().any(|&corner| corner as usize >= points) {
-            return Err("a triangle has corners that are not there".into());
-        }
+        let found = read_surfaces(content, "body")?;
         let [carried, carrier] = [("body_members", "carried"), ("body_of_member", "carrier")]
             .map(|(name, earlier)| find_renamed(content, name, earlier)?.counted_values().map(whole));
         let (carried, carrier) = (carried?, carrier?);
@@ -63,11 +58,11 @@ pub fn read_bodies(path: &Path) -> Result<VtkBodies, FilesError> {
             return Err("it does not have the body of each member".into());
         }
         Ok(VtkBodies {
-            time: time(content)?,
-            position: vectors(find(content, "position")?.values(points, 3)?),
-            normal: vectors(find(content, "normals")?.values(points, 3)?),
-            triangles: corners.as_chunks().0.to_vec(),
-            body: whole(find(content, "body")?.values(polygons, 1)?),
+            time: found.time,
+            position: found.position,
+            normal: found.normal,
+            triangles: found.triangles,
+            body: found.id,
             carried: carried.into_iter().zip(carrier).map(|(grain, body)| [grain, body]).collect(),
         })
     })

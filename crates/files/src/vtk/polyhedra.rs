@@ -1,7 +1,8 @@
 //! Surfaces of polyhedral grains as triangles.
 
-use super::read::{count_of, find, read, time, vectors};
-use super::{ArrayStore, Document, Format, Values, VtkBodies};
+use super::read::{find, read, vectors};
+use super::triangles::{Surfaces, read_surfaces};
+use super::{ArrayStore, Format, Values, VtkBodies};
 use crate::FilesError;
 use std::path::Path;
 
@@ -50,39 +51,30 @@ pub fn polyhedra(polyhedra: &VtkPolyhedra) -> Vec<u8> {
 impl Format {
     /// As [`polyhedra`], in this format.
     pub fn polyhedra(self, polyhedra: &VtkPolyhedra) -> Vec<u8> {
-        let cells = format!(r#"NumberOfPolys="{}""#, polyhedra.triangles.len());
-        let mut document = Document::new(ArrayStore::new(self), (polyhedra.time, ""), polyhedra.position.len(), &cells);
-        document.group(
-            r#"PointData Normals="normals""#,
-            &[("normals", Values::Vectors32(&polyhedra.normal))],
-        );
+        let surfaces = Surfaces {
+            position: &polyhedra.position,
+            normal: &polyhedra.normal,
+            triangles: &polyhedra.triangles,
+        };
         let of_triangles = [
             ("id", Values::Integers(&polyhedra.id)),
             ("velocity", Values::Vectors32(&polyhedra.velocity)),
         ];
-        document.group(r#"CellData Scalars="id""#, &of_triangles);
-        document.triangles(&polyhedra.position, &polyhedra.triangles);
-        document.finish()
+        surfaces.document(ArrayStore::new(self), (polyhedra.time, ""), &of_triangles)
     }
 }
 
 /// Reads a file that [`polyhedra`] made.
 pub fn read_polyhedra(path: &Path) -> Result<VtkPolyhedra, FilesError> {
     read(path, |content| {
-        let points = count_of(content.text, "NumberOfPoints", "points")?;
-        let polygons = count_of(content.text, "NumberOfPolys", "polygons")?;
-        let whole = |values: Vec<f64>| values.into_iter().map(|number| number as u32).collect::<Vec<u32>>();
-        let corners = whole(find(content, "connectivity")?.values(polygons, 3)?);
-        if corners.iter().any(|&corner| corner as usize >= points) {
-            return Err("a triangle has corners that are not there".into());
-        }
+        let found = read_surfaces(content, "id")?;
         Ok(VtkPolyhedra {
-            time: time(content)?,
-            position: vectors(find(content, "position")?.values(points, 3)?),
-            normal: vectors(find(content, "normals")?.values(points, 3)?),
-            triangles: corners.as_chunks().0.to_vec(),
-            id: whole(find(content, "id")?.values(polygons, 1)?),
-            velocity: vectors(find(content, "velocity")?.values(polygons, 3)?),
+            velocity: vectors(find(content, "velocity")?.values(found.id.len(), 3)?),
+            time: found.time,
+            position: found.position,
+            normal: found.normal,
+            triangles: found.triangles,
+            id: found.id,
         })
     })
 }

@@ -26,6 +26,7 @@ mod restore;
 mod search_benchmark;
 mod servos;
 mod step;
+mod step_halo;
 mod strides;
 mod tables;
 mod touching;

@@ -300,12 +300,7 @@ impl Subdomain {
         }
         let sides = self.cuts.sides_in_order(self.rank);
         let bytes = self.on_gpu(|remote, _| {
-            let remote = &*remote;
-            remote.gpu().timed("halo exchange", || {
-                remote.send_halos(&sides)?;
-                remote.await_halos()
-            })?;
-            remote.follow_halos();
+            remote.sum_halos(&sides)?;
             Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
         })?;
         self.counted().bytes += bytes;
@@ -344,19 +339,19 @@ impl Subdomain {
         self.on_gpu(|remote, _| Ok(remote.receive_halts(halts, rank, ahead)?))
     }
 
-    /// Takes the steps until the next rebuild in parts, if all subdomains request that: halt flags then travel in another way for all.
+    /// Takes the steps until the next rebuild in parts, if all subdomains request that: halt flags then travel in another way for all. Makes room for the
+    /// halos of these steps.
     fn agree_on_parts(&mut self) -> Result<(), HaltReason> {
-        if self.halts().is_none() {
-            return Ok(());
-        }
         // All subdomains have the same settings, so none waits for the others without need.
-        let mut splits = self.local.populations.context.settings.halo_overlap == HaloOverlap::Always;
+        let is_wished = self.local.populations.context.settings.halo_overlap == HaloOverlap::Always;
+        let mut splits = is_wished && self.halts().is_some();
         if splits {
             let requests = self.on_gpu(|remote, host| Ok(remote.requests_parts(host)))?;
             splits = self.least(u64::from(requests))? == 1;
         }
         let peer_exchange = self.peer_exchange.as_ref();
-        let pairs = peer_exchange.map_or_else(Vec::new, |peer_exchange| peer_exchange.pairs(&self.cuts, self.rank));
+        let alone = || vec![None; self.cuts.beside(self.rank).len()];
+        let pairs = peer_exchange.map_or_else(alone, |peer_exchange| peer_exchange.pairs(&self.cuts, self.rank));
         self.on_gpu(|remote, _| Ok(remote.split_steps(splits, pairs)?))
     }
 

@@ -27,7 +27,7 @@ use body_forces::MemberForces;
 use contact_histories::ArrivedHistories;
 use halo::HaloSide;
 pub(crate) use halt_flags::HaltFlags;
-use migration::{MigrationBuffer, widths_of, with_reserve};
+use migration::{MigrationBuffer, with_reserve};
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, is_owned};
@@ -105,29 +105,16 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
     /// Whether steps in parts, see [`StepPart`], are requested and possible here.
     fn requests_parts(&self, host: &Populations) -> bool;
-    /// Takes all steps until the next rebuild of the lists in parts, or none. `pairs` has each neighbor that is on another GPU.
+    /// Takes all steps until the next rebuild of the lists in parts, or none. Makes room for the halos of these steps, which are joint for each neighbor
+    /// that has one of the `pairs`.
     ///
     /// # Errors
     /// If there is no memory.
     fn split_steps(&mut self, splits: bool, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError>;
     /// Whether steps are taken in parts.
     fn is_split(&self) -> bool;
-    /// Whether the halos of each pair of subdomains are one sum of their GPUs: each subdomain with neighbors then has its own GPU.
-    fn has_joint_halos(&self) -> bool;
-    /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
-    ///
-    /// # Errors
-    /// If a GPU is lost.
-    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
     /// Queues all parts of a step but the first.
     fn finish_motion(&self, host: &Populations, ahead: u32);
-    /// Makes later launches wait for the halos of neighbors on other GPUs.
-    ///
-    /// # Errors
-    /// If the GPU is lost.
-    fn await_halos(&self) -> Result<(), GpuError>;
-    /// Updates the ghosts from these halos.
-    fn follow_halos(&self);
     /// Updates the ghosts from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
     /// Prepares for migration after a step that raised these flags. Returns the number of owned grains.
@@ -268,7 +255,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     fn share(&mut self, shared: &[SharedParticles]) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
         self.record_new_indices();
-        let widths = widths_of(&self.changing());
         let border = self.border();
         border.sides.clear();
         for shared in shared {
@@ -279,7 +265,6 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
                 gpu.write_part(places, 0, from);
             }
             side.room = with_reserve(side.shown);
-            side.make_room(&gpu, &widths)?;
             border.sides.push(side);
         }
         self.rename_shared();
@@ -334,24 +319,8 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.border.as_ref().is_some_and(|border| border.split.is_on())
     }
 
-    fn has_joint_halos(&self) -> bool {
-        self.sums_halos()
-    }
-
-    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
-        self.send_joint_halos(sides)
-    }
-
     fn finish_motion(&self, host: &Populations, ahead: u32) {
         self.launch_later_parts(host, ahead);
-    }
-
-    fn await_halos(&self) -> Result<(), GpuError> {
-        self.gpu.await_sums()
-    }
-
-    fn follow_halos(&self) {
-        self.follow_joint_halos();
     }
 
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {

@@ -2,6 +2,7 @@
 //! records of motion. GPUs with peer access copy these directly.
 
 use super::Number;
+use super::step_halo::StepHalo;
 use crate::exchange::{DecodeError, HaltReason};
 use seixo_device::gpu::{Buffer, Gpu, GpuError};
 use seixo_sweeps::layout::RECORD;
@@ -157,8 +158,12 @@ pub(super) trait HaloSource {
     fn widths_of_columns(&self) -> Vec<usize>;
     /// Numbers of motion of a particle.
     fn numbers_of_motion(&self) -> usize;
-    /// The last packed halo for the neighbor subdomain with this number.
-    fn packed_for(&self, side: usize) -> &Arc<PackedHalo<Self::Coordinate, Self::Real>>;
+    /// Number of neighbor subdomains.
+    fn neighbor_count(&self) -> usize;
+    /// The halo for the neighbor subdomain with this number.
+    fn halo(&self, side: usize) -> &StepHalo<Self::Coordinate, Self::Real>;
+    /// Number of the step, of two in turn, whose halo was packed last.
+    fn packed_last(&self) -> usize;
     /// Number of particles in it.
     fn shown(&self, side: usize) -> usize;
     /// Number of ghosts of that subdomain's particles.
@@ -173,10 +178,30 @@ pub(crate) trait HaloExchange {
     fn hand(&self, side: usize) -> HaloMessage;
     /// Size of these data \[bytes\].
     fn bytes_exchanged(&self, side: usize) -> u64;
-    /// Copies the halos of this subdomain and the other one between their GPUs. Returns the copies for the other one, and for this one.
+    /// Copies the halos of this subdomain and the other one between their GPUs, unless these are joint. Returns the copies for the other one, and for this
+    /// one.
     fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<[HaloMessage; 2], HaltReason>;
     /// Updates the ghosts from the data that were copied to this GPU.
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason>;
+    /// Whether the halos of each pair of subdomains are one sum of their GPUs: each subdomain with neighbors then has its own GPU.
+    fn has_joint_halos(&self) -> bool;
+    /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
+    ///
+    /// # Errors
+    /// If a GPU is lost.
+    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
+    /// Makes later launches wait for the halos of neighbors on other GPUs.
+    ///
+    /// # Errors
+    /// If the GPU is lost.
+    fn await_halos(&self) -> Result<(), GpuError>;
+    /// Updates the ghosts from these halos.
+    fn follow_halos(&self);
+    /// Updates the ghosts by the sums of the packed halos, one for each of these neighbors, which are all. Later launches wait for them.
+    ///
+    /// # Errors
+    /// If a GPU is lost.
+    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
 }
 
 /// Exchange of the ghosts that were selected at a rebuild of the lists, between GPUs.
@@ -194,7 +219,7 @@ pub(crate) trait GhostExchange {
 /// Data for the neighbor subdomain with this number.
 fn handing<T: HaloSource + ?Sized>(domain: &T, side: usize) -> PeerCopy<T::Coordinate, T::Real> {
     PeerCopy {
-        packed: domain.packed_for(side).clone(),
+        packed: domain.halo(side).packed(domain.packed_last()).clone(),
         particles: domain.shown(side),
         gpu: domain.gpu_of_domain().clone(),
     }
@@ -235,5 +260,35 @@ impl<T: HaloSource> HaloExchange for T {
             .downcast::<ArrivedHalo<T::Coordinate, T::Real>>()
             .map_err(|_| HaltReason::from(DecodeError))?;
         follow(self, side, &came)
+    }
+
+    fn has_joint_halos(&self) -> bool {
+        (0..self.neighbor_count()).any(|side| self.halo(side).joint.is_some())
+    }
+
+    fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
+        let mut joint = sides.iter().filter_map(|&side| self.halo(side).joint.as_ref());
+        joint.try_for_each(|joint| joint.send(self.gpu_of_domain()))
+    }
+
+    fn await_halos(&self) -> Result<(), GpuError> {
+        self.gpu_of_domain().await_sums()
+    }
+
+    fn follow_halos(&self) {
+        for side in 0..self.neighbor_count() {
+            if let Some(joint) = &self.halo(side).joint {
+                self.update_ghosts(side, &joint.arrived);
+            }
+        }
+    }
+
+    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
+        self.gpu_of_domain().timed("halo exchange", || {
+            self.send_halos(sides)?;
+            self.await_halos()
+        })?;
+        self.follow_halos();
+        Ok(())
     }
 }

@@ -187,7 +187,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// centers of all grains \[m\].
     pub(super) fn append_all_ghosts(&mut self, messages: &[Vec<u8>]) -> Result<(usize, Bounds), HaltReason> {
         let gpu = self.gpu.clone();
-        let (before, widths) = (self.n, widths_of(&self.changing()));
+        let before = self.n;
         let mut bounds = self.border().own_box;
         for k in 0..self.border().sides.len() {
             let first = self.n;
@@ -204,7 +204,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let side = &mut self.border().sides[k];
             side.followed_ghosts = count;
             make_room(&gpu, &mut side.ghosts, count, "domains")?;
-            side.make_room(&gpu, &widths)?;
             if count == 0 {
                 continue;
             }

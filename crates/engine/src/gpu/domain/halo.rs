@@ -6,7 +6,7 @@ use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
-use crate::gpu::joint_halo::JointHalo;
+use crate::gpu::step_halo::StepHalo;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
@@ -31,12 +31,8 @@ pub(super) struct HaloSide<C, R> {
     /// Indices of the ghosts of its grains, and their number.
     pub ghosts: Buffer<u32>,
     pub followed_ghosts: usize,
-    /// Packed positions, motion and [changing columns](GpuGrains::changing) of the owned grains, for this step and the one before.
-    pub packed: [Arc<PackedHalo<C, R>>; 2],
-    /// These, and what comes in return, for steps in parts on GPUs of their own.
-    pub joint: Option<JointHalo<C, R>>,
-    /// What comes for the ghosts, as received in a message.
-    reported: PackedHalo<C, R>,
+    /// Positions, motion and [changing columns](GpuGrains::changing) of the owned grains, and what comes in return.
+    pub halo: StepHalo<C, R>,
 }
 
 /// Downloads of the grains that are ghosts in another subdomain, in progress.
@@ -58,17 +54,8 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             incoming: None,
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
-            packed: PackedHalo::twice(gpu, 2 * RECORD)?,
-            joint: None,
-            reported: PackedHalo::new(gpu, 1, &[], 2 * RECORD)?,
+            halo: StepHalo::new(gpu, 2 * RECORD)?,
         })
-    }
-
-    /// Makes room for the data that this side sends and receives at every step. `widths` are the values per grain of the columns that change.
-    pub fn make_room(&mut self, gpu: &Gpu, widths: &[usize]) -> Result<(), GpuError> {
-        PackedHalo::make_room(&mut self.packed, gpu, self.shown, widths, 2 * RECORD)?;
-        self.reported = self.reported.resized(gpu, self.followed_ghosts, widths, 2 * RECORD)?;
-        Ok(())
     }
 }
 
@@ -80,7 +67,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.border.iter_mut().for_each(|border| border.parity = parity);
         for side in self.sides() {
             let (count, dim) = units(side.shown.max(1));
-            let packed = side.joint.as_ref().map_or(&side.packed[self.now], |joint| &joint.packed);
+            let packed = side.halo.packed(self.now);
             show::launch::<R, C>(
                 self.gpu.client(),
                 count,
@@ -120,12 +107,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             if side.followed_ghosts == 0 {
                 continue;
             }
-            self.gpu.write_part(&side.reported.coordinates, 0, &coordinates);
-            self.gpu.write_part(&side.reported.motions, 0, &motions);
-            for (column, numbers) in side.reported.columns.iter().zip(&belongings) {
+            self.gpu.write_part(&side.halo.reported.coordinates, 0, &coordinates);
+            self.gpu.write_part(&side.halo.reported.motions, 0, &motions);
+            for (column, numbers) in side.halo.reported.columns.iter().zip(&belongings) {
                 self.gpu.write_part(column, 0, numbers);
             }
-            self.update_ghosts(k, &side.reported);
+            self.update_ghosts(k, &side.halo.reported);
         }
         Ok(())
     }
@@ -135,7 +122,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (numbers, widths) = (self.numbers_of_motion(), widths_of(&self.changing()));
         let sides = self.sides().iter().filter(|_| by_messages);
         let readback = |side: &HaloSide<C, R>| {
-            let packed = &side.packed[self.now];
+            let packed = side.halo.packed(self.now);
             let columns = packed.columns.iter().zip(&widths);
             HaloReadback {
                 coordinates: copies.add(&packed.coordinates, 0..RECORD * side.shown),
@@ -193,8 +180,16 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
         if self.kind.frictional { 2 * RECORD } else { RECORD }
     }
 
-    fn packed_for(&self, side: usize) -> &Arc<PackedHalo<C, R>> {
-        &self.side(side).packed[self.now]
+    fn neighbor_count(&self) -> usize {
+        self.sides().len()
+    }
+
+    fn halo(&self, side: usize) -> &StepHalo<C, R> {
+        &self.side(side).halo
+    }
+
+    fn packed_last(&self) -> usize {
+        self.now
     }
 
     fn shown(&self, side: usize) -> usize {

@@ -12,7 +12,7 @@
 
 use super::DomainState;
 use crate::gpu::halo_exchange::HaloSource;
-use crate::gpu::joint_halo::{HaloPair, JointHalo};
+use crate::gpu::joint_halo::HaloPair;
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
 use crate::populations::Populations;
@@ -179,11 +179,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let DomainState { split, sides, .. } = self.border();
         split.is_on = false;
         for (side, pair) in sides.iter_mut().zip(pairs) {
-            let (before, counts) = (side.joint.take(), [side.shown, side.followed_ghosts]);
-            side.joint = match pair {
-                Some(pair) => Some(JointHalo::new(&gpu, before, pair, counts, (&widths, numbers))?),
-                None => None,
-            };
+            let counts = [side.shown, side.followed_ghosts];
+            side.halo.make_room(&gpu, pair, counts, (&widths, numbers))?;
         }
         if !splits {
             return Ok(());
@@ -193,36 +190,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         split.list(&gpu, n, &ghosts, &shown)
     }
 
-    /// As [`super::DomainBackend::send_halos`].
-    pub(super) fn send_joint_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
-        let border = self.border.as_ref().expect("a domain has a border");
-        let mut joint = sides.iter().filter_map(|&side| border.sides[side].joint.as_ref());
-        joint.try_for_each(|joint| joint.send(&self.gpu))
-    }
-
     /// As [`super::DomainBackend::finish_motion`].
     pub(super) fn launch_later_parts(&self, host: &Populations, ahead: u32) {
         let Some(split) = self.split() else { return };
         for part in [StepPart::Ghosts, StepPart::Inner] {
             if split.rows_of(part).threads > 0 {
                 self.forces_and_motion(host, ahead, ahead & 1, (split.touches, true, false), part);
-            }
-        }
-    }
-
-    /// As [`super::DomainBackend::has_joint_halos`].
-    pub(super) fn sums_halos(&self) -> bool {
-        self.border
-            .as_ref()
-            .is_some_and(|border| border.sides.iter().any(|side| side.joint.is_some()))
-    }
-
-    /// As [`super::DomainBackend::follow_halos`].
-    pub(super) fn follow_joint_halos(&self) {
-        let border = self.border.as_ref().expect("a domain has a border");
-        for (k, side) in border.sides.iter().enumerate() {
-            if let Some(joint) = &side.joint {
-                self.update_ghosts(k, &joint.arrived);
             }
         }
     }

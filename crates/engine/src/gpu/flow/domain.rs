@@ -117,18 +117,11 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
     /// Packs the halo for other GPUs, with the flag whether this subdomain halts before that step.
     fn pack_queued_halo(&mut self, ahead: u32);
-    /// From now on, until the next rebuild of the lists, halos and columns are sums of two GPUs for each of these neighbors that has a pair.
+    /// Makes room for halos and columns until the next rebuild of the lists. They are sums of two GPUs for each of these neighbors that has a pair.
     ///
     /// # Errors
     /// If there is no memory.
     fn join_halos(&mut self, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError>;
-    /// Whether halos and columns are such sums: each subdomain with neighbors then has its own GPU.
-    fn has_joint_halos(&self) -> bool;
-    /// Updates the ghosts by the sums of the packed halos, one for each of these neighbors, which are all. Later launches wait for them.
-    ///
-    /// # Errors
-    /// If the GPU is lost.
-    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
     /// Packs the halo of a step that went on after it was closed. Returns messages if `by_messages`; otherwise peers copy the packed halo.
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError>;
     /// Messages with a column of the fluid that is ghosts elsewhere.
@@ -470,14 +463,6 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
         self.join_sides(pairs)
     }
 
-    fn has_joint_halos(&self) -> bool {
-        self.sums_halos()
-    }
-
-    fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
-        self.sum_joint_halos(sides)
-    }
-
     fn pack_halo(&self, by_messages: bool) -> Result<Vec<Vec<u8>>, GpuError> {
         let mut copies = self.gpu.copies();
         let halo = self.request_halo(&mut copies, by_messages);
@@ -500,9 +485,9 @@ impl<C: Number + Coordinate<R>, R: Number> FluidDomainBackend for GpuFluid<C, R>
             let (mut message, m) = (&message[..], side.followed_ghosts);
             let places = columns_of::<C>(&mut message, 1, RECORD * m)?;
             let flows = columns_of::<R>(&mut message, 1, RECORD * m)?;
-            self.gpu.write_part(&side.reported.coordinates, 0, &places[0]);
-            self.gpu.write_part(&side.reported.motions, 0, &flows[0]);
-            self.update_ghosts(k, &side.reported);
+            self.gpu.write_part(&side.halo.reported.coordinates, 0, &places[0]);
+            self.gpu.write_part(&side.halo.reported.motions, 0, &flows[0]);
+            self.update_ghosts(k, &side.halo.reported);
         }
         Ok(())
     }

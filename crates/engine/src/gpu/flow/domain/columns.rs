@@ -103,8 +103,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             let m = side.followed_ghosts;
             let records = columns_of::<R>(&mut &message[..], 1, RECORD * m)?;
             if m > 0 {
-                self.gpu.write_part(&side.reported.motions, 0, &records[0]);
-                self.gpu.scatter(&side.reported.motions, &side.ghosts, m, RECORD, column);
+                self.gpu.write_part(&side.halo.reported.motions, 0, &records[0]);
+                self.gpu.scatter(&side.halo.reported.motions, &side.ghosts, m, RECORD, column);
             }
         }
         Ok(())

@@ -6,8 +6,9 @@ use super::ghosts::PackedGhosts;
 use crate::exchange::enclose;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
-use crate::gpu::joint_halo::{HaloPair, JointColumn, JointHalo};
+use crate::gpu::joint_halo::{HaloPair, JointColumn};
 use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::step_halo::StepHalo;
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::domain::{follow, show};
@@ -22,15 +23,12 @@ pub(super) struct HaloSide<C, R> {
     /// Indices of the ghosts of its fluid, and their number.
     pub ghosts: Buffer<u32>,
     pub followed_ghosts: usize,
-    /// Packed records of owned fluid: position with volume, and velocity with pressure, for this step and the one before.
-    pub packed: [Arc<PackedHalo<C, R>>; 2],
+    /// Records of owned fluid, position with volume, and velocity with pressure, and what comes in return.
+    pub halo: StepHalo<C, R>,
     /// Packed records of a column that is sent within a step, in two turns.
     pub columns: [Arc<Buffer<R>>; 2],
-    /// The same as packed records and column, and what comes in return, if the other subdomain is on another GPU and hosts do not wait for every step.
-    pub joint: Option<JointHalo<C, R>>,
+    /// Such a column, and what comes in return, if the halo is joint.
     pub joint_column: Option<JointColumn<R>>,
-    /// The same records for the ghosts, as received in a message.
-    pub reported: PackedHalo<C, R>,
     /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
     pub outgoing: Arc<MigrationBuffer<C, R>>,
     pub outgoing_kinds: Arc<Vec<u32>>,
@@ -46,11 +44,9 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             shown: 0,
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
-            packed: PackedHalo::twice(gpu, RECORD)?,
-            columns: [Arc::new(gpu.buffer(RECORD, "domains")?), Arc::new(gpu.buffer(RECORD, "domains")?)],
-            joint: None,
+            halo: StepHalo::new(gpu, RECORD)?,
+            columns: two_columns(gpu, 1)?,
             joint_column: None,
-            reported: PackedHalo::new(gpu, 1, &[], RECORD)?,
             outgoing: Arc::new(MigrationBuffer::new(gpu)?),
             outgoing_kinds: Arc::default(),
             incoming: None,
@@ -65,12 +61,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.own, own.len(), "domains")?;
         gpu.write_part(&self.own, 0, own);
         self.shown = own.len();
-        for column in &mut self.columns {
-            if column.len() < RECORD * self.shown {
-                *column = Arc::new(gpu.buffer(RECORD * (self.shown + self.shown / 4), "domains")?);
-            }
-        }
-        PackedHalo::make_room(&mut self.packed, gpu, self.shown, &[], RECORD)
+        Ok(())
     }
 
     /// From now on these ghosts are updated with its fluid.
@@ -78,19 +69,30 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         make_room(gpu, &mut self.ghosts, copies.len(), "domains")?;
         gpu.write_part(&self.ghosts, 0, copies);
         self.followed_ghosts = copies.len();
-        self.reported = self.reported.resized(gpu, self.followed_ghosts, &[], RECORD)?;
         Ok(())
     }
 
-    /// From now on halos and columns of this pair are sums of its two GPUs; without a pair, they are not.
-    fn join(&mut self, gpu: &Gpu, pair: Option<HaloPair>) -> Result<(), GpuError> {
-        let (halo, column, counts) = (self.joint.take(), self.joint_column.take(), [self.shown, self.followed_ghosts]);
+    /// Makes room for halos and columns until the next rebuild of the lists. With a pair, they are sums of its two GPUs.
+    fn make_room(&mut self, gpu: &Gpu, pair: Option<HaloPair>) -> Result<(), GpuError> {
+        let (before, counts) = (self.joint_column.take(), [self.shown, self.followed_ghosts]);
+        self.halo.make_room(gpu, pair.clone(), counts, (&[], RECORD))?;
         if let Some(pair) = pair {
-            self.joint = Some(JointHalo::new(gpu, halo, pair.clone(), counts, (&[], RECORD))?);
-            self.joint_column = Some(JointColumn::new(gpu, column, pair, counts)?);
+            if before.is_none() {
+                // No column is copied any more.
+                self.columns = two_columns(gpu, 1)?;
+            }
+            self.joint_column = Some(JointColumn::new(gpu, before, pair, counts)?);
+        } else if self.columns[0].len() < RECORD * self.shown {
+            self.columns = two_columns(gpu, self.shown + self.shown / 4)?;
         }
         Ok(())
     }
+}
+
+/// Room for two columns of this many records.
+fn two_columns<R: Number>(gpu: &Gpu, records: usize) -> Result<[Arc<Buffer<R>>; 2], GpuError> {
+    let column = || gpu.buffer(RECORD * records, "domains").map(Arc::new);
+    Ok([column()?, column()?])
 }
 
 /// Downloads of the fluid that is ghosts in another subdomain, in progress: positions, and velocities with pressures.
@@ -117,7 +119,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         let now = self.now;
         for side in self.border.as_ref().map_or(&[][..], |border| &border.sides) {
             let (count, dim) = units(side.shown.max(1));
-            let packed = side.joint.as_ref().map_or(&side.packed[now], |joint| &joint.packed);
+            let packed = side.halo.packed(now);
             // Fluid has no angular velocity: in place of it, these records are not read.
             show::launch::<R, C>(
                 self.gpu.client(),
@@ -142,30 +144,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     pub(super) fn join_sides(&mut self, pairs: Vec<Option<HaloPair>>) -> Result<(), GpuError> {
         let gpu = self.gpu.clone();
         let mut sides = self.border_mut().sides.iter_mut().zip(pairs);
-        sides.try_for_each(|(side, pair)| side.join(&gpu, pair))
-    }
-
-    /// As [`super::FluidDomainBackend::has_joint_halos`].
-    pub(super) fn sums_halos(&self) -> bool {
-        self.border
-            .as_ref()
-            .is_some_and(|border| border.sides.iter().any(|side| side.joint.is_some()))
-    }
-
-    /// As [`super::FluidDomainBackend::sum_halos`].
-    pub(super) fn sum_joint_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
-        let all = &self.border().sides;
-        let mut joint = sides.iter().filter_map(|&side| all[side].joint.as_ref());
-        self.gpu.timed("halo exchange", || {
-            joint.try_for_each(|joint| joint.send(&self.gpu))?;
-            self.gpu.await_sums()
-        })?;
-        for (k, side) in all.iter().enumerate() {
-            if let Some(joint) = &side.joint {
-                self.update_ghosts(k, &joint.arrived);
-            }
-        }
-        Ok(())
+        sides.try_for_each(|(side, pair)| side.make_room(&gpu, pair))
     }
 
     /// Packs the fluid that is ghosts elsewhere, and requests its download if it is sent by messages.
@@ -173,7 +152,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.show();
         let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
         let readback = |side: &HaloSide<C, R>| {
-            let packed = &side.packed[self.now];
+            let packed = side.halo.packed(self.now);
             let places = copies.add(&packed.coordinates, 0..RECORD * side.shown);
             (places, copies.add(&packed.motions, 0..RECORD * side.shown))
         };
@@ -208,8 +187,16 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuFluid<C, R> {
         RECORD
     }
 
-    fn packed_for(&self, side: usize) -> &Arc<PackedHalo<C, R>> {
-        &self.border().sides[side].packed[self.now]
+    fn neighbor_count(&self) -> usize {
+        self.border.as_ref().map_or(0, |border| border.sides.len())
+    }
+
+    fn halo(&self, side: usize) -> &StepHalo<C, R> {
+        &self.border().sides[side].halo
+    }
+
+    fn packed_last(&self) -> usize {
+        self.now
     }
 
     fn shown(&self, side: usize) -> usize {

@@ -448,7 +448,10 @@ impl Subdomain {
         let (Some(peer_exchange), Some(remote)) = (self.peer_exchange.as_deref(), self.local.backend.grains.as_deref_mut()) else {
             return Err(HaltReason::Lost("a domain lost its GPU".to_owned()));
         };
-        let bytes = peer_exchange.copy_ghosts_between_peers(remote, &self.cuts, through(&mut self.transport))?;
+        let (gpu, cuts, transport) = (remote.gpu().clone(), &self.cuts, through(&mut self.transport));
+        let bytes = gpu.timed("ghost exchange", || {
+            peer_exchange.copy_ghosts_between_peers(remote, cuts, transport)
+        })?;
         self.counted().bytes += bytes;
         Ok(())
     }

@@ -26,18 +26,37 @@ fn assert_nested(spans: &[&TimelineSpan]) {
     }
 }
 
-/// Time in which at least one of these spans lasts \[s\].
-fn covered<'a>(spans: impl Iterator<Item = &'a TimelineSpan>) -> f64 {
-    let (mut sum, mut end) = (0.0, 0.0);
-    for span in spans {
-        sum += (span.to - span.from.max(end)).max(0.0);
-        end = span.to.max(end);
-    }
-    sum
+/// Exchanges of each step, in their order.
+const EXCHANGES: [&str; 4] = [
+    "departure of ghost positions",
+    "agreement on neighbor lists",
+    "neighbor lists and ghosts",
+    "agreement on errors",
+];
+
+/// Calls of the transport.
+const CALLS: [&str; 3] = ["send", "receive", "gather"];
+
+/// Whether a span contains another one.
+fn contains(outer: &TimelineSpan, inner: &TimelineSpan) -> bool {
+    outer.from <= inner.from && inner.to <= outer.to
+}
+
+/// Asserts that a step has its exchanges one after the other, with contacts between them.
+fn assert_in_order(step: &TimelineSpan, parts: &[&TimelineSpan]) {
+    let of_step: Vec<&TimelineSpan> = parts.iter().copied().filter(|part| contains(step, part)).collect();
+    let exchanges: Vec<&TimelineSpan> = of_step.iter().copied().filter(|part| EXCHANGES.contains(&&part.name[..])).collect();
+    assert_eq!(exchanges.iter().map(|part| &part.name[..]).collect::<Vec<_>>(), EXCHANGES);
+    assert!(exchanges.windows(2).all(|pair| pair[0].to <= pair[1].from), "{exchanges:?}");
+    let mut contacts = of_step.iter().filter(|part| part.name == "contacts");
+    assert!(
+        contacts.any(|part| exchanges[1].to <= part.from && part.to <= exchanges[3].from),
+        "{of_step:?}"
+    );
 }
 
 #[test]
-fn passes_and_exchanges_of_each_domain_cover_its_steps_and_results_stay_the_same() {
+fn passes_and_exchanges_of_each_domain_are_in_its_steps_and_results_stay_the_same() {
     let world = falling(3000, TangentialLaw::Mindlin);
     let mut traced = started(&world, 2);
     traced.advance(20).unwrap();
@@ -63,8 +82,19 @@ fn passes_and_exchanges_of_each_domain_cover_its_steps_and_results_stay_the_same
         assert!(named("agreement on neighbor lists") == 40 && named("send") >= 40 && named("receive") >= 40);
         let window = own[0];
         assert!(window.name == "steps" && own.iter().all(|span| span.to <= window.to));
-        let parts = own.iter().copied().filter(|span| !["steps", "step"].contains(&&span.name[..]));
-        assert!(covered(parts) > 0.9 * (window.to - window.from), "domain {domain}: {own:?}");
+        let (steps, parts): (Vec<&TimelineSpan>, Vec<&TimelineSpan>) = own[1..].iter().copied().partition(|span| span.name == "step");
+        assert!(
+            steps.windows(2).all(|pair| pair[0].to <= pair[1].from),
+            "domain {domain}: {steps:?}"
+        );
+        for step in &steps {
+            assert_in_order(step, &parts);
+        }
+        let (calls, work): (Vec<&TimelineSpan>, Vec<&TimelineSpan>) =
+            parts.iter().copied().partition(|part| CALLS.contains(&&part.name[..]));
+        let is_within = |inner: &TimelineSpan, outer: &[&TimelineSpan]| outer.iter().any(|outer| contains(outer, inner));
+        assert!(work.iter().all(|part| is_within(part, &steps)), "domain {domain}: {own:?}");
+        assert!(calls.iter().all(|call| is_within(call, &work)), "domain {domain}: {own:?}");
     }
     assert_eq!(
         spans.len(),

@@ -222,8 +222,11 @@ impl FluidSubdomain {
         let received = match &self.peer_exchange {
             None => exchange(transport, cuts.beside(rank), messages)?,
             Some(peer_exchange) => {
+                let gpu = local.backend.gpu.clone();
                 self.halo_message += on_gpu(local, |remote, _, _, _| {
-                    peer_exchange.copy_ghosts_between_peers(remote, cuts, transport)
+                    timed(gpu.as_ref(), "ghost exchange", || {
+                        peer_exchange.copy_ghosts_between_peers(remote, cuts, transport)
+                    })
                 })?;
                 Vec::new()
             }
@@ -297,6 +300,14 @@ fn on_gpu<T>(
     match (local.populations.fluids(), &mut local.backend.fluids) {
         (Some((flow, surroundings, profile)), Some(remote)) => run(remote.as_mut(), flow, &surroundings, profile),
         _ => Err(HaltReason::Lost("a domain lost its GPU".to_owned())),
+    }
+}
+
+/// Runs work on this GPU, which a timeline shows under this name, see [`Gpu::timed`].
+fn timed<T>(gpu: Option<&Gpu>, name: &'static str, work: impl FnOnce() -> T) -> T {
+    match gpu {
+        Some(gpu) => gpu.timed(name, work),
+        None => work(),
     }
 }
 

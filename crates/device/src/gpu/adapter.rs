@@ -70,6 +70,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         interop: Default::default(),
         lose: Some(Box::new(move || device.destroy())),
         queued: Default::default(),
+        groups: Default::default(),
     })
 }
 

@@ -86,6 +86,7 @@ mod present {
             interop: Default::default(),
             lose: None,
             queued: Default::default(),
+            groups: Default::default(),
         })
     }
 

@@ -6,8 +6,9 @@ use super::recording::outside_recordings;
 use super::{Client, Description, GpuError};
 use cubecl::config::{CubeClRuntimeConfig, RuntimeConfig, streaming::StreamPolicy};
 use cubecl::future::block_on;
-use cubecl::server::ServerError;
+use cubecl::server::{CommunicationId, ServerError};
 use cubecl::wgpu::WgpuSetup;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -33,6 +34,8 @@ pub struct Runtime {
     pub lose: Option<Box<dyn Fn() + Send + Sync>>,
     /// Calls of the client since the last flush.
     pub queued: Mutex<usize>,
+    /// Groups of GPUs with this one that are set up for sums.
+    pub groups: Mutex<HashSet<CommunicationId>>,
 }
 
 /// Last message of an API that reports errors outside of calls.

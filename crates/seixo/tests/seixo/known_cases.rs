@@ -2,6 +2,7 @@
 
 use crate::stage::Stage;
 use seixo::files::vtk;
+use serde_json::Value;
 use std::f64::consts::{PI, TAU};
 
 /// Returns the times of a probe \[s\], each with the value of another column of its table.
@@ -182,4 +183,53 @@ fn a_box_loses_its_lid_when_a_ball_hits_its_bottom_and_the_ball_leaves() {
         .sum();
     let momentum = 2500.0 * 4.0 / 3.0 * PI * 1e-9 * (5.0 + rebound);
     assert!((-impulse / momentum - 1.0).abs() < 0.01, "{impulse} N s of {momentum}");
+}
+
+/// The record of a run.
+fn record(stage: &Stage, run: &str) -> Value {
+    serde_json::from_str(&stage.read(&format!("{run}/run.json"))).unwrap()
+}
+
+/// Asserts that lists were rebuilt about once each time that a grain had moved half of the skin \[m\]. Grains fall from rest for a time \[s\], and a wall
+/// moves at this speed \[m/s\]: both may use up the skin.
+fn assert_rebuilt_as_grains_move(record: &Value, skin: f64, time: f64, speed: f64) {
+    let (rebuilds, steps) = (record["rebuilds"].as_f64().unwrap(), record["steps"].as_f64().unwrap());
+    let fallen = 0.5 * 9.81 * time * time;
+    let most = (fallen + 2.0 * speed * time) / (0.5 * skin);
+    // Grains that others hit are faster for a while. Damping, and grains that soon lie, make rebuilds rarer.
+    assert!(
+        (0.25 * most..2.0 * most).contains(&rebuilds),
+        "{rebuilds} rebuilds in {steps} steps, {most}"
+    );
+    assert!(rebuilds < 0.05 * steps, "{rebuilds} rebuilds in {steps} steps");
+}
+
+#[test]
+fn smooth_grains_of_many_sizes_have_lists_that_last_and_take_less_memory_than_rough_ones() {
+    let stage = Stage::new();
+    let scene = include_str!("known_cases/smooth-grains-of-many-sizes.toml");
+    stage.write("smooth.toml", scene);
+    let rough = "tangential = \"linear\"\nfriction = 0.3";
+    stage.write("rough.toml", &scene.replace("tangential = \"none\"", rough));
+    let [smooth, rough] = ["smooth", "rough"].map(|name| {
+        stage.succeed(&format!("run {name}.toml --quiet --threads 1"));
+        record(&stage, &format!("{name}.out"))
+    });
+    for record in [&smooth, &rough] {
+        assert_rebuilt_as_grains_move(record, 0.2e-3, 20e-3, 0.0);
+    }
+    let bytes = |record: &Value| record["bytes_per_particle"].as_f64().unwrap();
+    assert!(bytes(&smooth) < bytes(&rough), "{} and {} bytes", bytes(&smooth), bytes(&rough));
+    // A search by cells at every step took five times as long.
+    let notice = "searched at every step";
+    assert!(!stage.succeed("check smooth.toml").out.contains(notice));
+}
+
+#[test]
+fn lists_in_a_drum_are_rebuilt_as_seldom_as_its_grains_move_half_of_the_skin() {
+    let stage = Stage::new();
+    stage.write("drum.toml", include_str!("known_cases/small-drum.toml"));
+    stage.succeed("run drum.toml --quiet --threads 1");
+    let speed = 12.0 / 60.0 * TAU * 0.05;
+    assert_rebuilt_as_grains_move(&record(&stage, "drum.out"), 0.4e-3, 50e-3, speed);
 }

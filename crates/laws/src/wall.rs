@@ -157,7 +157,7 @@ pub struct ServoAction<R: Real> {
 /// in each step by g e times `share`, the step over the integral time. So no force is missing at rest, and none at a constant speed either.
 ///
 /// Integration is conditional, against windup \[Åström 1995, § 3.5\]: I does not grow while the speed is at its limit, or while more than a quarter of
-/// the target is missing or too much. It may always shrink.
+/// the target is missing or too much. It may always shrink, but then at most to zero: a blow would leave an integral of its own.
 #[cube]
 #[inline(always)]
 pub fn servo_action<R: Real>(missing: R, target: R, integral: R, gain: R, share: R, limit: R) -> ServoAction<R> {
@@ -166,11 +166,17 @@ pub fn servo_action<R: Real>(missing: R, target: R, integral: R, gain: R, share:
     let asked = proportional + grown;
     let speed = larger::<R>(smaller::<R>(asked, limit), -limit);
     let mut kept = grown;
-    if proportional * integral >= R::new(0.0) {
-        let beyond = (asked - speed) * missing;
-        let quarter = R::new(0.25) * target;
-        if beyond > R::new(0.0) || missing * missing > quarter * quarter {
+    let zero = R::new(0.0);
+    let beyond = (asked - speed) * missing;
+    let quarter = R::new(0.25) * target;
+    if beyond > zero || missing * missing > quarter * quarter {
+        if proportional * integral >= zero {
             kept = integral;
+        }
+        let turns_back = integral > zero && grown < zero;
+        let turns_forth = integral < zero && grown > zero;
+        if turns_back || turns_forth {
+            kept = zero;
         }
     }
     ServoAction::<R> { speed, integral: kept }
@@ -280,6 +286,21 @@ mod tests {
         }
         // Without the conditions, the integral would have grown to 100 m/s, and the load far beyond the target.
         assert!(highest > 9.99 && highest < 10.5, "{highest}");
+    }
+
+    #[test]
+    fn a_blow_on_a_wall_that_follows_a_bed_ends_its_integral_and_leaves_none() {
+        for sign in [1.0, -1.0] {
+            // The wall follows at half of its limit. With the error of the blow its integral would turn to 500 times the limit.
+            let (target, gain, share, limit) = (sign * TARGET, 0.5, 1e-2, 0.1);
+            let blow = servo_action::<f64>(-999.0 * target, target, sign * 0.5 * limit, gain, share, limit);
+            assert_eq!((blow.speed, blow.integral), (-sign * limit, 0.0));
+            // A small error may turn it.
+            let [missing, integral] = [-0.1 * target, sign * 1e-4];
+            let turned = servo_action::<f64>(missing, target, integral, gain, share, 1e9);
+            assert_eq!(turned.integral, integral + gain * missing * share);
+            assert!(turned.integral * integral < 0.0);
+        }
     }
 
     #[test]

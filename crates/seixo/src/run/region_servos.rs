@@ -186,9 +186,13 @@ impl Correction {
         // Without grains the servo has no integral part.
         let time = if slow.is_finite() { late + slow } else { late };
         // Not a number, as of a region whose carrier left, corrects nothing.
-        if (status.missing.abs() <= REACHED && missing.is_finite()) || missing * self.share < 0.0 {
+        let is_reached = status.missing.abs() <= REACHED && missing.is_finite();
+        if is_reached || missing * self.share < 0.0 {
             let [least, most] = LIMITS;
-            self.share = (self.share + missing * every / time).clamp(least, most);
+            let corrected = (self.share + missing * every / time).clamp(least, most);
+            // Until the wall bears its load, the correction may shrink, but not turn.
+            let turns = corrected * self.share < 0.0;
+            self.share = if turns && !is_reached { 0.0 } else { corrected };
             self.is_due = true;
         }
     }
@@ -289,6 +293,10 @@ mod tests {
         // What is too much may shrink at any time.
         one.correct(1.1 * ASKED, &status(0.9), 1e-6);
         assert!(one.share.abs() < 1e-15, "{}", one.share);
+        // A region that bears ten times too much for a moment, as at a blow, does not turn the correction.
+        one.share = 0.025;
+        one.correct(10.0 * ASKED, &status(0.9), 1e-6);
+        assert_eq!(one.share, 0.0);
         // However little the region bears, there is a limit.
         (0..100).for_each(|_| one.correct(0.0, &status(0.0), 1e-6));
         assert_eq!(one.share, 1.0);

@@ -6,10 +6,10 @@
 //! its lower 16 bits and the rest. So the words of all subdomains can be summed one by one: with up to 65,536 subdomains, no sum carries over to another
 //! word. The loads of all contacts may add up to 2⁴⁸ times the set value.
 
-use super::walls::is_of_wall;
+use super::walls::{load_of_entry, touches_wall};
 use super::{DONE, THREADS, is_halted};
 use crate::layout::load;
-use crate::wall_pose::{load_of_contact, servo_axis, steer};
+use crate::wall_pose::{servo_axis, steer};
 use cubecl::prelude::*;
 use seixo_laws::{Real, larger, smaller};
 
@@ -52,10 +52,8 @@ pub fn sum_servo_loads<C: Real>(
         let through = load::<C>(poses, pose);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
-            if is_of_wall::<C>(k, wall, list, elements) && wall_contacts[k * 8usize + 7usize] > C::new(0.0) {
-                let force = load::<C>(wall_contacts, k * 8usize + 4usize);
-                let point = load::<C>(wall_contacts, k * 8usize);
-                let pressed = load_of_contact::<C>(&force, &point, &direction, &axis, &through) * per_set[own];
+            if touches_wall::<C>(k, wall, list, elements, wall_contacts) {
+                let pressed = load_of_entry::<C>(k, wall_contacts, &direction, &axis, &through) * per_set[own];
                 let mut digits = unit * 13usize;
                 if pressed < C::new(0.0) {
                     digits += 6usize;

@@ -5,7 +5,7 @@ use crate::layout::{Record, load, recall};
 use crate::wall_pose::{load_of_contact, place_element, place_wall, servo_axis, steer};
 use crate::wear::wear_of;
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real};
+use seixo_laws::{Coordinate, Real, Vector3};
 
 /// Moves elements and walls, one thread each, to their poses at this step. `poses` holds one pose per wall for every step since the last
 /// synchronization with the host. Every wall has at least one element.
@@ -38,6 +38,20 @@ pub(super) fn is_of_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements:
     C::whole(elements[list[k] as usize * 12usize + 10usize]) as usize == wall
 }
 
+/// Whether entry k of the wall list is a contact with this wall.
+#[cube]
+pub(super) fn touches_wall<C: Real>(k: usize, wall: usize, list: &[u32], elements: &[C], wall_contacts: &[C]) -> bool {
+    is_of_wall::<C>(k, wall, list, elements) && wall_contacts[k * 8usize + 7usize] > C::new(0.0)
+}
+
+/// Load of the contact of entry k on a servo, see [`load_of_contact()`].
+#[cube]
+pub(super) fn load_of_entry<C: Real>(k: usize, wall_contacts: &[C], direction: &Vector3<C>, axis: &Vector3<C>, through: &Vector3<C>) -> C {
+    let force = load::<C>(wall_contacts, k * 8usize + 4usize);
+    let point = load::<C>(wall_contacts, k * 8usize);
+    load_of_contact::<C>(&force, &point, direction, axis, through)
+}
+
 /// Advances the servos by one step, one block each. The load is the sum over the grains in contact with the wall, in a fixed order.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -65,9 +79,8 @@ pub fn control<C: Real>(
         let mut touching = C::new(0.0);
         let mut k = UNIT_POS as usize;
         while k < entries as usize {
-            if is_of_wall::<C>(k, wall, list, elements) && wall_contacts[k * 8usize + 7usize] > C::new(0.0) {
-                let force = load::<C>(wall_contacts, k * 8usize + 4usize);
-                pushed += load_of_contact::<C>(&force, &load::<C>(wall_contacts, k * 8usize), &direction, &axis, &through);
+            if touches_wall::<C>(k, wall, list, elements, wall_contacts) {
+                pushed += load_of_entry::<C>(k, wall_contacts, &direction, &axis, &through);
                 touching += C::new(1.0);
             }
             k += THREADS;

@@ -36,25 +36,32 @@ pub trait Real: Float + LaunchArg<RuntimeArg = Self, CompilationArg = ()> {
 
 #[cube]
 impl Real for f32 {
+    #[inline]
     fn root(x: f32) -> f32 {
         x.sqrt()
     }
+    #[inline]
     fn inverse_root(x: f32) -> f32 {
         inverse_root_single(x)
     }
+    #[inline]
     fn inverse(x: f32) -> f32 {
         let first = first_factor(x);
         first * second_factor(first)
     }
+    #[inline]
     fn roundoff() -> f32 {
         1.1920929e-7f32
     }
+    #[inline]
     fn whole(x: f32) -> u32 {
         f32::max(x, 0.0) as u32
     }
+    #[inline]
     fn counted(n: u32) -> f32 {
         n as f32
     }
+    #[inline]
     fn signed(n: i32) -> f32 {
         n as f32
     }
@@ -62,24 +69,31 @@ impl Real for f32 {
 
 #[cube]
 impl Real for f64 {
+    #[inline]
     fn root(x: f64) -> f64 {
         x.sqrt()
     }
+    #[inline]
     fn inverse_root(x: f64) -> f64 {
         inverse_root_double(x)
     }
+    #[inline]
     fn inverse(x: f64) -> f64 {
         1.0 / x
     }
+    #[inline]
     fn roundoff() -> f64 {
         2.220446049250313e-16f64
     }
+    #[inline]
     fn whole(x: f64) -> u32 {
         f64::max(x, 0.0) as u32
     }
+    #[inline]
     fn counted(n: u32) -> f64 {
         n as f64
     }
+    #[inline]
     fn signed(n: i32) -> f64 {
         n as f64
     }
@@ -88,6 +102,7 @@ impl Real for f64 {
 /// Defines a function whose GPU instruction CubeCL does not run natively.
 macro_rules! inverse_root {
     ($name:ident, $type:ty) => {
+        #[inline]
         fn $name(x: $type) -> $type {
             1.0 / x.sqrt()
         }
@@ -106,6 +121,7 @@ inverse_root!(inverse_root_single, f32);
 inverse_root!(inverse_root_double, f64);
 
 /// First of two factors of 1/x: natively 1/x, as one division costs less than a root and a division, and in a kernel 1/√x, which is one instruction.
+#[inline]
 fn first_factor(x: f32) -> f32 {
     1.0 / x
 }
@@ -120,6 +136,7 @@ mod first_factor {
 }
 
 /// Second of two factors of 1/x: natively 1, and in a kernel the first again.
+#[inline]
 fn second_factor(_first: f32) -> f32 {
     1.0
 }
@@ -197,15 +214,19 @@ pub trait Coordinate<R: Real>: Real {
 
 #[cube]
 impl Coordinate<f64> for f64 {
+    #[inline]
     fn near(distance: f64) -> f64 {
         distance
     }
+    #[inline]
     fn wide(number: f64) -> f64 {
         number
     }
+    #[inline]
     fn rest(number: f64, _near: f64) -> f64 {
         number
     }
+    #[inline]
     fn with_rest(_near: f64, rest: f64) -> f64 {
         rest
     }
@@ -213,16 +234,20 @@ impl Coordinate<f64> for f64 {
 
 #[cube]
 impl Coordinate<f32> for f64 {
+    #[inline]
     fn near(distance: f64) -> f32 {
         distance as f32
     }
+    #[inline]
     fn wide(number: f32) -> f64 {
         number as f64
     }
+    #[inline]
     fn rest(number: f64, near: f32) -> f32 {
         let stored = near as f64;
         (number - stored) as f32
     }
+    #[inline]
     fn with_rest(near: f32, rest: f32) -> f64 {
         let stored = near as f64;
         stored + rest as f64
@@ -231,15 +256,19 @@ impl Coordinate<f32> for f64 {
 
 #[cube]
 impl Coordinate<f32> for f32 {
+    #[inline]
     fn near(distance: f32) -> f32 {
         distance
     }
+    #[inline]
     fn wide(number: f32) -> f32 {
         number
     }
+    #[inline]
     fn rest(number: f32, _near: f32) -> f32 {
         number
     }
+    #[inline]
     fn with_rest(_near: f32, rest: f32) -> f32 {
         rest
     }

@@ -125,7 +125,7 @@ pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldEr
 }
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 14] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
     let later = &world.later;
     let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));

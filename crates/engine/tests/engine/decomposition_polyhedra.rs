@@ -9,6 +9,7 @@ use crate::polyhedra::{cube, rough};
 use crate::ranked::among_ranks;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Domain, LeavingPolicy, Settings, Wall, WallShape, World};
+use seixo_transport::Transport;
 
 /// Number of columns of four grains, and their distance along x \[m\].
 const COLUMNS: u32 = 11;

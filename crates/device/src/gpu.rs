@@ -21,6 +21,7 @@ mod buffer;
 mod compact;
 mod cuda;
 mod fetch;
+mod inbox;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod interop;
 mod patience;
@@ -39,6 +40,7 @@ pub use address::CudaMemory;
 pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
 pub use cubecl::client::Client;
+pub use inbox::{Inbox, Route};
 pub use queue::Queue;
 pub use recording::{Recording, claim_cuda};
 pub use reduce::Fold;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 type KeptMemory = (u64, Arc<Mutex<dyn Send>>);
 
 #[cfg(feature = "cuda")]
-pub use present::{address, free, list, open, synchronize};
+pub use present::{address, free, link, list, open, synchronize};
 
 #[cfg(not(feature = "cuda"))]
-pub use absent::{address, free, list, open, synchronize};
+pub use absent::{address, free, link, list, open, synchronize};
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 pub use super::interop::Interop;
@@ -105,6 +105,28 @@ mod present {
         Ok(Some((address, kept)))
     }
 
+    /// Lets launches on a device access the memory of another one. Returns whether the two are linked.
+    pub fn link(from: usize, to: usize) -> Result<bool, String> {
+        let _calls = outside_recordings();
+        let words = |error: DriverError| error.to_string();
+        let (here, there) = (CudaContext::new(from).map_err(words)?, CudaContext::new(to).map_err(words)?);
+        let mut is_linked = 0;
+        // SAFETY: the driver has returned both devices, and writes one number.
+        let asked = unsafe { sys::cuDeviceCanAccessPeer(&mut is_linked, here.cu_device(), there.cu_device()) };
+        asked.result().map_err(words)?;
+        if is_linked == 0 {
+            return Ok(false);
+        }
+        here.bind_to_thread().map_err(words)?;
+        // SAFETY: both are primary contexts, which CubeCL holds, too, and that of `from` is current on this thread.
+        let enabled = unsafe { sys::cuCtxEnablePeerAccess(there.cu_ctx(), 0) };
+        // NCCL may have enabled it.
+        Ok(matches!(
+            enabled,
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+        ))
+    }
+
     /// Waits for all work in the primary context of this device.
     pub fn synchronize(device: usize) -> Result<(), String> {
         let _calls = outside_recordings();
@@ -139,6 +161,11 @@ mod absent {
     /// Returns `None`.
     pub fn address(_client: &Client, _memory: Handle) -> Result<Option<KeptMemory>, ServerError> {
         Ok(None)
+    }
+
+    /// Returns that no devices are linked.
+    pub fn link(_from: usize, _to: usize) -> Result<bool, String> {
+        Ok(false)
     }
 
     /// Returns the reason why CUDA is not available.

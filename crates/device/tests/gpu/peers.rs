@@ -41,3 +41,32 @@ fn a_gpu_that_adds_up_alone_keeps_its_words() {
         Err(refused) => assert!(refused.to_string().contains("no transport between its devices"), "{refused}"),
     }
 }
+
+#[test]
+fn words_that_a_gpu_posts_arrive_in_their_turn() {
+    let gpu = gpu();
+    if !gpu.writes_to(&gpu) {
+        // Only CUDA has addresses.
+        assert!(gpu.inbox(3, "words").is_err());
+        return;
+    }
+    let (one, arrived) = (gpu.inbox(5, "words").unwrap(), gpu.zeros::<u32>(3, "words").unwrap());
+    let several = [0, 1].map(|_| gpu.inbox(9, "words").unwrap());
+    // Two senders share these inboxes.
+    let routes = [gpu.route(&several, 0).unwrap(), gpu.route(&several, 4).unwrap()];
+    let all_arrived = gpu.zeros::<u32>(7, "words").unwrap();
+    for turn in 1..5 {
+        let words = [turn, u32::MAX, 7 * turn];
+        let first = [0, turn + 9, 1 << 31, turn];
+        let (from, from_first) = (gpu.upload(&words, "words").unwrap(), gpu.upload(&first, "words").unwrap());
+        gpu.post(&from, &one, turn);
+        gpu.collect(&one, turn, &arrived);
+        assert_eq!(gpu.download(&arrived).unwrap(), words);
+        gpu.post_to_all(&from, &routes[1], turn);
+        gpu.post_to_all(&from_first, &routes[0], turn);
+        for inbox in &several {
+            gpu.collect(inbox, turn, &all_arrived);
+            assert_eq!(gpu.download(&all_arrived).unwrap(), [&first[..], &words[..]].concat());
+        }
+    }
+}

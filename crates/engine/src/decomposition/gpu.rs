@@ -6,7 +6,7 @@ use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, ste
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
-    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, SharedServoLoads,
+    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, Inboxes, SharedServoLoads,
     lists_out_of_date,
 };
 use crate::local_domain::compute_present_forces;
@@ -25,6 +25,8 @@ pub struct PeerExchange {
     halo_messages: Mutex<HashMap<(usize, usize), HaloMessage>>,
     /// Flags by which their GPUs halt at the same step; hosts then do not wait for every step.
     halts: Option<Arc<HaltFlags>>,
+    /// Memory into which their GPUs write what they exchange in steps for which no host waits; `None` if some cannot write to others.
+    inboxes: Option<Arc<Inboxes>>,
     /// Sum of the loads on servos of all these subdomains.
     servo_loads: SharedServoLoads,
 }
@@ -33,6 +35,11 @@ impl PeerExchange {
     /// The flags by which GPUs halt at the same step, unless hosts wait for every step.
     pub fn halts(&self) -> Option<&HaltFlags> {
         self.halts.as_deref()
+    }
+
+    /// Whether the exchange of a step starts what is queued on the GPUs: sums do, words that one writes to another do not.
+    pub fn sets_off(&self) -> bool {
+        self.inboxes.is_none() && self.halts().is_some_and(|halts| halts.gpus().is_some())
     }
 
     /// The sum of the loads on servos of all subdomains.
@@ -46,7 +53,8 @@ impl PeerExchange {
         let pair = |&other: &usize| {
             gpus.map(|gpus| HaloPair {
                 gpus: [rank.min(other), rank.max(other)].map(|one| gpus[one].clone()),
-                is_first: rank < other,
+                ranks: [rank, other],
+                inboxes: self.inboxes.clone(),
             })
         };
         cuts.beside(rank).iter().map(pair).collect()
@@ -202,10 +210,17 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
     if !all_reach || !take_turns || gpus.len() < 2 {
         return Ok(None);
     }
+    let inboxes = if waits || on(&gpus[0]) > 1 { None } else { Inboxes::of(gpus) };
+    let halts = if waits {
+        None
+    } else {
+        Some(Arc::new(HaltFlags::of(gpus, inboxes.is_some())?))
+    };
     Ok(Some(Arc::new(PeerExchange {
         halo_messages: Mutex::default(),
         servo_loads: SharedServoLoads::of(gpus, walls)?,
-        halts: if waits { None } else { Some(Arc::new(HaltFlags::of(gpus)?)) },
+        halts,
+        inboxes: inboxes.map(Arc::new),
     })))
 }
 
@@ -273,11 +288,11 @@ impl Subdomain {
         peer_exchange.and_then(|peer_exchange| peer_exchange.halts.clone())
     }
 
-    /// Whether the halo exchange of each step copies to other GPUs. CubeCL then starts all that is queued on both, without a wait of this host.
-    pub(super) fn copies_to_other_gpus(&self) -> bool {
-        let has_own_gpu = matches!(self.halts().as_deref(), Some(HaltFlags::OnOwnGpus(..)));
-        let of_fluids = self.fluids.as_ref().is_some_and(|fluids| fluids.copies_to_other_gpus(&self.local));
-        of_fluids || has_own_gpu && !self.cuts.beside(self.rank).is_empty()
+    /// Whether the halo exchange of each step makes CubeCL start all that is queued, without a wait of this host.
+    pub(super) fn exchanges_set_off(&self) -> bool {
+        let peer_exchange = self.peer_exchange.as_ref().filter(|_| self.local.populations.grains_on_gpu());
+        let of_grains = peer_exchange.is_some_and(|peer_exchange| peer_exchange.sets_off()) && !self.cuts.beside(self.rank).is_empty();
+        of_grains || self.fluids.as_ref().is_some_and(|fluids| fluids.exchanges_set_off(&self.local))
     }
 
     /// Queues the halo exchange of a step whose flags the host will read later.

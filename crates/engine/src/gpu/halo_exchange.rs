@@ -2,6 +2,7 @@
 //! records of motion. GPUs with peer access copy these directly.
 
 use super::Number;
+use super::joint_halo::await_all;
 use super::step_halo::StepHalo;
 use crate::exchange::{DecodeError, HaltReason};
 use seixo_device::gpu::{Buffer, Gpu, GpuError};
@@ -183,7 +184,7 @@ pub(crate) trait HaloExchange {
     fn copy_between_peers(&self, side: usize, halo_messages: HaloMessage) -> Result<[HaloMessage; 2], HaltReason>;
     /// Updates the ghosts from the data that were copied to this GPU.
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason>;
-    /// Whether the halos of each pair of subdomains are one sum of their GPUs: each subdomain with neighbors then has its own GPU.
+    /// Whether each pair of subdomains has joint halos, which their GPUs exchange by themselves: each subdomain with neighbors then has its own GPU.
     fn has_joint_halos(&self) -> bool;
     /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
     ///
@@ -197,7 +198,7 @@ pub(crate) trait HaloExchange {
     fn await_halos(&self) -> Result<(), GpuError>;
     /// Updates the ghosts from these halos.
     fn follow_halos(&self);
-    /// Updates the ghosts by the sums of the packed halos, one for each of these neighbors, which are all. Later launches wait for them.
+    /// Exchanges the packed joint halos with each of these neighbors, which are all, and updates the ghosts. Later launches wait for them.
     ///
     /// # Errors
     /// If a GPU is lost.
@@ -272,7 +273,8 @@ impl<T: HaloSource> HaloExchange for T {
     }
 
     fn await_halos(&self) -> Result<(), GpuError> {
-        self.gpu_of_domain().await_sums()
+        let joint = (0..self.neighbor_count()).filter_map(|side| self.halo(side).joint.as_ref());
+        await_all(self.gpu_of_domain(), joint.map(|joint| &joint.memory))
     }
 
     fn follow_halos(&self) {

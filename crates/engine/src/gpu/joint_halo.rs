@@ -1,12 +1,15 @@
-//! Halos of two subdomains on GPUs of their own, which the two exchange as one sum, for grains and fluids alike.
+//! Halos of two subdomains on GPUs of their own, for grains and fluids alike. The GPUs exchange them by themselves in batches of steps, and their hosts
+//! send each other nothing.
 //!
-//! Both GPUs have a memory with room for the halos of both. Each packs its own halo and leaves the other part zero. The sum of the words then has both
-//! halos, bit for bit. CubeCL runs a sum on a queue of its own, and lets its caller choose what waits for it. A copy to another GPU is waited for at
-//! once, and takes a launch for each direction, of which the second could only begin when all inner grains were launched. Each GPU begins its own sums,
-//! so their hosts send each other nothing.
+//! Where GPUs reach each other's memory, each writes its halo into an [inbox](super::inboxes) of the other one.
+//!
+//! Elsewhere the two exchange one sum. Both GPUs have a memory with room for the halos of both. Each packs its own halo and leaves the other part zero.
+//! The sum of the words then has both halos, bit for bit. CubeCL runs a sum on a queue of its own, and lets its caller choose what waits for it. A copy
+//! to another GPU is waited for at once, and takes a launch for each direction, of which the second could only begin when all inner grains were launched.
 
 use super::Number;
 use super::halo_exchange::PackedHalo;
+use super::inboxes::{Inboxes, Post};
 use seixo_device::gpu::{Buffer, Gpu, GpuError};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
@@ -19,12 +22,14 @@ const GROUP: usize = 64;
 pub(crate) struct HaloPair {
     /// Their GPUs, in the order of their ranks.
     pub gpus: [Gpu; 2],
-    /// Whether this subdomain is the first of them.
-    pub is_first: bool,
+    /// Rank of this subdomain, and that of the other one.
+    pub ranks: [usize; 2],
+    /// The inboxes of all subdomains, if their GPUs write to each other.
+    pub inboxes: Option<Arc<Inboxes>>,
 }
 
 /// Memory for the data of a pair.
-struct JointMemory {
+pub(super) struct JointMemory {
     /// The own data, and zeros.
     given: Arc<Buffer<u32>>,
     /// The data of both, after the sum.
@@ -33,12 +38,16 @@ struct JointMemory {
     words: usize,
     /// Words at which the own data begin, and those of the other subdomain.
     starts: [usize; 2],
-    gpus: [Gpu; 2],
+    /// The own words, and those that arrive.
+    own: Buffer<u32>,
+    arriving: Buffer<u32>,
+    pair: HaloPair,
+    post: Post,
 }
 
 impl JointMemory {
     /// Zeros for so many `own` words and so many of the other subdomain: multiples of 64. Uses the memory before, if that is large enough.
-    fn new(gpu: &Gpu, before: Option<JointMemory>, pair: HaloPair, [own, theirs]: [usize; 2]) -> Result<JointMemory, GpuError> {
+    fn new(gpu: &Gpu, before: Option<JointMemory>, pair: HaloPair, post: Post, [own, theirs]: [usize; 2]) -> Result<JointMemory, GpuError> {
         let words = own + theirs;
         let (given, sums) = match before.filter(|before| before.given.len() >= words) {
             Some(before) => (before.given, before.sums),
@@ -48,24 +57,46 @@ impl JointMemory {
             }
         };
         gpu.clear(&given);
+        if let Some(inboxes) = &pair.inboxes {
+            inboxes.prepare(gpu, post, pair.ranks, theirs)?;
+        }
+        let starts = if pair.ranks[0] < pair.ranks[1] { [0, own] } else { [theirs, 0] };
         Ok(JointMemory {
+            own: given.part_from(starts[0], own),
+            arriving: sums.part_from(starts[1], theirs),
             given,
             sums,
             words,
-            starts: if pair.is_first { [0, own] } else { [theirs, 0] },
-            gpus: pair.gpus,
+            starts,
+            pair,
+            post,
         })
     }
 
-    /// Begins the sum, after all launches so far, see [`Gpu::start_sum`].
+    /// Begins to send, after all launches so far. See [`Gpu::post`] and [`Gpu::start_sum`].
     fn send(&self, gpu: &Gpu) -> Result<(), GpuError> {
-        gpu.start_sum(&self.given, &self.sums, self.words, &self.gpus)
+        match &self.pair.inboxes {
+            Some(inboxes) => inboxes.post(gpu, self.post, self.pair.ranks, &self.own),
+            None => gpu.start_sum(&self.given, &self.sums, self.words, &self.pair.gpus),
+        }
     }
+}
+
+/// Makes later launches wait for what others send: the data of all these pairs.
+pub(super) fn await_all<'a>(gpu: &Gpu, pairs: impl IntoIterator<Item = &'a JointMemory>) -> Result<(), GpuError> {
+    let mut has_sums = false;
+    for memory in pairs {
+        match &memory.pair.inboxes {
+            Some(inboxes) => inboxes.collect(gpu, memory.post, memory.pair.ranks, &memory.arriving)?,
+            None => has_sums = true,
+        }
+    }
+    if has_sums { gpu.await_sums() } else { Ok(()) }
 }
 
 /// The halos of a pair in one memory.
 pub(super) struct JointHalo<C, R> {
-    memory: JointMemory,
+    pub memory: JointMemory,
     /// Where the own halo is packed.
     pub packed: Arc<PackedHalo<C, R>>,
     /// Where the halo of the other subdomain arrives.
@@ -83,7 +114,7 @@ impl<C: Number, R: Number> JointHalo<C, R> {
         (widths, numbers): (&[usize], usize),
     ) -> Result<JointHalo<C, R>, GpuError> {
         let words = [shown, followed].map(|particles| PackedHalo::<C, R>::words(particles, widths, numbers));
-        let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, words)?;
+        let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, Post::Halo, words)?;
         let [own_at, theirs_at] = memory.starts;
         Ok(JointHalo {
             packed: Arc::new(PackedHalo::from_word(memory.given.clone(), own_at, shown, widths, numbers)),
@@ -92,7 +123,7 @@ impl<C: Number, R: Number> JointHalo<C, R> {
         })
     }
 
-    /// Begins the sum, after all launches so far, see [`Gpu::start_sum`].
+    /// Begins to send the packed halo to the other subdomain, after all launches so far. [`await_all`] makes later ones wait for the other halo.
     pub fn send(&self, gpu: &Gpu) -> Result<(), GpuError> {
         self.memory.send(gpu)
     }
@@ -100,7 +131,7 @@ impl<C: Number, R: Number> JointHalo<C, R> {
 
 /// A column of records of a pair in one memory.
 pub(super) struct JointColumn<R> {
-    memory: JointMemory,
+    pub memory: JointMemory,
     /// Where the own records are packed.
     pub packed: Buffer<R>,
     /// Where the records of the other subdomain arrive.
@@ -117,7 +148,7 @@ impl<R: Number> JointColumn<R> {
     ) -> Result<JointColumn<R>, GpuError> {
         let words =
             [shown, followed].map(|particles| (RECORD * particles.max(1) * size_of::<R>() / size_of::<u32>()).next_multiple_of(GROUP));
-        let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, words)?;
+        let memory = JointMemory::new(gpu, before.map(|before| before.memory), pair, Post::Column, words)?;
         let [own_at, theirs_at] = memory.starts;
         Ok(JointColumn {
             packed: memory.given.part_from(own_at, RECORD * shown.max(1)),
@@ -144,7 +175,8 @@ mod tests {
         let new = |is_first: bool, counts: [usize; 2], before: Option<JointHalo<f64, f32>>| {
             let pair = HaloPair {
                 gpus: [gpu.clone(), gpu.clone()],
-                is_first,
+                ranks: if is_first { [0, 1] } else { [1, 0] },
+                inboxes: None,
             };
             JointHalo::<f64, f32>::new(&gpu, before, pair, counts, (&widths, numbers)).unwrap()
         };
@@ -193,7 +225,8 @@ mod tests {
             let new = |is_first: bool, counts: [usize; 2]| {
                 let pair = HaloPair {
                     gpus: [gpu.clone(), gpu.clone()],
-                    is_first,
+                    ranks: if is_first { [0, 1] } else { [1, 0] },
+                    inboxes: None,
                 };
                 JointColumn::<f32>::new(&gpu, None, pair, counts).unwrap()
             };

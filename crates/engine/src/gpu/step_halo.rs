@@ -1,5 +1,5 @@
-//! The halo of a subdomain for one neighbor at every step, for grains and fluids alike. It has memory for one way only: as one sum of two GPUs, or by copies
-//! between GPUs and in messages.
+//! The halo of a subdomain for one neighbor at every step, for grains and fluids alike. It has memory for one way only: joint with that of the
+//! neighbor, so that two GPUs exchange both by themselves, or for copies between GPUs and messages.
 
 use super::Number;
 use super::halo_exchange::PackedHalo;
@@ -13,7 +13,7 @@ pub(super) struct StepHalo<C, R> {
     copied: [Arc<PackedHalo<C, R>>; 2],
     /// What comes for the ghosts, as received in a message.
     pub reported: PackedHalo<C, R>,
-    /// Both halos, if they are a sum of two GPUs.
+    /// Both halos, if two GPUs exchange them by themselves.
     pub joint: Option<JointHalo<C, R>>,
 }
 
@@ -28,7 +28,7 @@ impl<C: Number, R: Number> StepHalo<C, R> {
     }
 
     /// Makes room for `shown` own particles and for `followed` ghosts until the next rebuild of the lists, with columns of these `widths` and this many
-    /// `numbers` of motion. With a pair, the halos are sums of its GPUs. The contents are lost.
+    /// `numbers` of motion. With a pair, its GPUs exchange the halos by themselves. The contents are lost.
     pub fn make_room(
         &mut self,
         gpu: &Gpu,
@@ -67,7 +67,8 @@ mod tests {
         let gpu = Gpu::open(None).unwrap();
         let pair = HaloPair {
             gpus: [gpu.clone(), gpu.clone()],
-            is_first: true,
+            ranks: [0, 1],
+            inboxes: None,
         };
         let (shown, followed) = (1000, 500);
         let mut halo = StepHalo::<f32, f32>::new(&gpu, RECORD).unwrap();

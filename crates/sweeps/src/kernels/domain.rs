@@ -271,11 +271,11 @@ pub fn follow<R: Real, C: Real>(
     }
 }
 
-/// Sends the halt flag for the next step to other subdomains: one word for each of those on a GPU, for either parity.
+/// Sends the halt flag for the next step to other subdomains: two words for each of those on a GPU, one for either parity.
 #[cube(launch)]
-pub fn send_halt(flags: &[u32], reported: &mut [u32], domain: u32, domains: u32, parity: u32) {
+pub fn send_halt(flags: &[u32], reported: &mut [u32], domain: u32, parity: u32) {
     if ABSOLUTE_POS == 0usize {
-        reported[(parity * domains + domain) as usize] = flags[(1u32 - parity) as usize + HALTED];
+        reported[(2u32 * domain + parity) as usize] = flags[(1u32 - parity) as usize + HALTED];
     }
 }
 
@@ -285,7 +285,7 @@ pub fn receive_halts(reported: &[u32], flags: &mut [u32], domains: u32, parity: 
     if ABSOLUTE_POS == 0usize {
         let mut halted = 0u32;
         for domain in 0..domains {
-            halted |= reported[(parity * domains + domain) as usize];
+            halted |= reported[(2u32 * domain + parity) as usize];
         }
         flags[(1u32 - parity) as usize + HALTED] = halted;
     }

@@ -31,7 +31,7 @@ impl FluidSubdomain {
         self.join_halos(local)
     }
 
-    /// Exchanges the halos until the next rebuild of the lists as sums of two GPUs, if each subdomain has its own and takes many steps without its host.
+    /// Lets GPUs exchange the halos until the next rebuild of the lists by themselves, if each subdomain has its own and takes many steps without its host.
     fn join_halos(&self, local: &mut LocalDomain) -> Result<(), HaltReason> {
         let pairs = match self.exchange_in_batches(local) {
             Some(peer_exchange) => peer_exchange.pairs(&self.cuts, self.rank),
@@ -59,11 +59,10 @@ impl FluidSubdomain {
         self.exchange_in_batches(local).is_some()
     }
 
-    /// Whether the halo exchange of each step of a batch copies to other GPUs.
-    pub fn copies_to_other_gpus(&self, local: &LocalDomain) -> bool {
+    /// Whether the halo exchange of each step of a batch makes the GPU start what is queued.
+    pub fn exchanges_set_off(&self, local: &LocalDomain) -> bool {
         let peer_exchange = self.exchange_in_batches(local);
-        let has_own_gpu = peer_exchange.is_some_and(|peer_exchange| peer_exchange.halts().is_some_and(|halts| halts.gpus().is_some()));
-        has_own_gpu && !self.cuts.beside(self.rank).is_empty()
+        peer_exchange.is_some_and(|peer_exchange| peer_exchange.sets_off()) && !self.cuts.beside(self.rank).is_empty()
     }
 
     /// Queues the halo exchange of a step whose flags the hosts will read later, if there is one. With the halo goes whether this subdomain halts.

@@ -237,6 +237,6 @@ impl GpuExecutor for QueuedDomainStep<'_> {
     }
 
     fn exchanges_set_off(&self) -> bool {
-        self.domain.copies_to_other_gpus()
+        self.domain.exchanges_set_off()
     }
 }

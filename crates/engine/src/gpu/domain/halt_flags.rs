@@ -1,73 +1,127 @@
 //! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
 //! or an error. Neighbors get them with the halo; this transfer is for the others, and for steps in parts, whose halo leaves before all is computed.
 
-use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Inbox, Route, units};
 use seixo_sweeps::kernels::domain::{receive_halts, send_halt};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Transfer of halt flags between GPUs, before the next step begins there.
 pub(crate) enum HaltFlags {
     /// All subdomains are on one GPU: two words for each, one for each parity of steps.
     OnOneGpu(Buffer<u32>),
-    /// Each subdomain has its own GPU with two words, one for each parity of steps. The GPUs sum these words.
-    OnOwnGpus(Vec<Gpu>, Vec<Buffer<u32>>),
+    /// Each subdomain has its own GPU with two words, one for each parity of steps. The GPUs sum these words, unless each posts them to all.
+    OnOwnGpus(Vec<Gpu>, Vec<Buffer<u32>>, Option<PostedFlags>),
+}
+
+/// Halt flags that each GPU writes into the memory of all, itself included.
+pub(crate) struct PostedFlags {
+    inboxes: Vec<Inbox>,
+    routes: Vec<Route>,
+    /// The words of all subdomains, as each of them received these.
+    received: Vec<Buffer<u32>>,
+    /// The turn of each subdomain.
+    turns: Vec<AtomicU32>,
+}
+
+impl PostedFlags {
+    fn of(gpus: &[Gpu]) -> Result<PostedFlags, GpuError> {
+        let words = WORDS * gpus.len();
+        let inboxes = gpus
+            .iter()
+            .map(|gpu| gpu.inbox(words, "domains"))
+            .collect::<Result<Vec<Inbox>, GpuError>>()?;
+        let routes = gpus.iter().enumerate().map(|(rank, gpu)| gpu.route(&inboxes, WORDS * rank));
+        Ok(PostedFlags {
+            routes: routes.collect::<Result<_, GpuError>>()?,
+            received: gpus
+                .iter()
+                .map(|gpu| gpu.buffer(words, "domains"))
+                .collect::<Result<_, GpuError>>()?,
+            turns: gpus.iter().map(|_| AtomicU32::new(0)).collect(),
+            inboxes,
+        })
+    }
+
+    /// Posts the words of the subdomain of this rank to all.
+    fn post(&self, gpu: &Gpu, words: &Buffer<u32>, rank: usize) {
+        let turn = self.turns[rank].load(Relaxed).wrapping_add(1);
+        self.turns[rank].store(turn, Relaxed);
+        gpu.post_to_all(words, &self.routes[rank], turn);
+    }
+
+    /// The words of all subdomains, for which later launches on this GPU wait.
+    fn collected(&self, gpu: &Gpu, rank: usize) -> &Buffer<u32> {
+        gpu.collect(&self.inboxes[rank], self.turns[rank].load(Relaxed), &self.received[rank]);
+        &self.received[rank]
+    }
 }
 
 /// Words of a subdomain: one for each parity of steps.
 const WORDS: usize = 2;
 
 impl HaltFlags {
-    /// Halt flags for subdomains on these GPUs, which can copy between each other: all on one, or each on its own.
-    pub fn of(gpus: &[Gpu]) -> Result<HaltFlags, GpuError> {
+    /// Halt flags for subdomains on these GPUs, which can copy between each other: all on one, or each on its own. With `linked`, each can also write to
+    /// all others.
+    pub fn of(gpus: &[Gpu], linked: bool) -> Result<HaltFlags, GpuError> {
         if gpus.iter().all(|gpu| gpu.is_same(&gpus[0])) {
             return Ok(HaltFlags::OnOneGpu(gpus[0].zeros(WORDS * gpus.len(), "domains")?));
         }
         let words: Result<Vec<Buffer<u32>>, GpuError> = gpus.iter().map(|gpu| gpu.zeros(WORDS, "domains")).collect();
-        Ok(HaltFlags::OnOwnGpus(gpus.to_vec(), words?))
+        let posted = if linked { Some(PostedFlags::of(gpus)?) } else { None };
+        Ok(HaltFlags::OnOwnGpus(gpus.to_vec(), words?, posted))
     }
 
     /// The GPUs of all subdomains, if each has its own.
     pub fn gpus(&self) -> Option<&[Gpu]> {
         match self {
             HaltFlags::OnOneGpu(_) => None,
-            HaltFlags::OnOwnGpus(gpus, _) => Some(gpus),
+            HaltFlags::OnOwnGpus(gpus, ..) => Some(gpus),
         }
     }
 
-    /// The words that a subdomain writes and reads, its index among the subdomains with words there, and the number of these subdomains.
-    fn words(&self, domain: usize) -> (&Buffer<u32>, u32, u32) {
+    /// The words that a subdomain writes, and its index among the subdomains with words there.
+    fn words(&self, domain: usize) -> (&Buffer<u32>, u32) {
         match self {
-            HaltFlags::OnOneGpu(words) => (words, domain as u32, (words.len() / WORDS) as u32),
-            HaltFlags::OnOwnGpus(_, words) => (&words[domain], 0, 1),
+            HaltFlags::OnOneGpu(words) => (words, domain as u32),
+            HaltFlags::OnOwnGpus(_, words, _) => (&words[domain], 0),
         }
     }
 
     /// Sends to the other subdomains whether that of this rank on this GPU halts after the step that was queued `ahead` steps after the host's clock, by
     /// its `flags`. Returns whether all must have sent before any receives.
     pub fn send(&self, gpu: &Gpu, flags: &Buffer<u32>, rank: usize, ahead: u32) -> Result<bool, GpuError> {
-        let ((count, dim), (words, domain, domains)) = (units(1), self.words(rank));
-        send_halt::launch(
-            gpu.client(),
-            count,
-            dim,
-            flags.argument(),
-            words.argument(),
-            domain,
-            domains,
-            ahead & 1,
-        );
+        let ((count, dim), (words, domain)) = (units(1), self.words(rank));
+        send_halt::launch(gpu.client(), count, dim, flags.argument(), words.argument(), domain, ahead & 1);
         match self {
             HaltFlags::OnOneGpu(_) => Ok(true),
-            HaltFlags::OnOwnGpus(all, _) => gpu.start_sum(words, words, words.len(), all).map(|()| false),
+            HaltFlags::OnOwnGpus(all, _, None) => gpu.start_sum(words, words, words.len(), all).map(|()| false),
+            HaltFlags::OnOwnGpus(_, _, Some(posted)) => {
+                posted.post(gpu, words, rank);
+                Ok(false)
+            }
         }
     }
 
     /// Receives into the `flags` of this subdomain whether any halts after that step. Launches later than this wait for it.
     pub fn receive(&self, gpu: &Gpu, flags: &Buffer<u32>, rank: usize, ahead: u32) -> Result<(), GpuError> {
-        if let HaltFlags::OnOwnGpus(..) = self {
-            gpu.await_sums()?;
-        }
-        let ((count, dim), (words, _, domains)) = (units(1), self.words(rank));
-        receive_halts::launch(gpu.client(), count, dim, words.argument(), flags.argument(), domains, ahead & 1);
+        let (words, domains) = match self {
+            HaltFlags::OnOneGpu(words) => (words, words.len() / WORDS),
+            HaltFlags::OnOwnGpus(_, words, None) => {
+                gpu.await_sums()?;
+                (&words[rank], 1)
+            }
+            HaltFlags::OnOwnGpus(all, _, Some(posted)) => (posted.collected(gpu, rank), all.len()),
+        };
+        let (count, dim) = units(1);
+        receive_halts::launch(
+            gpu.client(),
+            count,
+            dim,
+            words.argument(),
+            flags.argument(),
+            domains as u32,
+            ahead & 1,
+        );
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use super::columns_of;
 use crate::exchange::{DecodeError, HaltReason, enclose};
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::HaloMessage;
+use crate::gpu::joint_halo::await_all;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::layout::RECORD;
@@ -171,7 +172,8 @@ impl<C: Number + Coordinate<R>, R: Number> ColumnExchange for GpuFluid<C, R> {
         let mut joint = sides.iter().filter_map(|&side| all[side].joint_column.as_ref());
         self.gpu.timed("halo exchange", || {
             joint.try_for_each(|joint| joint.send(&self.gpu))?;
-            self.gpu.await_sums()
+            let all = all.iter().filter_map(|side| side.joint_column.as_ref());
+            await_all(&self.gpu, all.map(|joint| &joint.memory))
         })?;
         for side in all {
             if let Some(joint) = &side.joint_column {

@@ -72,7 +72,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
         Ok(())
     }
 
-    /// Makes room for halos and columns until the next rebuild of the lists. With a pair, they are sums of its two GPUs.
+    /// Makes room for halos and columns until the next rebuild of the lists. With a pair, its two GPUs exchange them by themselves.
     fn make_room(&mut self, gpu: &Gpu, pair: Option<HaloPair>) -> Result<(), GpuError> {
         let (before, counts) = (self.joint_column.take(), [self.shown, self.followed_ghosts]);
         self.halo.make_room(gpu, pair.clone(), counts, (&[], RECORD))?;

@@ -1,0 +1,197 @@
+//! Memory of a GPU into which other GPUs of the process write by themselves, through CUDA.
+//!
+//! Each word travels with the number of its turn, in one store of 64 bits. The receiver reads it again and again until it has the number of the turn that
+//! is due. So no event, no copy and no host takes part, and stores may arrive in any order. NCCL has this protocol for short messages.
+
+#![allow(unsafe_code, reason = "launches write to addresses")]
+
+use super::{Api, Buffer, CudaMemory, Gpu, GpuError, cuda, units};
+use cubecl::prelude::*;
+
+/// Bytes of a word with its turn.
+const BYTES: u64 = size_of::<u64>() as u64;
+
+/// Memory for the words of two turns, odd and even ones. While those of a turn are read, those of the next may arrive.
+pub struct Inbox {
+    words: Buffer<u64>,
+    memory: CudaMemory,
+}
+
+impl Inbox {
+    /// Number of words of a turn for which there is room.
+    pub fn room(&self) -> usize {
+        self.words.len() / 2
+    }
+
+    /// Address of the words of this turn.
+    fn address(&self, turn: u32) -> u64 {
+        self.memory.address() + self.offset(turn)
+    }
+
+    /// Bytes before the words of this turn.
+    fn offset(&self, turn: u32) -> u64 {
+        u64::from(turn & 1) * self.room() as u64 * BYTES
+    }
+}
+
+/// The way from a GPU into the inboxes of several, which have equal room.
+pub struct Route {
+    /// Addresses of the first word that it writes, for an even turn.
+    addresses: Buffer<u64>,
+    /// Bytes from there to the word for an odd turn.
+    odd: u64,
+}
+
+/// Writes a word with its turn to an address of any GPU.
+#[cube]
+fn store(address: u64, word: u64) {
+    gpu_asm!("st.relaxed.sys.global.u64 [{address}], {word};", address = in(_) address, word = in(_) word);
+}
+
+/// Reads a word with its turn, which another GPU may write at the same time.
+#[cube]
+fn load(address: u64) -> u64 {
+    let word: u64;
+    gpu_asm!("ld.relaxed.sys.global.u64 {word}, [{address}];", address = in(_) address, word = out(_) word);
+    word
+}
+
+/// Writes n words of this turn to an address.
+#[cube(launch_unchecked)]
+fn post_words(from: &[u32], address: u64, turn: u32, n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let word = (u64::cast_from(turn) << 32u64) + u64::cast_from(from[k]);
+        store(address + u64::cast_from(k) * 8u64, word);
+    }
+}
+
+/// Writes n words of this turn to each of several addresses plus an offset.
+#[cube(launch_unchecked)]
+fn post_to_each(from: &[u32], addresses: &[u64], offset: u64, turn: u32, n: u32, receivers: u32) {
+    let k = ABSOLUTE_POS as u32;
+    if k < n * receivers {
+        let at = k % n;
+        let word = (u64::cast_from(turn) << 32u64) + u64::cast_from(from[at as usize]);
+        let address = addresses[(k / n) as usize] + offset;
+        store(address + u64::cast_from(at) * 8u64, word);
+    }
+}
+
+/// Waits for n words of this turn at an address, and keeps them.
+#[cube(launch_unchecked)]
+fn await_words(address: u64, to: &mut [u32], turn: u32, n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let own = address + u64::cast_from(k) * 8u64;
+        let due = u64::cast_from(turn);
+        let mut word = load(own);
+        while word >> 32u64 != due {
+            word = load(own);
+        }
+        to[k] = u32::cast_from(word);
+    }
+}
+
+impl Gpu {
+    /// Whether launches on this GPU can write into an [`Inbox`] of the other one, which is enabled here: both use CUDA, and the driver links them.
+    pub fn writes_to(&self, other: &Gpu) -> bool {
+        let [own, theirs] = [self, other].map(Gpu::description);
+        own.api == Api::Cuda && theirs.api == Api::Cuda && (self.is_same(other) || cuda::link(own.index, theirs.index).unwrap_or(false))
+    }
+
+    /// An inbox with room for so many words of a turn, in which no turn has arrived. Turns count from 1. `what` names it in errors.
+    ///
+    /// # Errors
+    /// If there is no memory, the device is lost, or it is not used through CUDA.
+    pub fn inbox(&self, room: usize, what: &'static str) -> Result<Inbox, GpuError> {
+        let words = self.zeros::<u64>(2 * room.max(1), what)?;
+        let memory = self.cuda_memory(&words)?.ok_or_else(|| GpuError::Lost {
+            cause: "its memory has no address for other GPUs".to_owned(),
+        })?;
+        // Others write without regard to the launches here.
+        self.wait()?;
+        Ok(Inbox { words, memory })
+    }
+
+    /// The way from this GPU to inboxes of equal room. Its words of a turn begin at word `first` in each.
+    ///
+    /// # Errors
+    /// If there is no memory, or the device is lost.
+    pub fn route(&self, inboxes: &[Inbox], first: usize) -> Result<Route, GpuError> {
+        let addresses: Vec<u64> = inboxes.iter().map(|inbox| inbox.address(0) + first as u64 * BYTES).collect();
+        Ok(Route {
+            addresses: self.upload(&addresses, "addresses")?,
+            odd: inboxes.first().map_or(0, |inbox| inbox.offset(1)),
+        })
+    }
+
+    /// Writes all words of a buffer into an inbox, after all launches here so far. The other GPU collects them as those of this turn. The host does not
+    /// wait.
+    ///
+    /// No turn may begin before the GPU of the inbox has collected the last but one. It has, if both write to each other once a turn, and each collects
+    /// a turn before it begins the next.
+    ///
+    /// # Panics
+    /// If the inbox has no room for them.
+    pub fn post(&self, words: &Buffer<u32>, to: &Inbox, turn: u32) {
+        assert!(words.len() <= to.room(), "{} words for an inbox of {}", words.len(), to.room());
+        let (count, dim) = units(words.len());
+        // SAFETY: threads beyond the words do nothing. The inbox has room for the words of a turn from this address on, and its memory stays there while
+        // it exists. The caller keeps it until they were collected, and this GPU may write there, see `writes_to`.
+        unsafe {
+            post_words::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                words.argument(),
+                to.address(turn),
+                turn,
+                words.len() as u32,
+            )
+        };
+    }
+
+    /// As [`Gpu::post`], into several inboxes, which have room for the words where they begin.
+    pub fn post_to_all(&self, words: &Buffer<u32>, to: &Route, turn: u32) {
+        let receivers = to.addresses.len();
+        let (count, dim) = units(words.len() * receivers);
+        let offset = u64::from(turn & 1) * to.odd;
+        // SAFETY: as in `post`, for each of the addresses.
+        unsafe {
+            post_to_each::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                words.argument(),
+                to.addresses.argument(),
+                offset,
+                turn,
+                words.len() as u32,
+                receivers as u32,
+            );
+        }
+    }
+
+    /// Makes later launches wait for the words of this turn in an inbox of this GPU, and writes them to a buffer: as many as it has. The host does not
+    /// wait. If another GPU does not post them, this one waits forever: see [`Gpu::limit_waits`].
+    ///
+    /// # Panics
+    /// If the inbox has no room for so many.
+    pub fn collect(&self, from: &Inbox, turn: u32, words: &Buffer<u32>) {
+        assert!(words.len() <= from.room(), "{} words from an inbox of {}", words.len(), from.room());
+        let (count, dim) = units(words.len());
+        // SAFETY: threads beyond the words do nothing, and the inbox has that many for each turn.
+        unsafe {
+            await_words::launch_unchecked(
+                self.client(),
+                count,
+                dim,
+                from.address(turn),
+                words.argument(),
+                turn,
+                words.len() as u32,
+            )
+        };
+    }
+}

@@ -1,0 +1,102 @@
+//! Inboxes of subdomains on GPUs that write into each other's memory, for all that two neighbors exchange in a step.
+//!
+//! A subdomain makes room for what it will receive at each rebuild of the lists. Before the next exchange the hosts wait for each other once, so that all
+//! see the memory of all.
+
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Inbox};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a neighbor sends, each into an inbox of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Post {
+    Halo,
+    /// A column within a step.
+    Column,
+}
+
+/// What goes from one subdomain to another one, by their ranks.
+type Way = (Post, usize, usize);
+
+/// The inbox of a way, and how far both ends are.
+#[derive(Default)]
+struct Ends {
+    inbox: Option<Arc<Inbox>>,
+    /// Turns that the sender began, and those that the receiver collects.
+    sent: u32,
+    collected: u32,
+    /// Rebuilds of the lists for which the sender is ready, and those for which the receiver has made room.
+    announced: u64,
+    prepared: u64,
+}
+
+/// The inboxes of all subdomains of a process, each of which has its own GPU.
+#[derive(Default)]
+pub(crate) struct Inboxes(Mutex<HashMap<Way, Ends>>);
+
+impl Inboxes {
+    /// Inboxes for subdomains on these GPUs; `None` if some cannot write to others.
+    pub fn of(gpus: &[Gpu]) -> Option<Inboxes> {
+        let all_linked = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.writes_to(other)));
+        all_linked.then(Inboxes::default)
+    }
+
+    fn ways(&self) -> MutexGuard<'_, HashMap<Way, Ends>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prepares the subdomain of rank `own` on this GPU for the exchange with another one until the next rebuild: it receives so many words a turn. Both
+    /// do this at every rebuild while they are neighbors.
+    pub(super) fn prepare(&self, gpu: &Gpu, post: Post, [own, other]: [usize; 2], words: usize) -> Result<(), GpuError> {
+        let before = {
+            let mut ways = self.ways();
+            ways.entry((post, own, other)).or_default().announced += 1;
+            ways.get(&(post, other, own)).and_then(|ends| ends.inbox.clone())
+        };
+        let inbox = match before.filter(|before| before.room() >= words) {
+            Some(before) => before,
+            // The words of all turns in the former one were collected, since the host has waited for the steps.
+            None => Arc::new(gpu.inbox(words + words / 4, "domains")?),
+        };
+        let mut ways = self.ways();
+        let ends = ways.entry((post, other, own)).or_default();
+        ends.inbox = Some(inbox);
+        ends.prepared += 1;
+        Ok(())
+    }
+
+    /// Begins a turn: sends these words of the subdomain of rank `own` to another one, after all launches on this GPU so far.
+    pub(super) fn post(&self, gpu: &Gpu, post: Post, [own, other]: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
+        let (inbox, turn) = {
+            let mut ways = self.ways();
+            let ends = ways.entry((post, own, other)).or_default();
+            ends.sent = ends.sent.wrapping_add(1);
+            let is_ready = ends.announced == ends.prepared;
+            (
+                ends.inbox.clone().filter(|inbox| is_ready && inbox.room() >= words.len()),
+                ends.sent,
+            )
+        };
+        gpu.post(words, &inbox.ok_or_else(no_room)?, turn);
+        Ok(())
+    }
+
+    /// Makes later launches on this GPU wait for the words of the next turn from another subdomain to that of rank `own`.
+    pub(super) fn collect(&self, gpu: &Gpu, post: Post, [own, other]: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
+        let (inbox, turn) = {
+            let mut ways = self.ways();
+            let ends = ways.entry((post, other, own)).or_default();
+            ends.collected = ends.collected.wrapping_add(1);
+            (ends.inbox.clone(), ends.collected)
+        };
+        gpu.collect(&inbox.ok_or_else(no_room)?, turn, words);
+        Ok(())
+    }
+}
+
+/// The error of subdomains that are not in lock step.
+fn no_room() -> GpuError {
+    GpuError::Lost {
+        cause: "another domain has no room for a halo".to_owned(),
+    }
+}

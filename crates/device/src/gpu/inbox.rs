@@ -1,4 +1,4 @@
-//! Memory of a GPU into which other GPUs of the process write by themselves, through CUDA.
+//! Memory of a GPU into which other GPUs of the process write by themselves, and memory that they read, through CUDA.
 //!
 //! Each word travels with the number of its turn, in one store of 64 bits. The receiver reads it again and again until it has the number of the turn that
 //! is due. So no event, no copy and no host takes part, and stores may arrive in any order. NCCL has this protocol for short messages.
@@ -6,10 +6,15 @@
 #![allow(unsafe_code, reason = "launches write to addresses")]
 
 use super::{Api, Buffer, CudaMemory, Gpu, GpuError, cuda, units};
+use bytemuck::Pod;
 use cubecl::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a word with its turn.
 const BYTES: u64 = size_of::<u64>() as u64;
+
+/// GPUs by their indices, and whether launches on the first can access memory of the second.
+static LINKS: Mutex<Vec<([usize; 2], bool)>> = Mutex::new(Vec::new());
 
 /// Memory for the words of two turns, odd and even ones. While those of a turn are read, those of the next may arrive.
 pub struct Inbox {
@@ -56,6 +61,23 @@ fn load(address: u64) -> u64 {
     word
 }
 
+/// Reads a word of another GPU.
+#[cube]
+fn load_plain(address: u64) -> u32 {
+    let word: u32;
+    gpu_asm!("ld.relaxed.sys.global.u32 {word}, [{address}];", address = in(_) address, word = out(_) word);
+    word
+}
+
+/// Copies n words from an address.
+#[cube(launch_unchecked)]
+fn fetch_words(address: u64, to: &mut [u32], n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        to[k] = load_plain(address + u64::cast_from(k) * 4u64);
+    }
+}
+
 /// Writes n words of this turn to an address.
 #[cube(launch_unchecked)]
 fn post_words(from: &[u32], address: u64, turn: u32, n: u32) {
@@ -94,10 +116,37 @@ fn await_words(address: u64, to: &mut [u32], turn: u32, n: u32) {
 }
 
 impl Gpu {
-    /// Whether launches on this GPU can write into an [`Inbox`] of the other one, which is enabled here: both use CUDA, and the driver links them.
-    pub fn writes_to(&self, other: &Gpu) -> bool {
+    /// Whether launches on this GPU can access memory of the other one, such as an [`Inbox`], which is enabled here: both use CUDA, and the driver links
+    /// them.
+    pub fn accesses(&self, other: &Gpu) -> bool {
         let [own, theirs] = [self, other].map(Gpu::description);
-        own.api == Api::Cuda && theirs.api == Api::Cuda && (self.is_same(other) || cuda::link(own.index, theirs.index).unwrap_or(false))
+        if own.api != Api::Cuda || theirs.api != Api::Cuda {
+            return false;
+        }
+        let pair = [own.index, theirs.index];
+        let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, is_linked)) = links.iter().find(|(known, _)| *known == pair) {
+            return *is_linked;
+        }
+        let is_linked = self.is_same(other) || cuda::link(own.index, theirs.index).unwrap_or(false);
+        links.push((pair, is_linked));
+        is_linked
+    }
+
+    /// Copies the first `len` items of a buffer of another GPU, whose memory is given beside it, to a buffer of this one, after all launches here so far.
+    /// All launches that write the items must have finished, and none may write them until this copy has. The host does not wait.
+    ///
+    /// # Panics
+    /// If `len` exceeds either buffer.
+    pub fn fetch<T: Pod>(&self, (from, memory): (&Buffer<T>, &CudaMemory), len: usize, to: &Buffer<T>) {
+        assert!(len <= from.len() && len <= to.len(), "{len} items");
+        if len > 0 {
+            let words = len * size_of::<T>() / size_of::<u32>();
+            let (count, dim) = units(words);
+            // SAFETY: threads beyond the words do nothing. Both buffers have that many; the memory of `from` stays in place while `memory` exists, which
+            // the caller keeps as `from`. This GPU may read there, see `accesses`.
+            unsafe { fetch_words::launch_unchecked(self.client(), count, dim, memory.address(), to.as_words(), words as u32) };
+        }
     }
 
     /// An inbox with room for so many words of a turn, in which no turn has arrived. Turns count from 1. `what` names it in errors.
@@ -138,7 +187,7 @@ impl Gpu {
         assert!(words.len() <= to.room(), "{} words for an inbox of {}", words.len(), to.room());
         let (count, dim) = units(words.len());
         // SAFETY: threads beyond the words do nothing. The inbox has room for the words of a turn from this address on, and its memory stays there while
-        // it exists. The caller keeps it until they were collected, and this GPU may write there, see `writes_to`.
+        // it exists. The caller keeps it until they were collected, and this GPU may write there, see `accesses`.
         unsafe {
             post_words::launch_unchecked(
                 self.client(),

@@ -45,7 +45,7 @@ fn a_gpu_that_adds_up_alone_keeps_its_words() {
 #[test]
 fn words_that_a_gpu_posts_arrive_in_their_turn() {
     let gpu = gpu();
-    if !gpu.writes_to(&gpu) {
+    if !gpu.accesses(&gpu) {
         // Only CUDA has addresses.
         assert!(gpu.inbox(3, "words").is_err());
         return;
@@ -55,6 +55,13 @@ fn words_that_a_gpu_posts_arrive_in_their_turn() {
     // Two senders share these inboxes.
     let routes = [gpu.route(&several, 0).unwrap(), gpu.route(&several, 4).unwrap()];
     let all_arrived = gpu.zeros::<u32>(7, "words").unwrap();
+    let of_another = gpu.upload(&[1.5f32, 2.5, 3.5], "items").unwrap();
+    let (memory, fetched) = (
+        gpu.cuda_memory(&of_another).unwrap().unwrap(),
+        gpu.zeros::<f32>(3, "items").unwrap(),
+    );
+    gpu.fetch((&of_another, &memory), 2, &fetched);
+    assert_eq!(gpu.download(&fetched).unwrap(), [1.5, 2.5, 0.0]);
     for turn in 1..5 {
         let words = [turn, u32::MAX, 7 * turn];
         let first = [0, turn + 9, 1 << 31, turn];

@@ -37,7 +37,7 @@ pub(crate) struct Inboxes(Mutex<HashMap<Way, Ends>>);
 impl Inboxes {
     /// Inboxes for subdomains on these GPUs; `None` if some cannot write to others.
     pub fn of(gpus: &[Gpu]) -> Option<Inboxes> {
-        let all_linked = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.writes_to(other)));
+        let all_linked = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.accesses(other)));
         all_linked.then(Inboxes::default)
     }
 

@@ -173,6 +173,33 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
+    /// Copies ghosts from another GPU whose memory this one accesses, and keeps them. Returns whether it does. The other host has waited for the numbers
+    /// of its ghosts, so they are packed; and it packs new ones only after this GPU has listed these.
+    fn fetch_ghosts(&mut self, side: usize, theirs: &PackedGhosts<C, R>) -> Result<bool, GpuError> {
+        let gpu = self.gpu.clone();
+        // Both of a pair decide alike.
+        if gpu.is_same(&theirs.gpu) || !gpu.accesses(&theirs.gpu) || !theirs.gpu.accesses(&gpu) {
+            return Ok(false);
+        }
+        let widths = widths_of(&self.belongings());
+        let side = &mut self.border().sides[side];
+        PackedGrains::make_room_apart(&mut side.room_for_incoming, &gpu, theirs.count, &widths)?;
+        if theirs.count > 0
+            && !side
+                .room_for_incoming
+                .fetch(&gpu, (&theirs.packed, &theirs.gpu), theirs.count, &widths)?
+        {
+            return Ok(false);
+        }
+        side.incoming = Some(PackedGhosts {
+            packed: side.room_for_incoming.clone(),
+            count: theirs.count,
+            bounds: theirs.bounds,
+            gpu: gpu.clone(),
+        });
+        Ok(true)
+    }
+
     fn outgoing_ghosts(&self, side: usize) -> PackedGhosts<C, R> {
         let side = &self.border.as_ref().expect("a domain has a border").sides[side];
         PackedGhosts {
@@ -228,7 +255,12 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuGrains<C, R> {
 
     fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
         let theirs = theirs.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        let (own, widths) = (self.outgoing_ghosts(side), widths_of(&self.belongings()));
+        let own = self.outgoing_ghosts(side);
+        if self.fetch_ghosts(side, &theirs)? {
+            // The other one does the same.
+            return Ok(Box::new(own));
+        }
+        let widths = widths_of(&self.belongings());
         let there = own.copied(&widths, &theirs.gpu)?;
         let here = theirs.copied(&widths, &own.gpu)?;
         self.border().sides[side].incoming = Some(here);
@@ -237,7 +269,9 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuGrains<C, R> {
 
     fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        self.border().sides[side].incoming = Some(*copied);
+        if !self.fetch_ghosts(side, &copied)? {
+            self.border().sides[side].incoming = Some(*copied);
+        }
         Ok(())
     }
 

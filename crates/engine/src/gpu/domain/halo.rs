@@ -26,8 +26,9 @@ pub(super) struct HaloSide<C, R> {
     /// These grains as they were packed at the last rebuild, and a box that contains their centers \[m\].
     pub outgoing: Arc<PackedGrains<C, R>>,
     pub outgoing_box: Bounds,
-    /// Ghosts that came from the other GPU, until they are unpacked.
+    /// Ghosts that came from the other GPU, until they are unpacked, and room for them.
     pub incoming: Option<PackedGhosts<C, R>>,
+    pub room_for_incoming: Arc<PackedGrains<C, R>>,
     /// Indices of the ghosts of its grains, and their number.
     pub ghosts: Buffer<u32>,
     pub followed_ghosts: usize,
@@ -52,6 +53,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             outgoing: Arc::new(PackedGrains::new(gpu)?),
             outgoing_box: Bounds::NOTHING,
             incoming: None,
+            room_for_incoming: Arc::new(PackedGrains::new(gpu)?),
             ghosts: gpu.buffer(RECORD, "domains")?,
             followed_ghosts: 0,
             halo: StepHalo::new(gpu, 2 * RECORD)?,

@@ -8,7 +8,7 @@ use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number, room_for_cubes};
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket};
+use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::layout::RECORD;
@@ -109,6 +109,23 @@ impl<C: Number> MigratingColumns<C> {
     pub fn ask(&self, copies: &mut Copies, m: usize, widths: &[usize]) -> Vec<Ticket<C>> {
         let rooms = self.0.iter().zip(widths);
         rooms.map(|(room, width)| copies.add(room, 0..width * m)).collect()
+    }
+
+    /// Whether there is room for m grains with this many values each.
+    pub fn hold(&self, m: usize, widths: &[usize]) -> bool {
+        self.0.len() >= widths.len() && self.0.iter().zip(widths).all(|(room, width)| room.len() >= width * m)
+    }
+
+    /// The memory of all columns of this GPU; `None` if other GPUs cannot read it.
+    pub fn memory(&self, gpu: &Gpu) -> Result<Option<Vec<CudaMemory>>, GpuError> {
+        self.0.iter().map(|room| gpu.cuda_memory(room)).collect()
+    }
+
+    /// Copies the values of the first m grains of another GPU, whose memory is given beside them, see [`Gpu::fetch`].
+    pub fn fetch(&self, gpu: &Gpu, (from, memory): (&MigratingColumns<C>, &[CudaMemory]), m: usize, widths: &[usize]) {
+        for (((room, from), memory), width) in self.0.iter().zip(&from.0).zip(memory).zip(widths) {
+            gpu.fetch((from, memory), width * m, room);
+        }
     }
 
     /// A copy of the values of the first m grains on another GPU, see [`Gpu::copy_to`].

@@ -4,11 +4,11 @@ use super::migration::{MigratingColumn, MigratingColumns, unfold_all, widths_of}
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::kernels::domain::{pack, take_first, unpack};
 use seixo_sweeps::layout::RECORD;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Words of a packed grain: id, material, group and member number.
 const WORDS: usize = 4;
@@ -23,6 +23,17 @@ pub(super) struct PackedGrains<C, R> {
     pub coordinates: Buffer<C>,
     motions: Buffer<R>,
     belongings: MigratingColumns<C>,
+    /// Where this memory is for other GPUs, once one asked.
+    memory: OnceLock<GrainsMemory>,
+}
+
+/// Memory of packed grains that other GPUs read: of words, coordinates, motions and belongings.
+#[derive(Clone)]
+struct GrainsMemory {
+    words: CudaMemory,
+    coordinates: CudaMemory,
+    motions: CudaMemory,
+    belongings: Vec<CudaMemory>,
 }
 
 /// Downloads of packed grains, in progress.
@@ -51,15 +62,63 @@ impl<C: Number, R: Number> PackedGrains<C, R> {
             coordinates: gpu.buffer(RECORD, "domains")?,
             motions: gpu.buffer(RECORD, "domains")?,
             belongings: MigratingColumns::new(),
+            memory: OnceLock::new(),
         })
     }
 
     /// Makes room for m grains; the contents are lost. `widths` are the values per grain of the additional columns.
     pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
+        if !self.holds(m, widths) {
+            self.memory = OnceLock::new();
+        }
         self.belongings.make_room(gpu, m, widths)?;
         make_room(gpu, &mut self.words, WORDS * m, "domains")?;
         make_room(gpu, &mut self.coordinates, COORDINATES * m, "domains")?;
         make_room(gpu, &mut self.motions, MOTIONS * m, "domains")
+    }
+
+    /// Whether there is room for m grains.
+    fn holds(&self, m: usize, widths: &[usize]) -> bool {
+        let holds_all = self.words.len() >= WORDS * m && self.coordinates.len() >= COORDINATES * m && self.motions.len() >= MOTIONS * m;
+        holds_all && self.belongings.hold(m, widths)
+    }
+
+    /// The memory of these grains of this GPU; `None` if other GPUs cannot read it.
+    fn memory(&self, gpu: &Gpu) -> Result<Option<GrainsMemory>, GpuError> {
+        if let Some(known) = self.memory.get() {
+            return Ok(Some(known.clone()));
+        }
+        let memory = (
+            gpu.cuda_memory(&self.words)?,
+            gpu.cuda_memory(&self.coordinates)?,
+            gpu.cuda_memory(&self.motions)?,
+        );
+        let (Some(words), Some(coordinates), Some(motions)) = memory else {
+            return Ok(None);
+        };
+        let Some(belongings) = self.belongings.memory(gpu)? else {
+            return Ok(None);
+        };
+        let memory = GrainsMemory {
+            words,
+            coordinates,
+            motions,
+            belongings,
+        };
+        Ok(Some(self.memory.get_or_init(|| memory).clone()))
+    }
+
+    /// Copies the first m grains of another GPU into this room on a GPU that [accesses](Gpu::accesses) it. They were packed before the other host waited
+    /// for its GPU. Returns whether that was possible.
+    pub fn fetch(&self, gpu: &Gpu, (from, of): (&PackedGrains<C, R>, &Gpu), m: usize, widths: &[usize]) -> Result<bool, GpuError> {
+        let Some(memory) = from.memory(of)? else {
+            return Ok(false);
+        };
+        gpu.fetch((&from.words, &memory.words), WORDS * m, &self.words);
+        gpu.fetch((&from.coordinates, &memory.coordinates), COORDINATES * m, &self.coordinates);
+        gpu.fetch((&from.motions, &memory.motions), MOTIONS * m, &self.motions);
+        self.belongings.fetch(gpu, (&from.belongings, &memory.belongings), m, widths);
+        Ok(true)
     }
 
     /// As [`PackedGrains::make_room`], unless another subdomain still reads the grains: then there is new room.
@@ -99,6 +158,7 @@ impl<C: Number, R: Number> PackedGrains<C, R> {
             coordinates: from.copy_to(&packed.coordinates, COORDINATES * m, to)?,
             motions: from.copy_to(&packed.motions, MOTIONS * m, to)?,
             belongings: packed.belongings.copied(m, widths, from, to)?,
+            memory: OnceLock::new(),
         }))
     }
 

@@ -63,7 +63,7 @@ use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::{KINDS, THREADS};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
 use seixo_sweeps::motion::{StepParameters, StepParametersLaunch};
-use seixo_sweeps::periodic::{PeriodicBoundaries, PeriodicBoundariesLaunch};
+use seixo_sweeps::periodic::{PERIODIC, PeriodicBoundaries, PeriodicBoundariesLaunch};
 use seixo_sweeps::tiles::ContactKernelConfig;
 use servos::ServoLoads;
 use std::any::Any;
@@ -337,6 +337,12 @@ pub(crate) struct GpuGrains<C, R> {
 fn room_for_cubes(n: usize) -> usize {
     let cubes = n.div_ceil(THREADS).max(1);
     cubes + cubes.div_ceil(seixo_device::gpu::MAX_BLOCKS as usize)
+}
+
+/// Whether particles that pass such periodic sides gain energy: because the sides slide or stretch, or because gravity acts from one to the other.
+fn sides_do_work(kind: u32, sides: &PeriodicBoundaries<f64, f64>, gravity: &Vector3<f64>) -> bool {
+    let gravity = [gravity.x, gravity.y, gravity.z];
+    kind != PERIODIC || (0..3).any(|axis| !sides.is_open(axis) && gravity[axis] != 0.0)
 }
 
 /// Work of periodic sides when n particles were wrapped \[J\]: the sum over the values of all blocks.

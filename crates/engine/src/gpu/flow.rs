@@ -15,7 +15,9 @@ mod xsph;
 
 use super::neighbor_lists::{Extent, Keys, UNBOUNDED};
 use super::tables::{Index, RowSearch, Tables};
-use super::{Cells, FinishedSteps, Number, Rows, SharedWithFluids, done_by_sides, doubles, numbers, room_for_cubes, stepping};
+use super::{
+    Cells, FinishedSteps, Number, Rows, SharedWithFluids, done_by_sides, doubles, numbers, room_for_cubes, sides_do_work, stepping,
+};
 use crate::bodies::Bodies;
 use crate::exchange::HaltReason;
 use crate::flow::{Constraint, Flow, FlowEnergies};
@@ -415,7 +417,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.n as u32,
                 self.border.is_some(),
             );
-            host.work.wall += done_by_sides(&self.gpu, &self.power, self.n)?;
+            // The host waits for it, so only if it is not zero.
+            if sides_do_work(self.plan.sides, &host.stepping.sides, &host.stepping.gravity) {
+                host.work.wall += done_by_sides(&self.gpu, &self.power, self.n)?;
+            }
         }
         record_list_positions::launch::<C>(
             self.gpu.client(),

@@ -5,7 +5,7 @@ use super::domain::DomainState;
 use super::old_contacts::SpareBuffers;
 use super::step::is_skin_used_up;
 use super::tables::{Index, RowSearch};
-use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, stepping};
+use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, sides_do_work, stepping};
 use crate::broad_phase::GRAINS;
 use crate::populations::Populations;
 use crate::search::{self, ListCounts};
@@ -135,7 +135,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.n as u32,
             self.has_members(),
         );
-        host.ledger.work.wall += done_by_sides(&self.gpu, &self.energy, self.n)?;
+        // The host waits for it, so only if it is not zero.
+        let stepping = &host.context.stepping;
+        if sides_do_work(self.kind.sides, &stepping.sides, &stepping.gravity) {
+            host.ledger.work.wall += done_by_sides(&self.gpu, &self.energy, self.n)?;
+        }
         Ok(())
     }
 
@@ -573,6 +577,20 @@ impl<R: Number> Rows<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seixo_laws::Vector3;
+    use seixo_sweeps::periodic::{PERIODIC, PeriodicBoundaries, SHEARED};
+
+    #[test]
+    fn periodic_sides_do_work_if_they_move_or_gravity_acts_from_one_to_the_other() {
+        let down = Vector3 { x: 0.0, y: 0.0, z: -9.81 };
+        let mut sides = PeriodicBoundaries::open();
+        sides.length.x = 2.0;
+        assert!(!sides_do_work(PERIODIC, &sides, &down));
+        assert!(sides_do_work(PERIODIC, &sides, &Vector3 { x: 1.0, ..down }));
+        assert!(sides_do_work(SHEARED, &sides, &down));
+        sides.length.z = 2.0;
+        assert!(sides_do_work(PERIODIC, &sides, &down));
+    }
 
     #[test]
     fn small_buffers_have_a_quarter_of_spare_room_and_large_ones_a_sixteenth() {

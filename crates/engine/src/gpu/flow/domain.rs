@@ -25,7 +25,7 @@ use crate::world::GhostSelection;
 use boundary_forces::BoundaryForces;
 pub(crate) use columns::{ColumnExchange, FluidColumn};
 use halo::HaloSide;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
+use seixo_device::gpu::{Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::{FREE, GHOST, is_ghost};
 use seixo_sweeps::domain::Block;
@@ -33,7 +33,7 @@ use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed, mark_without_rows};
 use seixo_sweeps::layout::RECORD;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Ownership of particles in a decomposition-invariant run, and the halo of a subdomain.
@@ -59,6 +59,8 @@ struct MigrationBuffer<C, R> {
     words: Vec<Buffer<u32>>,
     coordinates: Vec<Buffer<C>>,
     motions: Vec<Buffer<R>>,
+    /// Where all of this memory is for other GPUs, in this order, once one asked.
+    memory: OnceLock<Vec<CudaMemory>>,
 }
 
 /// Fields that migrate with particles: ids and kinds, records of coordinates, and records of the flow, of the motion if walls move, and of the
@@ -117,7 +119,8 @@ pub(crate) trait FluidDomainBackend: HaloExchange + GhostExchange + ColumnExchan
     fn receive_halts(&self, halts: &HaltFlags, rank: usize, ahead: u32) -> Result<(), GpuError>;
     /// Packs the halo for other GPUs, with the flag whether this subdomain halts before that step.
     fn pack_queued_halo(&mut self, ahead: u32);
-    /// Makes room for halos and columns until the next rebuild of the lists. They are sums of two GPUs for each of these neighbors that has a pair.
+    /// Makes room for halos and columns until the next rebuild of the lists. Two GPUs exchange them by themselves for each of these neighbors that has a
+    /// pair.
     ///
     /// # Errors
     /// If there is no memory.
@@ -202,7 +205,20 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
             words: rooms(gpu, 2)?,
             coordinates: rooms(gpu, 4)?,
             motions: rooms(gpu, 3)?,
+            memory: OnceLock::new(),
         })
+    }
+
+    /// Memory of all buffers of this GPU, in their order; `None` if other GPUs cannot read it.
+    fn memory(&self, gpu: &Gpu) -> Result<Option<&[CudaMemory]>, GpuError> {
+        if let Some(known) = self.memory.get() {
+            return Ok(Some(&known[..]));
+        }
+        let words = self.words.iter().map(|room| gpu.cuda_memory(room));
+        let coordinates = self.coordinates.iter().map(|room| gpu.cuda_memory(room));
+        let motions = self.motions.iter().map(|room| gpu.cuda_memory(room));
+        let memory: Option<Vec<CudaMemory>> = words.chain(coordinates).chain(motions).collect::<Result<_, GpuError>>()?;
+        Ok(memory.map(|memory| &self.memory.get_or_init(|| memory)[..]))
     }
 
     /// As [`MigrationBuffer::make_room`], unless another subdomain still reads the particles: then there is new room.
@@ -218,6 +234,13 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
 
     /// Makes room for m packed particles.
     fn make_room(&mut self, gpu: &Gpu, m: usize) -> Result<(), GpuError> {
+        let holds = |len: usize| len >= RECORD * m;
+        if !(self.words.iter().all(|room| room.len() >= m)
+            && self.coordinates.iter().all(|room| holds(room.len()))
+            && self.motions.iter().all(|room| holds(room.len())))
+        {
+            self.memory = OnceLock::new();
+        }
         for room in &mut self.words {
             make_room(gpu, room, m, "domains")?;
         }

@@ -1,5 +1,5 @@
-//! Columns of fluid that subdomains exchange within a step: as sums of pairs of GPUs in batches of steps, otherwise by copies from GPU to GPU where these
-//! reach each other, or in messages.
+//! Columns of fluid that subdomains exchange within a step: as joint columns of pairs of GPUs in batches of steps, otherwise by copies from GPU to GPU
+//! where these reach each other, or in messages.
 
 use super::super::GpuFluid;
 use super::super::muller::GpuMuller;
@@ -39,7 +39,7 @@ pub(crate) trait ColumnExchange {
     fn copy_column(&self, side: usize, turn: usize, theirs: HaloMessage) -> Result<[HaloMessage; 2], HaltReason>;
     /// Updates the ghosts with the column that was copied to this GPU.
     fn follow_column(&self, column: FluidColumn, side: usize, copied: HaloMessage) -> Result<(), HaltReason>;
-    /// Packs a column and updates the ghosts with it by the sums of joint columns, one for each of these neighbors, which are all. Later launches
+    /// Packs a column, exchanges it as joint columns with each of these neighbors, which are all, and updates the ghosts with it. Later launches
     /// wait for them.
     ///
     /// # Errors

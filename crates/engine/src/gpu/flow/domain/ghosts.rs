@@ -11,7 +11,7 @@ use seixo_sweeps::bodies::GHOST;
 use seixo_sweeps::fluid::WALL;
 use seixo_sweeps::kernels::domain::count_from;
 use seixo_sweeps::layout::RECORD;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Particles that are ghosts in another subdomain, on the GPU of either, with their kinds.
 pub(super) struct PackedGhosts<C, R> {
@@ -41,6 +41,7 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
                 words,
                 coordinates,
                 motions: motion,
+                memory: OnceLock::new(),
             })
         };
         Ok(PackedGhosts {
@@ -105,6 +106,40 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         Ok(self.mark_appended(&ghosts.kinds, GHOST))
     }
 
+    /// Copies ghosts from another GPU whose memory this one accesses, and keeps them. Returns whether it does. The other host has waited for their kinds,
+    /// so they are packed; and it packs new ones only after this GPU has listed these.
+    fn fetch_ghosts(&mut self, side: usize, theirs: &PackedGhosts<C, R>) -> Result<bool, GpuError> {
+        let gpu = self.gpu.clone();
+        // Both of a pair decide alike.
+        if gpu.is_same(&theirs.gpu) || !gpu.accesses(&theirs.gpu) || !theirs.gpu.accesses(&gpu) {
+            return Ok(false);
+        }
+        let (from, m, motions) = (&theirs.packed, theirs.kinds.len(), self.columns().motions.len());
+        let Some(memory) = from.memory(&theirs.gpu)? else {
+            return Ok(false);
+        };
+        let side = &mut self.border_mut().sides[side];
+        MigrationBuffer::make_room_apart(&mut side.room_for_incoming, &gpu, m)?;
+        let room = &side.room_for_incoming;
+        let (of_words, memory) = memory.split_at(from.words.len());
+        let (of_coordinates, of_motions) = memory.split_at(from.coordinates.len());
+        for ((column, memory), to) in from.words.iter().zip(of_words).zip(&room.words) {
+            gpu.fetch((column, memory), m, to);
+        }
+        for ((column, memory), to) in from.coordinates.iter().zip(of_coordinates).zip(&room.coordinates) {
+            gpu.fetch((column, memory), RECORD * m, to);
+        }
+        for ((column, memory), to) in from.motions.iter().zip(of_motions).zip(&room.motions).take(motions) {
+            gpu.fetch((column, memory), RECORD * m, to);
+        }
+        side.incoming = Some(PackedGhosts {
+            packed: room.clone(),
+            kinds: theirs.kinds.clone(),
+            gpu,
+        });
+        Ok(true)
+    }
+
     fn outgoing_ghosts(&self, side: usize) -> PackedGhosts<C, R> {
         let side = &self.border().sides[side];
         PackedGhosts {
@@ -122,7 +157,12 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuFluid<C, R> {
 
     fn copy_ghosts(&mut self, side: usize, theirs: HaloMessage) -> Result<HaloMessage, HaltReason> {
         let theirs = theirs.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        let (own, motions) = (self.outgoing_ghosts(side), self.columns().motions.len());
+        let own = self.outgoing_ghosts(side);
+        if self.fetch_ghosts(side, &theirs)? {
+            // The other one does the same.
+            return Ok(Box::new(own));
+        }
+        let motions = self.columns().motions.len();
         let there = own.copied(motions, &theirs.gpu)?;
         let here = theirs.copied(motions, &own.gpu)?;
         self.border_mut().sides[side].incoming = Some(here);
@@ -131,7 +171,9 @@ impl<C: Number + Coordinate<R>, R: Number> GhostExchange for GpuFluid<C, R> {
 
     fn receive_ghosts(&mut self, side: usize, copied: HaloMessage) -> Result<(), HaltReason> {
         let copied = copied.downcast::<PackedGhosts<C, R>>().map_err(|_| HaltReason::from(DecodeError))?;
-        self.border_mut().sides[side].incoming = Some(*copied);
+        if !self.fetch_ghosts(side, &copied)? {
+            self.border_mut().sides[side].incoming = Some(*copied);
+        }
         Ok(())
     }
 

@@ -32,8 +32,9 @@ pub(super) struct HaloSide<C, R> {
     /// All its ghosts here, fluid and walls, as they were packed at the last rebuild for another GPU, and their kinds.
     pub outgoing: Arc<MigrationBuffer<C, R>>,
     pub outgoing_kinds: Arc<Vec<u32>>,
-    /// Ghosts that came from the other GPU, until they are unpacked.
+    /// Ghosts that came from the other GPU, until they are unpacked, and room for them.
     pub incoming: Option<PackedGhosts<C, R>>,
+    pub room_for_incoming: Arc<MigrationBuffer<C, R>>,
 }
 
 impl<C: Number, R: Number> HaloSide<C, R> {
@@ -50,6 +51,7 @@ impl<C: Number, R: Number> HaloSide<C, R> {
             outgoing: Arc::new(MigrationBuffer::new(gpu)?),
             outgoing_kinds: Arc::default(),
             incoming: None,
+            room_for_incoming: Arc::new(MigrationBuffer::new(gpu)?),
         };
         side.show(gpu, own)?;
         side.follow(gpu, copies)?;

@@ -2,7 +2,7 @@
 
 use super::load_balancing::{Load, LoadSample};
 use super::partition::Partition;
-use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, halt, step_status, through};
+use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, encode_lists, halt, read_lists, step_status, through};
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
@@ -11,6 +11,7 @@ use crate::gpu::{
 };
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
+use crate::search::ListCounts;
 use crate::state::Profile;
 use crate::world::{HaloOverlap, Precision, Solver};
 use seixo_device::gpu::{Gpu, GpuError};
@@ -402,9 +403,14 @@ impl Subdomain {
     pub(super) fn migrate_on_gpu(&mut self, raised: u32) -> Result<(), HaltReason> {
         let clock = Instant::now();
         let lists = self.on_gpu(|remote, host| Ok(remote.list_counts(host, raised)?))?;
-        self.tune_skin(lists)?;
-        let grains = self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
-        let partners = self.balance_on_gpu(grains)?;
+        let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
+        let load = self.work.load(grains, self.local.populations.context.steps);
+        let (lists, loads) = self.gather_loads(lists, &load)?;
+        if self.local.populations.grains.skin_tuning.is_some() {
+            self.local.populations.tune_skin(&lists);
+        }
+        self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
+        let partners = self.balance_on_gpu(grains, load, &loads)?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
         let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others))?;
         self.migrated += sent;
@@ -428,13 +434,24 @@ impl Subdomain {
         Ok(())
     }
 
+    /// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.
+    fn gather_loads(&mut self, own: ListCounts, load: &Load) -> Result<(ListCounts, Vec<Load>), HaltReason> {
+        let mut message = encode_lists(own);
+        let bytes = message.len();
+        message.extend(load.encode());
+        let (mut all, mut loads) = (ListCounts::default(), Vec::new());
+        for reported in self.transport().gather(message)? {
+            let (lists, load) = reported.split_at_checked(bytes).ok_or(DecodeError)?;
+            all = all.plus(read_lists(lists)?);
+            loads.push(Load::read(load)?);
+        }
+        Ok((all, loads))
+    }
+
     /// Balances the load of this many grains here and those elsewhere, as [`Subdomain::balance`]. Positions are sampled only if planes may move, as the
     /// host waits for them.
-    fn balance_on_gpu(&mut self, grains: usize) -> Result<Vec<usize>, HaltReason> {
-        let load = self.work.load(grains, self.local.populations.context.steps);
-        let reported = self.transport().gather(load.encode())?;
-        let loads: Vec<Load> = reported.iter().map(|reported| Load::read(reported)).collect::<Result<_, _>>()?;
-        if !self.work.may_move(&self.cuts, &loads) {
+    fn balance_on_gpu(&mut self, grains: usize, load: Load, loads: &[Load]) -> Result<Vec<usize>, HaltReason> {
+        if !self.work.may_move(&self.cuts, loads) {
             self.narrow_halos(loads.iter().map(|load| load.particles).sum());
             return Ok(self.cuts.beside(self.rank).to_vec());
         }

@@ -385,20 +385,28 @@ pub fn balance(
     Ok((partners, samples.iter().map(|sample| sample.load.particles).sum()))
 }
 
+/// Encodes counts of lists as a message.
+pub fn encode_lists(lists: ListCounts) -> Vec<u8> {
+    to_bytes(&[lists.grains, lists.entries, f64::from(u8::from(lists.is_skin_used_up))])
+}
+
+/// Decodes counts of lists.
+pub fn read_lists(message: &[u8]) -> Result<ListCounts, DecodeError> {
+    let [grains, entries, is_used_up] = from_bytes(message)?[..] else {
+        return Err(DecodeError);
+    };
+    Ok(ListCounts {
+        grains,
+        entries,
+        is_skin_used_up: is_used_up > 0.0,
+    })
+}
+
 /// The counts of the lists of all subdomains together.
 pub fn sum_of_lists(own: ListCounts, transport: &mut dyn Transport) -> Result<ListCounts, HaltReason> {
-    let is_used_up = f64::from(u8::from(own.is_skin_used_up));
     let mut all = ListCounts::default();
-    for said in transport.gather(to_bytes(&[own.grains, own.entries, is_used_up]))? {
-        let [grains, entries, is_used_up] = from_bytes(&said)?[..] else {
-            return Err(DecodeError.into());
-        };
-        let is_skin_used_up = is_used_up > 0.0;
-        all = all.plus(ListCounts {
-            grains,
-            entries,
-            is_skin_used_up,
-        });
+    for reported in transport.gather(encode_lists(own))? {
+        all = all.plus(read_lists(&reported)?);
     }
     Ok(all)
 }

@@ -117,8 +117,8 @@ pub(crate) trait DomainBackend: HaloExchange + GhostExchange {
     fn finish_motion(&self, host: &Populations, ahead: u32);
     /// Updates the ghosts from these messages.
     fn follow(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason>;
-    /// Prepares for migration after a step that raised these flags. Returns the number of owned grains.
-    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<usize, GpuError>;
+    /// Prepares for migration after a step that raised these flags.
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError>;
     /// Positions of some owned grains \[m\].
     fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError>;
     /// Removes the grains that are in the blocks of others, with their contact histories, and all ghosts. Returns the number of migrating grains and
@@ -327,7 +327,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.receive_ghost_positions(messages)
     }
 
-    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<usize, GpuError> {
+    fn prepare(&mut self, host: &mut Populations, raised: u32) -> Result<(), GpuError> {
         self.count_rebuild(host);
         self.wrap_bodies(host)?;
         if self.kind.sides != OPEN {
@@ -346,7 +346,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let n = self.n;
         let border = self.border();
         (border.leaving, border.known) = (leaving, n);
-        Ok(self.owned_without_ghosts())
+        Ok(())
     }
 
     fn sample_positions(&mut self) -> Result<Vec<[f64; 3]>, GpuError> {

@@ -2,6 +2,8 @@
 //!
 //! Each word travels with the number of its turn, in one store of 64 bits. The receiver reads it again and again until it has the number of the turn that
 //! is due. So no event, no copy and no host takes part, and stores may arrive in any order. NCCL has this protocol for short messages.
+//!
+//! Volatile accesses of 64 bits are single ones, as other GPUs see them, and no compiler leaves them out.
 
 #![allow(unsafe_code, reason = "launches write to addresses")]
 
@@ -12,6 +14,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Bytes of a word with its turn.
 const BYTES: u64 = size_of::<u64>() as u64;
+
+/// Words with which a link is tried.
+const TRIED: u32 = 1000;
 
 /// GPUs by their indices, and whether launches on the first can access memory of the second.
 static LINKS: Mutex<Vec<([usize; 2], bool)>> = Mutex::new(Vec::new());
@@ -50,14 +55,14 @@ pub struct Route {
 /// Writes a word with its turn to an address of any GPU.
 #[cube]
 fn store(address: u64, word: u64) {
-    gpu_asm!("st.relaxed.sys.global.u64 [{address}], {word};", address = in(_) address, word = in(_) word);
+    gpu_asm!("st.volatile.global.u64 [{address}], {word};", address = in(_) address, word = in(_) word);
 }
 
 /// Reads a word with its turn, which another GPU may write at the same time.
 #[cube]
 fn load(address: u64) -> u64 {
     let word: u64;
-    gpu_asm!("ld.relaxed.sys.global.u64 {word}, [{address}];", address = in(_) address, word = out(_) word);
+    gpu_asm!("ld.volatile.global.u64 {word}, [{address}];", address = in(_) address, word = out(_) word);
     word
 }
 
@@ -65,7 +70,7 @@ fn load(address: u64) -> u64 {
 #[cube]
 fn load_plain(address: u64) -> u32 {
     let word: u32;
-    gpu_asm!("ld.relaxed.sys.global.u32 {word}, [{address}];", address = in(_) address, word = out(_) word);
+    gpu_asm!("ld.volatile.global.u32 {word}, [{address}];", address = in(_) address, word = out(_) word);
     word
 }
 
@@ -74,7 +79,7 @@ fn load_plain(address: u64) -> u32 {
 fn fetch_words(address: u64, to: &mut [u32], n: u32) {
     let k = ABSOLUTE_POS;
     if k < n as usize {
-        to[k] = load_plain(address + u64::cast_from(k) * 4u64);
+        to[k] = load_plain(address + (k as u64) * 4u64);
     }
 }
 
@@ -83,8 +88,8 @@ fn fetch_words(address: u64, to: &mut [u32], n: u32) {
 fn post_words(from: &[u32], address: u64, turn: u32, n: u32) {
     let k = ABSOLUTE_POS;
     if k < n as usize {
-        let word = (u64::cast_from(turn) << 32u64) + u64::cast_from(from[k]);
-        store(address + u64::cast_from(k) * 8u64, word);
+        let word = ((turn as u64) << 32u64) + (from[k] as u64);
+        store(address + (k as u64) * 8u64, word);
     }
 }
 
@@ -94,9 +99,9 @@ fn post_to_each(from: &[u32], addresses: &[u64], offset: u64, turn: u32, n: u32,
     let k = ABSOLUTE_POS as u32;
     if k < n * receivers {
         let at = k % n;
-        let word = (u64::cast_from(turn) << 32u64) + u64::cast_from(from[at as usize]);
+        let word = ((turn as u64) << 32u64) + (from[at as usize] as u64);
         let address = addresses[(k / n) as usize] + offset;
-        store(address + u64::cast_from(at) * 8u64, word);
+        store(address + (at as u64) * 8u64, word);
     }
 }
 
@@ -105,19 +110,19 @@ fn post_to_each(from: &[u32], addresses: &[u64], offset: u64, turn: u32, n: u32,
 fn await_words(address: u64, to: &mut [u32], turn: u32, n: u32) {
     let k = ABSOLUTE_POS;
     if k < n as usize {
-        let own = address + u64::cast_from(k) * 8u64;
-        let due = u64::cast_from(turn);
+        let own = address + (k as u64) * 8u64;
+        let due = turn as u64;
         let mut word = load(own);
         while word >> 32u64 != due {
             word = load(own);
         }
-        to[k] = u32::cast_from(word);
+        to[k] = word as u32;
     }
 }
 
 impl Gpu {
-    /// Whether launches on this GPU can access memory of the other one, such as an [`Inbox`], which is enabled here: both use CUDA, and the driver links
-    /// them.
+    /// Whether launches on this GPU can access memory of the other one, such as an [`Inbox`], which is enabled here: both use CUDA, the driver links them,
+    /// and words did arrive when this was tried. The first call for a pair waits for both GPUs.
     pub fn accesses(&self, other: &Gpu) -> bool {
         let [own, theirs] = [self, other].map(Gpu::description);
         if own.api != Api::Cuda || theirs.api != Api::Cuda {
@@ -128,9 +133,35 @@ impl Gpu {
         if let Some((_, is_linked)) = links.iter().find(|(known, _)| *known == pair) {
             return *is_linked;
         }
-        let is_linked = self.is_same(other) || cuda::link(own.index, theirs.index).unwrap_or(false);
+        let is_enabled = || cuda::link(own.index, theirs.index).unwrap_or(false);
+        let is_linked = self.is_same(other) || is_enabled() && self.exchanges_words_with(other).unwrap_or(false);
         links.push((pair, is_linked));
         is_linked
+    }
+
+    /// Posts words to another GPU and fetches others from there. Returns whether both arrived: some machines have links that lose them.
+    fn exchanges_words_with(&self, other: &Gpu) -> Result<bool, GpuError> {
+        let words: Vec<u32> = (1..=TRIED).collect();
+        let turn = 1;
+        let inbox = other.inbox(words.len(), "a link")?;
+        self.post(&self.upload(&words, "a link")?, &inbox, turn);
+        self.wait()?;
+        let posted = other.download(&inbox.words)?;
+        let with_turn = words.iter().map(|word| (u64::from(turn) << 32) + u64::from(*word));
+        if !posted[inbox.room()..].iter().copied().eq(with_turn) {
+            return Ok(false);
+        }
+        let collected = other.zeros(words.len(), "a link")?;
+        other.collect(&inbox, turn, &collected);
+        if other.download(&collected)? != words {
+            return Ok(false);
+        }
+        let Some(memory) = other.cuda_memory(&collected)? else {
+            return Ok(false);
+        };
+        let fetched = self.zeros(words.len(), "a link")?;
+        self.fetch((&collected, &memory), words.len(), &fetched);
+        Ok(self.download(&fetched)? == words)
     }
 
     /// Copies the first `len` items of a buffer of another GPU, whose memory is given beside it, to a buffer of this one, after all launches here so far.

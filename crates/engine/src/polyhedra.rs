@@ -13,10 +13,10 @@ mod snapshot;
 
 pub(crate) use at_walls::GrainsAtWalls;
 pub(crate) use columns::{AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, OF_LOAD, OF_PAIRS, pick_contacts_of_polyhedra};
-pub(crate) use contacts::{KeptContacts, SLOTS};
+pub(crate) use contacts::SLOTS;
 pub(crate) use mesh_features::MeshFeatures;
 pub(crate) use pairs::{NO_LOAD, ShapePairs};
-pub(crate) use records::{PAIRS_OF_PART, PairRecords, parts_of_pairs};
+pub(crate) use records::PairRecords;
 pub use snapshot::PolyhedronSnapshot;
 
 use crate::world::{PolyhedralShape, World};

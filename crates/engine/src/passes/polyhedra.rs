@@ -1,10 +1,10 @@
 //! Contacts of pairs with a polyhedral grain: each pair is computed once, in the order of ids, and each grain adds up its own.
 
 use crate::contact_records::{ContactRecord, Partner};
-use crate::fields::{Fields, PART, one_each, part_range, parts};
+use crate::fields::{Fields, PART, part_range, parts};
 use crate::guard::StepError;
-use crate::measure::{NO_CONTACT, half_of, sum};
-use crate::polyhedra::{KeptContacts, PAIRS_OF_PART, Polyhedra, SLOTS, ShapePairs, parts_of_pairs};
+use crate::measure::half_of;
+use crate::polyhedra::{Polyhedra, SLOTS, ShapePairs};
 use crate::populations::Populations;
 use crate::world::array;
 use seixo_device::Strided;
@@ -48,77 +48,47 @@ impl Populations {
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
         let (sides, kind) = (&context.stepping.sides, context.sides);
         let (member, has_ghosts) = (&fields.member[..], grains.has_ghosts);
-        let data = (
-            Strided {
-                items: &mut records.loads[..],
-                per_part: PAIRS_OF_PART,
+        records.compute(
+            &context.device,
+            |pair, load| {
+                // The owner of a ghost computes the pair, too.
+                let is_shared = has_ghosts && places[pair].iter().any(|&place| is_ghost(member[place as usize]));
+                if is_shared { half_of(&load.powers) } else { load.powers }
             },
-            one_each(&mut records.contacts),
-            one_each(&mut records.spare),
-            one_each(&mut records.power_sums),
+            |pair, _, before: &PairLoad<f64>, slots, _: &mut ()| {
+                let [i, j] = places[pair].map(|place| place as usize);
+                let image = nearest_image::<f64, f64>(
+                    &load(&fields.position, i * RECORD).minus(&load(&fields.position, j * RECORD)),
+                    sides,
+                    kind,
+                );
+                let slide = image_velocity(image.passed, &image.crossed, sides, kind);
+                let pair = ShapePair {
+                    apart: image.apart,
+                    velocity: load(&fields.velocity, i * RECORD)
+                        .minus(&load(&fields.velocity, j * RECORD))
+                        .minus(&slide),
+                    direction: before.direction,
+                    i: posed(fields, i),
+                    j: posed(fields, j),
+                };
+                let row = (fields.material[i] * materials.count + fields.material[j]) as usize;
+                shape_contacts::<f64, f64>(
+                    &pair,
+                    &shapes.words,
+                    &shapes.numbers,
+                    0,
+                    SLOTS as u32,
+                    &slots.old_keys,
+                    &slots.old_springs,
+                    &mut slots.keys,
+                    &mut slots.springs,
+                    &coefficients(&materials.coefficients, row),
+                    dt,
+                    overlap_limit,
+                )
+            },
         );
-        type Data<'a> = (
-            Strided<'a, PairLoad<f64>>,
-            Strided<'a, KeptContacts>,
-            Strided<'a, KeptContacts>,
-            Strided<'a, PowerSums<f64>>,
-        );
-        context
-            .device
-            .run(parts_of_pairs(places.len()), data, |part, (loads, kept, next, power_sums): Data| {
-                let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
-                next.clear();
-                let mut all = NO_CONTACT;
-                // Only slots up to the first free one have a meaning, so all pairs use the same.
-                let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                for (k, now) in loads.items.iter_mut().enumerate() {
-                    let [i, j] = places[part * PAIRS_OF_PART + k].map(|place| place as usize);
-                    let image = nearest_image::<f64, f64>(
-                        &load(&fields.position, i * RECORD).minus(&load(&fields.position, j * RECORD)),
-                        sides,
-                        kind,
-                    );
-                    let slide = image_velocity(image.passed, &image.crossed, sides, kind);
-                    let pair = ShapePair {
-                        apart: image.apart,
-                        velocity: load(&fields.velocity, i * RECORD)
-                            .minus(&load(&fields.velocity, j * RECORD))
-                            .minus(&slide),
-                        direction: now.direction,
-                        i: posed(fields, i),
-                        j: posed(fields, j),
-                    };
-                    let (of_pair, histories) = kept.of(k);
-                    old_keys[..of_pair.len()].copy_from_slice(of_pair);
-                    if let Some(free) = old_keys.get_mut(of_pair.len()) {
-                        *free = 0;
-                    }
-                    old_springs[..histories.len()].copy_from_slice(histories);
-                    let row = (fields.material[i] * materials.count + fields.material[j]) as usize;
-                    *now = shape_contacts::<f64, f64>(
-                        &pair,
-                        &shapes.words,
-                        &shapes.numbers,
-                        0,
-                        SLOTS as u32,
-                        &old_keys,
-                        &old_springs,
-                        &mut keys,
-                        &mut springs,
-                        &coefficients(&materials.coefficients, row),
-                        dt,
-                        overlap_limit,
-                    );
-                    let found = SLOTS.min(now.contacts as usize);
-                    next.push(&keys[..found], &springs[..RECORD * found]);
-                    // The owner of a ghost computes the pair, too.
-                    let is_shared = has_ghosts && [i, j].iter().any(|&grain| is_ghost(member[grain]));
-                    all = sum(all, &if is_shared { half_of(&now.powers) } else { now.powers });
-                }
-                std::mem::swap(kept, next);
-                power_sums.items[0] = all;
-            });
     }
 
     fn add_up_polyhedra(&mut self) {

@@ -1,16 +1,13 @@
 //! Contacts of polyhedral grains with walls.
 
 use super::polyhedra::posed;
-use crate::fields::{Fields, one_each};
-use crate::measure::{NO_CONTACT, sum};
-use crate::polyhedra::{GrainsAtWalls, KeptContacts, MeshFeatures, PAIRS_OF_PART, Polyhedra, SLOTS, parts_of_pairs};
+use crate::fields::Fields;
+use crate::polyhedra::{GrainsAtWalls, MeshFeatures, Polyhedra, SLOTS};
 use crate::populations::Populations;
-use seixo_device::Strided;
 use seixo_laws::Vector3;
-use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{ELEMENT, RECORD, TRIANGLE, WALL, WALL_CONTACT, add, coefficients, load, store};
 use seixo_sweeps::shape_meshes::{MeshSlots, MeshTriangle, MeshWall, contacts_with_mesh};
-use seixo_sweeps::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
+use seixo_sweeps::shape_walls::{GrainByWall, contacts_with_wall};
 
 /// Collects those of these wall elements that are triangles of the wall with this first element, by ascending numbers, with corners relative to a
 /// center. `elements` are the records of all elements.
@@ -78,88 +75,59 @@ impl Populations {
             shapes, at_walls, meshes, ..
         } = &mut **polyhedra;
         let GrainsAtWalls { records, places } = at_walls;
-        let (shapes, fields, places, ids) = (&*shapes, &grains.fields, &places[..], &records.ids[..]);
+        let (shapes, fields, places) = (&*shapes, &grains.fields, &places[..]);
         let (elements, of_walls, meshes) = (&walls.elements[..], &walls.records[..], &*meshes);
         let (near, row_of) = (&walls.list[..], &walls.row[..]);
         let (materials, dt, overlap_limit) = (&context.materials, context.stepping.dt, context.settings.overlap_limit);
-        let data = (
-            Strided {
-                items: &mut records.loads[..],
-                per_part: PAIRS_OF_PART,
-            },
-            one_each(&mut records.contacts),
-            one_each(&mut records.spare),
-            one_each(&mut records.power_sums),
-        );
-        type Data<'a> = (
-            Strided<'a, ShapeWallLoad<f64, f64>>,
-            Strided<'a, KeptContacts>,
-            Strided<'a, KeptContacts>,
-            Strided<'a, PowerSums<f64>>,
-        );
-        context
-            .device
-            .run(parts_of_pairs(ids.len()), data, |part, (loads, kept, next, power_sums): Data| {
-                let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
-                next.clear();
-                let mut all = NO_CONTACT;
-                let mut triangles = Vec::new();
-                for (k, now) in loads.items.iter_mut().enumerate() {
-                    let pair = part * PAIRS_OF_PART + k;
-                    let (i, e) = (places[pair][0] as usize, ids[pair][1] as usize * ELEMENT);
-                    let wall = elements[e + 10] as usize * WALL;
-                    let row = fields.material[i] * materials.count + of_walls[wall + 9] as u32;
-                    let grain = GrainByWall {
-                        posed: posed(fields, i),
-                        center: load(&fields.position, i * RECORD),
-                        velocity: load(&fields.velocity, i * RECORD),
+        records.compute(
+            &context.device,
+            |_, load| load.powers,
+            |pair, [_, element], _, slots, triangles: &mut Vec<MeshTriangle>| {
+                let (i, e) = (places[pair][0] as usize, element as usize * ELEMENT);
+                let wall = elements[e + 10] as usize * WALL;
+                let row = fields.material[i] * materials.count + of_walls[wall + 9] as u32;
+                let grain = GrainByWall {
+                    posed: posed(fields, i),
+                    center: load(&fields.position, i * RECORD),
+                    velocity: load(&fields.velocity, i * RECORD),
+                };
+                let laws = coefficients(&materials.coefficients, row as usize);
+                if elements[e + 9] == f64::from(TRIANGLE) {
+                    let near = &near[row_of[i] as usize..row_of[i + 1] as usize];
+                    collect_triangles(near, element, (elements, meshes), &grain.center, triangles);
+                    let mesh = MeshWall {
+                        triangles: &triangles[..],
+                        walls: of_walls,
+                        at: wall,
                     };
-                    let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                    let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-                    let (of_pair, histories) = kept.of(k);
-                    old_keys[..of_pair.len()].copy_from_slice(of_pair);
-                    old_springs[..histories.len()].copy_from_slice(histories);
-                    let laws = coefficients(&materials.coefficients, row as usize);
-                    *now = if elements[e + 9] == f64::from(TRIANGLE) {
-                        let near = &near[row_of[i] as usize..row_of[i + 1] as usize];
-                        collect_triangles(near, ids[pair][1], (elements, meshes), &grain.center, &mut triangles);
-                        let mesh = MeshWall {
-                            triangles: &triangles,
-                            walls: of_walls,
-                            at: wall,
-                        };
-                        let slots = MeshSlots {
-                            old_keys: &mut old_keys,
-                            old_springs: &mut old_springs,
-                            keys: &mut keys,
-                            springs: &mut springs,
-                        };
-                        contacts_with_mesh(&grain, &shapes.words, &shapes.numbers, &mesh, slots, &laws, dt, overlap_limit)
-                    } else {
-                        contacts_with_wall::<f64, f64>(
-                            &grain,
-                            &shapes.words,
-                            &shapes.numbers,
-                            elements,
-                            e,
-                            of_walls,
-                            0,
-                            SLOTS as u32,
-                            &old_keys,
-                            &old_springs,
-                            &mut keys,
-                            &mut springs,
-                            &laws,
-                            dt,
-                            overlap_limit,
-                        )
+                    let slots = MeshSlots {
+                        old_keys: &mut slots.old_keys,
+                        old_springs: &mut slots.old_springs,
+                        keys: &mut slots.keys,
+                        springs: &mut slots.springs,
                     };
-                    next.push(&keys, &springs);
-                    all = sum(all, &now.powers);
+                    contacts_with_mesh(&grain, &shapes.words, &shapes.numbers, &mesh, slots, &laws, dt, overlap_limit)
+                } else {
+                    contacts_with_wall::<f64, f64>(
+                        &grain,
+                        &shapes.words,
+                        &shapes.numbers,
+                        elements,
+                        e,
+                        of_walls,
+                        0,
+                        SLOTS as u32,
+                        &slots.old_keys,
+                        &slots.old_springs,
+                        &mut slots.keys,
+                        &mut slots.springs,
+                        &laws,
+                        dt,
+                        overlap_limit,
+                    )
                 }
-                std::mem::swap(kept, next);
-                power_sums.items[0] = all;
-            });
+            },
+        );
     }
 
     /// Adds the loads of walls in the order of their list. What walls know of a contact is its force, at one point, and how near the grain is; the

@@ -1,14 +1,17 @@
 //! What a list of pairs keeps from step to step: loads and contact histories, by two ids.
 
-use super::contacts::KeptContacts;
-use crate::measure::NO_CONTACT;
+use super::contacts::{KeptContacts, SLOTS};
+use crate::fields::one_each;
+use crate::measure::{NO_CONTACT, sum};
+use seixo_device::{Cpu, Strided};
 use seixo_sweeps::contact::PowerSums;
+use seixo_sweeps::layout::RECORD;
 
 /// Pairs that are computed one after the other: the unit of work.
-pub(crate) const PAIRS_OF_PART: usize = 64;
+const PAIRS_OF_PART: usize = 64;
 
 /// Number of parts of this many pairs.
-pub(crate) fn parts_of_pairs(pairs: usize) -> usize {
+fn parts_of_pairs(pairs: usize) -> usize {
     pairs.div_ceil(PAIRS_OF_PART)
 }
 
@@ -25,6 +28,50 @@ pub(crate) struct PairRecords<L> {
     pub spare: Vec<KeptContacts>,
     /// Powers of each part.
     pub power_sums: Vec<PowerSums<f64>>,
+}
+
+/// Loads, contact histories before and after a step, and powers of some parts.
+type Parts<'a, L> = (
+    Strided<'a, L>,
+    Strided<'a, KeptContacts>,
+    Strided<'a, KeptContacts>,
+    Strided<'a, PowerSums<f64>>,
+);
+
+/// Room for the contacts of a pair. Only slots before the first key of zero have a meaning: pairs use the same room one after the other.
+pub(crate) struct Slots {
+    /// Keys before the step, and histories.
+    pub old_keys: [u32; SLOTS],
+    pub old_springs: [f64; SLOTS * RECORD],
+    /// Keys after it, and histories.
+    pub keys: [u32; SLOTS],
+    pub springs: [f64; SLOTS * RECORD],
+}
+
+impl Slots {
+    fn new() -> Slots {
+        Slots {
+            old_keys: [0; SLOTS],
+            old_springs: [0.0; SLOTS * RECORD],
+            keys: [0; SLOTS],
+            springs: [0.0; SLOTS * RECORD],
+        }
+    }
+
+    /// From now on these are the contacts before the step.
+    fn begin(&mut self, keys: &[u32], histories: &[f64]) {
+        self.old_keys[..keys.len()].copy_from_slice(keys);
+        if let Some(free) = self.old_keys.get_mut(keys.len()) {
+            *free = 0;
+        }
+        self.old_springs[..histories.len()].copy_from_slice(histories);
+    }
+
+    /// Keys and histories of the contacts after the step.
+    fn found(&self) -> (&[u32], &[f64]) {
+        let found = self.keys.iter().take_while(|key| **key != 0).count();
+        (&self.keys[..found], &self.springs[..RECORD * found])
+    }
 }
 
 impl<L> Default for PairRecords<L> {
@@ -104,9 +151,52 @@ impl<L: Copy> PairRecords<L> {
     }
 }
 
+impl<L: Copy + Send> PairRecords<L> {
+    /// Computes the contacts of all pairs. The `law` gets the index of a pair, its ids, its last load, its slots, and room that pairs of a part use one
+    /// after the other; it fills the slots after the step, with a key of zero after the last contact, and returns the new load. `powers` gets the index of
+    /// a pair and its load, and returns what counts here.
+    pub fn compute<S: Default>(
+        &mut self,
+        device: &Cpu,
+        powers: impl Fn(usize, &L) -> PowerSums<f64> + Sync,
+        law: impl Fn(usize, [u32; 2], &L, &mut Slots, &mut S) -> L + Sync,
+    ) {
+        let PairRecords {
+            ids,
+            loads,
+            contacts,
+            spare,
+            power_sums,
+        } = self;
+        let (ids, parts) = (&ids[..], parts_of_pairs(ids.len()));
+        let loads = Strided {
+            items: &mut loads[..],
+            per_part: PAIRS_OF_PART,
+        };
+        let data = (loads, one_each(contacts), one_each(spare), one_each(power_sums));
+        device.run(parts, data, |part, (loads, kept, next, power_sums): Parts<L>| {
+            let (kept, next) = (&mut kept.items[0], &mut next.items[0]);
+            next.clear();
+            let (mut all, mut slots, mut room) = (NO_CONTACT, Slots::new(), S::default());
+            for (k, now) in loads.items.iter_mut().enumerate() {
+                let pair = part * PAIRS_OF_PART + k;
+                let (keys, histories) = kept.of(k);
+                slots.begin(keys, histories);
+                *now = law(pair, ids[pair], now, &mut slots, &mut room);
+                let (keys, histories) = slots.found();
+                next.push(keys, histories);
+                all = sum(all, &powers(pair, now));
+            }
+            std::mem::swap(kept, next);
+            power_sums.items[0] = all;
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::half_of;
 
     #[test]
     fn pairs_keep_what_they_have_by_ids() {
@@ -140,5 +230,40 @@ mod tests {
         );
         assert_eq!(merged.contacts_of(2), (&[4, 5][..], &[4.0; 8][..]));
         assert_eq!(PairRecords::merged(vec![of(&[[1, 2]])]).loads, [3]);
+    }
+
+    #[test]
+    fn pairs_of_all_parts_are_computed_with_their_own_contacts_and_powers() {
+        let mut records = PairRecords::default();
+        let pairs = 2 * PAIRS_OF_PART as u32 + 5;
+        records.relist((0..pairs).map(|k| [k, 1000 + k]), NO_CONTACT);
+        let count = |load: &PowerSums<f64>| load.normal_power;
+        for step in 0..3_u32 {
+            records.compute(
+                &Cpu::new(2).unwrap(),
+                // The last pair is computed elsewhere, too.
+                |k, load| if k + 1 == pairs as usize { half_of(load) } else { *load },
+                |k, [i, j], load: &PowerSums<f64>, slots, _: &mut ()| {
+                    assert!(i as usize == k && j == 1000 + i && count(load) == f64::from(step * i));
+                    // A contact for each step so far: each was kept. Every third pair has none.
+                    let contacts = |steps: u32| if i % 3 == 1 { 0 } else { steps };
+                    let had = slots.old_keys.iter().take_while(|key| **key != 0).count() as u32;
+                    assert!(had == contacts(step) && (had == 0 || slots.old_springs[0] == f64::from(i)));
+                    for slot in 0..contacts(step + 1) {
+                        slots.keys[slot as usize] = slot + 1;
+                        slots.springs[slot as usize * RECORD] = f64::from(i);
+                    }
+                    slots.keys[contacts(step + 1) as usize] = 0;
+                    let mut now = *load;
+                    now.normal_power += f64::from(i);
+                    now
+                },
+            );
+        }
+        let all: f64 = records.power_sums.iter().map(count).sum();
+        let (of_all, of_last) = (f64::from(3 * pairs * (pairs - 1) / 2), f64::from(3 * (pairs - 1)));
+        assert_eq!((records.power_sums.len(), all), (3, of_all - 0.5 * of_last));
+        assert_eq!(records.contacts_of(pairs as usize - 1).0, [1, 2, 3]);
+        assert!(records.contacts_of(pairs as usize - 3).0.is_empty());
     }
 }

@@ -105,7 +105,7 @@ mod present {
         Ok(Some((address, kept)))
     }
 
-    /// Lets launches on a device access the memory of another one. Returns whether the two are linked.
+    /// Lets launches on a device access the memory of another one. Returns whether the driver links the two.
     pub fn link(from: usize, to: usize) -> Result<bool, String> {
         let _calls = outside_recordings();
         let words = |error: DriverError| error.to_string();
@@ -121,10 +121,10 @@ mod present {
         // SAFETY: both are primary contexts, which CubeCL holds, too, and that of `from` is current on this thread.
         let enabled = unsafe { sys::cuCtxEnablePeerAccess(there.cu_ctx(), 0) };
         // NCCL may have enabled it.
-        Ok(matches!(
-            enabled,
-            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
-        ))
+        match enabled {
+            sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(true),
+            failed => Err(format!("{failed:?}")),
+        }
     }
 
     /// Waits for all work in the primary context of this device.

@@ -18,8 +18,19 @@ const BYTES: u64 = size_of::<u64>() as u64;
 /// Words with which a link is tried.
 const TRIED: u32 = 1000;
 
-/// GPUs by their indices, and whether launches on the first can access memory of the second.
-static LINKS: Mutex<Vec<([usize; 2], bool)>> = Mutex::new(Vec::new());
+/// Whether launches on a GPU can access memory of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// They can: words did arrive when this was tried.
+    Works,
+    /// They cannot: the driver does not link the two, or not both use CUDA.
+    Absent,
+    /// The driver links the two, but words did not arrive when this was tried.
+    Fails,
+}
+
+/// GPUs by their indices, and the links from the first to the second.
+static LINKS: Mutex<Vec<([usize; 2], Link)>> = Mutex::new(Vec::new());
 
 /// Memory for the words of two turns, odd and even ones. While those of a turn are read, those of the next may arrive.
 pub struct Inbox {
@@ -121,22 +132,33 @@ fn await_words(address: u64, to: &mut [u32], turn: u32, n: u32) {
 }
 
 impl Gpu {
-    /// Whether launches on this GPU can access memory of the other one, such as an [`Inbox`], which is enabled here: both use CUDA, the driver links them,
-    /// and words did arrive when this was tried. The first call for a pair waits for both GPUs.
+    /// Whether launches on this GPU can access memory of the other one, such as an [`Inbox`], see [`Gpu::link_to`].
     pub fn accesses(&self, other: &Gpu) -> bool {
+        self.link_to(other) == Link::Works
+    }
+
+    /// The link from this GPU to another one, which is enabled and tried here. The first call for a pair waits for both GPUs.
+    pub fn link_to(&self, other: &Gpu) -> Link {
         let [own, theirs] = [self, other].map(Gpu::description);
         if own.api != Api::Cuda || theirs.api != Api::Cuda {
-            return false;
+            return Link::Absent;
         }
         let pair = [own.index, theirs.index];
         let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, is_linked)) = links.iter().find(|(known, _)| *known == pair) {
-            return *is_linked;
+        if let Some((_, link)) = links.iter().find(|(known, _)| *known == pair) {
+            return *link;
         }
-        let is_enabled = || cuda::link(own.index, theirs.index).unwrap_or(false);
-        let is_linked = self.is_same(other) || is_enabled() && self.exchanges_words_with(other).unwrap_or(false);
-        links.push((pair, is_linked));
-        is_linked
+        let link = if self.is_same(other) {
+            Link::Works
+        } else {
+            match cuda::link(own.index, theirs.index) {
+                Ok(false) => Link::Absent,
+                Ok(true) if self.exchanges_words_with(other).unwrap_or(false) => Link::Works,
+                _ => Link::Fails,
+            }
+        };
+        links.push((pair, link));
+        link
     }
 
     /// Posts words to another GPU and fetches others from there. Returns whether both arrived: some machines have links that lose them.

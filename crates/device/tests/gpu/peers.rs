@@ -1,4 +1,5 @@
 use super::gpu;
+use seixo_device::gpu::Link;
 
 #[test]
 fn a_copy_beside_its_original_is_the_same() {
@@ -47,6 +48,7 @@ fn words_that_a_gpu_posts_arrive_in_their_turn() {
     let gpu = gpu();
     if !gpu.accesses(&gpu) {
         // Only CUDA has addresses.
+        assert_eq!(gpu.link_to(&gpu), Link::Absent);
         assert!(gpu.inbox(3, "words").is_err());
         return;
     }

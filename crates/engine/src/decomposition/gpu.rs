@@ -14,7 +14,7 @@ use crate::populations::Populations;
 use crate::search::ListCounts;
 use crate::state::Profile;
 use crate::world::{HaloOverlap, Precision, Solver};
-use seixo_device::gpu::{Gpu, GpuError};
+use seixo_device::gpu::{Gpu, GpuError, Link};
 use seixo_transport::Transport;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -223,6 +223,18 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
         halts,
         inboxes: inboxes.map(Arc::new),
     })))
+}
+
+/// Tries the links between all these GPUs, so that none is tried during a run. Returns a notice for each that fails: the GPUs then exchange by NCCL what
+/// would go over it.
+pub fn failed_links(gpus: &[Gpu]) -> Vec<String> {
+    let pairs = gpus.iter().flat_map(|from| gpus.iter().map(move |to| (from, to)));
+    let failed = pairs.filter(|(from, to)| from.link_to(to) == Link::Fails);
+    let notice = |(from, to): (&Gpu, &Gpu)| {
+        let [from, to] = [from, to].map(Gpu::description);
+        format!("the driver links {from} to {to}, but words did not arrive there: these GPUs exchange halos and ghosts through NCCL")
+    };
+    failed.map(notice).collect()
 }
 
 impl Subdomain {

@@ -3,7 +3,9 @@
 use crate::bonds::BondPlan;
 use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
-use crate::decomposition::{Decomposition, Partition, Report, Subdomain, Subdomains, limit_waits, merged_contacts, peer_exchange_for};
+use crate::decomposition::{
+    Decomposition, Partition, Report, Subdomain, Subdomains, failed_links, limit_waits, merged_contacts, peer_exchange_for,
+};
 use crate::device_choice::gpu_asked_for;
 use crate::diffusion::Diffusion;
 use crate::exchange::HaltReason;
@@ -118,6 +120,14 @@ impl Simulation {
         } else {
             None
         };
+        if peer_exchange.is_some() {
+            for notice in failed_links(reached) {
+                // A run may be decomposed again.
+                if !self.notices.contains(&notice) {
+                    self.notices.push(notice);
+                }
+            }
+        }
         let transports = self.whole.populations.context.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();

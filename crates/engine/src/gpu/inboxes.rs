@@ -77,7 +77,8 @@ impl Inboxes {
                 ends.sent,
             )
         };
-        gpu.post(words, &inbox.ok_or_else(no_room)?, turn);
+        let inbox = inbox.ok_or_else(no_room)?;
+        gpu.post(words, &inbox, turn);
         Ok(())
     }
 
@@ -89,7 +90,8 @@ impl Inboxes {
             ends.collected = ends.collected.wrapping_add(1);
             (ends.inbox.clone(), ends.collected)
         };
-        gpu.collect(&inbox.ok_or_else(no_room)?, turn, words);
+        let inbox = inbox.ok_or_else(no_room)?;
+        gpu.collect(&inbox, turn, words);
         Ok(())
     }
 }

@@ -363,7 +363,10 @@ fn is_sound(seed: u64, folder: &Path) -> bool {
             false
         }
     }));
-    outcome.unwrap_or_else(|_| panic!("shape {seed} failed as the message above says:\n{text}"))
+    outcome.unwrap_or_else(|_| {
+        let mesh = std::fs::read_to_string(folder.join("stone.obj")).unwrap_or_default();
+        panic!("shape {seed} failed as the message above says:\n{text}\n{mesh}")
+    })
 }
 
 /// Tries so many shapes from this seed on, on all cores: a tenth of them must be sound, and a tenth must be refused.

@@ -55,8 +55,8 @@ struct ConvexPart {
 }
 
 impl PolyhedralShape {
-    /// Smallest rounding radius, in scales: overlaps, which are a share of it, must be far above the rounding errors of positions.
-    pub const LEAST_ROUNDING: f64 = 1e-6;
+    /// Smallest rounding radius, in scales. Faces are flat to a millionth of a scale, and overlaps, which are a share of the radius, must be above that.
+    pub const LEAST_ROUNDING: f64 = 1e-4;
 
     /// A ball: the core is a point.
     pub fn ball(name: &str) -> PolyhedralShape {
@@ -326,10 +326,10 @@ mod tests {
         let spoiled: [(Spoil, &str); 10] = [
             (|shape| shape.vertices.clear(), "0 vertices"),
             (|shape| shape.vertices[1][0] = f64::NAN, "vertex 1 has a coordinate"),
-            (|shape| shape.rounding = 0.0, "its rounding radius is 0, must be from 1e-6 to 1"),
+            (|shape| shape.rounding = 0.0, "its rounding radius is 0, must be from 1e-4 to 1"),
             (
                 |shape| shape.rounding = 1e-7,
-                "its rounding radius is 0.0000001, must be from 1e-6 to 1",
+                "its rounding radius is 0.0000001, must be from 1e-4 to 1",
             ),
             (|shape| shape.rounding = 0.5, "it reaches 1.25 from its center, must be 1"),
             (|shape| shape.moments[0] = 0.5, "each at most the sum of the others"),

@@ -16,8 +16,8 @@ use std::path::Path;
 
 type Mesh = Vec<[DVec3; 3]>;
 
-/// Overlap of contacts here, over the rounding radius.
-const OVERLAP: f64 = 1e-3;
+/// Overlap of contacts here, over the rounding radius. Faces are flat to a millionth of the size, a hundredth of the smallest rounding radius.
+const OVERLAP: f64 = 0.05;
 
 /// Whether something of this probability happens.
 fn happens(dice: &mut ChaCha12Rng, probability: f64) -> bool {
@@ -272,7 +272,7 @@ fn farthest(shape: &PolyhedralShape, vertices: &[DVec3], along: DVec3, radius: f
     sum / count
 }
 
-/// Lets two grains and a grain and the floor overlap by a thousandth of the rounding radius, and looks at the forces.
+/// Lets two grains and a grain and the floor overlap by a share of the rounding radius, and looks at the forces.
 fn touch(scene: Scene, dice: &mut ChaCha12Rng) {
     let Scene { mut world, settings, .. } = scene;
     let shape = world.shapes[0].clone();

@@ -38,6 +38,7 @@ pub mod kernels;
 pub mod lanes;
 pub mod layout;
 pub mod motion;
+pub mod motion_lanes;
 pub mod muller;
 pub mod neighbors;
 pub mod pair;

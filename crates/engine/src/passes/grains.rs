@@ -15,6 +15,7 @@ use seixo_sweeps::extended_contact::extended_contacts_of_part;
 use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::layout::{RECORD, WALL_CONTACT, history_stride};
 use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
+use seixo_sweeps::motion_lanes::{MovingGrains, advance_part};
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
@@ -140,12 +141,27 @@ impl Populations {
             |part, (position, velocity, spin, half_velocity, half_spin, moves): Data| {
                 let (first, end) = part_range(part, n);
                 let torque = if FRICTIONAL { &torque[first * RECORD..] } else { &[] };
+                let (force, reference) = (&force[first * RECORD..], &reference[first * 3..]);
+                if !MIXED {
+                    let grains = MovingGrains {
+                        position: position.items,
+                        velocity: velocity.items,
+                        spin: spin.items,
+                        half_velocity: half_velocity.items,
+                        half_spin: half_spin.items,
+                        force,
+                        torque,
+                        reference,
+                    };
+                    moves.items[0] = advance_part(grains, stepping, FRICTIONAL);
+                    return;
+                }
                 let mut all = AT_REST;
                 for i in 0..end - first {
-                    if MIXED && member.get(first + i).is_some_and(|&m| m != FREE) {
+                    if member.get(first + i).is_some_and(|&m| m != FREE) {
                         continue;
                     }
-                    let is_polyhedral = MIXED && shape.get(first + i).is_some_and(|&shape| shape > 0);
+                    let is_polyhedral = shape.get(first + i).is_some_and(|&shape| shape > 0);
                     let moved = advance(
                         i,
                         position.items,
@@ -153,9 +169,9 @@ impl Populations {
                         spin.items,
                         half_velocity.items,
                         half_spin.items,
-                        &force[first * RECORD..],
+                        force,
                         torque,
-                        &reference[first * 3..],
+                        reference,
                         stepping,
                         FRICTIONAL && !is_polyhedral,
                     );

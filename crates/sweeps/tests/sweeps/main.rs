@@ -3,6 +3,7 @@
 mod carried_histories;
 mod gpu_equals_native;
 mod mindlin_cycles;
+mod motion_lanes;
 mod narrow_lanes;
 mod pairs;
 mod shape_pairs;

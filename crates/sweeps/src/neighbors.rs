@@ -15,8 +15,8 @@
 //! ```
 
 use crate::buckets::{bucket_of, is_in_cell};
-use crate::cells::{Span, cell_number, cells_around, next_run, walk_around};
-use crate::layout::load;
+use crate::cells::{Run, Span, cell_number, cells_around, next_run, walk_around};
+use crate::layout::{RECORD, load};
 use crate::periodic::{PeriodicBoundaries, image_shift, reaches_domain};
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3, larger};
@@ -88,6 +88,23 @@ pub fn is_listed<R: Real>(seeker: &NeighborQuery<R>, position: &[R], j: usize, #
         wanted = wanted && (j > seeker.place || j < seeker.part_first || j >= seeker.part_end);
     }
     wanted
+}
+
+/// Writes the grains of a run that are listed in the row of this grain to `found`, in their order, and returns their number. There must be room for
+/// all grains of the run. With `ONCE`, a pair inside a part is listed by its first member only.
+#[inline(always)]
+pub fn listed_in_run<R: Real, const ONCE: bool>(seeker: &NeighborQuery<R>, position: &[R], run: &Run, found: &mut [u32]) -> usize {
+    let (records, _) = position.as_chunks::<RECORD>();
+    let mut count = 0;
+    for (j, &[x, y, z, radius]) in (run.first..run.end).zip(&records[run.first..run.end]) {
+        let apart = seeker.position.minus(&Vector3 { x, y, z });
+        let is_near = are_near::<R>(&apart, seeker.radius, radius, seeker.skin);
+        let is_own = (j > seeker.place) | (j < seeker.part_first) | (j >= seeker.part_end);
+        // Every grain is written, but only a listed one advances the index. So there is no branch to predict.
+        found[count] = j as u32;
+        count += usize::from(is_near & (j != seeker.place) & (!ONCE | is_own));
+    }
+    count
 }
 
 /// Writes entry number `count` of the row that starts at `at`, if rows are filled.

@@ -30,7 +30,7 @@ impl Populations {
         if self.grains.has_ghosts || !self.bodies.are_present {
             let (member, has_ghosts) = (&self.grains.fields.member, self.grains.has_ghosts);
             let is_own = |i: usize| !has_ghosts || !is_ghost(member[i]);
-            self.grains.pairs.fill_rows_of::<ONCE>(
+            self.grains.pairs.fill_rows_at_once::<ONCE>(
                 &self.context.device,
                 &self.grains.cells.index(),
                 &self.grains.fields.position,

@@ -1,16 +1,23 @@
 //! The neighbor list (Verlet list) with contact histories.
 
 use super::resize_with_room;
-use super::shortlists::{PartShortlist, Shortlists};
+use super::shortlists::{PartShortlist, Shortlists, is_held};
 use crate::fields::{PART, one_each, part_range, parts};
 use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
-use seixo_sweeps::cells::GRID;
+use seixo_sweeps::cells::{GRID, next_run, walk_around};
 use seixo_sweeps::contact::carry_history_of;
-use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, sign_of_second};
-use seixo_sweeps::neighbors::{RowPlan, SearchStructure, neighbors_of};
-use seixo_sweeps::periodic::PeriodicBoundaries;
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, load, sign_of_second};
+use seixo_sweeps::neighbors::{NeighborQuery, RowPlan, SearchStructure, listed_in_run, neighbors_of};
+use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use std::borrow::Cow;
+use std::ops::Range;
+
+/// Number of entries by which rows that are being found get more room.
+const MORE_ROOM: usize = 256;
+
+/// Most entries of a part that wait in memory of their own: a thousand for each grain.
+const MOST_WAITING: usize = 1024 * PART;
 
 /// Structure for the lookup of rows.
 #[derive(Clone, Copy)]
@@ -67,6 +74,54 @@ impl Index<'_> {
             &self.sides,
             plan,
         )
+    }
+
+    /// Writes the row of grain i, found through grids without periodic sides, to `out` from `at` on, and returns its length. The room grows if needed.
+    fn append_row<const ONCE: bool>(
+        &self,
+        i: usize,
+        position: &[f64],
+        (part_first, part_end): (usize, usize),
+        at: usize,
+        out: &mut Vec<u32>,
+    ) -> usize {
+        let seeker = NeighborQuery::<f64> {
+            place: i,
+            position: load(position, i * RECORD),
+            radius: position[i * RECORD + 3],
+            skin: self.skin,
+            part_first,
+            part_end,
+        };
+        let mut end = at;
+        for (g, grid) in self.grids.chunks_exact(GRID).enumerate() {
+            let reach = seeker.radius + grid[4] + seeker.skin;
+            let mut walk = walk_around::<f64>(&seeker.position, reach, self.grids, self.shapes, g, false);
+            while walk.goes_on() {
+                let run = next_run(&mut walk, self.first, false);
+                let most = end + run.end - run.first;
+                if out.len() < most {
+                    out.resize(most + MORE_ROOM, 0);
+                }
+                end += listed_in_run::<f64, ONCE>(&seeker, position, &run, &mut out[end..]);
+            }
+        }
+        end - at
+    }
+
+    /// Writes the rows of the wanted grains of a part to its entries; `row` says where each begins.
+    fn fill_part<const ONCE: bool>(
+        &self,
+        row: &[u32],
+        position: &[f64],
+        (first, end): (usize, usize),
+        is_wanted: &impl Fn(usize) -> bool,
+        neighbors: &mut [u32],
+    ) {
+        for i in (first..end).filter(|&i| is_wanted(i)) {
+            let at = (row[i] - row[first]) as usize;
+            self.row::<ONCE, true>(i, position, (first, end), at, neighbors);
+        }
     }
 }
 
@@ -148,6 +203,9 @@ impl Pairs {
 
     /// Only the pairs with a contact history, of `stride` numbers each.
     pub fn with_histories(&self, device: &Cpu, stride: usize) -> Pairs {
+        if self.has_shortlists {
+            return self.with_histories_of_shortlists(device);
+        }
         let n = self.row.len() - 1;
         let mut kept = Pairs::default();
         kept.row.resize(n + 1, 0);
@@ -192,27 +250,75 @@ impl Pairs {
         kept
     }
 
+    /// The same from the shortlists, without histories of all entries.
+    fn with_histories_of_shortlists(&self, device: &Cpu) -> Pairs {
+        let n = self.row.len() - 1;
+        let none = PartShortlist::default();
+        let of_part = |part: usize| {
+            let (first, end) = part_range(part, n);
+            let shortlist = self.shortlist.parts.get(part).unwrap_or(&none);
+            (first, end, shortlist, shortlist.places((self.row[end] - self.row[first]) as usize))
+        };
+        let mut kept = Pairs::default();
+        kept.row.resize(n + 1, 0);
+        let count = (Strided {
+            items: &mut kept.row[..n],
+            per_part: PART,
+        },);
+        device.run(parts(n), count, |part, (count,): (Strided<u32>,)| {
+            let (first, end, _, places) = of_part(part);
+            for (count, bounds) in count.items.iter_mut().zip(self.row[first..=end].windows(2)) {
+                let [from, to] = [bounds[0], bounds[1]].map(|k| (k - self.row[first]) as usize);
+                *count = places[from..to].iter().map(|&place| u32::from(place > 0)).sum();
+            }
+        });
+        let entries = exclusive_scan(&mut kept.row) as usize;
+        kept.split_rows();
+        kept.neighbors.resize(entries, 0);
+        kept.history.resize(entries * RECORD, 0.0);
+        let data = (
+            Ranges {
+                items: &mut kept.neighbors[..],
+                bounds: &kept.part_row,
+                stride: 1,
+            },
+            Ranges {
+                items: &mut kept.history[..],
+                bounds: &kept.part_row,
+                stride: RECORD,
+            },
+        );
+        device.run(parts(n), data, |part, (neighbors, history): (Ranges<u32>, Ranges<f64>)| {
+            let (first, end, shortlist, places) = of_part(part);
+            let own = &self.neighbors[self.row[first] as usize..self.row[end] as usize];
+            let slots = neighbors.items.iter_mut().zip(history.items.as_chunks_mut::<RECORD>().0);
+            let held = own.iter().zip(&places).filter(|&(_, &place)| place > 0);
+            for ((neighbor, record), (&j, &place)) in slots.zip(held) {
+                *neighbor = j;
+                *record = shortlist.history_at(place as usize - 1);
+            }
+        });
+        kept
+    }
+
     /// Takes over contact histories of pairs in the `old` list, `stride` numbers each; `old_of` contains the indices of the grains in its order.
     pub fn take_over(&mut self, device: &Cpu, old_of: &[u32], old: &Pairs, stride: usize) {
         let n = self.row.len() - 1;
         let (row, neighbors, are_single) = (&self.row[..], &self.neighbors[..], self.are_single);
-        let carry = |part: usize, history: &mut [f64]| {
-            let (first, end) = part_range(part, n);
-            let base = row[first] as usize;
-            for i in first..end {
-                carry_history_of::<f64>(
-                    i,
-                    row[i] as usize - base,
-                    row[i + 1] as usize - base,
-                    &neighbors[base..],
-                    history,
-                    old_of,
-                    &old.row,
-                    &old.neighbors,
-                    &old.history,
-                    stride,
-                );
-            }
+        // The entries of grain i are at this range of these neighbors and histories.
+        let carry = |i: usize, entries: Range<usize>, neighbors: &[u32], history: &mut [f64]| {
+            carry_history_of::<f64>(
+                i,
+                entries.start,
+                entries.end,
+                neighbors,
+                history,
+                old_of,
+                &old.row,
+                &old.neighbors,
+                &old.history,
+                stride,
+            );
         };
         if !self.has_shortlists {
             resize_with_room(&mut self.history, neighbors.len() * stride);
@@ -221,7 +327,14 @@ impl Pairs {
                 bounds: &self.part_row,
                 stride,
             },);
-            device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| carry(part, history.items));
+            device.run(parts(n), data, |part, (history,): (Ranges<f64>,)| {
+                let (first, end) = part_range(part, n);
+                let base = row[first] as usize;
+                for i in first..end {
+                    let entries = row[i] as usize - base..row[i + 1] as usize - base;
+                    carry(i, entries, &neighbors[base..], history.items);
+                }
+            });
             return;
         }
         let mut shortlists = vec![PartShortlist::default(); parts(n)];
@@ -230,9 +343,19 @@ impl Pairs {
             (one_each(&mut shortlists),),
             |part, (shortlist,): (Strided<PartShortlist>,)| {
                 let (first, end) = part_range(part, n);
-                let mut history = vec![0.0; (row[end] - row[first]) as usize * stride];
-                carry(part, &mut history);
-                shortlist.items[0] = PartShortlist::with_histories(&history, are_single);
+                let (mut of_row, mut held, mut records) = (Vec::new(), Vec::new(), Vec::new());
+                for i in first..end {
+                    let own = &neighbors[row[i] as usize..row[i + 1] as usize];
+                    of_row.resize(own.len() * RECORD, 0.0);
+                    carry(i, 0..own.len(), own, &mut of_row);
+                    for (k, record) in (row[i] - row[first]..).zip(of_row.as_chunks::<RECORD>().0) {
+                        if is_held(record) {
+                            held.push(k);
+                            records.push(*record);
+                        }
+                    }
+                }
+                shortlist.items[0] = PartShortlist::of_records(held, &records, are_single);
             },
         );
         self.shortlist = Shortlists::of_parts(shortlists);
@@ -370,15 +493,7 @@ impl Pairs {
                 }
             },
         );
-        let counted: u64 = self.row.iter().map(|&count| u64::from(count)).sum();
-        self.too_many = (counted > u64::from(u32::MAX)).then_some(counted);
-        if self.too_many.is_some() {
-            self.row.fill(0);
-        }
-        let entries = exclusive_scan(&mut self.row) as usize;
-        self.split_rows();
-        resize_with_room(&mut self.neighbors, entries);
-        if entries == 0 {
+        if self.lay_out_rows() == 0 {
             return;
         }
         let row = &self.row[..];
@@ -388,12 +503,94 @@ impl Pairs {
             stride: 1,
         },);
         device.run(parts(n), data, |part, (neighbors,): (Ranges<u32>,)| {
+            index.fill_part::<ONCE>(row, position, part_range(part, n), &is_wanted, neighbors.items);
+        });
+    }
+
+    /// Like [`Pairs::fill_rows_of`], but each row is searched once: entries wait in memory of their part until their places are known. Rows that are not
+    /// found through grids, or across periodic sides, are counted first, as are those of a part with very many entries.
+    pub fn fill_rows_at_once<const ONCE: bool>(
+        &mut self,
+        device: &Cpu,
+        index: &Index,
+        position: &[f64],
+        n: usize,
+        is_wanted: impl Fn(usize) -> bool + Sync,
+    ) {
+        if index.lookup != SearchStructure::Grids || index.kind != OPEN {
+            return self.fill_rows_of::<ONCE>(device, index, position, n, is_wanted);
+        }
+        self.row.resize(n + 1, 0);
+        self.row[n] = 0;
+        let mut found: Vec<Vec<u32>> = vec![Vec::new(); parts(n)];
+        let before = &self.part_row[..];
+        let data = (
+            Strided {
+                items: &mut self.row[..n],
+                per_part: PART,
+            },
+            one_each(&mut found),
+        );
+        device.run(parts(n), data, |part, (count, found): (Strided<u32>, Strided<Vec<u32>>)| {
             let (first, end) = part_range(part, n);
-            for i in (first..end).filter(|&i| is_wanted(i)) {
-                let at = (row[i] - row[first]) as usize;
-                index.row::<ONCE, true>(i, position, (first, end), at, neighbors.items);
+            let entries = &mut found.items[0];
+            // A part mostly has about as many entries as before.
+            if let Some(&[from, to]) = before.get(part..part + 2).and_then(<[u32]>::first_chunk::<2>) {
+                entries.resize((to - from) as usize + MORE_ROOM, 0);
+            }
+            let (mut filled, mut waits) = (0, true);
+            for i in first..end {
+                let own = if !is_wanted(i) {
+                    0
+                } else if waits {
+                    index.append_row::<ONCE>(i, position, (first, end), filled, entries)
+                } else {
+                    index.row::<ONCE, false>(i, position, (first, end), 0, &mut []) as usize
+                };
+                count.items[i - first] = own as u32;
+                filled += own;
+                if waits && filled > MOST_WAITING {
+                    waits = false;
+                    *entries = Vec::new();
+                }
+            }
+            if waits {
+                entries.truncate(filled);
             }
         });
+        if self.lay_out_rows() == 0 {
+            return;
+        }
+        let row = &self.row[..];
+        let data = (
+            Ranges {
+                items: &mut self.neighbors[..],
+                bounds: &self.part_row,
+                stride: 1,
+            },
+            one_each(&mut found),
+        );
+        device.run(parts(n), data, |part, (neighbors, found): (Ranges<u32>, Strided<Vec<u32>>)| {
+            let entries = &found.items[0][..];
+            if entries.len() == neighbors.items.len() {
+                neighbors.items.copy_from_slice(entries);
+            } else {
+                index.fill_part::<ONCE>(row, position, part_range(part, n), &is_wanted, neighbors.items);
+            }
+        });
+    }
+
+    /// Turns the number of entries of each row into its place, makes room for all, and returns their number: zero if 32 bits cannot number them.
+    fn lay_out_rows(&mut self) -> usize {
+        let counted: u64 = self.row.iter().map(|&count| u64::from(count)).sum();
+        self.too_many = (counted > u64::from(u32::MAX)).then_some(counted);
+        if self.too_many.is_some() {
+            self.row.fill(0);
+        }
+        let entries = exclusive_scan(&mut self.row) as usize;
+        self.split_rows();
+        resize_with_room(&mut self.neighbors, entries);
+        entries
     }
 
     /// Memory \[bytes\].

@@ -97,13 +97,18 @@ impl PartShortlist {
     /// yet that a sweep reads.
     pub fn with_histories(of_entries: &[f64], is_single: bool) -> PartShortlist {
         let (records, _) = of_entries.as_chunks::<RECORD>();
-        // A negative zero is kept, too, so that a run goes on from a checkpoint with the same bits.
-        let holds = |record: &[f64; RECORD]| record.iter().any(|number| number.to_bits() != 0);
-        let entry: Vec<u32> = (0..).zip(records).filter(|(_, record)| holds(record)).map(|(k, _)| k).collect();
+        let held = (0..).zip(records).filter(|(_, record)| is_held(record));
+        let (entry, records): (Vec<u32>, Vec<[f64; RECORD]>) = held.map(|(k, &record)| (k, record)).unzip();
+        PartShortlist::of_records(entry, &records, is_single)
+    }
+
+    /// The pairs of these entries, each with its history; as [`PartShortlist::with_histories`].
+    pub fn of_records(mut entry: Vec<u32>, records: &[[f64; RECORD]], is_single: bool) -> PartShortlist {
+        entry.shrink_to_fit();
         let history = if is_single {
-            Histories::Single(records_of(&entry, records))
+            Histories::Single(records.iter().flatten().map(|&number| number as f32).collect())
         } else {
-            Histories::Double(records_of(&entry, records))
+            Histories::Double(records.as_flattened().to_vec())
         };
         PartShortlist {
             grain: vec![0; entry.len()],
@@ -118,6 +123,24 @@ impl PartShortlist {
         match &self.history {
             Histories::Double(history) => of_all_entries(&self.entry, history, entries),
             Histories::Single(history) => of_all_entries(&self.entry, history, entries),
+        }
+    }
+
+    /// One more than the place in the shortlist of each of the `entries` of the part that has a history other than zero; zero for others.
+    pub fn places(&self, entries: usize) -> Vec<u32> {
+        let mut places = vec![0; entries];
+        match &self.history {
+            Histories::Double(history) => mark_places(&self.entry, history, &mut places),
+            Histories::Single(history) => mark_places(&self.entry, history, &mut places),
+        }
+        places
+    }
+
+    /// The history at a place in the shortlist.
+    pub fn history_at(&self, place: usize) -> [f64; RECORD] {
+        match &self.history {
+            Histories::Double(history) => history.as_chunks::<RECORD>().0[place],
+            Histories::Single(history) => history.as_chunks::<RECORD>().0[place].map(f64::from),
         }
     }
 
@@ -184,16 +207,19 @@ impl PartShortlist {
     }
 }
 
-/// Histories of these entries, in their order, from those of all.
-fn records_of<R: Real>(entry: &[u32], of_entries: &[[f64; RECORD]]) -> Vec<R>
-where
-    f64: Coordinate<R>,
-{
-    let mut history = Vec::with_capacity(entry.len() * RECORD);
-    for &k in entry {
-        history.extend(of_entries[k as usize].map(<f64 as Coordinate<R>>::near));
+/// Whether an entry with this history keeps it. A negative zero is kept, too, so that a run goes on from a checkpoint with the same bits.
+pub(super) fn is_held(record: &[f64; RECORD]) -> bool {
+    record.iter().any(|number| number.to_bits() != 0)
+}
+
+/// Writes one more than the place of each entry that has a history other than zero.
+fn mark_places<R: Real>(entry: &[u32], history: &[R], places: &mut [u32]) {
+    let (records, _) = history.as_chunks::<RECORD>();
+    for ((&k, record), place) in entry.iter().zip(records).zip(1..) {
+        if record.iter().any(|&number| number != R::new(0.0)) {
+            places[k as usize] = place;
+        }
     }
-    history
 }
 
 /// Histories of all `entries` of a part, from those of the entries in a shortlist.
@@ -271,6 +297,11 @@ mod tests {
                 );
                 assert_eq!(pairs.across().0, [2]);
                 assert_eq!(shortlist.histories(3), before);
+                let places = shortlist.places(3);
+                assert_eq!(places[1], 0, "an entry without history");
+                for entry in [0, 2] {
+                    assert_eq!(shortlist.history_at(places[entry] as usize - 1), before[entry * RECORD..][..RECORD]);
+                }
             }
             shortlist.clear_histories();
             assert_eq!(shortlist.histories(3), [0.0; 3 * RECORD]);

@@ -91,6 +91,12 @@ fn check(centers: &[Sphere], skin: f64, search: Search) {
     let mut pairs = Pairs::default();
     pairs.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
     pairs.take_over(&device, &cells.old_of, &old, RECORD);
+    let mut at_once = Pairs::default();
+    // The second time, each part has room for as many entries as before.
+    for _ in 0..2 {
+        at_once.fill_rows_at_once::<true>(&device, &cells.index(), &fields.position, fields.len(), |_| true);
+        assert_eq!((&at_once.row, &at_once.neighbors), (&pairs.row, &pairs.neighbors), "{search:?}");
+    }
     let expected = near(centers, skin);
     let found = listed(&pairs, &fields);
     assert_eq!(found.iter().map(|f| f.0).collect::<BTreeSet<_>>(), expected, "{search:?}");
@@ -274,6 +280,18 @@ fn history_follows_its_pair_through_a_new_order() {
             }
         }
     }
+    // Shortlists keep the same pairs.
+    let mut short = Pairs {
+        row: pairs.row.clone(),
+        neighbors: pairs.neighbors.clone(),
+        has_shortlists: true,
+        ..Pairs::default()
+    };
+    short.set_histories(pairs.history.clone(), RECORD);
+    let [kept, of_short] = [&pairs, &short].map(|pairs| pairs.with_histories(&device, RECORD));
+    assert_eq!(kept.row, of_short.row);
+    assert_eq!(kept.neighbors, of_short.neighbors);
+    assert_eq!(kept.history, of_short.history);
     // The bed is rotated by a right angle and loses a layer, which gives another order of cells and other parts.
     for center in fields.position.chunks_exact_mut(RECORD) {
         (center[0], center[2]) = (center[2], -center[0]);
@@ -283,6 +301,13 @@ fn history_follows_its_pair_through_a_new_order() {
     let mut rebuilt = Pairs::default();
     rebuilt.fill_rows::<true>(&device, &cells.index(), &fields.position, fields.len());
     rebuilt.take_over(&device, &cells.old_of, &pairs, RECORD);
+    let mut with_shortlists = Pairs {
+        has_shortlists: true,
+        ..Pairs::default()
+    };
+    with_shortlists.fill_rows_at_once::<true>(&device, &cells.index(), &fields.position, fields.len(), |_| true);
+    with_shortlists.take_over(&device, &cells.old_of, &kept, RECORD);
+    assert_eq!(with_shortlists.histories(RECORD), rebuilt.history);
     assert!(rebuilt.neighbors.len() > 9000);
     for i in 0..fields.len() {
         for k in rebuilt.row[i] as usize..rebuilt.row[i + 1] as usize {

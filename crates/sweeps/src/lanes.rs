@@ -28,13 +28,17 @@
 
 use crate::contact::PowerSums;
 use crate::layout::{RECORD, coefficients};
-use crate::pair::{ContactForces, Pair, depth_of, frictional_pair_contact};
+use crate::pair::{ContactForces, ContactGeometry, Pair, contact_geometry, depth_of, frictional_forces};
 use crate::part::{GrainsView, Limits, PartOut, PartRows, apart, array};
 use crate::periodic::{OPEN, SHEARED, STRETCHED, image_velocity};
 use crate::shortlist::Shortlist;
 use crate::simd::prefetch;
-use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory, NormalLaw, TangentialLaw};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::widest;
+use seixo_laws::contact::{COEFFICIENTS, Coefficients, ContactHistory, ContactPair, NormalLaw, TangentialLaw};
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};
+#[cfg(target_arch = "x86_64")]
+use std::any::Any;
 
 /// Pairs per batch of lanes.
 const LANES: usize = 32;
@@ -58,8 +62,6 @@ struct Lanes<C, R> {
     spin_i: Records<R>,
     /// Angular velocities of j.
     spin_j: Records<R>,
-    /// Contact histories before and after.
-    contact_history: Records<R>,
     /// Forces on i, each with a contact count.
     force: Records<R>,
     /// Torques on i.
@@ -73,11 +75,13 @@ struct Lanes<C, R> {
     radius: [Lane<R>; 2],
     mass: [Lane<R>; 2],
     coefficients: [Lane<R>; 9],
+    /// Geometry of the contacts: overlaps, contact radii, effective masses, and normals.
+    geometry: [Lane<R>; 6],
     /// Velocity of the partner's image relative to the partner, for sliding sides.
     slide: [Lane<R>; 3],
     /// Numbers of sides of a stretched cell between the grains, and a zero.
     crossed: Records<R>,
-    /// Transposed input records: those above, in their order.
+    /// Transposed input records: those above, in their order, and contact histories.
     came: [[Lane<R>; RECORD]; 5],
     /// Transposed output records: force, torques, history, powers.
     going: [[Lane<R>; RECORD]; 5],
@@ -109,7 +113,50 @@ const WIDE: u32 = 1;
 /// AVX-512.
 const WIDEST: u32 = 2;
 
+/// Defines a method that runs another one in a function of its own, compiled for a vector unit. In one function of all loops, the compiler runs out of
+/// registers and does not vectorize.
+macro_rules! on_unit {
+    ($name:ident, $of:ident<$($constant:ident: $kind:ty),*>($($argument:ident: $type:ty),*)) => {
+        #[inline(always)]
+        fn $name<$(const $constant: $kind,)* const UNIT: u32>(&mut self, $($argument: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+                #[inline(never)]
+                fn widest<C: Coordinate<R>, R: Real, $(const $constant: $kind),*>(lanes: &mut Lanes<C, R>, $($argument: $type),*) {
+                    lanes.$of::<$($constant,)* WIDEST>($($argument),*);
+                }
+                #[target_feature(enable = "avx2")]
+                #[inline(never)]
+                fn wide<C: Coordinate<R>, R: Real, $(const $constant: $kind),*>(lanes: &mut Lanes<C, R>, $($argument: $type),*) {
+                    lanes.$of::<$($constant,)* WIDE>($($argument),*);
+                }
+                match UNIT {
+                    // SAFETY: [`contacts_of_part`] selects this unit only if the processor has these features.
+                    WIDEST => return unsafe { widest::<C, R, $($constant),*>(self, $($argument),*) },
+                    // SAFETY: [`contacts_of_part`] selects this unit only if the processor has this feature.
+                    WIDE => return unsafe { wide::<C, R, $($constant),*>(self, $($argument),*) },
+                    _ => {}
+                }
+            }
+            self.$of::<$($constant,)* NARROW>($($argument),*);
+        }
+    };
+}
+
+impl Batch<'_> {
+    /// Number of pairs from entry `at` on that fit into the lanes.
+    #[inline(always)]
+    fn pairs(&self, at: usize) -> usize {
+        LANES.min(self.entries.len() - at)
+    }
+}
+
 impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
+    on_unit!(fetch, fetch_pairs<SIDES: u32>(grains: &GrainsView<C>, batch: &Batch, at: usize));
+    on_unit!(resolve, resolve_lanes<SIDES: u32>(history: &mut Records<R>, limits: Limits<R>, uniform: Option<&Coefficients<R>>));
+    on_unit!(scatter, scatter_pairs<INSIDE: bool, SIDES: u32>(batch: &Batch, at: usize, force: &mut [[C; RECORD]], torque: &mut [[C; RECORD]]));
+
     /// Lanes with harmless values.
     fn new() -> Self {
         let (zero, one) = (R::new(0.0), R::new(1.0));
@@ -119,7 +166,6 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             velocity: ones,
             spin_i: ones,
             spin_j: ones,
-            contact_history: ones,
             force: ones,
             orientation_i: ones,
             orientation_j: ones,
@@ -128,6 +174,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             radius: [[one; LANES]; 2],
             mass: [[one; LANES]; 2],
             coefficients: [[one; LANES]; 9],
+            geometry: [[one; LANES]; 6],
             slide: [[zero; LANES]; 3],
             crossed: [[zero; RECORD]; LANES],
             came: [[[one; LANES]; RECORD]; 5],
@@ -156,22 +203,26 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
 
     /// Reads the pairs from entry `at` of a batch on into the lanes. Unused lanes get two distant grains.
     #[inline(always)]
-    fn fetch<const SIDES: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, at: usize, history: &[R]) {
-        let ((x, _), (v, _)) = (grains.position.as_chunks::<RECORD>(), grains.velocity.as_chunks::<RECORD>());
-        let ((w, _), (history, _)) = (grains.spin.as_chunks::<RECORD>(), history.as_chunks::<RECORD>());
-        let last = batch.entries.len() - 1;
-        for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
+    fn fetch_pairs<const SIDES: u32, const UNIT: u32>(&mut self, grains: &GrainsView<C>, batch: &Batch, at: usize) {
+        let [(x, _), (v, _), (w, _)] = [grains.position, grains.velocity, grains.spin].map(|numbers| numbers.as_chunks::<RECORD>());
+        // Of one length, so that one test of an index serves all three.
+        let (v, w) = (&v[..x.len()], &w[..x.len()]);
+        let (pairs, last) = (batch.pairs(at), batch.entries.len() - 1);
+        let (entries, places) = (&batch.entries[at..][..pairs], &batch.grains[at..][..pairs]);
+        for lane in 0..pairs {
             let later = batch.entries[(at + lane + AHEAD).min(last)] as usize;
             let partner = batch.neighbors[later] as usize;
             for numbers in [grains.position, grains.velocity, grains.spin] {
                 prefetch(numbers, partner);
             }
-            let (i, j) = (batch.rows.first + place as usize, batch.neighbors[entry as usize] as usize);
+            let (i, j) = (
+                batch.rows.first + places[lane] as usize,
+                batch.neighbors[entries[lane] as usize] as usize,
+            );
             let reach = x[i][3] + x[j][3];
             let (mut from_j, mut velocity) = (less(&x[i], &x[j]), less(&v[i], &v[j]));
             self.spin_i[lane] = near_record::<C, R>(&w[i]);
             self.spin_j[lane] = near_record::<C, R>(&w[j]);
-            self.contact_history[lane] = history[batch.first + at + lane];
             self.radius[0][lane] = C::near(x[i][3]);
             self.radius[1][lane] = C::near(x[j][3]);
             self.mass[0][lane] = C::near(v[i][3]);
@@ -199,7 +250,13 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             }
             self.apart[lane] = near_record::<C, R>(&from_j);
             self.velocity[lane] = near_record::<C, R>(&velocity);
-            if !grains.is_uniform {
+        }
+        if !grains.is_uniform {
+            for lane in 0..pairs {
+                let (i, j) = (
+                    batch.rows.first + places[lane] as usize,
+                    batch.neighbors[entries[lane] as usize] as usize,
+                );
                 let row = (grains.material[i] * grains.materials + grains.material[j]) as usize * COEFFICIENTS;
                 let numbers = &grains.table[row..row + COEFFICIENTS];
                 for (slot, number) in self.coefficients.iter_mut().zip(numbers) {
@@ -207,7 +264,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                 }
             }
         }
-        for lane in batch.entries.len() - at..LANES {
+        for lane in pairs..LANES {
             self.apart[lane] = [R::new(4.0); RECORD];
             self.depth[lane] = R::new(-1.0);
             self.radius[0][lane] = R::new(1.0);
@@ -215,60 +272,51 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
-    /// Runs the laws on all lanes. The loop needs a function of its own; otherwise the compiler does not vectorize it.
+    /// Runs the laws on the pairs from entry `at` of a batch on. Their histories are read and written where they are, except for a rest of a batch.
     #[inline(always)]
-    fn resolve<const SIDES: u32, const UNIT: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-            #[inline(never)]
-            fn widest<C: Coordinate<R>, R: Real, const SIDES: u32>(
-                lanes: &mut Lanes<C, R>,
-                limits: Limits<R>,
-                uniform: Option<&Coefficients<R>>,
-            ) {
-                lanes.resolve_lanes::<SIDES>(limits, uniform);
-            }
-            #[target_feature(enable = "avx2")]
-            #[inline(never)]
-            fn wide<C: Coordinate<R>, R: Real, const SIDES: u32>(
-                lanes: &mut Lanes<C, R>,
-                limits: Limits<R>,
-                uniform: Option<&Coefficients<R>>,
-            ) {
-                lanes.resolve_lanes::<SIDES>(limits, uniform);
-            }
-            match UNIT {
-                // SAFETY: [`contacts_of_part`] selects this unit only if the processor has these features.
-                WIDEST => return unsafe { widest::<C, R, SIDES>(self, limits, uniform) },
-                // SAFETY: [`contacts_of_part`] selects this unit only if the processor has this feature.
-                WIDE => return unsafe { wide::<C, R, SIDES>(self, limits, uniform) },
-                _ => {}
-            }
+    fn resolve_pairs<const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        batch: &Batch,
+        at: usize,
+        history: &mut [[R; RECORD]],
+        limits: Limits<R>,
+        uniform: Option<&Coefficients<R>>,
+    ) {
+        let history = &mut history[batch.first + at..][..batch.pairs(at)];
+        if let Some(all) = history.first_chunk_mut::<LANES>() {
+            return self.resolve::<SIDES, UNIT>(all, limits, uniform);
         }
-        self.resolve_lanes::<SIDES>(limits, uniform);
+        let mut all = [[R::new(0.0); RECORD]; LANES];
+        all[..history.len()].copy_from_slice(history);
+        self.resolve::<SIDES, UNIT>(&mut all, limits, uniform);
+        history.copy_from_slice(&all[..history.len()]);
     }
 
+    /// Runs the laws on all lanes.
     #[inline(always)]
-    fn resolve_lanes<const SIDES: u32>(&mut self, limits: Limits<R>, uniform: Option<&Coefficients<R>>) {
-        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &self.contact_history];
+    fn resolve_lanes<const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        history: &mut Records<R>,
+        limits: Limits<R>,
+        uniform: Option<&Coefficients<R>>,
+    ) {
+        let records = [&self.apart, &self.velocity, &self.spin_i, &self.spin_j, &*history];
         for (records, lanes) in records.into_iter().zip(&mut self.came) {
-            for lane in 0..LANES {
-                for number in 0..RECORD {
-                    lanes[number][lane] = records[lane][number];
+            to_lanes::<R, UNIT>(records, lanes);
+        }
+        for lane in 0..LANES {
+            self.resolve_geometry(lane);
+        }
+        // As constants, the codes of laws leave out what only other laws need: quotients, and one of two equal roots. No bit changes.
+        match uniform {
+            Some(coefficients) if have_codes(coefficients, &HERTZ_MINDLIN) => {
+                let usual = with_codes(coefficients, &HERTZ_MINDLIN);
+                for lane in 0..LANES {
+                    self.resolve_lane::<SIDES>(lane, limits, &usual);
                 }
             }
-        }
-        match uniform {
-            Some(coefficients) if are_usual(coefficients) => {
-                // As constants they leave out what only other laws need: a division, and one of two equal roots. No bit changes.
-                let usual = Coefficients {
-                    normal_law: R::new(NormalLaw::HERTZ),
-                    tangential_law: R::new(TangentialLaw::MINDLIN),
-                    normal_rate: R::new(0.0),
-                    tangential_rate: R::new(0.0),
-                    ..*coefficients
-                };
+            Some(coefficients) if have_codes(coefficients, &LINEAR) => {
+                let usual = with_codes(coefficients, &LINEAR);
                 for lane in 0..LANES {
                     self.resolve_lane::<SIDES>(lane, limits, &usual);
                 }
@@ -288,7 +336,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
             &mut self.force,
             &mut self.orientation_i,
             &mut self.orientation_j,
-            &mut self.contact_history,
+            history,
             &mut self.power,
         ];
         for (records, lanes) in records.into_iter().zip(&self.going) {
@@ -298,33 +346,71 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
         }
     }
 
+    /// The pair of a lane.
     #[inline(always)]
-    fn resolve_lane<const SIDES: u32>(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
-        let vector = |number: usize| Vector3 {
-            x: self.came[number][0][lane],
-            y: self.came[number][1][lane],
-            z: self.came[number][2][lane],
-        };
-        let (apart, spin_i, spin_j) = (vector(0), vector(2), vector(3));
+    fn pair(&self, lane: usize) -> Pair<R> {
+        let [apart, velocity] = [0, 1].map(|number| self.vector(number, lane));
         let depth = if narrows::<C, R>() {
             self.depth[lane]
         } else {
             depth_of::<R>(&apart, self.radius[0][lane] + self.radius[1][lane])
         };
-        let pair = Pair {
+        Pair {
             apart,
             depth,
-            velocity: vector(1),
+            velocity,
             radius_i: self.radius[0][lane],
             radius_j: self.radius[1][lane],
             mass_i: self.mass[0][lane],
             mass_j: self.mass[1][lane],
+        }
+    }
+
+    /// The vector of an input record of a lane.
+    #[inline(always)]
+    fn vector(&self, record: usize, lane: usize) -> Vector3<R> {
+        let [x, y, z, _] = &self.came[record];
+        Vector3 {
+            x: x[lane],
+            y: y[lane],
+            z: z[lane],
+        }
+    }
+
+    /// Geometry of a contact, in a loop of its own: a processor starts the roots and quotients of more lanes before it needs the first result.
+    #[inline(always)]
+    fn resolve_geometry(&mut self, lane: usize) {
+        let ContactGeometry { contact_pair, normal } = contact_geometry::<R>(&self.pair(lane));
+        let ContactPair {
+            overlap,
+            contact_radius,
+            effective_mass,
+        } = contact_pair;
+        let numbers = [overlap, contact_radius, effective_mass, normal.x, normal.y, normal.z];
+        for (slot, number) in self.geometry.iter_mut().zip(numbers) {
+            slot[lane] = number;
+        }
+    }
+
+    #[inline(always)]
+    fn resolve_lane<const SIDES: u32>(&mut self, lane: usize, limits: Limits<R>, coefficients: &Coefficients<R>) {
+        let pair = self.pair(lane);
+        let [overlap, contact_radius, effective_mass, x, y, z] = self.geometry.each_ref().map(|numbers| numbers[lane]);
+        let geometry = ContactGeometry {
+            contact_pair: ContactPair {
+                overlap,
+                contact_radius,
+                effective_mass,
+            },
+            normal: Vector3 { x, y, z },
         };
+        let [spin_i, spin_j] = [2, 3].map(|number| self.vector(number, lane));
         let contact_history = ContactHistory {
-            force: vector(4),
+            force: self.vector(4, lane),
             contact_radius: self.came[4][3][lane],
         };
-        let outcome: ContactForces<R> = frictional_pair_contact::<R>(&pair, &spin_i, &spin_j, &contact_history, coefficients, limits.dt);
+        let outcome: ContactForces<R> =
+            frictional_forces::<R>(&pair, &geometry, &spin_i, &spin_j, &contact_history, coefficients, limits.dt);
         let (orientation_i, orientation_j) = (outcome.bend.times(outcome.arm_i), outcome.bend.times(outcome.arm_j));
         let (zero, one) = (R::new(0.0), R::new(1.0));
         // For grains without contact the laws may give NaN.
@@ -366,17 +452,24 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
 
     /// Adds the results to the grains, in order: to both grains for pairs `INSIDE` the part, otherwise to the first.
     #[inline(always)]
-    fn scatter<const INSIDE: bool, const SIDES: u32>(&mut self, batch: &Batch, at: usize, out: &mut PartOut<C, R>) {
-        let (history, _) = out.history.as_chunks_mut::<RECORD>();
-        let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
-        for (lane, (&entry, &place)) in batch.entries[at..].iter().zip(&batch.grains[at..]).take(LANES).enumerate() {
-            let (entry, i) = (entry as usize, place as usize);
+    fn scatter_pairs<const INSIDE: bool, const SIDES: u32, const UNIT: u32>(
+        &mut self,
+        batch: &Batch,
+        at: usize,
+        force: &mut [[C; RECORD]],
+        torque: &mut [[C; RECORD]],
+    ) {
+        let torque = &mut torque[..force.len()];
+        let pairs = batch.pairs(at);
+        let (entries, places) = (&batch.entries[at..][..pairs], &batch.grains[at..][..pairs]);
+        let (mut total, mut across) = (self.total, self.across);
+        for lane in 0..pairs {
+            let (entry, i) = (entries[lane] as usize, places[lane] as usize);
             let push = wide_record::<C, R>(&self.force[lane]);
-            history[batch.first + at + lane] = self.contact_history[lane];
-            self.total = more(&self.total, &wide_record::<C, R>(&self.power[lane]));
+            total = more(&total, &wide_record::<C, R>(&self.power[lane]));
             if SIDES == STRETCHED {
                 let crossed = wide_record::<C, R>(&self.crossed[lane]);
-                self.across = more(&self.across, &products(&push, &crossed));
+                across = more(&across, &products(&push, &crossed));
             }
             force[i] = more(&force[i], &push);
             torque[i] = more(&torque[i], &wide_record::<C, R>(&self.orientation_i[lane]));
@@ -386,6 +479,7 @@ impl<C: Coordinate<R>, R: Real> Lanes<C, R> {
                 torque[j] = more(&torque[j], &wide_record::<C, R>(&self.orientation_j[lane]));
             }
         }
+        (self.total, self.across) = (total, across);
     }
 
     /// Power sums of the pairs since the last call. For a pair in two rows, as across parts, each row adds half to the ledger.
@@ -420,45 +514,22 @@ pub fn contacts_of_part<C: Coordinate<R>, R: Real, const SIDES: u32>(
 ) -> PowerSums<C> {
     #[cfg(target_arch = "x86_64")]
     {
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-        fn widest<C: Coordinate<R>, R: Real, const SIDES: u32>(
-            grains: &GrainsView<C>,
-            rows: &PartRows,
-            shortlist: Shortlist,
-            limits: Limits<R>,
-            out: PartOut<C, R>,
-        ) -> PowerSums<C> {
-            contacts_with::<C, R, SIDES, WIDEST>(grains, rows, shortlist, limits, out)
-        }
-        #[target_feature(enable = "avx2")]
-        fn wide<C: Coordinate<R>, R: Real, const SIDES: u32>(
-            grains: &GrainsView<C>,
-            rows: &PartRows,
-            shortlist: Shortlist,
-            limits: Limits<R>,
-            out: PartOut<C, R>,
-        ) -> PowerSums<C> {
-            contacts_with::<C, R, SIDES, WIDE>(grains, rows, shortlist, limits, out)
-        }
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { widest::<C, R, SIDES>(grains, rows, shortlist, limits, out) };
+            return contacts_with::<C, R, SIDES, WIDEST>(grains, rows, shortlist, limits, out);
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the feature that the function is compiled for.
-            return unsafe { wide::<C, R, SIDES>(grains, rows, shortlist, limits, out) };
+            return contacts_with::<C, R, SIDES, WIDE>(grains, rows, shortlist, limits, out);
         }
     }
     contacts_with::<C, R, SIDES, NARROW>(grains, rows, shortlist, limits, out)
 }
 
-#[inline(always)]
 fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
     grains: &GrainsView<C>,
     rows: &PartRows,
     shortlist: Shortlist,
     limits: Limits<R>,
-    mut out: PartOut<C, R>,
+    out: PartOut<C, R>,
 ) -> PowerSums<C> {
     let first_row = grains.material.first().map_or(0, |&m| (m * grains.materials + m) as usize) * COEFFICIENTS;
     let of_first: [R; COEFFICIENTS] = std::array::from_fn(|k| C::near(grains.table[first_row + k]));
@@ -472,17 +543,19 @@ fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
         first,
     };
     let (inside, across) = (batch(shortlist.inside(), 0), batch(shortlist.across(), shortlist.inside));
+    let (history, _) = out.history.as_chunks_mut::<RECORD>();
+    let ((force, _), (torque, _)) = (out.force.as_chunks_mut::<RECORD>(), out.torque.as_chunks_mut::<RECORD>());
     let mut lanes = Lanes::<C, R>::new();
     for at in (0..inside.entries.len()).step_by(LANES) {
-        lanes.fetch::<SIDES>(grains, &inside, at, out.history);
-        lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.scatter::<true, SIDES>(&inside, at, &mut out);
+        lanes.fetch::<SIDES, UNIT>(grains, &inside, at);
+        lanes.resolve_pairs::<SIDES, UNIT>(&inside, at, history, limits, uniform);
+        lanes.scatter::<true, SIDES, UNIT>(&inside, at, force, torque);
     }
     let of_inside = lanes.take_power_sums(C::new(1.0));
     for at in (0..across.entries.len()).step_by(LANES) {
-        lanes.fetch::<SIDES>(grains, &across, at, out.history);
-        lanes.resolve::<SIDES, UNIT>(limits, uniform);
-        lanes.scatter::<false, SIDES>(&across, at, &mut out);
+        lanes.fetch::<SIDES, UNIT>(grains, &across, at);
+        lanes.resolve_pairs::<SIDES, UNIT>(&across, at, history, limits, uniform);
+        lanes.scatter::<false, SIDES, UNIT>(&across, at, force, torque);
     }
     let of_across = lanes.take_power_sums(C::new(0.5));
     PowerSums {
@@ -495,20 +568,58 @@ fn contacts_with<C: Coordinate<R>, R: Real, const SIDES: u32, const UNIT: u32>(
     }
 }
 
+/// Transposes records into lanes.
+#[inline(always)]
+fn to_lanes<R: Real, const UNIT: u32>(records: &Records<R>, lanes: &mut [Lane<R>; RECORD]) {
+    #[cfg(target_arch = "x86_64")]
+    if UNIT == WIDEST {
+        let double = (records as &dyn Any).downcast_ref::<Records<f64>>();
+        if let (Some(records), Some(lanes)) = (double, (lanes as &mut dyn Any).downcast_mut::<[Lane<f64>; RECORD]>()) {
+            // SAFETY: [`contacts_of_part`] selects this unit only if the processor has the features.
+            return unsafe { widest::all_to_lanes(records, lanes) };
+        }
+    }
+    for lane in 0..LANES {
+        for number in 0..RECORD {
+            lanes[number][lane] = records[lane][number];
+        }
+    }
+}
+
 /// Whether the laws have fewer digits than the states.
 #[inline(always)]
 fn narrows<C, R>() -> bool {
     size_of::<R>() < size_of::<C>()
 }
 
-/// Whether these are the coefficients of Hertz's and Mindlin's laws without damping per mass.
+/// Codes of a normal and a tangential law.
+type Codes = [f32; 2];
+
+/// Hertz's and Mindlin's laws.
+const HERTZ_MINDLIN: Codes = [NormalLaw::HERTZ, TangentialLaw::MINDLIN];
+/// Springs of constant stiffness.
+const LINEAR: Codes = [NormalLaw::LINEAR, TangentialLaw::LINEAR];
+
+/// Whether these are the coefficients of these laws, without damping per mass.
 #[inline(always)]
-fn are_usual<R: Real>(coefficients: &Coefficients<R>) -> bool {
+fn have_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> bool {
     let zero = R::new(0.0);
-    coefficients.normal_law == R::new(NormalLaw::HERTZ)
-        && coefficients.tangential_law == R::new(TangentialLaw::MINDLIN)
+    coefficients.normal_law == R::new(normal)
+        && coefficients.tangential_law == R::new(tangential)
         && coefficients.normal_rate == zero
         && coefficients.tangential_rate == zero
+}
+
+/// Coefficients of these laws without damping per mass.
+#[inline(always)]
+fn with_codes<R: Real>(coefficients: &Coefficients<R>, &[normal, tangential]: &Codes) -> Coefficients<R> {
+    Coefficients {
+        normal_law: R::new(normal),
+        tangential_law: R::new(tangential),
+        normal_rate: R::new(0.0),
+        tangential_rate: R::new(0.0),
+        ..*coefficients
+    }
 }
 
 /// A record in the precision of the laws.

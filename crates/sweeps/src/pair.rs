@@ -184,6 +184,21 @@ pub fn frictional_pair_contact<R: Real>(
     dt: R,
 ) -> ContactForces<R> {
     let geometry = contact_geometry::<R>(pair);
+    frictional_forces::<R>(pair, &geometry, spin_i, spin_j, contact_history, coefficients, dt)
+}
+
+/// As [`frictional_pair_contact()`], for a known geometry.
+#[cube]
+#[inline(always)]
+pub fn frictional_forces<R: Real>(
+    pair: &Pair<R>,
+    geometry: &ContactGeometry<R>,
+    spin_i: &Vector3<R>,
+    spin_j: &Vector3<R>,
+    contact_history: &ContactHistory<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+) -> ContactForces<R> {
     let rolling = roll::<R>(pair, &geometry.normal, geometry.contact_pair.overlap, spin_i, spin_j);
     let response = frictional_contact::<R>(
         &geometry.contact_pair,

@@ -22,8 +22,8 @@ use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
 use seixo_sweeps::wall::walls_of;
 
-/// Prefetch distance for grains near walls, in grains.
-const WALLS_AHEAD: usize = 48;
+/// Prefetch distance for grains near walls, in grains near walls.
+const WALLS_AHEAD: usize = 8;
 
 /// Frictional contacts of the pairs in the shortlist of a part, which is first rebuilt if there is a `margin` \[m\]. `out` has forces and torques; the
 /// histories are those of the shortlist, whose precision is that of the laws.
@@ -503,16 +503,22 @@ impl Populations {
                 let (first, end) = part_range(part, n);
                 let base = row[first] as usize;
                 let mut all = NO_CONTACT;
-                for i in first..end {
-                    let later = (i + WALLS_AHEAD).min(end - 1);
-                    if row[later] < row[later + 1] {
-                        for numbers in [position, velocity, spin] {
-                            prefetch(numbers, later);
-                        }
-                        prefetch(force.items, later - first);
-                        prefetch(torque.items, later - first);
+                // Most grains are far from walls, in no order that a processor could predict. So those near walls are collected without a branch.
+                let (mut near, mut count) = ([0u16; PART], 0);
+                for (slot, bounds) in row[first..=end].windows(2).enumerate() {
+                    near[count] = slot as u16;
+                    count += usize::from(bounds[0] < bounds[1]);
+                }
+                let near = &near[..count];
+                for (k, &slot) in near.iter().enumerate() {
+                    let later = near[(k + WALLS_AHEAD).min(count - 1)] as usize;
+                    for numbers in [position, velocity, spin] {
+                        prefetch(numbers, first + later);
                     }
-                    if row[i] == row[i + 1] || shape.get(i).is_some_and(|&shape| shape > 0) {
+                    prefetch(force.items, later);
+                    prefetch(torque.items, later);
+                    let i = first + slot as usize;
+                    if shape.get(i).is_some_and(|&shape| shape > 0) {
                         continue;
                     }
                     let one = walls_of::<f64, f64>(

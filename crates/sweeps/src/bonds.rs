@@ -148,6 +148,7 @@ pub struct BondEnd<C: Real, R: Real> {
 }
 
 /// The grain at index i as an end of a bond.
+#[inline]
 pub fn end_at(i: usize, position: &[f64], velocity: &[f64], spin: &[f64], orientation: &[f64]) -> BondEnd<f64, f64> {
     let at = i * 4;
     BondEnd {

@@ -36,12 +36,14 @@ impl Bounds {
     };
 
     /// The box around a sphere.
+    #[inline]
     pub fn around(center: &Vector3<f64>, radius: f64) -> Bounds {
         let center = [center.x, center.y, center.z];
         Bounds { low: center, high: center }.widened(radius)
     }
 
     /// The smallest box around this one and another.
+    #[inline]
     pub fn with(&self, other: &Bounds) -> Bounds {
         Bounds {
             low: [0, 1, 2].map(|k| self.low[k].min(other.low[k])),
@@ -50,6 +52,7 @@ impl Bounds {
     }
 
     /// The box extended by this length on every side \[m\].
+    #[inline]
     pub fn widened(&self, by: f64) -> Bounds {
         Bounds {
             low: self.low.map(|x| x - by),

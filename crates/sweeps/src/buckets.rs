@@ -21,6 +21,7 @@ use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
 /// The low 32 bits of a product.
+#[inline]
 fn wrapped_product(a: u32, b: u32) -> u32 {
     a.wrapping_mul(b)
 }

@@ -97,6 +97,7 @@ pub struct CompactPosition {
 }
 
 /// The low 32 bits of a difference.
+#[inline]
 fn wrapped_difference(a: u32, b: u32) -> u32 {
     a.wrapping_sub(b)
 }

@@ -26,6 +26,7 @@ mod preview;
 mod restore;
 mod search_benchmark;
 mod servos;
+mod start;
 mod step;
 mod step_halo;
 mod strides;
@@ -143,6 +144,9 @@ pub(crate) trait GpuBackend: DomainBackend + Send + Sync {
     fn shared_with_fluids(&self) -> Box<dyn Any>;
     /// Computes the forces at the current positions, and brings ledger, grains and walls of the host up to date.
     fn observe(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
+    /// Computes the first forces of grains that were uploaded without, with velocities between steps that fit them, and the energies. Returns the flags
+    /// that this raised.
+    fn first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError>;
     /// Whether it can take changed loads of single grains without an upload of everything.
     fn takes_given_loads(&self) -> bool;
     /// Sends the loads of single grains, with the forces and velocities that belong to them. The state on the host must be observed before.

@@ -69,6 +69,23 @@ impl LocalDomain {
             Precision::Mixed => Box::new(GpuGrains::<f64, f32>::import_host_state(gpu, &mut self.populations)?),
             Precision::F32 => Box::new(GpuGrains::<f32, f32>::import_host_state(gpu, &mut self.populations)?),
         };
+        self.leave_grains_to(remote);
+        Ok(())
+    }
+
+    /// Uploads grains at the start, which have neither lists nor forces yet.
+    pub(crate) fn upload_new_grains(&mut self, gpu: Gpu) -> Result<(), WorldError> {
+        let remote: Box<dyn GpuBackend> = match self.populations.context.precision() {
+            Precision::F64 => Box::new(GpuGrains::<f64, f64>::import_new(gpu, &mut self.populations)?),
+            Precision::Mixed => Box::new(GpuGrains::<f64, f32>::import_new(gpu, &mut self.populations)?),
+            Precision::F32 => Box::new(GpuGrains::<f32, f32>::import_new(gpu, &mut self.populations)?),
+        };
+        self.leave_grains_to(remote);
+        Ok(())
+    }
+
+    /// Leaves the grains to a GPU, which has them. Their fields and lists here are dropped.
+    fn leave_grains_to(&mut self, remote: Box<dyn GpuBackend>) {
         self.backend.grains = Some(remote);
         self.populations.grains.are_on_gpu = true;
         self.backend.is_current = false;
@@ -77,7 +94,6 @@ impl LocalDomain {
         if let Some(network) = &mut self.populations.bonds {
             network.forget_rows();
         }
-        Ok(())
     }
 
     /// Whether a GPU steps the grains, or the fluids.

@@ -7,6 +7,7 @@ mod decomposed;
 mod external_forces;
 mod gathering;
 mod observation;
+mod parts;
 mod placement;
 mod saving;
 mod servos;

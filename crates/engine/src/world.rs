@@ -21,6 +21,7 @@ mod builder;
 mod cell;
 mod conduction;
 mod fluid;
+mod grain_source;
 mod joint;
 mod lightest_sphere;
 mod open_boundary;
@@ -47,6 +48,7 @@ pub use fluid::{
     BodyBoundary, CONTACT_ANGLES, Fluid, Fluids, LARGEST_SUSPENDED, MIN_COHESIVE_SUPPORT, Particles, PressureTolerance, SignedDistances,
     Smoothing, Solver, Space, StateLaw, ViscousForce, WallParticles, capillary_speed,
 };
+pub use grain_source::GrainSource;
 pub use joint::{Joint, JointFlaw};
 pub(crate) use joint::{constraint_of, rotation_to_axes, start_of};
 pub(crate) use lightest_sphere::{LightestSphere, lightest_spheres};
@@ -56,6 +58,7 @@ pub(crate) use polyhedral_grain::{check_polyhedra, check_shapes, check_walls_aro
 pub use principal::principal;
 pub use saved::SavedGrains;
 pub(crate) use saved::{SavedBond, SavedContact, SavedForces, SavedHistory, SavedWallContact};
+pub use seixo_device::Cpu;
 pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;
 use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, TangentialLaw, TwistingLaw};

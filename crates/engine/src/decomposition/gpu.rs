@@ -240,14 +240,9 @@ pub fn failed_links(gpus: &[Gpu]) -> Vec<String> {
 impl Subdomain {
     /// Uploads grains and fluids, which are listed here, to a GPU.
     pub fn upload(&mut self, gpu: &Gpu, precision: Precision) -> Result<(), HaltReason> {
-        let local = &mut self.local;
-        local.populations.context.settings.precision = Some(precision);
-        if local.populations.profile.passes.len() != crate::gpu::PASSES.len() {
-            local.populations.profile = Profile::new(&crate::gpu::PASSES);
-        }
-        local.backend.gpu = Some(gpu.clone());
+        self.prepare_for(gpu, precision);
         if self.has_grains {
-            local.upload_grains(gpu.clone())?;
+            self.local.upload_grains(gpu.clone())?;
             let shared = std::mem::take(&mut self.shared);
             self.on_gpu(|remote, _| Ok(remote.share(&shared)?))?;
             self.agree_on_parts()?;
@@ -256,6 +251,16 @@ impl Subdomain {
             Some(fluids) => fluids.upload(gpu, &mut self.local),
             None => Ok(()),
         }
+    }
+
+    /// Prepares the profile and settings for a GPU.
+    pub(super) fn prepare_for(&mut self, gpu: &Gpu, precision: Precision) {
+        let local = &mut self.local;
+        local.populations.context.settings.precision = Some(precision);
+        if local.populations.profile.passes.len() != crate::gpu::PASSES.len() {
+            local.populations.profile = Profile::new(&crate::gpu::PASSES);
+        }
+        local.backend.gpu = Some(gpu.clone());
     }
 
     /// Runs some work on the GPU.
@@ -421,8 +426,25 @@ impl Subdomain {
         if self.local.populations.grains.skin_tuning.is_some() {
             self.local.populations.tune_skin(&lists);
         }
+        self.list_on_gpu(raised, (grains, load, &loads))?;
+        self.local.populations.refuse_torn_bonds()?;
+        self.work.rebuilt(clock.elapsed());
+        Ok(())
+    }
+
+    /// Lists grains that were just uploaded, with new ghosts.
+    pub(super) fn list_first_on_gpu(&mut self) -> Result<(), HaltReason> {
+        let grains = self.on_gpu(|remote, _| Ok(remote.owned_count()))?;
+        let load = self.work.load(grains, self.local.populations.context.steps);
+        let (_, loads) = self.gather_loads(ListCounts::default(), &load)?;
+        self.list_on_gpu(0, (grains, load, &loads))
+    }
+
+    /// Migrates grains that are in the blocks of others, and rebuilds the neighbor lists with new ghosts, after a step that raised these flags. It
+    /// needs the number of grains here, and the loads here and everywhere.
+    fn list_on_gpu(&mut self, raised: u32, (grains, load, loads): (usize, Load, &[Load])) -> Result<(), HaltReason> {
         self.on_gpu(|remote, host| Ok(remote.prepare(host, raised)?))?;
-        let partners = self.balance_on_gpu(grains, load, &loads)?;
+        let partners = self.balance_on_gpu(grains, load, loads)?;
         let (own, others) = (self.cuts.owned(self.rank), self.cuts.owned_by(&partners));
         let (sent, messages) = self.on_gpu(|remote, host| remote.send_migrating(host, &own, &others))?;
         self.migrated += sent;
@@ -440,10 +462,7 @@ impl Subdomain {
             Vec::new()
         };
         self.on_gpu(|remote, host| remote.list_with(host, &received))?;
-        self.agree_on_parts()?;
-        self.local.populations.refuse_torn_bonds()?;
-        self.work.rebuilt(clock.elapsed());
-        Ok(())
+        self.agree_on_parts()
     }
 
     /// The counts of the lists of all subdomains together, and the load of each, from those of this one. The hosts wait for each other once for both.

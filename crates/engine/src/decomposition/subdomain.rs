@@ -8,6 +8,7 @@ mod domain_step;
 mod ghosts;
 mod queued_step;
 mod servos;
+mod start;
 
 use crate::exchange::{DecodeError, HaltReason, SharedParticles, encode, exchange, from_bytes, read, to_bytes};
 use crate::local_domain::{LocalDomain, advance_on_gpu};

@@ -58,6 +58,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
+    /// As [`GpuBackend::first_forces`].
+    fn compute_first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
+        self.forces_known = false;
+        self.finalize_forces(host)?;
+        // These powers have done no work yet.
+        self.gpu.clear(&self.power);
+        self.gpu.clear(&self.wall_power);
+        self.step_back(host)?;
+        self.sum_energies(host, false);
+        self.sum_energies_of_walls(host);
+        let cubes = self.cubes();
+        let mut copies = self.gpu.copies();
+        let flags = copies.add(&self.flags, 0..KINDS);
+        let energy = copies.add(&self.energy, 0..2 * RECORD * cubes);
+        let wall_energy = copies.add(&self.wall_energy, 0..RECORD * cubes);
+        let arrived = copies.wait()?;
+        host.ledger.on_gpu = held(&arrived.take(energy), &arrived.take(wall_energy));
+        Ok(raised(&arrived.take(flags)))
+    }
+
     /// Moves the work of contacts since the last time from the GPU's ledger to the host's. The work of a step is that of the mean of the powers at
     /// its two ends. So the sum of all powers counts, except for half of the first and half of the last.
     fn add_powers(
@@ -362,6 +382,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuBackend for GpuGrains<C, R> {
             host.ledger.on_gpu.gravity += gravity;
         }
         Ok(if is_new { raised(&arrived.take(flags)) } else { 0 })
+    }
+
+    fn first_forces(&mut self, host: &mut Populations) -> Result<u32, GpuError> {
+        self.compute_first_forces(host)
     }
 
     fn takes_given_loads(&self) -> bool {

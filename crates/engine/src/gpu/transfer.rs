@@ -156,6 +156,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Uploads the current state of a simulation on the host, with its contact histories. The lists follow from the positions of grains and walls at
     /// the last rebuild on the host.
     pub(crate) fn import_host_state(gpu: Gpu, host: &mut Populations) -> Result<GpuGrains<C, R>, GpuError> {
+        GpuGrains::import(gpu, host, false)
+    }
+
+    /// Uploads grains at the start, which have neither lists nor forces yet. In a subdomain they are listed without ghosts.
+    pub(crate) fn import_new(gpu: Gpu, host: &mut Populations) -> Result<GpuGrains<C, R>, GpuError> {
+        GpuGrains::import(gpu, host, true)
+    }
+
+    fn import(gpu: Gpu, host: &mut Populations, is_new: bool) -> Result<GpuGrains<C, R>, GpuError> {
         let n = host.grains.fields.len();
         let room = Self::room_for(host, n);
         host.prepare_split_broad_phase();
@@ -274,9 +283,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         remote.list_bonds_by_grain(host)?;
         (host.grains.rebuilds, host.context.steps) = (rebuilds, steps);
         host.walls.listed_at = listed_at;
-        remote.restore_histories(host)?;
-        remote.restore_shapes(host)?;
-        remote.upload_wear(host)?;
+        if !is_new {
+            remote.restore_histories(host)?;
+            remote.restore_shapes(host)?;
+            remote.upload_wear(host)?;
+        }
         if let Some(cells) = remote.binned.as_ref().map(BinnedGrains::cells) {
             remote.bin_grains(host, cells)?;
         }

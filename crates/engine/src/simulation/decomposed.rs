@@ -31,6 +31,12 @@ use seixo_transport::Transport;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
+/// Whether no other subdomain is on the GPU of this one.
+pub(super) fn has_own_gpu(gpus: &[Gpu], rank: usize) -> bool {
+    gpus.get(rank)
+        .is_some_and(|own| gpus.iter().filter(|gpu| gpu.is_same(own)).count() == 1)
+}
+
 impl Simulation {
     /// The decomposition of grains and fluids at the last call of [`crate::Simulation::observe`], if there is one.
     pub fn decomposition(&self) -> Option<Decomposition> {
@@ -52,7 +58,7 @@ impl Simulation {
     }
 
     /// Refuses a world that needs what domains there cannot do.
-    fn refuse_placement(&self, placement: Placement) -> Result<(), WorldError> {
+    pub(super) fn refuse_placement(&self, placement: Placement) -> Result<(), WorldError> {
         let Some(limit) = self.whole.populations.limit_on(placement) else {
             return Ok(());
         };
@@ -66,16 +72,31 @@ impl Simulation {
         ))
     }
 
-    /// Decomposes grains and fluids, if there are any, into the requested number of subdomains. A simulation that `goes_on` stays whole if too few
-    /// particles are left to fill the subdomains.
-    pub(crate) fn decompose(&mut self, goes_on: bool) -> Result<(), WorldError> {
-        let count = self.whole.populations.context.settings.domains;
-        let most = Cpu::most_threads();
-        if count > most && self.whole.populations.context.settings.ranks.is_none() {
+    /// Refuses more subdomains than this machine can have threads for.
+    pub(super) fn refuse_too_many_domains(&self) -> Result<(), WorldError> {
+        let settings = &self.whole.populations.context.settings;
+        let (count, most) = (settings.domains, Cpu::most_threads());
+        if count > most && settings.ranks.is_none() {
             return Err(WorldError::Subdomains(format!(
                 "{count} domains are too many for this machine: each takes a thread, and at most {most} are of any use; use --domains {most} or fewer"
             )));
         }
+        Ok(())
+    }
+
+    /// The error that a user gets when subdomains could not start.
+    pub(super) fn refused_start(&self, halt: HaltReason) -> WorldError {
+        match halt {
+            HaltReason::Refused(refusal) => refusal,
+            halt => WorldError::Stopped(Box::new(self.whole.populations.halted(halt))),
+        }
+    }
+
+    /// Decomposes grains and fluids, if there are any, into the requested number of subdomains. A simulation that `goes_on` stays whole if too few
+    /// particles are left to fill the subdomains.
+    pub(crate) fn decompose(&mut self, goes_on: bool) -> Result<(), WorldError> {
+        let count = self.whole.populations.context.settings.domains;
+        self.refuse_too_many_domains()?;
         if self.whole.populations.context.is_heterogeneous() {
             self.refuse_placement(Placement::CpuAndGpuDomains)?;
         }
@@ -150,9 +171,7 @@ impl Simulation {
             let mut domain = Subdomain::new(share, cuts.clone(), transport);
             domain.has_grains = !places.is_empty();
             domain.peer_exchange = peer_exchange.clone();
-            domain.has_own_gpu = gpus
-                .get(rank)
-                .is_some_and(|own| gpus.iter().filter(|gpu| gpu.is_same(own)).count() == 1);
+            domain.has_own_gpu = has_own_gpu(&gpus, rank);
             if let Some(cuts) = &of_fluids {
                 self.whole.populations.share_fluids(cuts, rank, &mut domain)?;
                 domain
@@ -182,17 +201,14 @@ impl Simulation {
                 _ => Ok(()),
             }
         });
-        listed.map_err(|halt| match halt {
-            HaltReason::Refused(refusal) => refusal,
-            halt => WorldError::Stopped(Box::new(self.whole.populations.halted(halt))),
-        })?;
+        listed.map_err(|halt| self.refused_start(halt))?;
         subdomains.bytes = subdomains.bytes_here();
         self.subdomains = Some(subdomains);
         Ok(())
     }
 
     /// Prepares the profile and settings for the first of these GPUs, if there are any.
-    fn prepare_for(&mut self, gpus: &[Gpu]) -> Result<(), WorldError> {
+    pub(super) fn prepare_for(&mut self, gpus: &[Gpu]) -> Result<(), WorldError> {
         if let Some(gpu) = gpus.first() {
             self.whole.populations.context.settings.precision = Some(self.precision_of_world_on(gpu)?);
             // Work of subdomains and of the GPU is reported under the same pass names.
@@ -218,7 +234,7 @@ impl Simulation {
     }
 
     /// The GPUs of the subdomains, in their order; none if they run on the CPU.
-    fn gpus_of_domains(&mut self) -> Result<Vec<Gpu>, WorldError> {
+    pub(super) fn gpus_of_domains(&mut self) -> Result<Vec<Gpu>, WorldError> {
         let (domains, asked) = (
             self.whole.populations.context.settings.domains,
             self.whole.populations.context.settings.gpus,
@@ -263,7 +279,7 @@ impl Simulation {
     }
 
     /// A simulation of the same world without grains, for one subdomain.
-    fn share(&self, threads: usize) -> Result<LocalDomain, WorldError> {
+    pub(super) fn share(&self, threads: usize) -> Result<LocalDomain, WorldError> {
         let mut walls = self.whole.populations.walls.clone();
         walls.forget();
         walls.work.forget();

@@ -34,7 +34,26 @@ impl Simulation {
         gathered.map_err(|halt| self.whole.populations.halted(halt))
     }
 
-    fn gather_from(&mut self, subdomains: &mut Subdomains) -> Result<(), HaltReason> {
+    /// Brings up to date what is counted without a copy of the particles: [`Simulation::decomposition`], [`Simulation::profile`], and the numbers of
+    /// rebuilds, grains and bytes. If several subdomains on GPUs have only grains, these stay there, and no other value can be read before
+    /// [`Simulation::observe`]. All other simulations are observed.
+    ///
+    /// # Errors
+    /// As [`Simulation::observe`].
+    pub fn observe_counts(&mut self) -> Result<(), StepError> {
+        if !self.gathers_without_lists() {
+            return self.observe();
+        }
+        let Some(mut subdomains) = self.subdomains.take() else {
+            return Ok(());
+        };
+        let gathered = self.gather_sums(&mut subdomains);
+        self.subdomains = Some(subdomains);
+        gathered.map_err(|halt| self.whole.populations.halted(halt))
+    }
+
+    /// Takes over ledgers and counters of all subdomains, whose grains are on GPUs.
+    fn gather_sums(&mut self, subdomains: &mut Subdomains) -> Result<(), HaltReason> {
         subdomains.refuse_broken()?;
         let reports: Vec<Report> = subdomains.domains.iter_mut().map(Report::without_grains).collect();
         self.take_over_work(subdomains, &reports)?;
@@ -43,10 +62,17 @@ impl Simulation {
             last = sum(last, &self.take_over_sums(report)?.0);
         }
         self.take_over_common(&mut subdomains.domains[0].local.populations);
+        self.whole.populations.ledger.last_power_sums = last;
+        let backends = subdomains.domains.iter().map(|domain| domain.local.backend.grains.as_deref());
+        subdomains.grains = backends.map(|remote| remote.map_or(0, |remote| remote.owned_count())).collect();
         subdomains.bytes = subdomains.bytes_here();
+        Ok(())
+    }
+
+    fn gather_from(&mut self, subdomains: &mut Subdomains) -> Result<(), HaltReason> {
+        self.gather_sums(subdomains)?;
         let domains: Vec<&Populations> = subdomains.domains.iter().map(|domain| &domain.local.populations).collect();
         let populations = &mut self.whole.populations;
-        populations.ledger.last_power_sums = last;
         populations.ledger.on_gpu = energies_of(&domains);
         populations.ledger.is_of_subdomains = true;
         let owned = populations.gather_grains(&domains);
@@ -101,7 +127,7 @@ impl Simulation {
 }
 
 /// Energies of the grains of all domains, in which each pair across a border counts by halves.
-fn energies_of(domains: &[&Populations]) -> Ledger {
+pub(super) fn energies_of(domains: &[&Populations]) -> Ledger {
     domains.iter().fold(Ledger::default(), |all, domain| {
         let own = &domain.ledger.on_gpu;
         Ledger {

@@ -111,6 +111,7 @@ mod muller_on_a_gpu;
 mod neighbor_lists;
 mod on_a_gpu;
 mod open_boundaries;
+mod parts;
 mod periodic;
 mod polyhedra;
 mod polyhedra_at_meshes;

@@ -1,5 +1,6 @@
 //! Cases of the benchmark: worlds, settings, and the memory traffic of a step.
 
+use super::lattice::Lattice;
 use super::{bed, lattice, rigid_fluid, tank};
 use clap::ValueEnum;
 use seixo_device::{Cpu, Strided};
@@ -58,10 +59,6 @@ impl Case {
         }
     }
 
-    fn is_lattice(self) -> bool {
-        matches!(self, Case::Lattice | Case::LatticeNormal | Case::LatticeCells)
-    }
-
     /// Whether the case has fluid particles.
     pub fn is_fluid(self) -> bool {
         matches!(self, Case::Tank | Case::Muller)
@@ -98,21 +95,35 @@ impl Case {
             Case::FallingSpheres => bed::grains(bed::REFERENCE_DIAMETER, particles, solid_fraction),
             Case::Tank => return tank::world(particles, support),
             Case::Muller => return rigid_fluid::fluid_alone(particles),
-            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => lattice::grains(particles, lattice::PRESSED),
+            Case::Lattice | Case::LatticeNormal | Case::LatticeCells => {
+                let lattice = Lattice::row(1, particles, lattice::PRESSED);
+                return World {
+                    grains: lattice.grains(),
+                    ..self.box_of(&lattice)
+                };
+            }
             Case::Bonds => {
-                let world = world_of(lattice::grains(particles, lattice::BONDED).0, self.interaction(), Vec::new(), 0.0);
+                let world = world_of(
+                    Lattice::row(1, particles, lattice::BONDED).grains(),
+                    self.interaction(),
+                    Vec::new(),
+                    0.0,
+                );
                 return World {
                     bonds: vec![lattice::bonds()],
                     ..world
                 };
             }
         };
-        let mut walls = open_box([length; 2]);
-        if self.is_lattice() {
-            walls.push(plane([length; 3], [0.0, 0.0, -1.0]));
-        }
-        let gravity = if self.is_lattice() { 0.0 } else { -9.81 };
-        world_of(grains, self.interaction(), walls, gravity)
+        world_of(grains, self.interaction(), open_box([length; 2]), -9.81)
+    }
+
+    /// Builds the world of a lattice, without its grains: a closed box around them, and no gravity.
+    pub fn box_of(self, lattice: &Lattice) -> World {
+        let far = lattice.lengths();
+        let mut walls = open_box([far[0], far[1]]);
+        walls.push(plane(far, [0.0, 0.0, -1.0]));
+        world_of(Grains::default(), self.interaction(), walls, 0.0)
     }
 
     /// Whether its grains can have many sizes. With linear springs as stiff as those of small grains, large grains would crush them.

@@ -31,6 +31,8 @@ Examples:
   seixo bench scaling --gpus 1,2,4,8 --particles 1000000,8000000 --strong --weak --json scaling.json
   seixo bench scaling --case gas --gpus 1,2 --weak --particles 4000000
   seixo bench scaling --case gas --domains 2,8 --ghosts all,layers
+  seixo bench scaling --case lattice --gpus 8 --particles 1000000000 --steps 100 --repeat 1
+  seixo bench scaling --case lattice --domains 8 --gpus 4 --particles 1000000000 --steps 100 --repeat 1
   seixo bench scaling --gpus 1,2 --particles 1000000 --trace two.json
   seixo bench scaling --predict 64,1024 scaling.json
 
@@ -47,11 +49,12 @@ pub struct ScalingArguments {
     #[arg(long, visible_alias = "grains", value_delimiter = ',', default_values_t = [100_000],
         value_parser = clap::value_parser!(u32).range(i64::from(MIN_PARTICLES)..))]
     particles: Vec<u32>,
-    /// Numbers of subdomains, separated by commas, on the CPU or on the GPU that --device names; default: 1,2
+    /// Numbers of subdomains, separated by commas, on the CPU, on the GPU that --device names, or on --gpus; default: 1,2
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     domains: Vec<u32>,
-    /// Numbers of GPUs of this machine, separated by commas, with one subdomain on each
-    #[arg(long, value_delimiter = ',', conflicts_with = "domains", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    /// Numbers of GPUs of this machine, separated by commas, with one subdomain on each; or, with --domains, one number of GPUs, among which all
+    /// subdomains are distributed
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
     gpus: Vec<u32>,
     /// Strong scaling: the same total number of particles on any number of devices; this is the default
     #[arg(long)]
@@ -145,15 +148,21 @@ impl ScalingArguments {
 
     /// Returns the numbers of devices in ascending order.
     fn devices(&self) -> Vec<usize> {
-        let asked = match (self.gpus.is_empty(), self.domains.is_empty()) {
-            (false, _) => &self.gpus[..],
-            (true, false) => &self.domains[..],
+        let asked = match (self.domains.is_empty(), self.gpus.is_empty()) {
+            (false, _) => &self.domains[..],
+            (true, false) => &self.gpus[..],
             (true, true) => &[1, 2],
         };
         let mut devices: Vec<usize> = asked.iter().map(|&count| count as usize).collect();
         devices.sort_unstable();
         devices.dedup();
         devices
+    }
+
+    /// Returns the number of GPUs among which all domains are distributed, if they do not have one each.
+    fn shared_gpus(&self) -> Option<usize> {
+        let gpus = self.gpus.first().filter(|_| !self.domains.is_empty());
+        gpus.map(|&gpus| gpus as usize)
     }
 
     /// Returns the ways to compute a world on a number of devices.
@@ -181,7 +190,7 @@ impl ScalingArguments {
         settings.ghost_selection = way.ghosts;
         settings.halo_overlap = self.overlap;
         if !self.gpus.is_empty() {
-            settings.gpus = domains;
+            settings.gpus = self.shared_gpus().map_or(domains, |gpus| gpus.min(domains));
             if self.place.device.is_none() {
                 settings.device = DeviceChoice::Gpu(None);
             }
@@ -199,6 +208,12 @@ pub fn scaling(arguments: &ScalingArguments) -> Done {
         return predict(arguments, file);
     }
     refuse_solid_fraction(arguments.solid_fraction)?;
+    if !arguments.domains.is_empty() && arguments.gpus.len() > 1 {
+        return Err(Failure::Input(
+            "--domains goes with one number of --gpus, among which all domains are distributed; give one, or leave --domains out"
+                .to_owned(),
+        ));
+    }
     let growths = [
         (Growth::Strong, arguments.strong || !arguments.weak),
         (Growth::Weak, arguments.weak),
@@ -296,10 +311,19 @@ fn measure(
     let settings = arguments.settings(particles, way)?;
     let domains = way.domains;
     let side_by_side = if growth == Growth::Weak { domains } else { 1 };
+    if side_by_side * particles > u32::MAX as usize {
+        return Err(Failure::Input(format!(
+            "{} on each of {domains} devices are too many, as ids have 32 bits; use fewer --particles",
+            terminal::many(particles, "particle")
+        )));
+    }
     let world = |particles: usize| arguments.case.world(side_by_side, particles, arguments.solid_fraction);
-    let mut simulation = match state {
-        None => Simulation::new(world(particles), settings.clone()),
-        Some(state) => Simulation::restore(world(particles), settings.clone(), state),
+    let in_parts = domains > 1 && matches!(settings.device, DeviceChoice::Gpu(_));
+    let parts = arguments.case.parts(side_by_side, particles).filter(|_| in_parts);
+    let mut simulation = match (state, parts) {
+        (Some(state), _) => Simulation::restore(world(particles), settings.clone(), state),
+        (None, Some((world, source))) => Simulation::in_parts(&world, &source, settings.clone()),
+        (None, None) => Simulation::new(world(particles), settings.clone()),
     }
     .map_err(refused)?;
     let threads = (settings.device == DeviceChoice::Cpu).then_some(arguments.threads as usize);
@@ -314,10 +338,10 @@ fn measure(
         .for_each(|notice| terminal::note(&format!("note: {notice}")));
     // Warm-up: caches, lists and buffers grow, and a GPU compiles its kernels, at first use.
     simulation.advance((arguments.steps / 10).clamp(1, 50)).map_err(failed)?;
-    simulation.observe().map_err(failed)?;
+    simulation.observe_counts().map_err(failed)?;
     let before = (simulation.rebuilds(), rebuild_seconds(simulation.profile()), traffic(&simulation));
     let measurements = seconds_of(&mut simulation, arguments.steps, arguments.repeat).map_err(failed)?;
-    simulation.observe().map_err(failed)?;
+    simulation.observe_counts().map_err(failed)?;
     let total: f64 = measurements.iter().sum();
     let mut sorted = measurements.clone();
     sorted.sort_by(f64::total_cmp);
@@ -349,6 +373,7 @@ fn measure(
         device: simulation.device_name(),
         precision: simulation.precision().name().to_owned(),
         threads,
+        gpus: arguments.shared_gpus(),
         domains,
         decomposition_invariant: way.decomposition_invariant,
         ghosts: (!is_whole).then(|| way.ghosts.name().to_owned()),
@@ -357,6 +382,7 @@ fn measure(
         periodic: space.periodic,
         reach: space.reach,
         grains,
+        bytes_per_particle: simulation.bytes() as f64 / grains as f64,
         steps: arguments.steps,
         seconds_per_step,
         grain_steps_per_second: grains as f64 / seconds_per_step,

@@ -137,6 +137,20 @@ fn domains_on_a_gpu_are_measured() {
 }
 
 #[test]
+fn domains_of_a_lattice_make_their_own_grains() {
+    let stage = Stage::new();
+    let line = "bench scaling --case lattice --domains 2 --gpus 1 --particles 30000 --steps 2 --repeat 1 --weak --json";
+    let lines = values(&stage.succeed(line).out);
+    assert_eq!((numbers(&lines, "grains"), numbers(&lines, "gpus")), (vec![59582.0], vec![1.0]));
+    assert_eq!(numbers(&lines, "rebuilds_per_step"), [0.0]);
+    assert!(
+        (300.0..2000.0).contains(&lines[0]["bytes_per_particle"].as_f64().unwrap()),
+        "{lines:?}"
+    );
+    assert!(lines[0]["bytes_per_step"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
 fn what_cannot_be_measured_or_predicted_is_refused_in_words() {
     let stage = Stage::new();
     stage.succeed(&format!("bench scaling --domains 1 {QUICK} --json one.json"));
@@ -144,7 +158,7 @@ fn what_cannot_be_measured_or_predicted_is_refused_in_words() {
     stage.write("mixed.json", &format!("{one}{}", one.replace("\"bed\"", "\"gas\"")));
     for (line, reported) in [
         ("bench scaling --particles 100", "30000"),
-        ("bench scaling --domains 2 --gpus 2", "--domains"),
+        ("bench scaling --domains 2 --gpus 1,2", "--domains"),
         ("bench scaling --ghosts some", "layers"),
         ("bench scaling --solid-fraction 0.9", "0.05 to 0.6"),
         ("bench scaling --gpus 2 --device cpu --settle 0 --particles 30000", "--gpus"),

@@ -17,7 +17,10 @@ pub struct Measured {
     pub precision: String,
     /// Threads of each subdomain, on the CPU only.
     pub threads: Option<usize>,
-    /// Number of subdomains; on GPUs each has a device of its own.
+    /// Number of GPUs among which all subdomains are distributed; none if each has a device of its own, or all are on one.
+    #[serde(default)]
+    pub gpus: Option<usize>,
+    /// Number of subdomains; on GPUs each has a device of its own, unless `gpus` says otherwise.
     pub domains: usize,
     /// Whether sums do not depend on the number of subdomains; only with one subdomain can this be false.
     #[serde(alias = "divisible")]
@@ -34,6 +37,9 @@ pub struct Measured {
     pub reach: f64,
     /// Total number of grains or water particles.
     pub grains: usize,
+    /// Memory of the arrays on all devices, per particle.
+    #[serde(default)]
+    pub bytes_per_particle: f64,
     /// Steps of each measurement.
     pub steps: u64,
     /// Seconds of each measurement, in the order of measurement.
@@ -70,13 +76,16 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Case, device, precision, threads and version. Measurements must share them to be fitted by one model.
+    /// Case, device, precision, threads, GPUs with several domains, and version. Measurements must share them to be fitted by one model.
     pub fn title(&self) -> String {
         let threads = self
             .threads
             .map_or(String::new(), |threads| format!(", {} a domain", terminal::many(threads, "thread")));
+        let gpus = self.gpus.map_or(String::new(), |gpus| {
+            format!(", several domains on each of {}", terminal::many(gpus, "GPU"))
+        });
         format!(
-            "{} · {} ({}{threads}) · version {}",
+            "{} · {} ({}{threads}{gpus}) · version {}",
             self.case, self.device, self.precision, self.version
         )
     }
@@ -123,6 +132,7 @@ impl Measured {
             &format!("{particle}-steps/s"),
             "slowest to fastest",
             "per domain",
+            &format!("bytes a {particle}"),
             "efficiency",
             "exchanging",
             "sent a step",
@@ -156,6 +166,7 @@ impl Measured {
             &speed(self.grain_steps_per_second),
             &format!("{} to {}", speed(self.slowest).trim_end(), speed(self.fastest).trim_end()),
             &speed(self.grain_steps_per_second_and_device),
+            &format!("{:.0}", self.bytes_per_particle),
             &self.efficiency.map_or(String::new(), percent),
             &exchanging,
             &reported,
@@ -165,10 +176,21 @@ impl Measured {
 }
 
 /// Formats a line of the table.
-fn line(cells: [&str; 9]) -> String {
-    let [domains, grains, speed, range, each, efficiency, exchanging, reported, selecting] = cells;
+fn line(cells: [&str; 10]) -> String {
+    let [
+        domains,
+        grains,
+        speed,
+        range,
+        each,
+        bytes,
+        efficiency,
+        exchanging,
+        reported,
+        selecting,
+    ] = cells;
     let text = format!(
-        "{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {efficiency:>10}  {exchanging:>10}  {reported:>11}  {selecting:>15}"
+        "{domains:>7}  {grains:>13}  {speed:>13}  {range:>20}  {each:>10}  {bytes:>16}  {efficiency:>10}  {exchanging:>10}  {reported:>11}  {selecting:>15}"
     );
     text.trim_end().to_owned()
 }

@@ -42,7 +42,7 @@ pub(crate) struct BondNetwork {
     /// Whether bonds have attachments: there are shapes of polyhedral grains.
     has_attachments: bool,
     /// Attachments of all bonds, [`ATTACHMENT`] numbers each, if they have them.
-    attachments: Vec<f64>,
+    pub attachments: Vec<f64>,
     pub row: Vec<u32>,
     pub part_row: Vec<u32>,
     pub partner: Vec<u32>,
@@ -198,6 +198,11 @@ impl BondNetwork {
     pub fn places<T: Copy>(&self, bond: usize, places: &HashMap<u32, T>) -> Option<[T; 2]> {
         let [first, second] = self.ids(bond);
         Some([*places.get(&first)?, *places.get(&second)?])
+    }
+
+    /// Whether bonds have attachments: there are shapes of polyhedral grains.
+    pub fn has_attachments(&self) -> bool {
+        self.has_attachments
     }
 
     /// The numbers of the attachment of a bond, see [`ATTACHMENT`]; `None` in a world of spheres, where bonds end at their centers.

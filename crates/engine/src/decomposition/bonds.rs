@@ -5,17 +5,20 @@
 //! intact bonds have the same grains, so the ids of the grains identify a bond.
 
 use super::subdomain::Subdomain;
-use crate::bonds::BondBreak;
+use crate::bonds::{Attachment, BondBreak};
 use crate::exchange::{HaltReason, encode, read};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use seixo_laws::bond::BreakMode;
-use seixo_sweeps::bonds::{BOND, BROKEN, BondPowerSums, ENERGY, KIND, rest_at};
+use seixo_sweeps::bonds::{ATTACHMENT, BOND, BROKEN, BondPowerSums, ENERGY, KIND, rest_at};
 use std::collections::{HashMap, HashSet};
 
 /// Sections for intact bonds: ids of their grains, and their records.
 const INTACT_BONDS: [&str; 2] = ["bonds/ends", "bonds/record"];
+
+/// Section for the attachments of the intact bonds, in a world with shapes of polyhedral grains.
+const ATTACHMENTS: &str = "bonds/attachment";
 
 /// Sections for broken bonds: ids of their grains, and the time, position, mode and energy of each break.
 const BROKEN_BONDS: [&str; 2] = ["breaks/ends", "breaks/record"];
@@ -33,6 +36,14 @@ fn reported<'a, const NUMBERS: usize>(
         _ => Default::default(),
     };
     ends.as_chunks::<2>().0.iter().copied().zip(records.as_chunks::<NUMBERS>().0)
+}
+
+/// The attachments of the intact bonds of a report, in their order; none in a world of spheres.
+fn reported_attachments(state: &State) -> &[[f64; ATTACHMENT]] {
+    match state.get(ATTACHMENTS) {
+        Some(Column::F64(numbers)) => numbers.as_chunks().0,
+        _ => &[],
+    }
 }
 
 impl Subdomain {
@@ -63,12 +74,16 @@ impl Subdomain {
 }
 
 impl Populations {
-    /// Initial length of the longest intact bond \[m\].
+    /// Largest distance of two bonded centers at the start of their bond, as far as its length and the arms at its ends show \[m\].
     pub(super) fn longest_bond(&self) -> f64 {
         let Some(network) = &self.bonds else { return 0.0 };
+        let arms = |bond: usize| {
+            let attachment = network.attachment(bond).map(Attachment::of);
+            attachment.map_or(0.0, |attachment| attachment.arms.iter().map(|arm| arm.length()).sum())
+        };
         let lengths = network
             .intact_bonds()
-            .map(|bond| rest_at(&network.records, bond * BOND).axis.length());
+            .map(|bond| rest_at(&network.records, bond * BOND).axis.length() + arms(bond));
         lengths.fold(0.0, f64::max)
     }
 
@@ -87,6 +102,10 @@ impl Populations {
         let records = reported.iter().flat_map(|&bond| &network.records[bond * BOND..][..BOND]);
         to.put(INTACT_BONDS[0], Column::U32(ends.collect()));
         to.put(INTACT_BONDS[1], Column::F64(records.copied().collect()));
+        if network.has_attachments() {
+            let attachments = reported.iter().filter_map(|&bond| network.attachment(bond)).flatten();
+            to.put(ATTACHMENTS, Column::F64(attachments.copied().collect()));
+        }
     }
 
     /// Reads the bonds of its own grains, which are all grains here, from records that may contain a bond twice.
@@ -94,15 +113,26 @@ impl Populations {
         let Some(network) = &mut self.bonds else { return };
         let own: HashSet<u32> = self.grains.fields.id.iter().copied().collect();
         let own_ends = |ids: &[u32; 2]| ids.iter().filter(|id| own.contains(*id)).count();
-        let all = held.iter().flat_map(|state| reported::<BOND>(state, INTACT_BONDS));
-        let mut bonds: Vec<([u32; 2], &[f64; BOND])> = all.filter(|(ids, _)| own_ends(ids) > 0).collect();
-        bonds.sort_unstable_by_key(|(ids, _)| *ids);
-        bonds.dedup_by_key(|(ids, _)| *ids);
+        let all = held.iter().flat_map(|state| {
+            let attachments = reported_attachments(state);
+            let bonds = reported::<BOND>(state, INTACT_BONDS).enumerate();
+            bonds.map(move |(k, (ids, record))| (ids, record, attachments.get(k)))
+        });
+        let mut bonds: Vec<([u32; 2], &[f64; BOND], Option<&[f64; ATTACHMENT]>)> = all.filter(|(ids, ..)| own_ends(ids) > 0).collect();
+        bonds.sort_unstable_by_key(|(ids, ..)| *ids);
+        bonds.dedup_by_key(|(ids, ..)| *ids);
         network.forget_rows();
-        network.ends = bonds.iter().flat_map(|(ids, _)| *ids).collect();
-        network.parameter_row = bonds.iter().map(|(_, record)| record[KIND] as u32).collect();
-        network.records = bonds.iter().flat_map(|(_, record)| **record).collect();
-        network.last.energy = bonds.iter().map(|(ids, record)| 0.5 * own_ends(ids) as f64 * record[ENERGY]).sum();
+        network.ends = bonds.iter().flat_map(|(ids, ..)| *ids).collect();
+        network.parameter_row = bonds.iter().map(|(_, record, _)| record[KIND] as u32).collect();
+        network.records = bonds.iter().flat_map(|(_, record, _)| **record).collect();
+        network.attachments = bonds
+            .iter()
+            .filter_map(|(_, _, attachment)| *attachment)
+            .flatten()
+            .copied()
+            .collect();
+        let energies = bonds.iter().map(|(ids, record, _)| 0.5 * own_ends(ids) as f64 * record[ENERGY]);
+        network.last.energy = energies.sum();
     }
 
     /// Ids of its own grains, which are all grains here, that are bonded to those of other subdomains.

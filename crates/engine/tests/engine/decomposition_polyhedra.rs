@@ -1,14 +1,16 @@
 //! Decomposed worlds of polyhedral grains: the result is the same for any number of domains.
 
 use crate::alike::assert_same;
+use crate::bars::bonds;
 use crate::beds::noise;
-use crate::corners::{about, floor, turned, world};
+use crate::corners::{about, floor, put, turned, world};
 use crate::domains::{after, among};
 use crate::ledgers::assert_same_ledger;
-use crate::polyhedra::{cube, rough};
+use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use crate::ranked::among_ranks;
 use seixo_engine::Simulation;
-use seixo_engine::world::{Domain, LeavingPolicy, Settings, Wall, WallShape, World};
+use seixo_engine::world::{BondSize, Bonded, Bonds, Domain, Interaction, LeavingPolicy, Settings, Wall, WallShape, World};
+use seixo_laws::bond::BondLaw;
 use seixo_transport::Transport;
 
 /// Number of columns of four grains, and their distance along x \[m\].
@@ -132,6 +134,66 @@ fn a_pile_on_a_mesh_is_the_same_in_three_domains() {
     assert!(whole.walls()[0].force[2] != 0.0, "they lie on the mesh");
     let mut decomposed = advanced(&world, 3, STEPS);
     assert_all_same(&mut whole, &mut decomposed, "on a mesh");
+}
+
+/// A bar of cubes that are bonded beside their centers. It flies along its axis and breaks in the middle, as its halves part.
+fn breaking_bar() -> World {
+    let mut world = world(vec![cube()], Interaction::default());
+    world.bonds = vec![Bonds {
+        between: Bonded::Near {
+            groups: vec![0],
+            tolerance: 0.05,
+        },
+        size: BondSize::Share(1.0),
+        youngs_modulus: 1e6,
+        tensile_strength: 1e3,
+        ..bonds(BondLaw::Beam)
+    }];
+    for k in 0..12 {
+        let (beside, parting) = (if k % 2 == 0 { 0.2 } else { -0.1 }, if k < 6 { -0.05 } else { 0.05 });
+        let center = [f64::from(k) * 1.005, beside, 0.1 * beside];
+        put(&mut world, 0, OF_UNIT_CUBE, center, [2.0 + parting, 0.0, 0.02 * f64::from(k % 3)]);
+    }
+    world
+}
+
+#[test]
+fn a_bonded_bar_breaks_in_the_same_way_in_any_number_of_domains_and_after_a_resume() {
+    let (world, steps) = (breaking_bar(), 3000);
+    let settings = |domains: usize| Settings {
+        time_step: Some(1e-4),
+        skin: Some(0.05),
+        ..among(domains)
+    };
+    let advanced = |domains: usize| {
+        let mut simulation = Simulation::new(world.clone(), settings(domains)).expect("the world is sound");
+        simulation.advance(steps).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let mut whole = advanced(1);
+    let breaks = whole.drain_bond_breaks();
+    assert!(breaks.iter().any(|broken| broken.grains == [5, 6]), "{breaks:?}");
+    let [made, intact] = whole.bond_counts();
+    assert!(made == 11 && (1..11).contains(&intact), "{intact} of {made} bonds are intact");
+    let mut saved = Vec::new();
+    for domains in [2, 4] {
+        let (mut decomposed, what) = (advanced(domains), format!("{domains} domains"));
+        assert!(decomposed.decomposition().expect("it is divided").migrations > 0, "{what}");
+        assert_all_same(&mut whole, &mut decomposed, &what);
+        assert_eq!(whole.bonds_now(), decomposed.bonds_now(), "{what}");
+        assert_eq!(breaks, decomposed.drain_bond_breaks(), "{what}");
+        saved.push((domains, decomposed.save().expect("a sound state")));
+    }
+    whole.advance(steps).expect("sound steps");
+    for (domains, state) in saved {
+        let (others, what) = (if domains == 2 { 4 } else { 1 }, format!("resumed from {domains} domains"));
+        let mut resumed = Simulation::restore(world.clone(), settings(others), &state).expect("the state fits");
+        resumed.advance(steps).expect("sound steps");
+        resumed.observe().expect("a sound state");
+        assert_all_same(&mut whole, &mut resumed, &what);
+        assert_eq!(whole.bonds_now(), resumed.bonds_now(), "{what}");
+    }
 }
 
 #[test]

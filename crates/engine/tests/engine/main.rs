@@ -46,10 +46,10 @@ mod bodies_by_gear_on_a_gpu;
 mod bodies_in_muller;
 #[cfg(feature = "long-tests")]
 mod bodies_on_a_gpu;
+mod bonded_faces;
 mod bonds;
 mod bonds_of_pairs;
 #[cfg(feature = "long-tests")]
-mod bonded_faces;
 mod bonds_on_a_gpu;
 mod broad_phase;
 mod broad_phase_on_a_gpu;

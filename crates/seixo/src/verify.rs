@@ -3,8 +3,7 @@
 //! A case is a folder of `validation/` with a scene, a reference with its source, and a README with the tolerances and their reasons. A function in
 //! this module runs the scene, measures from positions, velocities and forces, and adds a row for each figure of the reference.
 //!
-//! With several subdomains, a case that is too small or cannot be decomposed is reported, and counts neither as passed nor as failed. So is one with
-//! polyhedral grains and walls from meshes on a GPU.
+//! With several subdomains, a case that is too small or cannot be decomposed is reported, and counts neither as passed nor as failed.
 //!
 //! Tolerances are those of double precision. In another precision, an allowance for rounding is added to each tolerance, and the heading says so.
 //!
@@ -259,13 +258,7 @@ impl Case {
         if let Err(found) = (self.measure)(&mut case_run) {
             let reported = found.to_string();
             match found.downcast_ref() {
-                Some(
-                    WorldError::Subdomains(_)
-                    | WorldError::WithPolyhedra {
-                        what: "walls from meshes on a GPU",
-                        ..
-                    },
-                ) => single_domain = Some(reported),
+                Some(WorldError::Subdomains(_)) => single_domain = Some(reported),
                 _ => error = Some(reported),
             }
         }

@@ -30,6 +30,7 @@ pub mod diffusion;
 pub mod domain;
 pub mod entries;
 pub mod extended_contact;
+mod feature_contact;
 pub mod fluid;
 pub mod fluid_lanes;
 pub mod gear;

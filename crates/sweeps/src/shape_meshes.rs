@@ -1,481 +1,555 @@
-//! Contacts of a polyhedral grain with a wall from a mesh, on a CPU.
+//! Contacts of a polyhedral grain with a wall from a mesh.
 //!
 //! The energy is that of two polyhedral grains, of which the mesh is the second: contacts of vertices of the grain with triangles, of corners of the mesh
 //! with the grain, and of edges with edges. A vertex has contacts where a sphere about it has some, see [`crate::wall`], so triangles of one plane count
 //! as one. Edges between them and corners inside of planes are no features, and those at the bottom of a valley are not touched.
 //!
-//! A contact of a vertex that leaves a triangle goes on at the next one, with its history.
+//! A contact of a vertex that leaves a triangle goes on at the next one, with its history. The surface of the wall may run, as that of a belt: contacts
+//! see its velocity across their normals.
+//!
+//! ```
+//! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
+//! use seixo_laws::{Quaternion, Vector3};
+//! use seixo_sweeps::layout::{ELEMENT, WALL};
+//! use seixo_sweeps::shape_meshes::{FEATURES, MeshRow, NO_FEATURE, contacts_with_mesh};
+//! use seixo_sweeps::shape_pairs::PosedShape;
+//! use seixo_sweeps::shape_walls::GrainByWall;
+//! use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};
+//! // A ball over a triangle, whose rim is out of reach.
+//! let ball = ShapeGeometry {
+//!     rounding: 1.0,
+//!     contact_radius: 1.0,
+//!     inscribed: 1.0,
+//!     volume: 4.2,
+//!     moments: [0.4; 3],
+//!     vertices: &[[0.0; 3]],
+//!     edges: &[],
+//!     loops: &[],
+//!     face_ends: &[],
+//!     parts: &[PartEnds { vertices: 1, edges: 0, faces: 0 }],
+//! };
+//! let (mut words, mut numbers) = (Vec::new(), Vec::new());
+//! lay_out(&[ball], |word| words.push(word), |number| numbers.push(number));
+//! let grain = GrainByWall {
+//!     posed: PosedShape {
+//!         shape: 0,
+//!         scale: 0.5,
+//!         orientation: Quaternion { w: 1.0, x: 0.0, y: 0.0, z: 0.0 },
+//!         spin: Vector3::zero(),
+//!         mass: 3.0,
+//!     },
+//!     center: Vector3 { x: 0.0, y: 0.0, z: 0.49 },
+//!     velocity: Vector3::zero(),
+//! };
+//! let triangle: [f64; ELEMENT] = [-9.0, -9.0, 0.0, 9.0, -9.0, 0.0, 0.0, 9.0, 0.0, 0.0, 0.0, 0.0];
+//! let features: [u32; FEATURES] = [0, 1, 2, 0, 1, 2, 0, 0];
+//! let row = MeshRow { first: 0, end: 1, wall: 0.0 };
+//! let pair = PairOfMaterials { stiffness: 100.0, ..PairOfMaterials::default() };
+//! let laws = derive(NormalLaw::Linear, TangentialLaw::None, &pair).coefficients;
+//! let (old_keys, old_springs, mut keys, mut springs) = ([0; 4], [0.0; 16], [0; 4], [0.0; 16]);
+//! let load = contacts_with_mesh::<f64, f64>(
+//!     &grain, &words, &numbers, &row, &[0], &triangle, &features, &[0.0; WALL], 0, 4, &old_keys, &old_springs, &mut keys, &mut springs, &laws, 1e-3, 0.5,
+//! );
+//! assert!(load.contacts == 1 && (load.force.z - 1.0).abs() < 1e-12);
+//! assert_eq!(keys[1..], [0; 3]);
+//! ```
+
+mod features;
+
+pub use features::{FEATURES, FIRST_OF_MESH, MeshRow, NO_FEATURE, NUMBER_IN_MESH};
 
 use crate::contact::{PowerSums, Stored};
-use crate::layout::{RECORD, load};
+use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
+use crate::layout::load;
 use crate::shape_pairs::{
-    EDGES, Fading, FeaturePair, Frame, PairSizes, PairSums, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, add_contact, add_end,
-    end_of_edges, fading_at_vertices, fading_of_edges, feature_pair, seen, within_end,
+    EDGES, Fading, FeaturePair, Frame, PairSizes, PairSums, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges,
+    fading_at_vertices, fading_of_edges, feature_pair, seen, within_end,
 };
 use crate::shape_walls::{GrainByWall, ShapeWallLoad};
-use crate::shapes::{Shape, contact_radius_of, end_of_edge, nearest_on_part, part_of, rounding_of, shape_at, vertex_of};
-use crate::wall::velocity_of_surface;
-use seixo_laws::contact::Coefficients;
-use seixo_laws::nearest::{fading_rate, nearest_of_edges, nearest_on_edge, overlap_at};
-use seixo_laws::wall::nearest_on_triangle;
-use seixo_laws::{Quaternion, Real, Vector3};
-
-/// A corner or an edge that is no feature.
-pub const NO_FEATURE: u32 = u32::MAX;
+use crate::shapes::{contact_radius_of, end_of_edge, nearest_on_part, part_of, rounding_of, shape_at, vertex_of};
+use crate::wall::velocity_of_wall;
+use cubecl::prelude::*;
+use features::{corner_from, edge_from, is_contact, is_hollow_corner, is_hollow_edge, is_of_mesh, on_triangle, touches_triangle};
+use seixo_laws::contact::{Coefficients, ContactHistory};
+use seixo_laws::nearest::{fading_rate, nearest_of_edges, overlap_at};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, between, larger, near_vector};
 
 /// Bits of a feature of a mesh in the key of a contact.
 const MESH_BITS: u32 = 17;
+
+/// Bits of a feature of the grain there.
+const GRAIN_BITS: u32 = 30 - MESH_BITS;
+
+/// A key without its other bits.
+const OF_MESH: u32 = (1 << MESH_BITS) - 1;
 
 /// Largest number of triangles of a mesh, so that each of its features fits into a key of a contact.
 pub const MOST_TRIANGLES: usize = (1 << MESH_BITS) / 3;
 
 /// Largest number of vertices, edges or parts of a shape that touches meshes, for the same reason.
-pub const MOST_FEATURES_AT_MESHES: usize = (1 << (30 - MESH_BITS)) - 1;
+pub const MOST_FEATURES_AT_MESHES: usize = (1 << GRAIN_BITS) - 1;
 
 /// Points nearer to each other than this share of the rounding radius are one \[-\].
-const SAME_POINT: f64 = 1e-6;
+const SAME_POINT: f32 = 1.0e-6;
 
-const ZERO: Vector3<f64> = Vector3 { x: 0.0, y: 0.0, z: 0.0 };
-
-/// A triangle of a mesh near a grain.
-#[derive(Clone, Copy, Debug)]
-pub struct MeshTriangle {
-    /// Its number in the mesh.
-    pub number: u32,
-    /// Its corners, relative to the center of the grain \[m\].
-    pub corners: [Vector3<f64>; 3],
-    /// Number of the corner of the mesh at each corner; [`NO_FEATURE`] inside of a plane.
-    pub points: [u32; 3],
-    /// Number of the edge of the mesh from each corner to the next; [`NO_FEATURE`] between triangles of one plane.
-    pub edges: [u32; 3],
-}
-
-impl MeshTriangle {
-    fn nearest(&self, place: &Vector3<f64>) -> Vector3<f64> {
-        let [a, b, c] = &self.corners;
-        nearest_on_triangle(place, a, b, c)
-    }
-}
-
-/// The wall of a mesh.
-#[derive(Clone, Copy, Debug)]
-pub struct MeshWall<'a> {
-    /// Its triangles near the grain, by ascending numbers.
-    pub triangles: &'a [MeshTriangle],
-    /// Records of the walls, see [`crate::layout::WALL`].
-    pub walls: &'a [f64],
-    /// Where the record of this wall starts.
-    pub at: usize,
-}
-
-/// Slots of contact histories before and after a step. Keys ascend; free slots have the key zero and follow the others.
-#[derive(Debug)]
-pub struct MeshSlots<'a> {
-    /// Keys before the step; those of contacts that go to another triangle are changed.
-    pub old_keys: &'a mut [u32],
-    /// Histories before the step, with [`RECORD`] numbers each.
-    pub old_springs: &'a mut [f64],
-    /// Keys after the step.
-    pub keys: &'a mut [u32],
-    /// Histories after the step.
-    pub springs: &'a mut [f64],
+/// What a mesh adds to the sums over the contacts of a grain.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+struct MeshSums<C: Real, R: Real> {
+    /// Sum of the contact points, weighted with forces.
+    weighted: Vector3<C>,
+    pressing: C,
+    deepest: R,
 }
 
 /// Key of a contact of this kind.
-fn key_at_mesh(kind: u32, of_grain: u32, of_mesh: u32) -> u32 {
-    (kind << 30) | (of_grain << MESH_BITS) | of_mesh
+#[cube]
+#[inline(always)]
+fn key_at_mesh(#[comptime] kind: u32, of_grain: u32, of_mesh: u32) -> u32 {
+    ((of_grain | (kind << GRAIN_BITS)) << MESH_BITS) | of_mesh
 }
 
-/// Lets old contacts of vertices that left their triangle go on at other triangles: `present` has the keys of the contacts of vertices now.
-fn follow(present: &[u32], old_keys: &mut [u32], old_springs: &mut [f64]) {
-    let filled = old_keys.iter().take_while(|key| **key != 0).count();
-    let mut has_moved = false;
-    for &key in present {
-        if old_keys[..filled].contains(&key) {
-            continue;
+/// The old slot with this key; `slots` if there is none.
+#[cube]
+#[inline(always)]
+fn slot_with(key: u32, first_slot: usize, slots: u32, old_keys: &[u32]) -> u32 {
+    let mut found = slots;
+    let mut slot = 0u32.runtime();
+    let mut goes_on = slots > 0u32;
+    while goes_on {
+        let old = old_keys[first_slot + slot as usize];
+        if old == key {
+            found = slot;
         }
-        let left = |old: &u32| old >> MESH_BITS == key >> MESH_BITS && !present.contains(old);
-        if let Some(slot) = old_keys[..filled].iter().position(left) {
-            old_keys[slot] = key;
-            has_moved = true;
-        }
+        slot += 1u32;
+        goes_on = old != 0u32 && old < key && slot < slots;
     }
-    if !has_moved {
-        return;
-    }
-    for end in 1..filled {
-        let mut slot = end;
-        while slot > 0 && old_keys[slot - 1] > old_keys[slot] {
-            old_keys.swap(slot - 1, slot);
-            for number in 0..RECORD {
-                old_springs.swap((slot - 1) * RECORD + number, slot * RECORD + number);
-            }
-            slot -= 1;
-        }
-    }
+    found
 }
 
-/// A place that may be a contact of a vertex.
-struct Candidate {
-    triangle: usize,
-    point: Vector3<f64>,
-    square: f64,
-}
-
-/// The triangles on which the sphere of this radius about a place has contacts, with the points: local minima of the distance. Points nearer to each
-/// other than `same` are one.
-fn contacts_of_sphere(place: &Vector3<f64>, radius: f64, same: f64, triangles: &[MeshTriangle]) -> Vec<(u32, Vector3<f64>)> {
-    let candidate = |(triangle, one): (usize, &MeshTriangle)| {
-        let point = one.nearest(place);
-        let gap = place.minus(&point);
-        let square = gap.dot(&gap);
-        (square < radius * radius).then_some(Candidate { triangle, point, square })
-    };
-    let near: Vec<Candidate> = triangles.iter().enumerate().filter_map(candidate).collect();
-    let counts = |k: usize| {
-        let own = &near[k];
-        near.iter().enumerate().all(|(s, other)| {
-            if s == k {
-                return true;
-            }
-            if own.point.minus(&other.point).length() < same {
-                return k < s;
-            }
-            let on_other = triangles[other.triangle].nearest(&own.point);
-            other.square >= own.square || on_other.minus(&own.point).length() >= same
-        })
-    };
-    let all = (0..near.len()).filter(|&k| counts(k));
-    all.map(|k| (triangles[near[k].triangle].number, near[k].point)).collect()
-}
-
-/// A corner of a mesh.
-struct MeshPoint {
-    number: u32,
-    place: Vector3<f64>,
-    /// Sum of unit vectors from it along both sides of each of its triangles.
-    into: Vector3<f64>,
-    /// Whether it is at no rim.
-    is_inside: bool,
-}
-
-/// An edge of a mesh, from the end with the lower number to the other.
-struct MeshEdge {
-    number: u32,
-    points: [u32; 2],
-    ends: [Vector3<f64>; 2],
-    /// Sum of unit vectors across it, into each of its triangles.
-    into: Vector3<f64>,
-    /// Number of its triangles.
-    sides: u32,
-}
-
-impl MeshPoint {
-    /// Whether it is the bottom of a hollow as seen along a vector from it: the triangles around are nearer there, and vertices touch them.
-    fn is_hollow(&self, gap: &Vector3<f64>) -> bool {
-        self.is_inside && self.into.dot(gap) > 0.0
-    }
-}
-
-impl MeshEdge {
-    /// As [`MeshPoint::is_hollow`], for the bottom of a valley.
-    fn is_hollow(&self, gap: &Vector3<f64>) -> bool {
-        self.sides == 2 && self.into.dot(gap) > 0.0
-    }
-}
-
-fn unit(v: &Vector3<f64>) -> Vector3<f64> {
-    v.times(1.0 / v.length().max(f64::MIN_POSITIVE))
-}
-
-/// Corners and edges of the mesh that may be within this distance of the center of the grain, by ascending numbers. All their triangles are given.
-fn features_within(reach: f64, triangles: &[MeshTriangle]) -> (Vec<MeshPoint>, Vec<MeshEdge>) {
-    let (mut points, mut edges) = (Vec::<MeshPoint>::new(), Vec::<MeshEdge>::new());
-    for triangle in triangles {
-        for k in 0..3 {
-            let (next, last) = ((k + 1) % 3, (k + 2) % 3);
-            let [place, to_next, to_last] = [k, next, last].map(|corner| triangle.corners[corner]);
-            let [to_next, to_last] = [to_next, to_last].map(|corner| corner.minus(&place));
-            let (point, edge) = (triangle.points[k], triangle.edges[k]);
-            if point != NO_FEATURE && place.length() < reach {
-                points.push(MeshPoint {
-                    number: point,
-                    place,
-                    into: unit(&to_next).plus(&unit(&to_last)),
-                    is_inside: true,
-                });
-            }
-            if edge != NO_FEATURE {
-                // From all triangles it has the same bits.
-                let is_forward = point < triangle.points[next];
-                let [from, to] = if is_forward { [k, next] } else { [next, k] };
-                let ends = [triangle.corners[from], triangle.corners[to]];
-                if nearest_on_edge(&ZERO, &ends[0], &ends[1]).length() < reach {
-                    let along = unit(&to_next);
-                    edges.push(MeshEdge {
-                        number: edge,
-                        points: [triangle.points[from], triangle.points[to]],
-                        ends,
-                        into: unit(&to_last.minus(&along.times(to_last.dot(&along)))),
-                        sides: 1,
-                    });
-                }
-            }
-        }
-    }
-    edges.sort_by_key(|edge| edge.number);
-    edges.dedup_by(|more, edge| {
-        let is_same = more.number == edge.number;
-        if is_same {
-            edge.into = edge.into.plus(&more.into);
-            edge.sides += 1;
-        }
-        is_same
-    });
-    points.sort_by_key(|point| point.number);
-    points.dedup_by(|more, point| {
-        let is_same = more.number == point.number;
-        if is_same {
-            point.into = point.into.plus(&more.into);
-        }
-        is_same
-    });
-    for point in &mut points {
-        let mut own = edges.iter().filter(|edge| edge.points.contains(&point.number));
-        point.is_inside = own.all(|edge| edge.sides == 2);
-    }
-    (points, edges)
-}
-
-/// Sums over the contacts of a grain with a mesh.
-struct AtMesh<'a> {
-    pair: ShapePair<f64, f64>,
-    sizes: PairSizes<f64, f64>,
-    slots: MeshSlots<'a>,
-    coefficients: &'a Coefficients<f64>,
-    dt: f64,
-    sums: PairSums<f64, f64>,
-    /// Sum of the contact points, weighted with forces.
-    weighted: Vector3<f64>,
-    pressing: f64,
-    deepest: f64,
-}
-
-impl AtMesh<'_> {
-    /// Adds a contact of two features that are nearer than the rounding radius. Returns U Φ/δ \[N\].
-    fn add(&mut self, key: u32, feature: &FeaturePair<f64>, fades: &Fading<f64>, frame: &Frame<f64>) -> f64 {
-        let overlap = overlap_at(feature.square, self.sizes.reach);
-        // The force acts on the surface of the wall, as for spheres.
-        let sizes = PairSizes {
-            rounding_j: 0.5 * overlap,
-            ..self.sizes
-        };
-        let before = self.sums.force;
-        let slots = &mut self.slots;
-        let per_overlap = add_contact::<f64, f64>(
-            key,
-            feature,
-            fades,
-            frame,
-            &self.pair,
-            &sizes,
-            0,
-            slots.keys.len() as u32,
-            slots.old_keys,
-            slots.old_springs,
-            slots.keys,
-            slots.springs,
-            self.coefficients,
-            self.dt,
-            &mut self.sums,
-        );
-        let push = self.sums.force.minus(&before).length();
-        self.weighted = self.weighted.plus(&seen(&feature.on_j, frame).times(push));
-        self.pressing += push;
-        self.deepest = self.deepest.max(overlap);
-        per_overlap
-    }
-
-    /// Adds the attraction at an end of a contact, see [`AtMesh::add`].
-    fn add_attraction(&mut self, end: &FeaturePair<f64>, overlap: f64, per_overlap: f64, frame: &Frame<f64>) {
-        let within = within_end(end.square, overlap, &self.sizes);
-        if within < 1.0 {
-            add_end::<f64, f64>(end, per_overlap * fading_rate(within), frame, &ZERO, &mut self.sums);
-        }
-    }
-
-    /// Adds contacts of corners of the mesh with the grain.
-    fn add_points(&mut self, points: &[MeshPoint], (shape, words, numbers): (&Shape, &[u32], &[f64]), frame: &Frame<f64>) {
-        let scale = self.pair.i.scale;
-        let back = frame.orientation.back();
-        for p in 0..shape.parts {
-            let part = part_of(shape, words, p);
-            for point in points {
-                let place = back.to_space(&point.place);
-                let there = nearest_on_part(&place, &part, shape, words, numbers, scale);
-                let feature = feature_pair(&there, &place);
-                let is_far = feature.square >= self.sizes.reach * self.sizes.reach;
-                if is_far || point.is_hollow(&frame.orientation.to_space(&feature.gap)) {
-                    continue;
-                }
-                let overlap = overlap_at(feature.square, self.sizes.reach);
-                let fades = fading_at_vertices(&place, overlap, &part, shape, numbers, scale, &self.sizes);
-                if fades.share <= 0.0 {
-                    continue;
-                }
-                let per_overlap = self.add(key_at_mesh(VERTEX_OF_J, p, point.number), &feature, &fades, frame);
-                if fades.share < 1.0 {
-                    for v in part.vertex_first..part.vertex_end {
-                        let end = feature_pair(&vertex_of(shape, numbers, v, scale), &place);
-                        self.add_attraction(&end, overlap, per_overlap, frame);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Adds contacts of edges of the grain with edges of the mesh; `corners` are the vertices of the grain.
-    fn add_edges(&mut self, edges: &[MeshEdge], (shape, words): (&Shape, &[u32]), corners: &[Vector3<f64>], frame: &Frame<f64>) {
-        for e in 0..shape.edges {
-            let [e1, e2] = [0, 1].map(|end| corners[end_of_edge(shape, words, e, end) as usize]);
-            for edge in edges {
-                let [f1, f2] = &edge.ends;
-                let nearest = nearest_of_edges(&e1, &e2, f1, f2);
-                let feature = feature_pair(&nearest.on_e, &nearest.on_f);
-                let is_far = nearest.square < 0.0 || feature.square >= self.sizes.reach * self.sizes.reach;
-                if is_far || edge.is_hollow(&feature.gap) {
-                    continue;
-                }
-                let overlap = overlap_at(feature.square, self.sizes.reach);
-                let fades = fading_of_edges(&e1, &e2, f1, f2, overlap, &self.sizes);
-                if fades.share <= 0.0 {
-                    continue;
-                }
-                let per_overlap = self.add(key_at_mesh(EDGES, e, edge.number), &feature, &fades, frame);
-                if fades.share < 1.0 {
-                    for k in 0..4 {
-                        let end = end_of_edges(k, &e1, &e2, f1, f2);
-                        self.add_attraction(&end, overlap, per_overlap, frame);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Contacts of a polyhedral grain with a mesh whose surface does not run, over one time step.
-///
-/// `words` and `numbers` are the table of shapes. `overlap_limit` is the largest overlap over the rounding radius \[-\].
+/// The old slot of a contact of the same vertex with a triangle that it has left, after so many others; `slots` if there is none.
+#[cube]
+#[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn contacts_with_mesh(
-    grain: &GrainByWall<f64, f64>,
-    words: &[u32],
-    numbers: &[f64],
-    mesh: &MeshWall<'_>,
-    slots: MeshSlots<'_>,
-    coefficients: &Coefficients<f64>,
-    dt: f64,
-    overlap_limit: f64,
-) -> ShapeWallLoad<f64, f64> {
-    let posed = &grain.posed;
-    let shape = shape_at(words, posed.shape);
-    let scale = posed.scale;
-    let rounding = rounding_of::<f64>(&shape, numbers) * scale;
-    let roundoff = <f64 as Real>::roundoff();
-    let carried = velocity_of_surface::<f64, f64>(mesh.walls, mesh.at, &grain.center, &ZERO);
-    let spin_of_wall: Vector3<f64> = load(mesh.walls, mesh.at + 6);
-    // The center of the grain is the origin, so that no digits are lost, and the mesh has its center there, too.
-    let of_grain = Frame {
-        orientation: posed.orientation,
-        center: ZERO,
+fn slot_left<C: Real>(
+    key: u32,
+    others: u32,
+    place: &Vector3<C>,
+    center: &Vector3<C>,
+    row: &MeshRow<C>,
+    list: &[u32],
+    elements: &[C],
+    features: &[u32],
+    bound: C,
+    same: C,
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+) -> u32 {
+    let mut found = slots;
+    let mut passed = 0u32.runtime();
+    let mut slot = 0u32.runtime();
+    let mut goes_on = slots > 0u32;
+    while goes_on {
+        let old = old_keys[first_slot + slot as usize];
+        if old != 0u32 && (old >> MESH_BITS) == (key >> MESH_BITS) {
+            if !touches_triangle::<C>(old & OF_MESH, place, center, row, list, elements, features, bound, same) {
+                if passed == others {
+                    found = slot;
+                }
+                passed += 1u32;
+            }
+        }
+        slot += 1u32;
+        goes_on = old != 0u32 && found == slots && slot < slots;
+    }
+    found
+}
+
+/// The history in a slot; that of no contact if `slot` is none of `slots`.
+#[cube]
+#[inline(always)]
+fn history_in<R: Real>(slot: u32, first_slot: usize, slots: u32, old_springs: &[R]) -> ContactHistory<R> {
+    let mut force = Vector3::<R>::zero();
+    let mut contact_radius = R::new(0.0);
+    if slot < slots {
+        let at = (first_slot + slot as usize) * 4usize;
+        force = load::<R>(old_springs, at);
+        contact_radius = old_springs[at + 3usize];
+    }
+    ContactHistory::<R> { force, contact_radius }
+}
+
+/// A grain with another angular velocity: the wall, as the second body of a pair.
+#[cube]
+#[inline(always)]
+fn posed_with<C: Real, R: Real>(posed: &PosedShape<C, R>, spin: &Vector3<R>) -> PosedShape<C, R> {
+    PosedShape::<C, R> {
+        shape: posed.shape,
+        scale: posed.scale,
+        // Twice reversed is a copy.
+        orientation: posed.orientation.back().back(),
+        spin: spin.plus(&Vector3::<R>::zero()),
+        mass: posed.mass,
+    }
+}
+
+/// How the surface of the wall whose record starts at `w` runs at a place. It is at rest if its numbers are zero.
+#[cube]
+#[inline(always)]
+fn running_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, place: &Vector3<C>) -> SurfaceMotion<R> {
+    let arm = between::<C, R>(&load::<C>(walls, w + 18usize), place);
+    let spin = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+    SurfaceMotion::<R> {
+        velocity: near_vector::<C, R>(&load::<C>(walls, w + 12usize)).plus(&spin.cross(&arm)),
+        spin,
+    }
+}
+
+/// Adds a contact of two features that are nearer than the rounding radius. Returns U Φ/δ \[N\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn add_at_mesh<C: Coordinate<R>, R: Real>(
+    key: u32,
+    feature: &FeaturePair<C>,
+    fades: &Fading<C>,
+    frame: &Frame<C>,
+    pair: &ShapePair<C, R>,
+    sizes: &PairSizes<C, R>,
+    surface: &SurfaceMotion<R>,
+    contact_history: &ContactHistory<R>,
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    sums: &mut PairSums<C, R>,
+    all: &mut MeshSums<C, R>,
+) -> R {
+    let overlap = overlap_at::<C>(feature.square, sizes.reach);
+    // The force acts on the surface of the wall, as for spheres.
+    let at_surface = PairSizes::<C, R> {
+        reach: sizes.reach,
+        rounding_j: C::new(0.5) * overlap,
+        nothing: sizes.nothing,
+        effective_radius: sizes.effective_radius,
+        effective_mass: sizes.effective_mass,
+        allowed: sizes.allowed,
     };
-    let of_space = Frame {
-        orientation: Quaternion {
-            w: 1.0,
-            x: 0.0,
-            y: 0.0,
-            z: 0.0,
-        },
-        center: ZERO,
-    };
-    let mut all = AtMesh {
-        pair: ShapePair {
-            apart: ZERO,
-            velocity: grain.velocity.minus(&carried),
-            direction: ZERO,
-            i: *posed,
-            j: PosedShape {
-                spin: spin_of_wall,
-                ..*posed
-            },
-        },
-        sizes: PairSizes {
-            reach: rounding,
-            rounding_j: 0.0,
-            nothing: roundoff * 16.0 * scale,
-            effective_radius: contact_radius_of::<f64>(&shape, numbers) * scale,
-            effective_mass: posed.mass,
-            allowed: overlap_limit * rounding,
-        },
+    let before = sums.force.plus(&Vector3::<R>::zero());
+    let per_overlap = add_contact::<C, R>(
+        key,
+        feature,
+        fades,
+        frame,
+        pair,
+        &at_surface,
+        surface,
+        contact_history,
+        first_slot,
         slots,
+        keys,
+        springs,
         coefficients,
         dt,
-        sums: PairSums {
-            force: ZERO,
-            torque_i: ZERO,
-            torque_j: ZERO,
-            normal_power: 0.0,
-            tangential_power: 0.0,
-            damping_power: 0.0,
-            excess: -1.0,
-            normal_energy: 0.0,
-            tangential_energy: 0.0,
-            least: -1.0,
-            nearest: ZERO,
-            old_slot: 0,
-            contacts: 0,
+        sums,
+        true,
+    );
+    let push = C::wide(sums.force.minus(&before).length());
+    all.weighted = all.weighted.plus(&seen::<C>(&feature.on_j, frame).times(push));
+    all.pressing += push;
+    all.deepest = larger::<R>(all.deepest, C::near(overlap));
+    per_overlap
+}
+
+/// Contacts of a polyhedral grain with a wall from a mesh, over one time step.
+///
+/// `words` and `numbers` are the table of shapes. `list` has the wall elements near the grain in the entries of `row`, `elements` their records, `features`
+/// their features, see [`FEATURES`], and `walls` the records of walls. The slots of the grain at this mesh are `first_slot` and the following ones, `slots`
+/// in all. Histories are read from `old_keys` and `old_springs`, and written to `keys` and `springs`; both have the same layout. The key after the last
+/// contact is set to zero, and slots after it are left as they are. `overlap_limit` is the largest overlap over the rounding radius \[-\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
+    grain: &GrainByWall<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    row: &MeshRow<C>,
+    list: &[u32],
+    elements: &[C],
+    features: &[u32],
+    walls: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> ShapeWallLoad<C, R> {
+    let zero = R::new(0.0);
+    let nothing = C::new(0.0);
+    let one = C::new(1.0);
+    let shape = shape_at(words, grain.posed.shape);
+    let scale = grain.posed.scale;
+    let rounding = rounding_of::<C>(&shape, numbers) * scale;
+    let bound = rounding * rounding;
+    // The share is larger in single precision, as for spheres.
+    let share = C::new(SAME_POINT) + C::roundoff() * C::new(1.0e4);
+    let same = rounding * share + grain.center.length() * C::roundoff() * C::new(16.0);
+    let w = C::whole(row.wall) as usize * 24usize;
+    let carried = velocity_of_wall::<C, R>(walls, w, &grain.center);
+    let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+    let surface = running_surface::<C, R>(walls, w, &grain.center);
+    // The center of the grain is the origin, so that no digits are lost, and the mesh has its center there, too.
+    let of_grain = Frame::<C> {
+        orientation: grain.posed.orientation.back().back(),
+        center: Vector3::<C>::zero(),
+    };
+    let of_space = Frame::<C> {
+        orientation: Quaternion::<C> {
+            w: one,
+            x: nothing,
+            y: nothing,
+            z: nothing,
         },
-        weighted: ZERO,
-        pressing: 0.0,
-        deepest: 0.0,
+        center: Vector3::<C>::zero(),
     };
-    all.slots.keys.fill(0);
-    let vertex = |v: u32| posed.orientation.to_space(&vertex_of::<f64>(&shape, numbers, v, scale));
-    let corners: Vec<Vector3<f64>> = (0..shape.vertices).map(vertex).collect();
-    let same = rounding * SAME_POINT + grain.center.length() * roundoff * 16.0;
-    let mut of_vertices = Vec::new();
-    for (v, place) in (0..).zip(&corners) {
-        let contacts = contacts_of_sphere(place, rounding, same, mesh.triangles).into_iter();
-        of_vertices.extend(contacts.map(|(number, point)| (key_at_mesh(VERTEX_OF_I, v, number), feature_pair(place, &point))));
-    }
-    let present: Vec<u32> = of_vertices.iter().map(|(key, _)| *key).collect();
-    follow(&present, all.slots.old_keys, all.slots.old_springs);
-    let whole = Fading { share: 1.0, pull: 0.0 };
-    for (key, feature) in &of_vertices {
-        all.add(*key, feature, &whole, &of_space);
-    }
-    let (points, edges) = features_within(scale, mesh.triangles);
-    all.add_points(&points, (&shape, words, numbers), &of_grain);
-    all.add_edges(&edges, (&shape, words), &corners, &of_space);
-    let sums = &all.sums;
-    let point = if all.pressing > 0.0 {
-        grain.center.plus(&all.weighted.times(1.0 / all.pressing))
-    } else {
-        grain.center
+    let back = grain.posed.orientation.back();
+    let pair = ShapePair::<C, R> {
+        apart: Vector3::<C>::zero(),
+        velocity: grain.velocity.minus(&carried),
+        direction: Vector3::<R>::zero(),
+        i: posed_with::<C, R>(&grain.posed, &grain.posed.spin),
+        j: posed_with::<C, R>(&grain.posed, &wall_spin),
     };
-    ShapeWallLoad {
+    let sizes = PairSizes::<C, R> {
+        reach: rounding,
+        rounding_j: nothing,
+        nothing: C::roundoff() * C::new(16.0) * scale,
+        effective_radius: C::near(contact_radius_of::<C>(&shape, numbers) * scale),
+        effective_mass: grain.posed.mass,
+        allowed: overlap_limit * C::near(rounding),
+    };
+    let mut sums = PairSums::<C, R> {
+        force: Vector3::<R>::zero(),
+        torque_i: Vector3::<R>::zero(),
+        torque_j: Vector3::<R>::zero(),
+        normal_power: zero,
+        tangential_power: zero,
+        damping_power: zero,
+        surface_power: zero,
+        excess: R::new(-1.0),
+        normal_energy: zero,
+        tangential_energy: zero,
+        least: C::new(-1.0),
+        nearest: Vector3::<C>::zero(),
+        old_slot: 0u32,
+        contacts: 0u32,
+    };
+    let mut all = MeshSums::<C, R> {
+        weighted: Vector3::<C>::zero(),
+        pressing: nothing,
+        deepest: zero,
+    };
+    let whole = Fading::<C> { share: one, pull: nothing };
+    for v in 0u32..shape.vertices {
+        let place = grain.posed.orientation.to_space(&vertex_of::<C>(&shape, numbers, v, scale));
+        // Contacts of this vertex that have no history of their own.
+        let mut fresh = 0u32.runtime();
+        for k in row.first..row.end {
+            let element = list[k] as usize;
+            if is_of_mesh::<C>(elements, element * 12usize, row.wall) {
+                if is_contact::<C>(k, &place, &grain.center, row, list, elements, bound, same) {
+                    let key = key_at_mesh(VERTEX_OF_I, v, features[element * FEATURES + NUMBER_IN_MESH]);
+                    let mut slot = slot_with(key, first_slot, slots, old_keys);
+                    if slot == slots {
+                        slot = slot_left::<C>(
+                            key,
+                            fresh,
+                            &place,
+                            &grain.center,
+                            row,
+                            list,
+                            elements,
+                            features,
+                            bound,
+                            same,
+                            first_slot,
+                            slots,
+                            old_keys,
+                        );
+                        fresh += 1u32;
+                    }
+                    let contact_history = history_in::<R>(slot, first_slot, slots, old_springs);
+                    let point = on_triangle::<C>(&place, &grain.center, elements, element * 12usize);
+                    let feature = feature_pair::<C>(&place, &point);
+                    add_at_mesh::<C, R>(
+                        key,
+                        &feature,
+                        &whole,
+                        &of_space,
+                        &pair,
+                        &sizes,
+                        &surface,
+                        &contact_history,
+                        first_slot,
+                        slots,
+                        keys,
+                        springs,
+                        coefficients,
+                        dt,
+                        &mut sums,
+                        &mut all,
+                    );
+                }
+            }
+        }
+    }
+    for p in 0u32..shape.parts {
+        let part = part_of(&shape, words, p);
+        let mut from = 0u32.runtime();
+        let mut goes_on = row.first < row.end;
+        while goes_on {
+            let corner = corner_from::<C>(
+                from,
+                &grain.center,
+                row,
+                list,
+                elements,
+                features,
+                &back,
+                &part,
+                &shape,
+                words,
+                numbers,
+                scale,
+                rounding,
+            );
+            goes_on = corner.number != NO_FEATURE;
+            if goes_on {
+                from = corner.number + 1u32;
+                let place = back.to_space(&corner.place);
+                let there = nearest_on_part::<C>(&place, &part, &shape, words, numbers, scale);
+                let feature = feature_pair::<C>(&there, &place);
+                let gap = of_grain.orientation.to_space(&feature.gap);
+                let overlap = overlap_at::<C>(feature.square, rounding);
+                let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape, numbers, scale, &sizes);
+                if fades.share > nothing {
+                    if !is_hollow_corner::<C>(corner.number, &gap, row, list, elements, features) {
+                        let key = key_at_mesh(VERTEX_OF_J, p, corner.number);
+                        let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
+                        let per_overlap = add_at_mesh::<C, R>(
+                            key,
+                            &feature,
+                            &fades,
+                            &of_grain,
+                            &pair,
+                            &sizes,
+                            &surface,
+                            &contact_history,
+                            first_slot,
+                            slots,
+                            keys,
+                            springs,
+                            coefficients,
+                            dt,
+                            &mut sums,
+                            &mut all,
+                        );
+                        if fades.share < one {
+                            for v in part.vertex_first..part.vertex_end {
+                                let end = feature_pair::<C>(&vertex_of::<C>(&shape, numbers, v, scale), &place);
+                                let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                if within < one {
+                                    let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                    add_end::<C, R>(&end, attraction, &of_grain, &Vector3::<C>::zero(), &mut sums);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for e in 0u32..shape.edges {
+        let first = vertex_of::<C>(&shape, numbers, end_of_edge(&shape, words, e, 0u32), scale);
+        let second = vertex_of::<C>(&shape, numbers, end_of_edge(&shape, words, e, 1u32), scale);
+        let e1 = grain.posed.orientation.to_space(&first);
+        let e2 = grain.posed.orientation.to_space(&second);
+        let mut from = 0u32.runtime();
+        let mut goes_on = row.first < row.end;
+        while goes_on {
+            let edge = edge_from::<C>(from, &grain.center, row, list, elements, features, &e1, &e2, scale, rounding);
+            goes_on = edge.number != NO_FEATURE;
+            if goes_on {
+                from = edge.number + 1u32;
+                let nearest = nearest_of_edges::<C>(&e1, &e2, &edge.first, &edge.second);
+                let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
+                let overlap = overlap_at::<C>(feature.square, rounding);
+                let fades = fading_of_edges::<C, R>(&e1, &e2, &edge.first, &edge.second, overlap, &sizes);
+                if fades.share > nothing {
+                    if !is_hollow_edge::<C>(edge.number, &feature.gap, row, list, elements, features) {
+                        let key = key_at_mesh(EDGES, e, edge.number);
+                        let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
+                        let per_overlap = add_at_mesh::<C, R>(
+                            key,
+                            &feature,
+                            &fades,
+                            &of_space,
+                            &pair,
+                            &sizes,
+                            &surface,
+                            &contact_history,
+                            first_slot,
+                            slots,
+                            keys,
+                            springs,
+                            coefficients,
+                            dt,
+                            &mut sums,
+                            &mut all,
+                        );
+                        if fades.share < one {
+                            for k in 0..4u32 {
+                                let end = end_of_edges::<C>(k, &e1, &e2, &edge.first, &edge.second);
+                                let within = within_end::<C, R>(end.square, overlap, &sizes);
+                                if within < one {
+                                    let attraction = per_overlap * C::near(fading_rate::<C>(within));
+                                    add_end::<C, R>(&end, attraction, &of_space, &Vector3::<C>::zero(), &mut sums);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if sums.contacts < slots {
+        keys[first_slot + sums.contacts as usize] = 0u32;
+    }
+    let mut point = grain.center.plus(&Vector3::<C>::zero());
+    if all.pressing > nothing {
+        point = grain.center.plus(&all.weighted.times(one / all.pressing));
+    }
+    // All forces act on points of a rigid wall.
+    let wall_power = sums.force.dot(&carried) + sums.torque_i.dot(&wall_spin) + sums.surface_power;
+    ShapeWallLoad::<C, R> {
         force: sums.force,
         torque: sums.torque_i,
-        powers: PowerSums {
+        powers: PowerSums::<R> {
             normal_power: sums.normal_power,
             tangential_power: sums.tangential_power,
             damping_power: sums.damping_power,
-            // All forces act on points of a rigid wall.
-            wall_power: sums.force.dot(&carried) + sums.torque_i.dot(&spin_of_wall),
+            wall_power,
             excess: sums.excess,
-            across: ZERO,
+            across: Vector3::<R>::zero(),
         },
-        stored: Stored {
+        stored: Stored::<R> {
             normal: sums.normal_energy,
             tangential: sums.tangential_energy,
         },

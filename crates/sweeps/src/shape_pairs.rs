@@ -19,15 +19,13 @@
 //! ```
 
 use crate::contact::{PowerSums, Stored};
-use crate::layout::{load, store};
+use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
 use crate::shapes::{
     Part, Shape, contact_radius_of, end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
 };
 use cubecl::prelude::*;
-use seixo_laws::contact::faded::{FadedPair, faded_contact, faded_spring_energy, whole_energy};
-use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};
+use seixo_laws::contact::Coefficients;
 use seixo_laws::nearest::{fading, fading_rate, nearest_of_edges, nearest_on_edge, overlap_at};
-use seixo_laws::wall::velocity_of_point;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, smaller, widened};
 
 /// Kind of contact: a vertex of i with a convex part of j.
@@ -153,6 +151,8 @@ pub(crate) struct PairSums<C: Real, R: Real> {
     pub normal_power: R,
     pub tangential_power: R,
     pub damping_power: R,
+    /// Power of a surface that runs along j \[W\].
+    pub surface_power: R,
     pub excess: R,
     pub normal_energy: R,
     pub tangential_energy: R,
@@ -176,7 +176,7 @@ pub(crate) fn seen<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
 /// A vector of length one along this one, whose squared length is given; zero for the zero vector.
 #[cube]
 #[inline(always)]
-fn unit<C: Real>(vector: &Vector3<C>, square: C) -> Vector3<C> {
+pub(crate) fn unit<C: Real>(vector: &Vector3<C>, square: C) -> Vector3<C> {
     vector.times(C::inverse_root(larger::<C>(square, C::new(1.0e-37))))
 }
 
@@ -306,7 +306,7 @@ fn between_intervals<C: Real>(a1: C, a2: C, b1: C, b2: C) -> C {
 /// Squared distance of the boxes around two edges, with sides along the axes of the frame \[m²\]: the edges are no nearer to each other.
 #[cube]
 #[inline(always)]
-fn square_between_boxes<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> C {
+pub(crate) fn square_between_boxes<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>) -> C {
     let x = between_intervals::<C>(e1.x, e2.x, f1.x, f2.x);
     let y = between_intervals::<C>(e1.y, e2.y, f1.y, f2.y);
     let z = between_intervals::<C>(e1.z, e2.z, f1.z, f2.z);
@@ -323,40 +323,11 @@ fn note<C: Real, R: Real>(feature: &FeaturePair<C>, frame: &Frame<C>, sums: &mut
     }
 }
 
-/// Adds a force on i \[N\] that acts at a point relative to the center of j, and the opposite force on j.
-#[cube]
-#[inline(always)]
-fn add_force<C: Coordinate<R>, R: Real>(force: &Vector3<R>, arm_i: &Vector3<R>, arm_j: &Vector3<R>, sums: &mut PairSums<C, R>) {
-    sums.force = sums.force.plus(force);
-    sums.torque_i = sums.torque_i.plus(&arm_i.cross(force));
-    sums.torque_j = sums.torque_j.minus(&arm_j.cross(force));
-}
-
-/// Adds the attraction S_k at an end of a contact \[N\], which acts because the contact fades there.
-#[cube]
-#[inline(always)]
-pub(crate) fn add_end<C: Coordinate<R>, R: Real>(
-    end: &FeaturePair<C>,
-    attraction: R,
-    frame: &Frame<C>,
-    apart: &Vector3<C>,
-    sums: &mut PairSums<C, R>,
-) {
-    let normal = near_vector::<C, R>(&frame.orientation.to_space(&unit::<C>(&end.gap, end.square)));
-    let point = seen::<C>(&end.on_j, frame);
-    add_force::<C, R>(
-        &normal.times(-attraction),
-        &near_vector::<C, R>(&point.minus(apart)),
-        &near_vector::<C, R>(&point),
-        sums,
-    );
-}
-
-/// Adds a contact of two features, and writes its history to the next slot. Returns U Φ/δ \[N\].
+/// Adds a contact of two features of a pair of grains, with its history in the old slots, see [`add_contact()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
+fn add_contact_of_pair<C: Coordinate<R>, R: Real>(
     key: u32,
     feature: &FeaturePair<C>,
     fades: &Fading<C>,
@@ -373,69 +344,29 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     dt: R,
     sums: &mut PairSums<C, R>,
 ) -> R {
-    let depth = overlap_at::<C>(feature.square, sizes.reach);
-    let overlap = C::near(depth);
-    let share = C::near(fades.share);
-    let reach = C::near(sizes.reach);
-    let touch = ContactPair::<R> {
-        overlap,
-        contact_radius: R::root(sizes.effective_radius * overlap),
-        effective_mass: sizes.effective_mass,
+    let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, sums);
+    let at_rest = SurfaceMotion::<R> {
+        velocity: Vector3::<R>::zero(),
+        spin: Vector3::<R>::zero(),
     };
-    let energy = share * whole_energy::<R>(&touch, reach, coefficients);
-    let per_overlap = energy / overlap;
-    let faded = FadedPair::<R> {
-        touch,
-        reach,
-        share,
-        fading_force: per_overlap * C::near(fades.pull),
-    };
-    let along = frame.orientation.to_space(&unit::<C>(&feature.gap, feature.square));
-    let point = seen::<C>(&feature.on_j, frame).plus(&along.times(sizes.rounding_j - C::new(0.5) * depth));
-    let normal = near_vector::<C, R>(&along);
-    let arm_i = near_vector::<C, R>(&point.minus(&pair.apart));
-    let arm_j = near_vector::<C, R>(&point);
-    let approach = RelativeMotion::<R> {
-        velocity: velocity_of_point::<R>(&pair.velocity, &pair.i.spin, &arm_i).minus(&pair.j.spin.cross(&arm_j)),
-        twist: R::new(0.5) * pair.i.spin.plus(&pair.j.spin).dot(&normal),
-    };
-    // Contacts come in the order of keys, as old slots do, so that each is passed once.
-    let mut force = Vector3::<R>::zero();
-    let mut contact_radius = R::new(0.0);
-    let mut goes_on = sums.old_slot < slots;
-    while goes_on {
-        let old = old_keys[first_slot + sums.old_slot as usize];
-        goes_on = old != 0u32 && old < key;
-        if goes_on {
-            sums.old_slot += 1u32;
-            goes_on = sums.old_slot < slots;
-        }
-    }
-    if sums.old_slot < slots {
-        let at = first_slot + sums.old_slot as usize;
-        if old_keys[at] == key {
-            force = load::<R>(old_springs, at * 4usize);
-            contact_radius = old_springs[at * 4usize + 3usize];
-        }
-    }
-    let contact_history = ContactHistory::<R> { force, contact_radius };
-    let response = faded_contact::<R>(&faded, &normal, &approach, &contact_history, coefficients, dt);
-    if sums.contacts < slots {
-        let at = first_slot + sums.contacts as usize;
-        keys[at] = key;
-        store::<R>(springs, at * 4usize, &response.history.force);
-        springs[at * 4usize + 3usize] = response.history.contact_radius;
-    }
-    let push = normal.times(response.normal).plus(&response.tangential);
-    add_force::<C, R>(&push, &arm_i, &arm_j, sums);
-    sums.normal_power += response.normal_power;
-    sums.tangential_power += response.tangential_power;
-    sums.damping_power += response.damping_power;
-    sums.normal_energy += energy;
-    sums.tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
-    sums.excess = larger::<R>(sums.excess, overlap - sizes.allowed);
-    sums.contacts += 1u32;
-    per_overlap
+    add_contact::<C, R>(
+        key,
+        feature,
+        fades,
+        frame,
+        pair,
+        sizes,
+        &at_rest,
+        &contact_history,
+        first_slot,
+        slots,
+        keys,
+        springs,
+        coefficients,
+        dt,
+        sums,
+        false,
+    )
 }
 
 /// Contacts of two polyhedral grains over one time step.
@@ -486,6 +417,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
         normal_power: zero,
         tangential_power: zero,
         damping_power: zero,
+        surface_power: zero,
         excess: R::new(-1.0),
         normal_energy: zero,
         tangential_energy: zero,
@@ -543,7 +475,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
                                         share: C::new(1.0),
                                         pull: C::new(0.0),
                                     };
-                                    add_contact::<C, R>(
+                                    add_contact_of_pair::<C, R>(
                                         key_of(VERTEX_OF_I, v, p),
                                         &feature,
                                         &whole,
@@ -580,7 +512,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
                                     let overlap = overlap_at::<C>(feature.square, sizes.reach);
                                     let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
                                     if fades.share > C::new(0.0) {
-                                        let per_overlap = add_contact::<C, R>(
+                                        let per_overlap = add_contact_of_pair::<C, R>(
                                             key_of(VERTEX_OF_J, p, w),
                                             &feature,
                                             &fades,
@@ -642,7 +574,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
                                             let overlap = overlap_at::<C>(feature.square, sizes.reach);
                                             let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
                                             if fades.share > C::new(0.0) {
-                                                let per_overlap = add_contact::<C, R>(
+                                                let per_overlap = add_contact_of_pair::<C, R>(
                                                     key_of(EDGES, e, f),
                                                     &feature,
                                                     &fades,

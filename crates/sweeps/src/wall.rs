@@ -63,13 +63,20 @@ pub fn normal_at<C: Coordinate<R>, R: Real>(elements: &[C], e: usize, point: &Ve
     normal
 }
 
+/// Velocity of a wall at a point \[m/s\], without that of a moving surface.
+#[cube]
+#[inline(always)]
+pub(crate) fn velocity_of_wall<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>) -> Vector3<R> {
+    let arm = between::<C, R>(&load::<C>(walls, w), point);
+    let spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+    near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&spin.cross(&arm))
+}
+
 /// Velocity of a wall's surface at a point with this normal \[m/s\]: that of the wall, plus the tangential velocity of a moving surface.
 #[cube]
 #[inline(always)]
 pub fn velocity_of_surface<C: Coordinate<R>, R: Real>(walls: &[C], w: usize, point: &Vector3<C>, normal: &Vector3<R>) -> Vector3<R> {
-    let arm = between::<C, R>(&load::<C>(walls, w), point);
-    let spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
-    let mut velocity = near_vector::<C, R>(&load::<C>(walls, w + 3usize)).plus(&spin.cross(&arm));
+    let mut velocity = velocity_of_wall::<C, R>(walls, w, point);
     if walls[w + 10usize] > C::new(0.0) {
         let arm = between::<C, R>(&load::<C>(walls, w + 18usize), point);
         let spin = near_vector::<C, R>(&load::<C>(walls, w + 15usize));

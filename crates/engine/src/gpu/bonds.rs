@@ -3,7 +3,7 @@
 use super::step::BATCH;
 use super::transfer::kept_records;
 use super::{GpuGrains, Number, doubles, numbers, sides};
-use crate::bonds::BondBreak;
+use crate::bonds::{BondBreak, BondNetwork};
 use crate::fields::GIVEN_LOAD;
 use crate::populations::Populations;
 use seixo_device::exclusive_scan;
@@ -40,6 +40,8 @@ struct Table<C, R> {
     /// Reference state of each bond, see [`seixo_sweeps::bonds::BOND_REFERENCE`].
     axis: Buffer<C>,
     bent: Buffer<C>,
+    /// Where each bond ends beside the centers of its grains, see [`seixo_sweeps::bonds::ATTACHMENT`]; not read if bonds end at centers.
+    attachments: Buffer<C>,
     /// Row of each bond in the table of bond parameters.
     kind: Buffer<u32>,
     /// Whether some grains may have been rotated relative to each other when they were bonded.
@@ -61,6 +63,8 @@ pub(super) struct GpuBonds<C, R> {
     bond_parameters: Buffer<R>,
     /// Whether there are several kinds of bonds.
     several: bool,
+    /// Whether bonds have attachments: there are shapes of polyhedral grains.
+    attached: bool,
     /// Loads of the groups, for each step of a batch if some depend on time.
     loads: Buffer<R>,
     /// Number of groups if loads depend on time, otherwise zero.
@@ -131,6 +135,8 @@ impl<C: Number, R: Number> Table<C, R> {
                 1.0
             }
         };
+        let attachment = |&(_, bond): &([u32; 2], u32)| network.and_then(|network| network.attachment(bond as usize));
+        let attachments: Vec<f64> = holding.iter().filter_map(attachment).flatten().copied().collect();
         let bent = made(BOND_REFERENCE / 2..BOND_REFERENCE);
         // All subdomains of a decomposition-invariant run use one kernel.
         let has_bent = host.context.settings.decomposition_invariant
@@ -148,6 +154,7 @@ impl<C: Number, R: Number> Table<C, R> {
             axis: gpu.upload(&numbers::<C>(with_room(made(0..BOND_REFERENCE / 2))), "bonds")?,
             // Not read if no bond has a relative rotation.
             bent: gpu.upload(&numbers::<C>(with_room(if has_bent { bent } else { Vec::new() })), "bonds")?,
+            attachments: gpu.upload(&numbers::<C>(with_room(attachments)), "bonds")?,
             has_bent,
             pull: gpu.zeros(BOND_FORCE * RECORD * (holding.len() + 1), "what bonds do")?,
             broke: gpu.zeros(holding.len() + 1, "bonds")?,
@@ -205,6 +212,7 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
         Ok(Some(GpuBonds {
             table: Table::new(gpu, host, seated, |_| false)?,
             several: network.is_some_and(|network| network.bond_parameters.len() > BOND_PARAMETERS),
+            attached: network.is_some_and(BondNetwork::has_attachments),
             taken: gpu.zeros(room.next_multiple_of(RECORD), "the ledger")?,
             loaded: !host.loads.is_empty(),
             given_loads,
@@ -261,6 +269,7 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
         BondPlan {
             several: self.several,
             bent: self.table.has_bent,
+            attached: self.attached,
             sides,
         }
     }
@@ -272,15 +281,19 @@ impl<C: Number, R: Number> GpuBonds<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
-    /// Bond forces that the last kernel of a step adds up, if it does.
+    /// Bond forces that the last kernel of a step adds up, if it does. Polyhedral grains need the sum of all forces before.
     pub(super) fn bonds_to_add_up(&self) -> Option<ToAddUp<'_, C, R>> {
-        let holding = self.holding.as_ref().filter(|holding| holding.bonded && !holding.loaded)?;
+        let are_spheres = self.shapes.is_none();
+        let holding = self
+            .holding
+            .as_ref()
+            .filter(|holding| are_spheres && holding.bonded && !holding.loaded)?;
         Some((&holding.table.rows, &holding.table.entries, &holding.table.pull, &holding.taken))
     }
 
-    /// Orientations, if there are any.
+    /// Orientations, if there are any. Those of bonded grains serve polyhedral grains, too.
     pub(super) fn orientations(&self) -> Option<&Buffer<C>> {
-        let of_shapes = self.shapes.as_ref().map(|shapes| &shapes.orientation);
+        let of_shapes = self.shapes.as_ref().and_then(|shapes| shapes.orientation.as_ref());
         self.holding.as_ref().and_then(GpuBonds::orientations).or(of_shapes)
     }
 
@@ -362,9 +375,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         if !holding.table.bonds.is_empty() {
             // Small blocks use the registers better.
             let (count, dim) = units_in_cubes_of(128, holding.table.bonds.len());
-            // SAFETY: threads beyond the number of bonds do nothing. All columns of bonds have one record for each bond, three for its forces. Both
-            // ends of intact bonds are indices below n, and all fields have n records. Kinds are rows of the table of bond parameters. Flags have all
-            // their words.
+            // SAFETY: threads beyond the number of bonds do nothing. All columns of bonds have one record for each bond, three for its forces, and two for
+            // its attachment if these are read. Both ends of intact bonds are indices below n, and all fields have n records. Kinds are rows of the table
+            // of bond parameters. Flags have all their words.
             unsafe {
                 evaluate_bonds::launch_unchecked::<R, C>(
                     self.gpu.client(),
@@ -373,6 +386,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     holding.table.ends.argument(),
                     holding.table.axis.records(),
                     holding.table.bent.records(),
+                    holding.table.attachments.records(),
                     holding.table.kind.argument(),
                     holding.table.broke.argument(),
                     holding.table.broken.records(),
@@ -391,7 +405,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 );
             }
         }
-        if !holding.loaded && !ledger {
+        if !holding.loaded && !ledger && self.shapes.is_none() {
             // The last kernel of the step adds up the stored bond forces.
             return;
         }
@@ -469,6 +483,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             holding.table.ends.argument(),
             holding.table.axis.records(),
             holding.table.bent.records(),
+            holding.table.attachments.records(),
             holding.table.kind.argument(),
             holding.table.broke.argument(),
             holding.bond_parameters.argument(),

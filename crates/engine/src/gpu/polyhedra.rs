@@ -13,7 +13,8 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_pairs, shape_walls};
-use seixo_sweeps::layout::RECORD;
+use seixo_sweeps::layout::{ELEMENT, RECORD};
+use seixo_sweeps::shape_meshes::FEATURES;
 
 /// What buffers of contacts are called in errors.
 const CONTACTS: &str = "contacts of polyhedral grains";
@@ -52,8 +53,12 @@ struct WorkOrder {
     order: Buffer<u32>,
 }
 
-/// Loads and contact histories of the entries in the rows of walls; those of spheres are not used.
+/// Loads and contact histories of the entries in the rows of walls; those of spheres are not used. A mesh has those of its first entry in a row.
 struct WallTable<C, R> {
+    /// Features of all wall elements, see [`seixo_sweeps::shape_meshes::FEATURES`].
+    features: Buffer<u32>,
+    /// Whether there are walls from meshes.
+    has_meshes: bool,
     loads: [Buffer<C>; 2],
     now: usize,
     slots: [Slots<R>; 2],
@@ -66,7 +71,8 @@ pub(super) struct GpuShapes<C, R> {
     numbers: Buffer<C>,
     /// Shape of each grain; [`FREE`] for a sphere.
     pub marks: Buffer<u32>,
-    pub orientation: Buffer<C>,
+    /// Orientations; none if grains are bonded, as these have the same.
+    pub orientation: Option<Buffer<C>>,
     /// Angular momenta in space at half steps \[kg m²/s\]; not used for spheres.
     pub momentum: Buffer<C>,
     pairs: PairTable<R>,
@@ -120,14 +126,23 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         let marks: Vec<u32> = fields.shape.iter().map(|&shape| if shape > 0 { shape } else { FREE }).collect();
         let momentum = fields.angular_momentum.chunks_exact(3);
         let momentum = numbers::<C>(momentum.flat_map(|vector| [vector[0], vector[1], vector[2], 0.0]));
+        let orientation = if host.is_bonded() {
+            None
+        } else {
+            Some(gpu.upload(&numbers::<C>(fields.orientation.iter().copied()), "orientations")?)
+        };
+        // One element more, as buffers cannot be empty.
+        let features = polyhedra.meshes.words_of(host.walls.start.len() / ELEMENT);
         Ok(Some(GpuShapes {
             words: gpu.upload(&polyhedra.shapes.words, "shapes")?,
             numbers: gpu.upload(&numbers::<C>(polyhedra.shapes.numbers.iter().copied()), "shapes")?,
             marks: gpu.upload(&marks, "shapes of grains")?,
-            orientation: gpu.upload(&numbers::<C>(fields.orientation.iter().copied()), "orientations")?,
+            orientation,
             momentum: gpu.upload(&momentum, "angular momenta")?,
             pairs: PairTable::new(gpu, n)?,
             at_walls: WallTable {
+                features: gpu.upload(&[&features[..], &[0; FEATURES]].concat(), "features of walls")?,
+                has_meshes: host.has_mesh_walls(),
                 loads: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
                 now: 0,
                 slots: [Slots::new(gpu)?, Slots::new(gpu)?],
@@ -144,9 +159,9 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         self.pairs.count
     }
 
-    /// Orientations and angular momenta, which are sorted with the grains.
-    pub fn records_to_sort(&mut self) -> [&mut Buffer<C>; 2] {
-        [&mut self.orientation, &mut self.momentum]
+    /// Orientations, if they are here, and angular momenta, which are sorted with the grains.
+    pub fn records_to_sort(&mut self) -> impl Iterator<Item = &mut Buffer<C>> {
+        self.orientation.iter_mut().chain([&mut self.momentum])
     }
 }
 
@@ -172,9 +187,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
+    /// Polyhedral grains with the orientations of all grains, if there are some.
+    fn shapes_with_orientations(&self) -> Option<(&GpuShapes<C, R>, &Buffer<C>)> {
+        Some((self.shapes.as_ref()?, self.orientations()?))
+    }
+
     /// Computes the forces between polyhedral grains and walls, after those of spheres.
     pub(super) fn shape_wall_forces(&self, host: &Populations, parity: u32) {
-        let Some(shapes) = self.shapes.as_ref().filter(|_| !self.forces_known) else {
+        let Some((shapes, orientation)) = self.shapes_with_orientations().filter(|_| !self.forces_known) else {
             return;
         };
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
@@ -191,6 +211,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.row.argument(),
             near.list.argument(),
             near.elements.argument(),
+            at_walls.features.argument(),
             near.records.argument(),
             shapes.marks.argument(),
             shapes.words.argument(),
@@ -198,7 +219,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.position[self.now].records(),
             self.velocity[self.now].records(),
             self.spin[self.now].records(),
-            shapes.orientation.records(),
+            orientation.records(),
             self.material.argument(),
             self.table.argument(),
             from.keys.argument(),
@@ -217,12 +238,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.near as u32,
             host.context.materials.count,
             parity,
+            at_walls.has_meshes,
         );
     }
 
     /// Computes the forces of pairs with a polyhedral grain, and adds them to those of walls and loads.
     pub(super) fn shape_pair_forces(&self, host: &Populations, parity: u32) {
-        let Some(shapes) = self.shapes.as_ref().filter(|_| !self.forces_known) else {
+        let Some((shapes, orientation)) = self.shapes_with_orientations().filter(|_| !self.forces_known) else {
             return;
         };
         let list = &shapes.pairs;
@@ -242,7 +264,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.position[self.now].records(),
                 self.velocity[self.now].records(),
                 self.spin[self.now].records(),
-                shapes.orientation.records(),
+                orientation.records(),
                 self.material.argument(),
                 self.table.argument(),
                 from.keys.argument(),
@@ -284,7 +306,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Moves polyhedral grains, after the spheres.
     pub(super) fn move_polyhedra(&self, host: &Populations, ahead: u32, parity: u32) {
-        let Some(shapes) = &self.shapes else { return };
+        let Some((shapes, orientation)) = self.shapes_with_orientations() else {
+            return;
+        };
         let (now, next) = (self.now, self.now ^ 1);
         let strides = self.stride_bounds(host, ahead);
         let (count, dim) = units(self.n);
@@ -306,7 +330,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.position[next].records(),
             self.velocity[next].records(),
             self.spin[next].records(),
-            shapes.orientation.records(),
+            orientation.records(),
             shapes.momentum.records(),
             self.flags.argument(),
             self.power.records(),

@@ -2,52 +2,29 @@
 
 use super::polyhedra::posed;
 use crate::fields::Fields;
-use crate::polyhedra::{GrainsAtWalls, MeshFeatures, Polyhedra, SLOTS};
+use crate::polyhedra::{GrainsAtWalls, Polyhedra, SLOTS};
 use crate::populations::Populations;
-use seixo_laws::Vector3;
+use crate::world::WallShape;
 use seixo_sweeps::layout::{ELEMENT, RECORD, TRIANGLE, WALL, WALL_CONTACT, add, coefficients, load, store};
-use seixo_sweeps::shape_meshes::{MeshSlots, MeshTriangle, MeshWall, contacts_with_mesh};
+use seixo_sweeps::shape_meshes::{MeshRow, contacts_with_mesh};
 use seixo_sweeps::shape_walls::{GrainByWall, contacts_with_wall};
 
-/// Collects those of these wall elements that are triangles of the wall with this first element, by ascending numbers, with corners relative to a
-/// center. `elements` are the records of all elements.
-fn collect_triangles(
-    near: &[u32],
-    first: u32,
-    (elements, features): (&[f64], &MeshFeatures),
-    center: &Vector3<f64>,
-    into: &mut Vec<MeshTriangle>,
-) {
-    let wall = elements[first as usize * ELEMENT + 10];
-    let own = near.iter().filter(|&&element| elements[element as usize * ELEMENT + 10] == wall);
-    into.clear();
-    into.extend(own.map(|&element| {
-        let of_element = &features.of_element[element as usize];
-        let corner = |k: usize| load::<f64>(elements, element as usize * ELEMENT + 3 * k).minus(center);
-        MeshTriangle {
-            number: element - first,
-            corners: [0, 1, 2].map(corner),
-            points: of_element.points,
-            edges: of_element.edges,
-        }
-    }));
-    into.sort_unstable_by_key(|triangle| triangle.number);
-}
-
 impl Populations {
+    /// Whether there are walls from meshes.
+    pub(crate) fn has_mesh_walls(&self) -> bool {
+        self.walls.given.iter().any(|wall| matches!(wall.shape, WallShape::Mesh(_)))
+    }
+
     /// Lists the wall elements near polyhedral grains, from the lists of walls.
     pub(crate) fn list_walls_of_polyhedra(&mut self) {
         let Some(polyhedra) = &mut self.polyhedra else { return };
-        let (fields, walls, first_of_wall) = (&self.grains.fields, &self.walls, &polyhedra.meshes.first[..]);
+        let (fields, walls, meshes) = (&self.grains.fields, &self.walls, &polyhedra.meshes);
         let polyhedral = (0..fields.shape.len()).filter(|&i| fields.shape[i] > 0);
         let near = polyhedral.flat_map(move |i| {
             let entries = walls.row[i]..walls.row[i + 1];
             entries.map(move |k| {
                 let element = walls.list[k as usize];
-                let record = &walls.elements[element as usize * ELEMENT..][..ELEMENT];
-                let is_triangle = record[9] == f64::from(TRIANGLE);
-                let first = if is_triangle { first_of_wall[record[10] as usize] } else { element };
-                ([fields.id[i], first], [i as u32, k])
+                ([fields.id[i], meshes.first_of(element)], [i as u32, k])
             })
         });
         let near = near.collect();
@@ -82,7 +59,7 @@ impl Populations {
         records.compute(
             &context.device,
             |_, load| load.powers,
-            |pair, [_, element], _, slots, triangles: &mut Vec<MeshTriangle>| {
+            |pair, [_, element], _, slots, _: &mut ()| {
                 let (i, e) = (places[pair][0] as usize, element as usize * ELEMENT);
                 let wall = elements[e + 10] as usize * WALL;
                 let row = fields.material[i] * materials.count + of_walls[wall + 9] as u32;
@@ -93,20 +70,30 @@ impl Populations {
                 };
                 let laws = coefficients(&materials.coefficients, row as usize);
                 if elements[e + 9] == f64::from(TRIANGLE) {
-                    let near = &near[row_of[i] as usize..row_of[i + 1] as usize];
-                    collect_triangles(near, element, (elements, meshes), &grain.center, triangles);
-                    let mesh = MeshWall {
-                        triangles: &triangles[..],
-                        walls: of_walls,
-                        at: wall,
+                    let row = MeshRow {
+                        first: row_of[i] as usize,
+                        end: row_of[i + 1] as usize,
+                        wall: elements[e + 10],
                     };
-                    let slots = MeshSlots {
-                        old_keys: &mut slots.old_keys,
-                        old_springs: &mut slots.old_springs,
-                        keys: &mut slots.keys,
-                        springs: &mut slots.springs,
-                    };
-                    contacts_with_mesh(&grain, &shapes.words, &shapes.numbers, &mesh, slots, &laws, dt, overlap_limit)
+                    contacts_with_mesh::<f64, f64>(
+                        &grain,
+                        &shapes.words,
+                        &shapes.numbers,
+                        &row,
+                        near,
+                        elements,
+                        &meshes.words,
+                        of_walls,
+                        0,
+                        SLOTS as u32,
+                        &slots.old_keys,
+                        &slots.old_springs,
+                        &mut slots.keys,
+                        &mut slots.springs,
+                        &laws,
+                        dt,
+                        overlap_limit,
+                    )
                 } else {
                     contacts_with_wall::<f64, f64>(
                         &grain,

@@ -2,7 +2,7 @@
 
 use crate::world::{Triangle, Vec3, Wall, WallShape, vector};
 use seixo_laws::Vector3;
-use seixo_sweeps::shape_meshes::NO_FEATURE;
+use seixo_sweeps::shape_meshes::{FEATURES, FIRST_OF_MESH, NO_FEATURE};
 use std::collections::HashMap;
 
 /// Largest sine of the angle between two triangles of one plane \[-\]: coordinates of STL files have seven digits.
@@ -15,13 +15,11 @@ pub(crate) struct TriangleFeatures {
     pub edges: [u32; 3],
 }
 
-/// Features of all walls from meshes.
+/// Features of all wall elements, without images beyond periodic sides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MeshFeatures {
-    /// Of each wall element; no features of other elements.
-    pub of_element: Vec<TriangleFeatures>,
-    /// First element of each wall.
-    pub first: Vec<u32>,
+    /// Words of each element, see [`FEATURES`].
+    pub words: Vec<u32>,
 }
 
 /// Triangles at an edge.
@@ -36,9 +34,8 @@ impl MeshFeatures {
     pub fn of(walls: &[Wall]) -> MeshFeatures {
         let mut features = MeshFeatures::default();
         for wall in walls {
-            features.first.push(features.of_element.len() as u32);
             match &wall.shape {
-                WallShape::Mesh(triangles) => features.of_element.extend(of_mesh(triangles)),
+                WallShape::Mesh(triangles) => features.push_mesh(triangles),
                 WallShape::Round(frusta) => features.push_others(frusta.len()),
                 WallShape::Plane { .. } | WallShape::Sphere { .. } => features.push_others(1),
             }
@@ -46,17 +43,40 @@ impl MeshFeatures {
         features
     }
 
+    fn elements(&self) -> u32 {
+        (self.words.len() / FEATURES) as u32
+    }
+
+    fn push_mesh(&mut self, triangles: &[Triangle]) {
+        let first = self.elements();
+        for (number, TriangleFeatures { points, edges }) in (0..).zip(of_mesh(triangles)) {
+            self.words.extend(points.into_iter().chain(edges).chain([number, first]));
+        }
+    }
+
     fn push_others(&mut self, count: usize) {
-        let none = TriangleFeatures {
-            points: [NO_FEATURE; 3],
-            edges: [NO_FEATURE; 3],
-        };
-        self.of_element.resize(self.of_element.len() + count, none);
+        for _ in 0..count {
+            let own = self.elements();
+            self.words.extend([NO_FEATURE; FEATURES - 1].into_iter().chain([own]));
+        }
+    }
+
+    /// The first element of the mesh of a wall element; the element itself if it is no triangle, as are all images beyond periodic sides.
+    pub fn first_of(&self, element: u32) -> u32 {
+        let word = self.words.get(element as usize * FEATURES + FIRST_OF_MESH);
+        word.copied().unwrap_or(element)
+    }
+
+    /// Words of so many elements: those of the walls, and their images beyond periodic sides.
+    pub fn words_of(&self, elements: usize) -> Vec<u32> {
+        let mut all = self.clone();
+        all.push_others(elements.saturating_sub(self.elements() as usize));
+        all.words
     }
 
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
-        (self.of_element.capacity() * size_of::<TriangleFeatures>() + self.first.capacity() * 4) as u64
+        self.words.capacity() as u64 * 4
     }
 }
 
@@ -130,6 +150,27 @@ fn unit(v: &Vector3<f64>) -> Vector3<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::WallMotion;
+
+    #[test]
+    fn elements_are_numbered_over_all_walls() {
+        let [a, b, c, d] = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        let wall = |shape: WallShape| Wall {
+            name: "wall".into(),
+            material: 0,
+            shape,
+            motion: WallMotion::default(),
+            specific_wear_rate: 0.0,
+        };
+        let plane = WallShape::Plane {
+            point: [0.0; 3],
+            normal: [0.0, 0.0, 1.0],
+        };
+        let features = MeshFeatures::of(&[wall(plane), wall(WallShape::Mesh(vec![[a, b, c], [a, c, d]]))]);
+        assert_eq!([0, 1, 2].map(|element| features.first_of(element)), [0, 1, 1]);
+        // Corners and edges of the second triangle, and its number.
+        assert_eq!(features.words[2 * FEATURES..][..7], [0, 2, 3, NO_FEATURE, 2, 3, 1]);
+    }
 
     #[test]
     fn edges_between_triangles_of_one_plane_are_no_features() {

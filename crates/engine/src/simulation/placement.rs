@@ -10,7 +10,7 @@ use crate::program::{OneDomain, execute};
 use crate::refusal::WorldError;
 use crate::simulation::Simulation;
 use crate::state::{Profile, Trace};
-use crate::world::{DeviceChoice, ForceAssembly, Precision, Settings, WallShape, World};
+use crate::world::{DeviceChoice, ForceAssembly, Precision, Settings, World};
 use seixo_device::gpu::Gpu;
 use seixo_sweeps::periodic::OPEN;
 
@@ -123,19 +123,6 @@ impl Simulation {
         if populations.has_polyhedra() && populations.context.settings.decomposition_invariant {
             return Err(WorldError::WithPolyhedra {
                 what: "decomposition_invariant on a GPU",
-                remedy: "use --device cpu",
-            });
-        }
-        if populations.has_polyhedra() && populations.is_bonded() {
-            return Err(WorldError::WithPolyhedra {
-                what: "bonds on a GPU",
-                remedy: "use --device cpu",
-            });
-        }
-        let has_mesh = populations.walls.given.iter().any(|wall| matches!(wall.shape, WallShape::Mesh(_)));
-        if populations.has_polyhedra() && has_mesh {
-            return Err(WorldError::WithPolyhedra {
-                what: "walls from meshes on a GPU",
                 remedy: "use --device cpu",
             });
         }

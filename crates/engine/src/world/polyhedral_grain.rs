@@ -5,8 +5,7 @@ use crate::refusal::WorldError;
 use seixo_sweeps::shape_meshes::{MOST_FEATURES_AT_MESHES, MOST_TRIANGLES};
 
 /// Walls that polyhedral grains do not go with, and what to do.
-const OTHER_WALLS: &str =
-    "walls other than planes, meshes and closed round walls around them, or with a surface that runs on a mesh or a round wall";
+const OTHER_WALLS: &str = "walls other than planes, meshes and closed round walls around them, or with a surface that runs on a round wall";
 const INSTEAD_OF_OTHER_WALLS: &str =
     "write segments for a cylinder or a cone, which makes it a mesh, or give it caps; or use grains that are spheres";
 
@@ -215,12 +214,11 @@ fn centers_of_polyhedra(grains: &Grains) -> Vec<Vec3> {
 }
 
 /// Whether polyhedral grains with these centers go with a wall: it is a plane, a mesh, or a closed round wall around them, which is convex, so that only
-/// vertices touch it. The surface of a mesh or a round wall may not run, because a grain may touch it at places with different normals.
+/// vertices touch it. The surface of a round wall may not run, because a grain may touch it at places with different normals.
 fn goes_with(wall: &Wall, centers: &[Vec3]) -> bool {
     let runs = wall.motion.surface.runs();
     match &wall.shape {
-        WallShape::Plane { .. } => true,
-        WallShape::Mesh(_) => !runs,
+        WallShape::Plane { .. } | WallShape::Mesh(_) => true,
         WallShape::Round(frusta) => !runs && encloses(frusta, centers),
         WallShape::Sphere { center, radius } => {
             let from_center = |at: &Vec3| vector(*at).minus(&vector(*center)).length();

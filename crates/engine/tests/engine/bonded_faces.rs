@@ -12,12 +12,12 @@ use std::f64::consts::TAU;
 /// Edge of the cubes \[m\].
 const EDGE: f64 = 1.0;
 /// Distance of their centers \[m\]: contacts in the gap would support the bonds.
-const APART: f64 = 1.005;
+pub const APART: f64 = 1.005;
 const MODULUS: f64 = 1e6;
 const POISSON_RATIO: f64 = 0.2;
 
 /// Bonds as thick as the faces, whose cross-section is a square.
-fn glue(law: BondLaw) -> Bonds {
+pub fn glue(law: BondLaw) -> Bonds {
     Bonds {
         between: Bonded::Near {
             groups: vec![0, 1],
@@ -31,7 +31,7 @@ fn glue(law: BondLaw) -> Bonds {
 }
 
 /// A row of cubes of an edge of a meter along x, with these bonds.
-fn bar(cubes: usize, glue: Bonds) -> World {
+pub fn bar(cubes: usize, glue: Bonds) -> World {
     let mut world = world(vec![cube()], Interaction::default());
     world.groups.push("end".into());
     world.bonds = vec![glue];

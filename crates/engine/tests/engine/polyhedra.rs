@@ -305,8 +305,13 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         (
             |world, _| {
                 world.walls.push(floor());
-                world.walls[0].shape = WallShape::Mesh(vec![[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
-                world.walls[0].motion.surface.velocity = [0.1, 0.0, 0.0];
+                // A tube without ends.
+                world.walls[0].shape = WallShape::Round(vec![Frustum {
+                    base: [0.0; 3],
+                    axis: [1.0, 0.0, 0.0],
+                    height: 1.0,
+                    radii: [1.0; 2],
+                }]);
             },
             "walls other than planes",
         ),

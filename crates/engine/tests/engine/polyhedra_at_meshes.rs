@@ -3,14 +3,15 @@
 use crate::corners::{about, floor, on, put, turned, world};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
 use seixo_engine::Simulation;
+use seixo_engine::state::{GrainSnapshot, Ledger};
 use seixo_engine::world::{Domain, Interaction, LeavingPolicy, Settings, Triangle, Vec3, Wall, WallShape, World};
 
 /// A rectangle of two triangles, from its corners.
-fn rectangle([a, b, c, d]: [Vec3; 4]) -> Vec<Triangle> {
+pub fn rectangle([a, b, c, d]: [Vec3; 4]) -> Vec<Triangle> {
     vec![[a, b, c], [a, c, d]]
 }
 
-fn mesh(triangles: Vec<Triangle>) -> Wall {
+pub fn mesh(triangles: Vec<Triangle>) -> Wall {
     Wall {
         shape: WallShape::Mesh(triangles),
         ..floor()
@@ -29,19 +30,43 @@ fn apart(a: Vec3, b: Vec3) -> f64 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
+/// A cube with this velocity on a wall at z = 0, after a quarter of a second.
+fn sliding(wall: Wall, velocity: Vec3) -> (GrainSnapshot, Ledger, Vec3) {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(wall);
+    // One of its corners passes the diagonal.
+    put(&mut world, 0, OF_UNIT_CUBE, [-0.05, 0.0, 0.4999], velocity);
+    let mut simulation = with_step(world, 1e-4);
+    simulation.advance(2500).expect("sound steps");
+    (simulation.snapshot(), simulation.ledger(), simulation.walls()[0].force)
+}
+
+#[test]
+fn a_belt_of_two_triangles_takes_a_cube_along_as_a_plane_does() {
+    let ground = rectangle([[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]]);
+    let running = |mut wall: Wall| {
+        wall.motion.surface.velocity = [1.0, 0.3, 0.0];
+        wall.motion.surface.angular_velocity = [0.0, 0.0, 0.2];
+        sliding(wall, [0.0; 3])
+    };
+    let ((plane, ledger, push), (on_mesh, its_ledger, its_push)) = (running(floor()), running(mesh(ground)));
+    assert!(
+        plane.velocity[0][0] > 0.5 && ledger.friction > 0.0 && ledger.wall_work != 0.0,
+        "{plane:?} {ledger:?}"
+    );
+    assert!(apart(plane.position[0], on_mesh.position[0]) < 1e-8, "{plane:?} {on_mesh:?}");
+    assert!(apart(plane.velocity[0], on_mesh.velocity[0]) < 1e-6, "{plane:?} {on_mesh:?}");
+    for (a, b) in [(ledger.friction, its_ledger.friction), (ledger.wall_work, its_ledger.wall_work)] {
+        assert!((a / b - 1.0).abs() < 1e-6, "{ledger:?} {its_ledger:?}");
+    }
+    assert!(apart(push, its_push) < 1e-3 * apart(push, [0.0; 3]), "{push:?} {its_push:?}");
+}
+
 #[test]
 fn a_cube_slides_over_two_triangles_as_over_a_plane() {
-    let sliding = |wall: Wall| {
-        let mut world = world(vec![cube()], rough());
-        world.materials[0].youngs_modulus = 1e8;
-        world.gravity = [0.0, 0.0, -9.81];
-        world.walls.push(wall);
-        // One of its corners passes the diagonal.
-        put(&mut world, 0, OF_UNIT_CUBE, [-0.05, 0.0, 0.4999], [1.0, 0.3, 0.0]);
-        let mut simulation = with_step(world, 1e-4);
-        simulation.advance(2500).expect("sound steps");
-        (simulation.snapshot(), simulation.ledger(), simulation.walls()[0].force)
-    };
+    let sliding = |wall: Wall| sliding(wall, [1.0, 0.3, 0.0]);
     let ground = rectangle([[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]]);
     let ((plane, ledger, push), (on_mesh, its_ledger, its_push)) = (sliding(floor()), sliding(mesh(ground)));
     assert!(plane.position[0][0] > 0.0 && ledger.friction > 0.0, "{plane:?}");
@@ -55,7 +80,7 @@ fn a_cube_slides_over_two_triangles_as_over_a_plane() {
 }
 
 /// A plate that stands on its side, with its upper rim at z = 0.
-fn plate() -> Wall {
+pub fn plate() -> Wall {
     mesh(rectangle([
         [-2.0, 0.05, -1.0],
         [2.0, 0.05, -1.0],

@@ -1,11 +1,14 @@
 //! Polyhedral grains on a GPU: tests against physics, and against the CPU.
 
 use crate::alike::assert_same;
+use crate::bonded_faces::{APART, bar, glue};
 use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
-use seixo_engine::world::{Interaction, Precision, Settings, Vec3, World};
+use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
+use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
 use seixo_engine::{Simulation, WorldError};
+use seixo_laws::bond::BondLaw;
 
 fn distance(a: Vec3, b: Vec3) -> f64 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
@@ -96,6 +99,132 @@ fn cubes_on_a_plane_do_the_same_on_cpu_and_gpu() {
         distance(of_cpu, of_gpu) < 1e-6 * distance(of_cpu, [0.0; 3]),
         "{of_cpu:?} {of_gpu:?}"
     );
+}
+
+/// A cube on a belt of two triangles, and one that falls with a face on the rim of a plate that moves up.
+fn on_meshes() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    let mut belt = mesh(rectangle([
+        [-3.0, -3.0, -1.0],
+        [3.0, -3.0, -1.0],
+        [3.0, 3.0, -1.0],
+        [-3.0, 3.0, -1.0],
+    ]));
+    belt.motion.surface.velocity = [0.5, 0.2, 0.0];
+    let mut rising = Wall {
+        name: "plate".into(),
+        ..plate()
+    };
+    rising.motion.velocity = [0.0, 0.0, 0.1];
+    world.walls = vec![belt, rising];
+    // One corner of the first passes the diagonal.
+    put(&mut world, 0, OF_UNIT_CUBE, [1.995, 2.0, -0.5001], [0.3, -0.2, 0.0]);
+    let turn = about([0.0, 0.0, 1.0], 0.3);
+    turned(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.505], turn, [0.0, 0.0, -0.5]);
+    world
+}
+
+#[test]
+fn cubes_on_meshes_do_the_same_on_cpu_and_gpu() {
+    let after = |settings: Settings| {
+        let mut simulation = Simulation::new(on_meshes(), with_step(1e-4, settings)).expect("the world is sound");
+        simulation.advance(200).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-8, "{found:e}");
+    assert_eq!(cpu.contacts(), gpu.contacts());
+    assert_same_ledger(&cpu, &gpu, "cubes on meshes");
+    assert!(cpu.ledger().wall_work != 0.0 && cpu.ledger().friction > 0.0, "{:?}", cpu.ledger());
+    for (of_cpu, of_gpu) in cpu.walls().iter().zip(gpu.walls()) {
+        let size = distance(of_cpu.force, [0.0; 3]);
+        assert!(
+            size > 0.0 && distance(of_cpu.force, of_gpu.force) < 1e-6 * size,
+            "{of_cpu:?} {of_gpu:?}"
+        );
+    }
+}
+
+#[test]
+fn cubes_on_meshes_that_are_resumed_on_a_gpu_keep_their_bits() {
+    let settings = with_step(1e-4, on_gpu(Precision::Mixed));
+    let mut start = Simulation::new(on_meshes(), settings.clone()).expect("the world is sound");
+    start.advance(150).expect("sound steps");
+    assert_resumes(&on_meshes(), &settings, &mut start, 50);
+}
+
+/// Three bonded cubes, of which the last is beside the others; with a load, or with velocities.
+fn arch(is_loaded: bool) -> World {
+    let mut world = bar(3, glue(BondLaw::Beam));
+    world.grains.position[2] = [0.2, 0.1, APART];
+    world.grains.group[1] = 1;
+    if is_loaded {
+        world.loads.push(Load::constant(1, [1.0, -2.0, 3.0], [0.5, 0.0, 0.1]));
+    }
+    world.grains.velocity = vec![[0.02, 0.0, 0.0], [-0.01, 0.01, 0.0], [0.0, -0.02, 0.03]];
+    world.grains.angular_velocity[0] = [0.05, 0.0, -0.02];
+    world
+}
+
+#[test]
+fn bonded_cubes_do_the_same_on_cpu_and_gpu() {
+    for is_loaded in [false, true] {
+        let after = |settings: Settings| {
+            let mut simulation = Simulation::new(arch(is_loaded), with_step(1e-3, settings)).expect("the world is sound");
+            assert_eq!(simulation.bond_counts(), [3, 3]);
+            simulation.advance(200).expect("sound steps");
+            simulation.observe().expect("a sound state");
+            simulation
+        };
+        let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+        let found = apart(&cpu.snapshot(), &gpu.snapshot());
+        assert!(found < 1e-8, "{found:e}");
+        assert!(cpu.ledger().elastic_bonds > 0.0, "{:?}", cpu.ledger());
+        assert_same_ledger(&cpu, &gpu, "bonded cubes");
+        for (a, b) in cpu.bonds_now().iter().zip(gpu.bonds_now()) {
+            assert_eq!(a.grains, b.grains);
+            let size = distance(a.force, [0.0; 3]);
+            assert!(distance(a.force, b.force) < 1e-6 * size, "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn bonds_of_cubes_break_at_the_same_step_on_cpu_and_gpu() {
+    let mut world = bar(
+        3,
+        Bonds {
+            tensile_strength: 1e3,
+            ..glue(BondLaw::Beam)
+        },
+    );
+    world.grains.velocity = vec![[-0.5, 0.0, 0.0], [0.5, 0.0, 0.01], [0.5, 0.0, 0.0]];
+    let after = |settings: Settings| {
+        let mut simulation = Simulation::new(world.clone(), with_step(5e-5, settings)).expect("the world is sound");
+        simulation.advance(60).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (mut cpu, mut gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    let [expected, found] = [&mut cpu, &mut gpu].map(Simulation::drain_bond_breaks);
+    assert!(!expected.is_empty() && expected.len() == found.len(), "{expected:?} {found:?}");
+    for (a, b) in expected.iter().zip(&found) {
+        assert_eq!((a.grains, a.mode, a.time), (b.grains, b.mode, b.time));
+        assert!((a.energy / b.energy - 1.0).abs() < 1e-6, "{a:?} {b:?}");
+    }
+    assert_eq!(cpu.bond_counts(), gpu.bond_counts());
+}
+
+#[test]
+fn bonded_cubes_that_are_resumed_on_a_gpu_keep_their_bits() {
+    let settings = with_step(1e-3, on_gpu(Precision::F64));
+    let mut start = Simulation::new(arch(true), settings.clone()).expect("the world is sound");
+    start.advance(50).expect("sound steps");
+    assert_resumes(&arch(true), &settings, &mut start, 50);
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub struct BondPlan {
     pub several: bool,
     /// Whether some grains had a relative rotation when they were bonded.
     pub bent: bool,
+    /// Whether bonds end beside the centers of their grains, see [`crate::bonds::ATTACHMENT`].
+    pub attached: bool,
     /// Which sides are periodic.
     pub sides: u32,
 }
@@ -94,26 +96,44 @@ struct Bonded<C: Real, R: Real> {
     used: Utilization<R>,
     /// Middle between the centers \[m\].
     middle: Vector3<C>,
+    /// Vectors from the centers to the ends of the bond, about which torques are; zero without attachments \[m\].
+    arm_i: Vector3<R>,
+    arm_j: Vector3<R>,
 }
 
-/// The grain at index i as an end of a bond.
+/// The grain at index i as an end of a bond. If the bond is attached beside the center, with this attachment, radius and velocity are those there. The
+/// position is that of the center.
 #[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads")]
 fn end_of<C: Coordinate<R>, R: Real>(
     i: usize,
     position: &[Record<C>],
     velocity: &[Record<R>],
     spin: &[Record<R>],
     orientation: &[Record<C>],
+    attachments: &[Record<C>],
+    attachment: usize,
+    #[comptime] plan: BondPlan,
 ) -> BondEnd<C, R> {
     let here = position[i];
     let moving = velocity[i];
+    let turning = xyz::<R>(spin[i]);
+    let pose = quaternion::<C>(orientation[i]);
+    let mut radius = C::near(last::<C>(here));
+    let mut velocity_there = xyz::<R>(moving);
+    if plan.attached {
+        let given = attachments[attachment];
+        let arm = near_vector::<C, R>(&pose.to_space(&xyz::<C>(given)));
+        radius = C::near(last::<C>(given));
+        velocity_there = velocity_there.plus(&turning.cross(&arm));
+    }
     BondEnd::<C, R> {
         position: xyz::<C>(here),
-        radius: C::near(last::<C>(here)),
-        velocity: xyz::<R>(moving),
+        radius,
+        velocity: velocity_there,
         mass: last::<R>(moving),
-        spin: xyz::<R>(spin[i]),
-        orientation: quaternion::<C>(orientation[i]),
+        spin: turning,
+        orientation: pose,
     }
 }
 
@@ -126,6 +146,7 @@ fn bonded<C: Coordinate<R>, R: Real>(
     there: BondEnd<C, R>,
     along: Record<C>,
     bent: &[Record<C>],
+    attachments: &[Record<C>],
     kind_of: &[u32],
     bond_parameters: &[R],
     sides: &PeriodicBoundaries<C, R>,
@@ -138,8 +159,17 @@ fn bonded<C: Coordinate<R>, R: Real>(
     }
     let of_kind = bond_parameters_at::<R>(bond_parameters, row as usize);
     let span = span_of::<C, R>(&here, &there, &axis_at_rest, C::near(last::<C>(along)), &of_kind);
-    let apart = apart_of::<C, R>(&here, &there, sides, plan.sides);
+    let mut apart = apart_of::<C, R>(&here, &there, sides, plan.sides);
     let middle = here.position.plus(&apart.times(C::new(0.5)));
+    let mut arm_i = Vector3::<R>::zero();
+    let mut arm_j = Vector3::<R>::zero();
+    if plan.attached {
+        let end_i = here.orientation.to_space(&xyz::<C>(attachments[bond * 2usize]));
+        let end_j = there.orientation.to_space(&xyz::<C>(attachments[bond * 2usize + 1usize]));
+        apart = apart.plus(&end_j).minus(&end_i);
+        arm_i = near_vector::<C, R>(&end_i);
+        arm_j = near_vector::<C, R>(&end_j);
+    }
     let mut orientation = there.orientation.after(&here.orientation.back());
     if plan.bent {
         orientation = rotation_since::<C>(&here.orientation, &there.orientation, &quaternion::<C>(bent[bond]));
@@ -147,7 +177,13 @@ fn bonded<C: Coordinate<R>, R: Real>(
     let shape = deformed::<C, R>(&apart, &here.orientation, &orientation, &axis_at_rest, span.per_length);
     let held = bond_forces::<R>(&shape, &moves_of::<C, R>(here, there), &span, &of_kind);
     let used = utilization::<R>(&held, &span, &of_kind);
-    Bonded::<C, R> { held, used, middle }
+    Bonded::<C, R> {
+        held,
+        used,
+        middle,
+        arm_i,
+        arm_j,
+    }
 }
 
 /// Clears the forces of a bond on its grains.
@@ -159,7 +195,8 @@ fn leave_nothing<R: Real>(bond: usize, pull: &mut [Record<R>]) {
     }
 }
 
-/// Evaluates the n bonds of the table and stores their forces in `pull`, see [`BOND_FORCE`]. A bond that uses more than its strength breaks. From
+/// Evaluates the n bonds of the table and stores their forces in `pull`, see [`BOND_FORCE`]. `attachments` has two records a bond, if it has them: see
+/// [`crate::bonds::ATTACHMENT`]. A bond that uses more than its strength breaks. From
 /// this step on its force is zero, and its place and energy are stored.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
@@ -167,6 +204,7 @@ pub fn evaluate_bonds<R: Coordinate<R>, C: Coordinate<R>>(
     ends: &[u32],
     axis: &[Record<C>],
     bent: &[Record<C>],
+    attachments: &[Record<C>],
     kind_of: &[u32],
     broke: &mut [u32],
     broken: &mut [Record<C>],
@@ -191,15 +229,24 @@ pub fn evaluate_bonds<R: Coordinate<R>, C: Coordinate<R>>(
     let along = axis[own];
     let state = broke[own];
     if state == 0u32 && bond < n as usize && !is_halted(flags, parity) {
-        let here = end_of::<C, R>(first, position, velocity, spin, orientation);
-        let there = end_of::<C, R>(second, position, velocity, spin, orientation);
-        let now = bonded::<C, R>(bond, here, there, along, bent, kind_of, bond_parameters, sides, plan);
+        let at = bond * 2usize;
+        let here = end_of::<C, R>(first, position, velocity, spin, orientation, attachments, at, plan);
+        let there = end_of::<C, R>(second, position, velocity, spin, orientation, attachments, at + 1usize, plan);
+        let now = bonded::<C, R>(bond, here, there, along, bent, attachments, kind_of, bond_parameters, sides, plan);
         let held = &now.held;
         // A share that is NaN counts as broken, so that the error is not hidden.
         if now.used.share <= R::new(1.0) {
             pull[bond * 3usize] = record::<R>(&held.force, held.energy);
-            pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
-            pull[bond * 3usize + 2usize] = record::<R>(&held.torque_j, held.damping_power);
+            if plan.attached {
+                // Torques of the law are about the ends of the bond.
+                let about_i = held.torque_i.minus(&now.arm_i.cross(&held.force));
+                let about_j = held.torque_j.plus(&now.arm_j.cross(&held.force));
+                pull[bond * 3usize + 1usize] = record::<R>(&about_i, held.damping_power);
+                pull[bond * 3usize + 2usize] = record::<R>(&about_j, held.damping_power);
+            } else {
+                pull[bond * 3usize + 1usize] = record::<R>(&held.torque_i, held.damping_power);
+                pull[bond * 3usize + 2usize] = record::<R>(&held.torque_j, held.damping_power);
+            }
         } else {
             let step = (since + flags[DONE] + 1u32) & STEP_BITS;
             broke[bond] = (step << MODE_BITS) | R::whole(now.used.mode);
@@ -385,6 +432,7 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     ends: &[u32],
     axis: &[Record<C>],
     bent: &[Record<C>],
+    attachments: &[Record<C>],
     kind_of: &[u32],
     broke: &mut [u32],
     bond_parameters: &[R],
@@ -402,10 +450,24 @@ pub fn let_go<R: Coordinate<R>, C: Coordinate<R>>(
     let bond = ABSOLUTE_POS;
     if bond < n as usize {
         if broke[bond] == 0u32 {
-            let here = end_of::<C, R>(ends[bond * 2usize] as usize, position, velocity, spin, orientation);
-            let there = end_of::<C, R>(ends[bond * 2usize + 1usize] as usize, position, velocity, spin, orientation);
+            let at = bond * 2usize;
+            let first = ends[at] as usize;
+            let second = ends[at + 1usize] as usize;
+            let here = end_of::<C, R>(first, position, velocity, spin, orientation, attachments, at, plan);
+            let there = end_of::<C, R>(second, position, velocity, spin, orientation, attachments, at + 1usize, plan);
             if is_outside::<C>(&here.position, domain) || is_outside::<C>(&there.position, domain) {
-                let now = bonded::<C, R>(bond, here, there, axis[bond], bent, kind_of, bond_parameters, sides, plan);
+                let now = bonded::<C, R>(
+                    bond,
+                    here,
+                    there,
+                    axis[bond],
+                    bent,
+                    attachments,
+                    kind_of,
+                    bond_parameters,
+                    sides,
+                    plan,
+                );
                 broken[bond] = record::<C>(&now.middle, C::wide(now.held.energy));
                 broke[bond] = 7u32;
                 leave_nothing::<R>(bond, pull);

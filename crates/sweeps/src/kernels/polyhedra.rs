@@ -8,12 +8,13 @@ use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_and_store_sum, add_sum, is_halted, raise};
 use crate::bodies::FREE;
-use crate::layout::{Record, add, between_steps, coefficients, kept_beside, last, record, store, xyz};
+use crate::layout::{Record, TRIANGLE, add, between_steps, coefficients, kept_beside, last, record, store, xyz};
 use crate::motion::{StepParameters, TOO_DEEP};
 use crate::periodic::{PeriodicBoundaries, nearest_image};
+use crate::shape_meshes::{FEATURES, FIRST_OF_MESH, MeshRow, contacts_with_mesh};
 use crate::shape_motion::rotated_shape;
 use crate::shape_pairs::{PosedShape, ShapePair, shape_contacts};
-use crate::shape_walls::{GrainByWall, contacts_with_wall};
+use crate::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
 use crate::shapes::{moments_of, shape_at};
 use crate::tiles::{grain_of, no_load};
 use crate::wall::row_of_wall;
@@ -126,8 +127,42 @@ pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     }
 }
 
-/// Contacts of the n grains near walls, whose indices are in `grains`, with the wall elements in their rows; spheres are left out. Forces are added to
-/// those in the force and torque buffers. Results of each entry are in `loads`, see [`WALL_LOAD`], and in `wall_contacts` for the walls.
+/// Adds the load of a grain at the wall element of entry k, or at the mesh whose first entry in the row of the grain it is, to the force and torque of the
+/// grain, and stores it. `radius` is that of the bounding sphere.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn take_wall_load<C: Coordinate<R>, R: Coordinate<R>>(
+    i: usize,
+    k: usize,
+    radius: C,
+    sum: &ShapeWallLoad<C, R>,
+    loads: &mut [Record<C>],
+    wall_contacts: &mut [C],
+    force: &mut [R],
+    torque: &mut [R],
+) {
+    let mut touches = R::new(0.0);
+    if sum.contacts > 0u32 {
+        touches = R::new(1.0);
+    }
+    add::<R>(force, i * 4usize, &sum.force);
+    add::<R>(torque, i * 4usize, &sum.torque);
+    force[i * 4usize + 3usize] += touches;
+    let wide_force = widened::<C, R>(&sum.force);
+    let at = k * WALL_LOAD;
+    loads[at] = record::<C>(&wide_force, C::counted(sum.contacts));
+    loads[at + 1usize] = record::<C>(&widened::<C, R>(&sum.torque), C::wide(sum.stored.normal));
+    loads[at + 2usize] = record::<C>(&sum.point, C::wide(sum.stored.tangential));
+    loads[at + 3usize] = record::<C>(&Vector3::<C>::zero(), C::wide(sum.overlap));
+    store::<C>(wall_contacts, k * 8usize, &sum.point);
+    wall_contacts[k * 8usize + 3usize] = radius - C::wide(sum.overlap);
+    store::<C>(wall_contacts, k * 8usize + 4usize, &wide_force);
+    wall_contacts[k * 8usize + 7usize] = C::wide(touches);
+}
+
+/// Contacts of the n grains near walls, whose indices are in `grains`, with the wall elements in their rows; spheres are left out. All elements of a mesh
+/// are one wall, at the first entry of the row with one of them; there are some with `meshes`, and `features` has theirs. Forces are added to those in the
+/// force and torque buffers. Results of each entry are in `loads`, see [`WALL_LOAD`], and in `wall_contacts` for the walls.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
@@ -135,6 +170,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
     row: &[u32],
     list: &[u32],
     elements: &[C],
+    features: &[u32],
     records: &[C],
     shape: &[u32],
     words: &[u32],
@@ -161,6 +197,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
     n: u32,
     materials: u32,
     parity: u32,
+    #[comptime] meshes: bool,
 ) {
     let place = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -175,53 +212,82 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                     center: xyz::<C>(position[i]),
                     velocity: xyz::<R>(velocity[i]),
                 };
+                let first = row[i] as usize;
+                let end = row[i + 1usize] as usize;
                 let mut normal_power = R::new(0.0);
                 let mut tangential_power = R::new(0.0);
                 let mut damping_power = R::new(0.0);
                 let mut wall_power = R::new(0.0);
-                for k in row[i] as usize..row[i + 1usize] as usize {
+                for k in first..end {
                     let e = list[k] as usize * 12usize;
-                    let laws = coefficients::<R>(table, row_of_wall::<C>(i, material, materials, elements, records, e));
-                    let sum = contacts_with_wall::<C, R>(
-                        &grain,
-                        words,
-                        numbers,
-                        elements,
-                        e,
-                        records,
-                        k * slots as usize,
-                        slots,
-                        old_keys,
-                        old_springs,
-                        keys,
-                        springs,
-                        &laws,
-                        dt,
-                        overlap_limit,
-                    );
-                    let mut touches = R::new(0.0);
-                    if sum.contacts > 0u32 {
-                        touches = R::new(1.0);
+                    // Triangles are taken together, below.
+                    if elements[e + 9usize] != C::new(TRIANGLE) {
+                        let laws = coefficients::<R>(table, row_of_wall::<C>(i, material, materials, elements, records, e));
+                        let sum = contacts_with_wall::<C, R>(
+                            &grain,
+                            words,
+                            numbers,
+                            elements,
+                            e,
+                            records,
+                            k * slots as usize,
+                            slots,
+                            old_keys,
+                            old_springs,
+                            keys,
+                            springs,
+                            &laws,
+                            dt,
+                            overlap_limit,
+                        );
+                        take_wall_load::<C, R>(i, k, radius, &sum, loads, wall_contacts, force, torque);
+                        normal_power += sum.powers.normal_power;
+                        tangential_power += sum.powers.tangential_power;
+                        damping_power += sum.powers.damping_power;
+                        wall_power += sum.powers.wall_power;
+                        if sum.powers.excess > R::new(0.0) || sum.contacts > slots {
+                            raise(flags, parity, TOO_DEEP);
+                        }
                     }
-                    add::<R>(force, i * 4usize, &sum.force);
-                    add::<R>(torque, i * 4usize, &sum.torque);
-                    force[i * 4usize + 3usize] += touches;
-                    let wide_force = widened::<C, R>(&sum.force);
-                    let at = k * WALL_LOAD;
-                    loads[at] = record::<C>(&wide_force, C::counted(sum.contacts));
-                    loads[at + 1usize] = record::<C>(&widened::<C, R>(&sum.torque), C::wide(sum.stored.normal));
-                    loads[at + 2usize] = record::<C>(&sum.point, C::wide(sum.stored.tangential));
-                    loads[at + 3usize] = record::<C>(&Vector3::<C>::zero(), C::wide(sum.overlap));
-                    store::<C>(wall_contacts, k * 8usize, &sum.point);
-                    wall_contacts[k * 8usize + 3usize] = radius - C::wide(sum.overlap);
-                    store::<C>(wall_contacts, k * 8usize + 4usize, &wide_force);
-                    wall_contacts[k * 8usize + 7usize] = C::wide(touches);
-                    normal_power += sum.powers.normal_power;
-                    tangential_power += sum.powers.tangential_power;
-                    damping_power += sum.powers.damping_power;
-                    wall_power += sum.powers.wall_power;
-                    if sum.powers.excess > R::new(0.0) || sum.contacts > slots {
-                        raise(flags, parity, TOO_DEEP);
+                }
+                if meshes {
+                    for k in first..end {
+                        let e = list[k] as usize * 12usize;
+                        if is_first_of_mesh::<C>(k, first, list, elements, features) {
+                            let near = MeshRow::<C> {
+                                first: k,
+                                end,
+                                wall: elements[e + 10usize],
+                            };
+                            let laws = coefficients::<R>(table, row_of_wall::<C>(i, material, materials, elements, records, e));
+                            let sum = contacts_with_mesh::<C, R>(
+                                &grain,
+                                words,
+                                numbers,
+                                &near,
+                                list,
+                                elements,
+                                features,
+                                records,
+                                k * slots as usize,
+                                slots,
+                                old_keys,
+                                old_springs,
+                                keys,
+                                springs,
+                                &laws,
+                                dt,
+                                overlap_limit,
+                            );
+                            take_wall_load::<C, R>(i, k, radius, &sum, loads, wall_contacts, force, torque);
+                            normal_power += sum.powers.normal_power;
+                            tangential_power += sum.powers.tangential_power;
+                            damping_power += sum.powers.damping_power;
+                            wall_power += sum.powers.wall_power;
+                            if sum.powers.excess > R::new(0.0) || sum.contacts > slots {
+                                raise(flags, parity, TOO_DEEP);
+                            }
+                        }
                     }
                 }
                 took.insert(0usize, normal_power);
@@ -232,6 +298,20 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
         }
         add_and_store_sum::<C, R>(power, took);
     }
+}
+
+/// Whether entry k of a row of walls, which starts at entry `first`, is that of a triangle, and the first of its mesh in the row.
+#[cube]
+fn is_first_of_mesh<C: Real>(k: usize, first: usize, list: &[u32], elements: &[C], features: &[u32]) -> bool {
+    let own = list[k] as usize;
+    let mesh = features[own * FEATURES + FIRST_OF_MESH];
+    let mut earlier = 0u32.runtime();
+    for s in first..k {
+        if features[list[s] as usize * FEATURES + FIRST_OF_MESH] == mesh {
+            earlier += 1u32;
+        }
+    }
+    elements[own * 12usize + 9usize] == C::new(TRIANGLE) && earlier == 0u32
 }
 
 /// Adds the loads of its pairs to the force and torque of each of n grains, in the order of the ids of its partners. The buffers then hold values for

@@ -6,6 +6,7 @@
 use crate::bodies::FREE;
 use crate::entries::{PLACE, TILE, first_entry};
 use crate::layout::{Record, last};
+use crate::shape_meshes::{FEATURES, FIRST_OF_MESH};
 use cubecl::prelude::*;
 use seixo_laws::Real;
 
@@ -284,12 +285,20 @@ pub fn order_shape_pairs(marks: &[u32], before: &[u32], order: &mut [u32], n: u3
     }
 }
 
-/// As [`carry_shape_pairs()`], for the wall elements near each of n grains. Entries of spheres have no contacts.
+/// The wall element that stands for this one: the first of its mesh, or itself.
+#[cube]
+fn wall_of(element: u32, features: &[u32]) -> u32 {
+    features[element as usize * FEATURES + FIRST_OF_MESH]
+}
+
+/// As [`carry_shape_pairs()`], for the wall elements near each of n grains. Entries of spheres have no contacts. All triangles of a mesh are one wall,
+/// whose load and contacts are at its first entry in the row of a grain: `features` name the mesh of each element, see [`FEATURES`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_shape_walls<R: Real, C: Real>(
     row: &[u32],
     list: &[u32],
+    features: &[u32],
     old_of: &[u32],
     old_row: &[u32],
     old_list: &[u32],
@@ -306,10 +315,19 @@ pub fn carry_shape_walls<R: Real, C: Real>(
     if i < n as usize {
         let old = old_of[i] as usize;
         for k in row[i]..row[i + 1usize] {
+            let wall = wall_of(list[k as usize], features);
+            let mut earlier = 0u32.runtime();
+            for s in row[i]..k {
+                if wall_of(list[s as usize], features) == wall {
+                    earlier += 1u32;
+                }
+            }
             let mut found = NO_END.runtime();
-            for q in old_row[old]..old_row[old + 1usize] {
-                if old_list[q as usize] == list[k as usize] {
-                    found = q;
+            if earlier == 0u32 {
+                for q in old_row[old]..old_row[old + 1usize] {
+                    if found == NO_END && wall_of(old_list[q as usize], features) == wall {
+                        found = q;
+                    }
                 }
             }
             let at = k as usize;

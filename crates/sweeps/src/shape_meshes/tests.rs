@@ -1,10 +1,11 @@
 use super::*;
-use crate::layout::{ELEMENT, PLANE, WALL};
+use crate::layout::{ELEMENT, PLANE, RECORD, TRIANGLE, WALL};
 use crate::shape_walls::contacts_with_wall;
 use crate::shapes::{PartEnds, ShapeGeometry, lay_out};
 use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
 
 const SLOTS: usize = 16;
+const ZERO: Vector3<f64> = Vector3 { x: 0.0, y: 0.0, z: 0.0 };
 /// Radius of the bounding sphere of a cube with a core of 1 m and a rounding radius of 0.1 m.
 const SCALE: f64 = 0.966_025_403_784_438_6;
 const UPRIGHT: Quaternion<f64> = Quaternion {
@@ -72,29 +73,46 @@ fn laws() -> Coefficients<f64> {
 /// A triangle in space: corners, and the numbers of corners and edges of the mesh.
 type Given = ([[f64; 3]; 3], [u32; 3], [u32; 3]);
 
+/// Records of these triangles as wall elements, their features, and the entries of a row with all of them.
+fn records(mesh: &[Given]) -> (Vec<f64>, Vec<u32>, Vec<u32>) {
+    let (mut elements, mut features) = (Vec::new(), Vec::new());
+    for (number, (corners, points, edges)) in (0..).zip(mesh) {
+        elements.extend(corners.as_flattened());
+        elements.extend([f64::from(TRIANGLE), 0.0, f64::from(number)]);
+        features.extend(points.iter().chain(edges).chain(&[number, 0]));
+    }
+    (elements, features, (0..mesh.len() as u32).collect())
+}
+
 fn on_mesh(grain: &GrainByWall<f64, f64>, mesh: &[Given]) -> ShapeWallLoad<f64, f64> {
     let (words, numbers) = table();
-    let triangle = |(number, &(corners, points, edges)): (u32, &Given)| MeshTriangle {
-        number,
-        corners: corners.map(|corner| at(corner).minus(&grain.center)),
-        points,
-        edges,
+    let (elements, features, list) = records(mesh);
+    let row = MeshRow {
+        first: 0,
+        end: list.len(),
+        wall: 0.0,
     };
-    let triangles: Vec<MeshTriangle> = (0..).zip(mesh).map(triangle).collect();
-    let wall = MeshWall {
-        triangles: &triangles,
-        walls: &[0.0; WALL],
-        at: 0,
-    };
-    let (mut old_keys, mut old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
+    let (old_keys, old_springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
     let (mut keys, mut springs) = ([0; SLOTS], [0.0; SLOTS * RECORD]);
-    let slots = MeshSlots {
-        old_keys: &mut old_keys,
-        old_springs: &mut old_springs,
-        keys: &mut keys,
-        springs: &mut springs,
-    };
-    let found = contacts_with_mesh(grain, &words, &numbers, &wall, slots, &laws(), 1e-3, 0.5);
+    let found = contacts_with_mesh::<f64, f64>(
+        grain,
+        &words,
+        &numbers,
+        &row,
+        &list,
+        &elements,
+        &features,
+        &[0.0; WALL],
+        0,
+        SLOTS as u32,
+        &old_keys,
+        &old_springs,
+        &mut keys,
+        &mut springs,
+        &laws(),
+        1e-3,
+        0.5,
+    );
     let filled = keys.iter().take_while(|key| **key != 0).count();
     assert!(filled == found.contacts as usize && keys[..filled].is_sorted(), "{keys:?}");
     found
@@ -213,10 +231,38 @@ fn forces_at_a_ridge_are_the_slopes_of_one_energy() {
 #[test]
 fn the_contact_of_a_vertex_goes_on_at_the_next_triangle() {
     let key = |vertex: u32, triangle: u32| key_at_mesh(VERTEX_OF_I, vertex, triangle);
-    let mut keys = [key(3, 5), key(4, 1), key(4, 6), 0];
-    let mut springs: [f64; 16] = std::array::from_fn(|k| k as f64);
-    // Vertex 3 stays. Vertex 4 leaves triangle 1 for triangle 9, and keeps its contact with triangle 6.
-    follow(&[key(3, 5), key(4, 6), key(4, 9)], &mut keys, &mut springs);
-    assert_eq!(keys, [key(3, 5), key(4, 6), key(4, 9), 0]);
-    assert_eq!(springs[4..12], [8.0, 9.0, 10.0, 11.0, 4.0, 5.0, 6.0, 7.0]);
+    let none = [NO_FEATURE; 3];
+    let [a, b, c, d] = [[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]];
+    let (elements, features, list) = records(&[([a, b, c], none, none), ([a, c, d], none, none)]);
+    let row = MeshRow {
+        first: 0,
+        end: 2,
+        wall: 0.0,
+    };
+    // Triangle 7 is not near the grain any more.
+    let old_keys = [key(3, 1), key(4, 0), key(4, 7), 0];
+    assert_eq!(
+        [key(3, 1), key(4, 7), key(4, 1)].map(|key| slot_with(key, 0, 4, &old_keys)),
+        [0, 2, 4]
+    );
+    let left = |place: [f64; 3], others: u32| {
+        slot_left::<f64>(
+            key(4, 1),
+            others,
+            &at(place),
+            &ZERO,
+            &row,
+            &list,
+            &elements,
+            &features,
+            0.01,
+            1e-7,
+            0,
+            4,
+            &old_keys,
+        )
+    };
+    // Over triangle 1, vertex 4 has left both of its triangles, and over triangle 0 it has left the other one.
+    assert_eq!([0, 1, 2].map(|others| left([-1.0, 1.0, 0.05], others)), [1, 2, 4]);
+    assert_eq!([0, 1].map(|others| left([1.0, -1.0, 0.05], others)), [2, 4]);
 }

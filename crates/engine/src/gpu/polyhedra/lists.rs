@@ -175,6 +175,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 dim,
                 near.row.argument(),
                 near.list.argument(),
+                at_walls.features.argument(),
                 self.order.argument(),
                 near.old_row.argument(),
                 near.old_list.argument(),

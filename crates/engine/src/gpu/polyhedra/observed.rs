@@ -3,7 +3,7 @@
 use super::super::{GpuGrains, Number, doubles};
 use super::Slots;
 use crate::fields::{computed, part_range, parts};
-use crate::polyhedra::{NO_LOAD, PairRecords, SLOTS};
+use crate::polyhedra::{MeshFeatures, NO_LOAD, PairRecords, SLOTS};
 use crate::populations::Populations;
 use seixo_device::Cpu;
 use seixo_device::gpu::{Arrived, Copies, Gpu, GpuError, Ticket};
@@ -173,12 +173,14 @@ impl ArrivedSlots {
     }
 }
 
-/// Rows of walls, downloaded: for each entry of a polyhedral grain its id and the element, its index and the entry.
-fn entries_of_polyhedra(id: &[u32], marks: &[u32], row: &[u32], list: &[u32]) -> Vec<([u32; 2], [u32; 2])> {
+/// Rows of walls, downloaded: for each entry of a polyhedral grain its id and the element, its index and the entry. A mesh has its first element, and its
+/// first entry in a row.
+fn entries_of_polyhedra([id, marks]: [&[u32]; 2], [row, list]: [&[u32]; 2], meshes: &MeshFeatures) -> Vec<([u32; 2], [u32; 2])> {
     let polyhedral = (0..marks.len()).filter(|&i| marks[i] != FREE);
-    let of_grain = move |i: usize| (row[i]..row[i + 1]).map(move |k| ([id[i], list[k as usize]], [i as u32, k]));
+    let of_grain = move |i: usize| (row[i]..row[i + 1]).map(move |k| ([id[i], meshes.first_of(list[k as usize])], [i as u32, k]));
     let mut all: Vec<([u32; 2], [u32; 2])> = polyhedral.flat_map(of_grain).collect();
     all.sort_unstable();
+    all.dedup_by_key(|(ids, _)| *ids);
     all
 }
 
@@ -253,7 +255,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (loads, of_entries) = (doubles(&arrived.take(wall_loads)), of_entries.take(&arrived, slots));
         let listed = rows.map_or(Vec::new(), |rows| {
             let [row, list] = rows.map(|words| arrived.take(words));
-            entries_of_polyhedra(&id, &marks, &row, &list)
+            entries_of_polyhedra([&id, &marks], [&row, &list], &polyhedra.meshes)
         });
         let mut records = PairRecords::default();
         for &(ids, [_, entry]) in &listed {
@@ -316,7 +318,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let [row, listed] = rows.map(|words| arrived.take(words));
         let records = &polyhedra.at_walls.records;
         let (mut loads, mut slots) = (vec![C::of(0.0); AT_WALL * entries], HostSlots::<R>::new(entries));
-        for (ids, [_, entry]) in entries_of_polyhedra(&id, &marks, &row, &listed) {
+        for (ids, [_, entry]) in entries_of_polyhedra([&id, &marks], [&row, &listed], &polyhedra.meshes) {
             if let Ok(known) = records.ids.binary_search(&ids) {
                 let k = entry as usize;
                 let own = numbers_at_wall(&records.loads[known]).map(C::of);

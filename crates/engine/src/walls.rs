@@ -197,6 +197,13 @@ fn elements_of(shape: &WallShape, wall: usize, first: usize) -> Vec<f64> {
     records
 }
 
+/// Unit normal of a triangle, from its record; zero if it has no area.
+fn normal_of_triangle(record: &[f64]) -> Vector3<f64> {
+    let [a, b, c] = [0, 3, 6].map(|at| load::<f64>(record, at));
+    let across = b.minus(&a).cross(&c.minus(&a));
+    across.times(1.0 / across.length().max(f64::MIN_POSITIVE))
+}
+
 /// Record of a wall at the start of its motion, see [`WALL`].
 fn record_at_rest(wall: &Wall) -> [f64; WALL] {
     let surface = &wall.motion.surface;
@@ -537,11 +544,12 @@ impl Walls {
         )
     }
 
-    /// Loads of the grains at these positions on each wall, from the contacts of the last step.
-    pub fn loads(&self, position: &[f64]) -> Vec<WallLoad> {
+    /// Loads of these grains on each wall, from the contacts of the last step. The force of a polyhedral grain on a mesh is at one of its triangles.
+    pub fn loads(&self, grains: &Fields) -> Vec<WallLoad> {
         let mut loads = vec![WallLoad::default(); self.given.len()];
         for (i, row) in self.row.windows(2).enumerate() {
-            let center = load::<f64>(position, i * RECORD);
+            let center = load::<f64>(&grains.position, i * RECORD);
+            let is_polyhedral = grains.shape.get(i).is_some_and(|&shape| shape > 0);
             for entry in row[0] as usize..row[1] as usize {
                 let touch = &self.wall_contacts[entry * WALL_CONTACT..][..WALL_CONTACT];
                 if touch[7] <= 0.0 {
@@ -549,7 +557,11 @@ impl Walls {
                 }
                 let (element, point) = (self.list[entry] as usize * ELEMENT, vector(touch));
                 let wall = self.wall_of(self.list[entry]);
-                let normal = normal_at::<f64, f64>(&self.elements, element, &point, &center, touch[3]);
+                let normal = if is_polyhedral && self.elements[element + 9] == f64::from(TRIANGLE) {
+                    normal_of_triangle(&self.elements[element..])
+                } else {
+                    normal_at::<f64, f64>(&self.elements, element, &point, &center, touch[3])
+                };
                 let velocity = velocity_of_surface::<f64, f64>(&self.records, wall * WALL, &point, &normal);
                 let arm = point.minus(&vector(&self.records[wall * WALL..]));
                 loads[wall].add(&vector(&touch[4..]).times(-1.0), &arm, &velocity);

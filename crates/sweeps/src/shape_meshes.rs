@@ -11,7 +11,7 @@
 //! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
 //! use seixo_laws::{Quaternion, Vector3};
 //! use seixo_sweeps::layout::{ELEMENT, WALL};
-//! use seixo_sweeps::shape_meshes::{FEATURES, MeshRow, NO_FEATURE, contacts_with_mesh};
+//! use seixo_sweeps::shape_meshes::{FEATURES, MeshRow, contacts_with_mesh};
 //! use seixo_sweeps::shape_pairs::PosedShape;
 //! use seixo_sweeps::shape_walls::GrainByWall;
 //! use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out};

@@ -155,7 +155,7 @@ impl Simulation {
     pub fn walls(&self) -> Vec<WallSnapshot> {
         self.assert_observed();
         let populations = &self.whole.populations;
-        let mut loads = populations.walls.loads(&populations.grains.fields.position);
+        let mut loads = populations.walls.loads(&populations.grains.fields);
         let of_fluids = populations
             .flow
             .as_ref()

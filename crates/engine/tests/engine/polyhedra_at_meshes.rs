@@ -64,6 +64,24 @@ fn a_belt_of_two_triangles_takes_a_cube_along_as_a_plane_does() {
     assert!(apart(push, its_push) < 1e-3 * apart(push, [0.0; 3]), "{push:?} {its_push:?}");
 }
 
+/// What a belt that slides under a cube takes from its drive is friction times its velocity.
+#[test]
+fn the_power_of_a_belt_is_that_of_its_friction() {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    let ground = rectangle([[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]]);
+    world.walls.push(mesh(ground));
+    world.walls[0].motion.surface.velocity = [5.0, 0.0, 0.0];
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.4999], [0.0; 3]);
+    let mut simulation = with_step(world, 1e-4);
+    // Then the cube is pressed on most: its first swing on the contacts takes 0.1 s.
+    simulation.advance(500).expect("sound steps");
+    let seen = &simulation.walls()[0];
+    assert!(seen.force[0] < 0.0, "{seen:?}");
+    assert!((seen.power / (seen.force[0] * 5.0) - 1.0).abs() < 1e-6, "{seen:?}");
+}
+
 #[test]
 fn a_cube_slides_over_two_triangles_as_over_a_plane() {
     let sliding = |wall: Wall| sliding(wall, [1.0, 0.3, 0.0]);

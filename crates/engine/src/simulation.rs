@@ -522,12 +522,12 @@ fn default_skin(world: &World) -> f64 {
 
 /// The choice of the skin during the run, if it is not given, from its default \[m\]. Without a skin, grains are listed up to `reach` \[m\].
 ///
-/// Sides that move use up a part of the skin that no grain does, and tables of fixed spheres keep their cells. A wider skin must fit between periodic
+/// Controlled sides use up a part of the skin that no grain does, and tables of fixed spheres keep their cells. A wider skin must fit between periodic
 /// sides, and images of walls reach no farther than the default.
 fn skin_tuning(world: &World, settings: &Settings, default: f64, reach: f64) -> Option<SkinTuning> {
     let is_empty = world.grains.is_empty() && world.later.grains.is_empty();
     let keeps_cells = settings.search == Search::SpatialHashStatic;
-    if settings.skin.is_some() || is_empty || keeps_cells || [SHEARED, STRETCHED].contains(&kind_of(world.domain.as_ref())) {
+    if settings.skin.is_some() || is_empty || keeps_cells || kind_of(world.domain.as_ref()) == STRETCHED {
         return None;
     }
     let periodic = world.domain.as_ref().filter(|domain| domain.periodic.contains(&true));

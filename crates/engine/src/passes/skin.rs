@@ -67,7 +67,9 @@ impl Populations {
     fn set_skin(&mut self, skin: f64) {
         self.grains.cells.skin = skin + self.grains.cells.gap;
         self.walls.set_skin(skin);
-        self.context.stepping.skin_exceeded_square = (0.5 * skin).powi(2);
+        // Half of the skin is that of moving sides.
+        let strides = if self.images_move() { 4.0 } else { 2.0 };
+        self.context.stepping.skin_exceeded_square = (skin / strides).powi(2);
     }
 
     /// Saves the choice of the skin, unless it is given.

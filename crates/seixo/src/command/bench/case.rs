@@ -236,9 +236,9 @@ impl Case {
             // and energies. All three read lists.
             return (place + motion) + (2.0 * place + 4.0 * motion) + (7.0 * place + 4.0 * motion) + 3.0 * contacts * INDEX;
         }
-        // Read and written: position, half-step velocity, velocity. The position at the last rebuild is read in few steps, but in each without lists.
+        // Read and written: position, half-step velocity, velocity; in `mixed` the half-step velocity less the velocity, in single precision. The position at the last rebuild is read in few steps, but in each without lists.
         let listed_at = if self == Case::LatticeCells { place } else { 0.0 };
-        let advance = 4.0 * place + 2.0 * motion + listed_at;
+        let advance = 2.0 * place + 4.0 * motion + listed_at;
         let entries = 2.0 * contacts;
         if !self.has_friction() {
             return advance + entries * INDEX;
@@ -246,7 +246,7 @@ impl Case {
         let remembered = if self == Case::Bed { 4.0 } else { 3.0 };
         // Read and written: half-step angular velocity, angular velocity, and the histories of contacts. Entries are written only if a contact begins or
         // ends.
-        let touching = advance + 2.0 * place + 2.0 * motion + entries * (INDEX + 2.0 * remembered * single);
+        let touching = advance + 4.0 * motion + entries * (INDEX + 2.0 * remembered * single);
         if bonds == 0.0 {
             return touching;
         }

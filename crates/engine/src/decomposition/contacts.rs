@@ -1,22 +1,28 @@
 //! Histories of contacts across borders, which both owners report.
 
+use crate::polyhedra::merge_contacts_of_polyhedra;
 use crate::state::{Column, Sections, State};
 use std::borrow::Cow;
 
 /// Sections for contacts between grains: their ids, and the histories of the first and of the second grain.
 const OF_GRAINS: [&str; 3] = ["contacts/pair", "contacts/history", "contacts/of_second"];
 
+/// Sections of the contacts of polyhedral grains.
+const OF_POLYHEDRA: &str = "polyhedra/";
+
 /// Merges the contacts that subdomains reported into one state. Each grain gets the history that its own subdomain reported. A subdomain reports
-/// contacts of its own grains, and lists its own grain first if the other one is a ghost.
+/// contacts of its own grains, and lists its own grain first if the other one is a ghost. Those of polyhedral grains are the same in all subdomains.
 pub fn merged_contacts(reported: Vec<State>) -> State {
     let (mut pairs, mut of_first, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
     let mut all = State::default();
+    merge_contacts_of_polyhedra(&reported, &mut all);
     for state in reported {
         for (name, column) in state.sections {
             match (name.as_str(), column) {
                 ("contacts/pair", Column::U32(column)) => pairs.extend(column),
                 ("contacts/history", Column::F64(column)) => of_first.extend(column),
                 ("contacts/of_second", Column::F64(column)) => of_second.extend(column),
+                (merged, _) if merged.starts_with(OF_POLYHEDRA) => {}
                 (_, column) => append(&mut all, &name, column),
             }
         }
@@ -52,7 +58,7 @@ pub fn each_by_its_owner(held: &[State]) -> Cow<'_, [State]> {
     if held.len() < 2 || held.iter().all(|state| state.get(of_second).is_none()) {
         return Cow::Borrowed(held);
     }
-    let is_of_contacts = |name: &str| ["contacts/", "walls/"].iter().any(|table| name.starts_with(table));
+    let is_of_contacts = |name: &str| ["contacts/", "walls/", OF_POLYHEDRA].iter().any(|table| name.starts_with(table));
     let contacts = held.iter().map(|state| State {
         sections: state.sections.iter().filter(|(name, _)| is_of_contacts(name)).cloned().collect(),
     });

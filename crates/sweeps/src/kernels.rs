@@ -29,6 +29,7 @@ pub mod neighbor_marks;
 pub mod old_contacts;
 pub mod polyhedra;
 pub mod polyhedra_lists;
+pub mod polyhedra_migration;
 pub mod row_order;
 pub mod servos;
 pub mod shifting;

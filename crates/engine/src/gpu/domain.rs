@@ -380,7 +380,16 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             self.border().staying += count;
             if count > 0 {
                 let messages = [next_message(&mut message)?, next_message(&mut message)?];
-                self.border().arrived.push(ArrivedHistories { first, count, messages });
+                let of_shapes = match &self.shapes {
+                    Some(_) => Some([next_message(&mut message)?, next_message(&mut message)?]),
+                    None => None,
+                };
+                self.border().arrived.push(ArrivedHistories {
+                    first,
+                    count,
+                    messages,
+                    of_shapes,
+                });
             }
         }
         Ok(())
@@ -417,6 +426,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         self.list_bonds_by_grain(host)?;
         for arrived in std::mem::take(&mut self.border().arrived) {
             self.restore_migrated_histories(&arrived, host.walls.contact_histories)?;
+            self.restore_migrated_shapes(&arrived)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::bonds::GpuBonds;
 use super::domain::DomainState;
 use super::old_contacts::SpareBuffers;
+use super::polyhedra::ShapesOfDomain;
 use super::step::is_skin_used_up;
 use super::tables::{Index, RowSearch};
 use super::{Cells, DomainBackend, GpuGrains, Number, Rows, done_by_sides, numbers, sides_do_work, stepping};
@@ -363,9 +364,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         self.rows.fill(gpu, &search, entries)?;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
+        let known = self.rows_at_last_rebuild();
         self.drop_inside_bodies();
         if let Some(shapes) = &mut self.shapes {
-            shapes.list_pairs(gpu, &self.rows, [&self.id, &self.order], n, present)?;
+            let of_domain = decomposed.map(|border| ShapesOfDomain {
+                member: &border.member,
+                old_id: &border.old_id,
+                known,
+            });
+            shapes.list_pairs(gpu, &self.rows, [&self.id, &self.order], n, present, of_domain.as_ref())?;
         }
         if host.context.settings.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
@@ -382,7 +389,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         if contacts > 0 {
             let by_id = decomposed.map(|border| &border.old_id);
-            let known = self.rows_at_last_rebuild();
             self.old_contacts
                 .carry(gpu, &self.rows, spare, [&self.order, &self.id], by_id, (known, n, numbers));
         }

@@ -4,7 +4,11 @@
 //! depends on the order in which threads run.
 
 mod lists;
+mod migration;
 mod observed;
+
+pub(super) use lists::ShapesOfDomain;
+pub(super) use migration::{HostShapeContacts, MigratingShapes, ShapeContactBuffer, ShapeContactReadback};
 
 use super::{GpuGrains, Number, numbers, room_for_cubes, sides, stepping};
 use crate::polyhedra::SLOTS;
@@ -13,6 +17,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_pairs, shape_walls};
+use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
 use seixo_sweeps::layout::{ELEMENT, RECORD};
 use seixo_sweeps::shape_meshes::FEATURES;
 
@@ -36,9 +41,9 @@ struct PairTable<R> {
     now: usize,
     /// Number of pairs.
     count: usize,
-    /// Ends of pairs by grain.
-    end_first: Buffer<u32>,
-    ends: Buffer<u32>,
+    /// Ends of pairs by grain, twice, too.
+    end_first: [Buffer<u32>; 2],
+    ends: [Buffer<u32>; 2],
     slots: [Slots<R>; 2],
     work: WorkOrder,
 }
@@ -71,9 +76,12 @@ pub(super) struct GpuShapes<C, R> {
     numbers: Buffer<C>,
     /// Shape of each grain; [`FREE`] for a sphere.
     pub marks: Buffer<u32>,
+    /// In a subdomain, the same for own grains, and [`seixo_sweeps::bodies::GHOST`] for ghost particles.
+    held: Option<Buffer<u32>>,
     /// Orientations; none if grains are bonded, as these have the same.
     pub orientation: Option<Buffer<C>>,
-    /// Angular momenta in space at half steps \[kg m²/s\]; not used for spheres.
+    /// Angular momenta in space at half steps \[kg m²/s\]; not used for spheres. The last number of each record is the shape, zero for a sphere: so a
+    /// grain takes it along to another subdomain.
     pub momentum: Buffer<C>,
     pairs: PairTable<R>,
     at_walls: WallTable<C, R>,
@@ -95,7 +103,7 @@ impl<R: Number> Slots<R> {
 }
 
 impl<R: Number> PairTable<R> {
-    /// An empty list of n grains.
+    /// An empty list, with room for n grains.
     fn new(gpu: &Gpu, n: usize) -> Result<PairTable<R>, GpuError> {
         Ok(PairTable {
             first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
@@ -103,8 +111,8 @@ impl<R: Number> PairTable<R> {
             loads: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
             now: 0,
             count: 0,
-            end_first: gpu.zeros(n + 1, CONTACTS)?,
-            ends: gpu.buffer(RECORD, CONTACTS)?,
+            end_first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
+            ends: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
             slots: [Slots::new(gpu)?, Slots::new(gpu)?],
             work: WorkOrder {
                 marks: gpu.buffer(RECORD, CONTACTS)?,
@@ -116,30 +124,36 @@ impl<R: Number> PairTable<R> {
 }
 
 impl<C: Number, R: Number> GpuShapes<C, R> {
-    /// Polyhedral grains of the host in its order, without contacts, with room for this many blocks. `None` if all grains are spheres.
-    pub fn new(gpu: &Gpu, host: &Populations, cubes: usize) -> Result<Option<GpuShapes<C, R>>, GpuError> {
+    /// Polyhedral grains of the host in its order, without contacts, with room for this many grains and blocks. `None` if all grains are spheres.
+    pub fn new(gpu: &Gpu, host: &Populations, room: usize, cubes: usize) -> Result<Option<GpuShapes<C, R>>, GpuError> {
         let Some(polyhedra) = host.polyhedra.as_deref() else {
             return Ok(None);
         };
         let fields = &host.grains.fields;
-        let n = fields.len();
-        let marks: Vec<u32> = fields.shape.iter().map(|&shape| if shape > 0 { shape } else { FREE }).collect();
-        let momentum = fields.angular_momentum.chunks_exact(3);
-        let momentum = numbers::<C>(momentum.flat_map(|vector| [vector[0], vector[1], vector[2], 0.0]));
+        let mut marks: Vec<u32> = fields.shape.iter().map(|&shape| if shape > 0 { shape } else { FREE }).collect();
+        marks.resize(room, FREE);
+        let with_shapes = fields.angular_momentum.chunks_exact(3).zip(&fields.shape);
+        let records = with_shapes.flat_map(|(vector, &shape)| [vector[0], vector[1], vector[2], f64::from(shape)]);
+        let mut momentum = numbers::<C>(records);
+        momentum.resize(RECORD * room, C::of(0.0));
         let orientation = if host.is_bonded() {
             None
         } else {
-            Some(gpu.upload(&numbers::<C>(fields.orientation.iter().copied()), "orientations")?)
+            let mut orientation = numbers::<C>(fields.orientation.iter().copied());
+            orientation.resize(RECORD * room, C::of(0.0));
+            Some(gpu.upload(&orientation, "orientations")?)
         };
+        let held = host.grains.has_ghosts.then(|| gpu.zeros(room, "shapes of grains"));
         // One element more, as buffers cannot be empty.
         let features = polyhedra.meshes.words_of(host.walls.start.len() / ELEMENT);
         Ok(Some(GpuShapes {
             words: gpu.upload(&polyhedra.shapes.words, "shapes")?,
             numbers: gpu.upload(&numbers::<C>(polyhedra.shapes.numbers.iter().copied()), "shapes")?,
             marks: gpu.upload(&marks, "shapes of grains")?,
+            held: held.transpose()?,
             orientation,
             momentum: gpu.upload(&momentum, "angular momenta")?,
-            pairs: PairTable::new(gpu, n)?,
+            pairs: PairTable::new(gpu, room)?,
             at_walls: WallTable {
                 features: gpu.upload(&[&features[..], &[0; FEATURES]].concat(), "features of walls")?,
                 has_meshes: host.has_mesh_walls(),
@@ -147,11 +161,29 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
                 now: 0,
                 slots: [Slots::new(gpu)?, Slots::new(gpu)?],
             },
-            counts: [gpu.buffer(n, CONTACTS)?, gpu.buffer(n, CONTACTS)?],
+            counts: [gpu.buffer(room, CONTACTS)?, gpu.buffer(room, CONTACTS)?],
             workspace: Workspace::new(gpu)?,
             power: gpu.zeros(2 * RECORD * room_for_cubes(1), "the ledger")?,
             wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
         }))
+    }
+
+    /// Makes room for this many grains and blocks.
+    pub fn make_room_for(&mut self, gpu: &Gpu, room: usize, cubes: usize) -> Result<(), GpuError> {
+        for words in [&mut self.marks].into_iter().chain(&mut self.held) {
+            gpu.lengthen(words, room, "shapes of grains")?;
+        }
+        for column in self.records_to_sort() {
+            gpu.lengthen(column, RECORD * room, "orientations")?;
+        }
+        for counts in &mut self.counts {
+            gpu.lengthen(counts, room, CONTACTS)?;
+        }
+        let list = &mut self.pairs;
+        for first in list.first.iter_mut().chain(&mut list.end_first) {
+            gpu.lengthen(first, room + 1, CONTACTS)?;
+        }
+        gpu.lengthen(&mut self.wall_power, 2 * RECORD * cubes, "the ledger")
     }
 
     /// Number of pairs.
@@ -174,9 +206,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Marks of grains that the kernel of grains does not move, all but [`FREE`], and whether there are some.
     pub(super) fn moved_by_others(&self) -> (&Buffer<u32>, bool) {
         match &self.shapes {
-            Some(shapes) => (&shapes.marks, true),
+            Some(shapes) => (shapes.held.as_ref().unwrap_or(&shapes.marks), true),
             None => (self.member(), self.has_members()),
         }
+    }
+
+    /// Marks m grains that have just arrived behind all others, with their angular momenta, by their shapes.
+    pub(super) fn mark_arrived_shapes(&self, m: usize) {
+        let Some(shapes) = &self.shapes else { return };
+        let (count, dim) = units(m);
+        mark_arrived_shapes::launch::<C>(
+            self.gpu.client(),
+            count,
+            dim,
+            shapes.momentum.records(),
+            shapes.marks.argument(),
+            self.n as u32,
+            m as u32,
+        );
     }
 
     /// Marks of polyhedral grains, or a placeholder, and whether there are some.
@@ -266,6 +313,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.spin[self.now].records(),
                 orientation.records(),
                 self.material.argument(),
+                self.member().argument(),
                 self.table.argument(),
                 from.keys.argument(),
                 from.springs.argument(),
@@ -282,16 +330,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 host.context.materials.count,
                 parity,
                 self.kind.sides,
+                // All subdomains of a decomposition-invariant run use one kernel, with or without ghost particles.
+                self.border.is_some(),
             );
         }
-        let near_walls = self.walls.as_ref().filter(|near| near.entries > 0);
+        // For the same reason this does not depend on whether grains are near walls.
+        let near_walls = self.walls.as_ref().filter(|near| near.entries > 0 || self.border.is_some());
         let (count, dim) = units(self.n);
         add_up_shape_pairs::launch::<R>(
             self.gpu.client(),
             count,
             dim,
-            list.end_first.argument(),
-            list.ends.argument(),
+            list.end_first[list.now].argument(),
+            list.ends[list.now].argument(),
             loads.records(),
             near_walls.map_or(&self.no_rows, |near| &near.row).argument(),
             self.force.records(),
@@ -311,12 +362,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let (now, next) = (self.now, self.now ^ 1);
         let strides = self.stride_bounds(host, ahead);
+        let (held, _) = self.moved_by_others();
         let (count, dim) = units(self.n);
         move_shapes::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
-            shapes.marks.argument(),
+            held.argument(),
             shapes.words.argument(),
             shapes.numbers.argument(),
             self.position[now].records(),

@@ -110,8 +110,8 @@ static LIMITS: &[PlacementLimit] = &[
     PlacementLimit {
         what: "polyhedral grains",
         passes: (None, &["contacts of polyhedra", "rotation of polyhedra"]),
-        not_on: &[GpuDomains, CpuAndGpu, CpuAndGpuDomains],
-        why: "the histories of their contacts do not go from GPU to GPU yet, and they do not go with fluids",
+        not_on: &[CpuAndGpu, CpuAndGpuDomains],
+        why: "a GPU beside the cores takes fluids, and polyhedral grains do not go with fluids",
         when: Populations::has_polyhedra,
     },
     PlacementLimit {

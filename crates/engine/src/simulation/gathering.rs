@@ -18,7 +18,8 @@ impl Simulation {
     pub(super) fn gathers_without_lists(&self) -> bool {
         let Some(subdomains) = &self.subdomains else { return false };
         let populations = &self.whole.populations;
-        let are_single = !populations.bodies.are_present && !populations.is_bonded() && !populations.diffuses();
+        let are_single =
+            !populations.bodies.are_present && !populations.is_bonded() && !populations.diffuses() && !populations.has_polyhedra();
         let are_all = !populations.flows() && populations.cell.is_none();
         let on_gpus = subdomains.domains.iter().all(|domain| domain.local.populations.grains_on_gpu());
         are_single && are_all && on_gpus && subdomains.ranks.is_none()

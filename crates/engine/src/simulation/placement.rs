@@ -114,17 +114,27 @@ impl Simulation {
         })
     }
 
+    /// Refuses polyhedral grains with what they do not go with in domains on GPUs.
+    pub(super) fn refuse_polyhedra_in_domains_on_gpus(&self) -> Result<(), WorldError> {
+        let populations = &self.whole.populations;
+        let limits = [
+            (populations.is_bonded(), "bonds in several domains on GPUs"),
+            (populations.has_mesh_walls(), "walls from meshes in several domains on GPUs"),
+        ];
+        let refused = limits.into_iter().find(|(is_there, _)| *is_there && populations.has_polyhedra());
+        refused.map_or(Ok(()), |(_, what)| {
+            Err(WorldError::WithPolyhedra {
+                what,
+                remedy: "use one GPU, or --device cpu",
+            })
+        })
+    }
+
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
         if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
             return Err(WorldError::Cell(format!("{why}; use --device cpu")));
-        }
-        if populations.has_polyhedra() && populations.context.settings.decomposition_invariant {
-            return Err(WorldError::WithPolyhedra {
-                what: "decomposition_invariant on a GPU",
-                remedy: "use --device cpu",
-            });
         }
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
             self.notices

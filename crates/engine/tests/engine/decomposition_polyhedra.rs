@@ -14,14 +14,14 @@ use seixo_laws::bond::BondLaw;
 use seixo_transport::Transport;
 
 /// Number of columns of four grains, and their distance along x \[m\].
-const COLUMNS: u32 = 11;
+pub const COLUMNS: u32 = 11;
 const APART: f64 = 0.04;
 
 /// Steps after which many grains touch.
 const STEPS: u64 = 1200;
 
 /// Cubes and balls in two layers that turn, fall, and slide on each other along periodic sides; a wall pushes them from one side.
-fn pile() -> World {
+pub fn pile() -> World {
     let mut world = world(vec![cube()], rough());
     world.gravity = [0.0, 0.0, -9.81];
     for k in 0..4 * COLUMNS {
@@ -61,7 +61,7 @@ fn pile() -> World {
 }
 
 /// The pile with open sides, on a mesh.
-fn on_a_mesh() -> World {
+pub fn on_a_mesh() -> World {
     let mut world = pile();
     world.domain = None;
     let [a, b, c, d] = [[-0.2, -0.2, 0.0], [0.6, -0.2, 0.0], [0.6, 0.2, 0.0], [-0.2, 0.2, 0.0]];
@@ -137,7 +137,7 @@ fn a_pile_on_a_mesh_is_the_same_in_three_domains() {
 }
 
 /// A bar of cubes that are bonded beside their centers. It flies along its axis and breaks in the middle, as its halves part.
-fn breaking_bar() -> World {
+pub fn breaking_bar() -> World {
     let mut world = world(vec![cube()], Interaction::default());
     world.bonds = vec![Bonds {
         between: Bonded::Near {

@@ -81,6 +81,7 @@ mod decomposition_migrations;
 mod decomposition_muller;
 mod decomposition_on_a_gpu;
 mod decomposition_polyhedra;
+mod decomposition_polyhedra_on_a_gpu;
 mod disabled;
 mod events;
 mod extended_contacts;

@@ -6,8 +6,8 @@ use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
+use seixo_engine::Simulation;
 use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
-use seixo_engine::{Simulation, WorldError};
 use seixo_laws::bond::BondLaw;
 
 fn distance(a: Vec3, b: Vec3) -> f64 {
@@ -309,30 +309,4 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
-}
-
-#[test]
-fn polyhedra_in_several_domains_on_a_gpu_are_refused_by_name() {
-    let settings = Settings {
-        domains: 2,
-        ..on_gpu(Precision::F64)
-    };
-    let refused = Simulation::new(swarm(), settings).map(|_| ()).unwrap_err();
-    assert!(
-        matches!(&refused, WorldError::Subdomains(what) if what.contains("polyhedral grains is decomposed into domains on the CPU only")),
-        "{refused}"
-    );
-}
-
-#[test]
-fn decomposition_invariant_polyhedra_on_a_gpu_are_refused() {
-    let settings = Settings {
-        decomposition_invariant: true,
-        ..on_gpu(Precision::F64)
-    };
-    let refused = Simulation::new(on_a_plane(), settings).map(|_| ()).unwrap_err().to_string();
-    assert!(
-        refused.contains("decomposition_invariant on a GPU yet; use --device cpu"),
-        "{refused}"
-    );
 }

@@ -1,13 +1,13 @@
 //! Forces on polyhedral grains, and their motion.
 //!
 //! A grain has its shape in the table, or the mark [`FREE`] if it is a sphere. So [`super::step::grains()`] takes these marks for those of grains that
-//! other kernels move.
+//! other kernels move. In a subdomain ghost particles have larger marks, see [`super::polyhedra_lists::mark_held()`].
 
 use super::bonds::{quaternion, record_of};
 use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_and_store_sum, add_sum, is_halted, raise};
-use crate::bodies::FREE;
+use crate::bodies::{FREE, is_carried, is_ghost};
 use crate::layout::{Record, TRIANGLE, add, between_steps, coefficients, kept_beside, last, record, store, xyz};
 use crate::motion::{StepParameters, TOO_DEEP};
 use crate::periodic::{PeriodicBoundaries, nearest_image};
@@ -48,6 +48,9 @@ fn posed<C: Coordinate<R>, R: Real>(
 /// `old_keys` and `old_springs` and written to `keys` and `springs`, with `slots` slots a pair.
 ///
 /// No thread writes what another one reads. A pair with contacts for which there are too few slots raises the flag of a too deep overlap.
+///
+/// If some pairs are `shared` with other subdomains, `member` marks ghost particles. The owner of a ghost computes the pair, too, so half of its powers
+/// counts here.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
@@ -61,6 +64,7 @@ pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     spin: &[Record<R>],
     orientation: &[Record<C>],
     material: &[u32],
+    member: &[u32],
     table: &[R],
     old_keys: &[u32],
     old_springs: &[R],
@@ -77,6 +81,7 @@ pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
     materials: u32,
     parity: u32,
     #[comptime] kind: u32,
+    #[comptime] shared: bool,
 ) {
     let place = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -116,9 +121,15 @@ pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             loads[at + 1usize] = record::<R>(&sum.torque_i, sum.stored.normal);
             loads[at + 2usize] = record::<R>(&sum.torque_j, sum.stored.tangential);
             loads[at + 3usize] = record::<R>(&sum.direction, sum.powers.excess);
-            took.insert(0usize, sum.powers.normal_power);
-            took.insert(1usize, sum.powers.tangential_power);
-            took.insert(2usize, sum.powers.damping_power);
+            let mut share = R::new(1.0);
+            if shared {
+                if is_ghost(member[first]) || is_ghost(member[second]) {
+                    share = R::new(0.5);
+                }
+            }
+            took.insert(0usize, share * sum.powers.normal_power);
+            took.insert(1usize, share * sum.powers.tangential_power);
+            took.insert(2usize, share * sum.powers.damping_power);
             if sum.powers.excess > R::new(0.0) || sum.contacts > slots {
                 raise(flags, parity, TOO_DEEP);
             }
@@ -370,11 +381,11 @@ pub fn add_up_shape_pairs<R: Real>(
 }
 
 /// Moves the polyhedral ones of n grains by one step, under the forces and torques in these buffers. Velocities and flags are as in
-/// [`super::step::grains()`], which comes before.
+/// [`super::step::grains()`], which comes before. `held` has the shapes of the grains to move, and larger numbers for all others.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(
-    shape: &[u32],
+    held: &[u32],
     words: &[u32],
     numbers: &[C],
     position: &[Record<C>],
@@ -403,8 +414,8 @@ pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
     if i < n as usize && !is_halted(flags, parity) {
-        let mark = shape[i];
-        if mark != FREE {
+        let mark = held[i];
+        if is_carried(mark) {
             let here = position[i];
             let turning = spin[i];
             let grain = grain_of::<C, R>(here, velocity[i], turning);
@@ -441,7 +452,7 @@ pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(
                 stepping,
             );
             orientation[i] = record_of::<C>(&turned.orientation);
-            momentum[i] = record::<C>(&turned.momentum, C::new(0.0));
+            momentum[i] = record::<C>(&turned.momentum, last::<C>(momentum[i]));
             // The angular velocity between steps stays what it is: the angular momentum has its part.
             let kept = between_steps::<C, R>(turning, half_turning);
             let read = near_vector::<C, R>(&turned.spin);

@@ -1,9 +1,10 @@
 //! Lists of pairs with a polyhedral grain, from rows of neighbors, and histories that outlast a rebuild.
 //!
-//! A pair is in the list of its first grain, that with the lower id. All are in the order of ids, as on a CPU: pairs of a first grain by the id of the
-//! second, and the ends of the pairs of a grain by the id of the partner. So sums have an order that does not depend on the cells.
+//! The first grain of a pair is that with the lower id, and has the pair in its list. In a subdomain ghost particles have no lists, so the pair of a ghost
+//! is in the list of the other grain, whichever comes first. All are in the order of ids, as on a CPU: pairs in the list of a grain, and the ends of all
+//! pairs of a grain, by the id of the partner. So sums have an order that depends neither on the cells nor on the domains.
 
-use crate::bodies::FREE;
+use crate::bodies::{FREE, GHOST, is_ghost};
 use crate::entries::{PLACE, TILE, first_entry};
 use crate::layout::{Record, last};
 use crate::shape_meshes::{FEATURES, FIRST_OF_MESH};
@@ -27,7 +28,17 @@ fn has_shape(one: u32, other: u32) -> bool {
     one != FREE || other != FREE
 }
 
-/// Counts the pairs of which each of n grains is the first, and all its pairs, of those with a polyhedral grain.
+/// Whether a grain with this `own` id lists its pair with grain j, whose id is `other`. If there are `ghosts`, `member` marks them.
+#[cube]
+fn lists_pair(own: u32, other: u32, j: usize, member: &[u32], #[comptime] ghosts: bool) -> bool {
+    let mut lists = own < other;
+    if ghosts {
+        lists = lists || is_ghost(member[j]);
+    }
+    lists
+}
+
+/// Counts the pairs that each of n grains lists, and all its pairs, of those with a polyhedral grain. If there are `ghosts`, `member` marks them.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn count_shape_pairs(
@@ -36,32 +47,35 @@ pub fn count_shape_pairs(
     list: &[u32],
     id: &[u32],
     shape: &[u32],
+    member: &[u32],
     pairs: &mut [u32],
     ends: &mut [u32],
     n: u32,
+    #[comptime] ghosts: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let first = first_entry(i, tile_first);
         let own = id[i];
         let mark = shape[i];
-        let mut firsts = 0u32;
+        let mut listed = 0u32;
         let mut all = 0u32;
         for s in 0..count[i] {
             let j = (list[first + s as usize * TILE] & PLACE) as usize;
             if has_shape(mark, shape[j]) {
                 all += 1u32;
-                if own < id[j] {
-                    firsts += 1u32;
+                if lists_pair(own, id[j], j, member, ghosts) {
+                    listed += 1u32;
                 }
             }
         }
-        pairs[i] = firsts;
+        pairs[i] = listed;
         ends[i] = all;
     }
 }
 
-/// Writes the pairs of which each of n grains is the first, from pair `pair_first` of the grain on: the indices of both grains.
+/// Writes the pairs that each of n grains lists, from pair `pair_first` of the grain on: the indices of both grains, that with the lower id first. If
+/// there are `ghosts`, `member` marks them.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn list_shape_pairs(
@@ -70,9 +84,11 @@ pub fn list_shape_pairs(
     list: &[u32],
     id: &[u32],
     shape: &[u32],
+    member: &[u32],
     pair_first: &[u32],
     pairs: &mut [u32],
     n: u32,
+    #[comptime] ghosts: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -84,40 +100,63 @@ pub fn list_shape_pairs(
         for s in 0..count[i] {
             let j = list[first + s as usize * TILE] & PLACE;
             let other = id[j as usize];
-            if has_shape(mark, shape[j as usize]) && own < other {
+            if has_shape(mark, shape[j as usize]) && lists_pair(own, other, j as usize, member, ghosts) {
                 let mut place = placed;
                 let mut goes_on = placed > 0u32;
                 while goes_on {
                     let at = (start + place as usize) * 2usize;
-                    let before = pairs[at - 1usize];
+                    // One of both is the grain itself.
+                    let one = pairs[at - 2usize];
+                    let two = pairs[at - 1usize];
+                    let before = select(one == i as u32, two, one);
                     goes_on = id[before as usize] > other;
                     if goes_on {
-                        pairs[at + 1usize] = before;
+                        pairs[at] = one;
+                        pairs[at + 1usize] = two;
                         place -= 1u32;
                         goes_on = place > 0u32;
                     }
                 }
-                pairs[(start + place as usize) * 2usize + 1usize] = j;
-                pairs[(start + placed as usize) * 2usize] = i as u32;
+                let at = (start + place as usize) * 2usize;
+                pairs[at] = select(own < other, i as u32, j);
+                pairs[at + 1usize] = select(own < other, j, i as u32);
                 placed += 1u32;
             }
         }
     }
 }
 
-/// The pair of these grains; [`NO_END`] if it is not listed.
+/// The pair with this partner in the list of grain i; [`NO_END`] if it is not there.
 #[cube]
-fn pair_of(first: usize, second: u32, pair_first: &[u32], pairs: &[u32]) -> u32 {
+fn pair_of(i: usize, partner: u32, pair_first: &[u32], pairs: &[u32]) -> u32 {
     let mut found = NO_END.runtime();
-    for p in pair_first[first]..pair_first[first + 1usize] {
-        if pairs[p as usize * 2usize + 1usize] == second {
+    for p in pair_first[i]..pair_first[i + 1usize] {
+        let at = p as usize * 2usize;
+        if pairs[at] == partner || pairs[at + 1usize] == partner {
             found = p;
         }
     }
     found
 }
 
-/// Writes the ends of the pairs of each of n grains, from end `end_first` of the grain on: twice the index of the pair, plus one for its second grain.
+/// The pair of the grains with these ids among the ends from `begin` to `end`; [`NO_END`] if it is not there.
+#[cube]
+fn pair_with_ids(first: u32, second: u32, begin: u32, end: u32, ends: &[u32], pairs: &[u32], id: &[u32]) -> u32 {
+    let mut found = NO_END.runtime();
+    for s in begin..end {
+        let word = ends[s as usize];
+        if word != NO_END {
+            let at = (word >> 1u32) as usize * 2usize;
+            if id[pairs[at] as usize] == first && id[pairs[at + 1usize] as usize] == second {
+                found = word >> 1u32;
+            }
+        }
+    }
+    found
+}
+
+/// Writes the ends of the pairs of each of n grains, from end `end_first` of the grain on: twice the index of the pair, plus one for its second grain. If
+/// there are `ghosts`, `member` marks them.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn list_shape_ends(
@@ -126,11 +165,13 @@ pub fn list_shape_ends(
     list: &[u32],
     id: &[u32],
     shape: &[u32],
+    member: &[u32],
     pair_first: &[u32],
     pairs: &[u32],
     end_first: &[u32],
     ends: &mut [u32],
     n: u32,
+    #[comptime] ghosts: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -143,14 +184,20 @@ pub fn list_shape_ends(
             let j = (list[first + s as usize * TILE] & PLACE) as usize;
             let other = id[j];
             if has_shape(mark, shape[j]) && other < own {
-                let pair = pair_of(j, i as u32, pair_first, pairs);
+                let mut is_own = own < other;
+                if ghosts {
+                    is_own = is_ghost(member[j]);
+                }
+                let lister = select(is_own, i as u32, j as u32);
+                let partner = select(is_own, j as u32, i as u32);
+                let pair = pair_of(lister as usize, partner, pair_first, pairs);
                 if pair != NO_END {
                     let mut place = placed;
                     let mut goes_on = placed > 0u32;
                     while goes_on {
                         let before = ends[start + place as usize - 1usize];
-                        let partner = pairs[(before >> 1u32) as usize * 2usize];
-                        goes_on = id[partner as usize] > other;
+                        let partner_before = pairs[(before >> 1u32) as usize * 2usize];
+                        goes_on = id[partner_before as usize] > other;
                         if goes_on {
                             ends[start + place as usize] = before;
                             place -= 1u32;
@@ -164,12 +211,28 @@ pub fn list_shape_ends(
         }
         let mut at = start + placed as usize;
         for p in pair_first[i]..pair_first[i + 1usize] {
-            ends[at] = p * 2u32;
-            at += 1usize;
+            // Those of which it is the second grain are placed already.
+            if pairs[p as usize * 2usize] == i as u32 {
+                ends[at] = p * 2u32;
+                at += 1usize;
+            }
         }
         for rest in at..end_first[i + 1usize] as usize {
             ends[rest] = NO_END;
         }
+    }
+}
+
+/// Marks n grains of a subdomain: ghost particles by [`GHOST`], own polyhedral grains by their shapes, and own spheres by [`FREE`].
+#[cube(launch)]
+pub fn mark_held(shape: &[u32], member: &[u32], held: &mut [u32], n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        let mut mark = shape[i];
+        if is_ghost(member[i]) {
+            mark = GHOST.runtime();
+        }
+        held[i] = mark;
     }
 }
 
@@ -194,7 +257,15 @@ pub fn drop_shape_pairs(tile_first: &[u32], count: &mut [u32], list: &mut [u32],
 
 /// Copies the contact histories in the `slots` slots from `from` on to those from `to` on, up to the first free one.
 #[cube]
-fn copy_slots<R: Real>(from: usize, to: usize, slots: u32, old_keys: &[u32], old_springs: &[R], keys: &mut [u32], springs: &mut [R]) {
+pub(super) fn copy_slots<R: Real>(
+    from: usize,
+    to: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+) {
     let mut slot = 0u32.runtime();
     let mut goes_on = slots > 0u32;
     while goes_on {
@@ -215,6 +286,9 @@ fn copy_slots<R: Real>(from: usize, to: usize, slots: u32, old_keys: &[u32], old
 
 /// Copies loads and contact histories of n new pairs from those of the old list. A new pair has no contacts. `old_of` has the old index of each grain.
 /// A pair has `slots` slots, of which those after the first free one are not copied.
+///
+/// In a subdomain, a ghost has another index than before, and the other grain of the pair may have listed it. So pairs are found `by_id` among the old
+/// ends of both grains, as far as these had ends: their old indices are below `known` then.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_shape_pairs<R: Real>(
@@ -222,6 +296,10 @@ pub fn carry_shape_pairs<R: Real>(
     old_of: &[u32],
     old_first: &[u32],
     old_pairs: &[u32],
+    old_end_first: &[u32],
+    old_ends: &[u32],
+    id: &[u32],
+    old_id: &[u32],
     old_loads: &[Record<R>],
     old_keys: &[u32],
     old_springs: &[R],
@@ -229,13 +307,31 @@ pub fn carry_shape_pairs<R: Real>(
     keys: &mut [u32],
     springs: &mut [R],
     slots: u32,
+    known: u32,
     n: u32,
+    #[comptime] by_id: bool,
 ) {
     let k = ABSOLUTE_POS;
     if k < n as usize {
-        let first = old_of[pairs[k * 2usize] as usize] as usize;
-        let second = old_of[pairs[k * 2usize + 1usize] as usize];
-        let old = pair_of(first, second, old_first, old_pairs);
+        let first = pairs[k * 2usize] as usize;
+        let second = pairs[k * 2usize + 1usize] as usize;
+        let mut old = NO_END.runtime();
+        if by_id {
+            let of_first = old_of[first];
+            if of_first < known {
+                let begin = old_end_first[of_first as usize];
+                let end = old_end_first[of_first as usize + 1usize];
+                old = pair_with_ids(id[first], id[second], begin, end, old_ends, old_pairs, old_id);
+            }
+            let of_second = old_of[second];
+            if old == NO_END && of_second < known {
+                let begin = old_end_first[of_second as usize];
+                let end = old_end_first[of_second as usize + 1usize];
+                old = pair_with_ids(id[first], id[second], begin, end, old_ends, old_pairs, old_id);
+            }
+        } else {
+            old = pair_of(old_of[first] as usize, old_of[second], old_first, old_pairs);
+        }
         if old == NO_END {
             let nothing = Record::<R>::new(R::new(0.0));
             let mut untouched = Record::<R>::new(R::new(0.0));
@@ -291,8 +387,9 @@ fn wall_of(element: u32, features: &[u32]) -> u32 {
     features[element as usize * FEATURES + FIRST_OF_MESH]
 }
 
-/// As [`carry_shape_pairs()`], for the wall elements near each of n grains. Entries of spheres have no contacts. All triangles of a mesh are one wall,
-/// whose load and contacts are at its first entry in the row of a grain: `features` name the mesh of each element, see [`FEATURES`].
+/// As [`carry_shape_pairs()`], for the wall elements near each of n grains. Entries of spheres have no contacts, nor do those of grains whose old index is
+/// `known` or above: these have just arrived. All triangles of a mesh are one wall, whose load and contacts are at its first entry in the row of a grain:
+/// `features` name the mesh of each element, see [`FEATURES`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn carry_shape_walls<R: Real, C: Real>(
@@ -309,11 +406,17 @@ pub fn carry_shape_walls<R: Real, C: Real>(
     keys: &mut [u32],
     springs: &mut [R],
     slots: u32,
+    known: u32,
     n: u32,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
-        let old = old_of[i] as usize;
+        let mut from = 0usize;
+        let mut to = 0usize;
+        if old_of[i] < known {
+            from = old_row[old_of[i] as usize] as usize;
+            to = old_row[old_of[i] as usize + 1usize] as usize;
+        }
         for k in row[i]..row[i + 1usize] {
             let wall = wall_of(list[k as usize], features);
             let mut earlier = 0u32.runtime();
@@ -324,9 +427,9 @@ pub fn carry_shape_walls<R: Real, C: Real>(
             }
             let mut found = NO_END.runtime();
             if earlier == 0u32 {
-                for q in old_row[old]..old_row[old + 1usize] {
-                    if found == NO_END && wall_of(old_list[q as usize], features) == wall {
-                        found = q;
+                for q in from..to {
+                    if found == NO_END && wall_of(old_list[q], features) == wall {
+                        found = q as u32;
                     }
                 }
             }

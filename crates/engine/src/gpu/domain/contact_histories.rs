@@ -5,6 +5,7 @@ use super::packing::picked;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::polyhedra::MigratingShapes;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
@@ -18,6 +19,8 @@ pub(super) struct ArrivedHistories {
     pub first: usize,
     pub count: usize,
     pub messages: [Vec<u8>; 2],
+    /// The same of polyhedral grains, if there are any.
+    pub of_shapes: Option<[Vec<u8>; 2]>,
 }
 
 /// Room for packed contact histories in GPU memory: the first entry of each grain, and for each entry the number of the grain among those packed,
@@ -248,6 +251,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
         }
         Ok(())
+    }
+
+    /// Restores the contact histories of polyhedral grains that migrated here, after [`GpuGrains::restore_migrated_histories`], which finds the present
+    /// indices of these grains.
+    pub(super) fn restore_migrated_shapes(&mut self, arrived: &ArrivedHistories) -> Result<(), HaltReason> {
+        let present = self.present_slots();
+        let (Some(shapes), Some(messages)) = (&self.shapes, &arrived.of_shapes) else {
+            return Ok(());
+        };
+        let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
+        let grains = MigratingShapes {
+            place: &parcel.start,
+            m: arrived.count,
+            id: &self.id,
+            present,
+        };
+        let [packed, _] = &mut parcel.shape_contacts;
+        shapes.restore_arrived(&self.gpu, self.walls.as_ref(), &grains, messages, packed)
     }
 }
 

@@ -6,8 +6,9 @@ use super::migration::{MigratingCounts, widths_of};
 use super::packing::HostGrains;
 use crate::exchange::{HaltReason, append_message};
 use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::polyhedra::{HostShapeContacts, MigratingShapes, ShapeContactReadback};
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{GpuError, units};
+use seixo_device::gpu::{Copies, GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
 use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed};
@@ -16,6 +17,8 @@ use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed};
 struct Departure<C, R> {
     grains: HostGrains<C, R>,
     histories: [Option<HostHistories<R>>; 2],
+    /// The same of polyhedral grains, if there are any.
+    shape_contacts: Option<[Option<HostShapeContacts<R>>; 2]>,
 }
 
 impl<C: Number, R: Number> Departure<C, R> {
@@ -28,6 +31,10 @@ impl<C: Number, R: Number> Departure<C, R> {
         self.grains.picked(which).enclose_in(&mut message);
         for histories in &self.histories {
             let inner = histories.as_ref().map_or_else(Vec::new, |histories| histories.message_of(which));
+            append_message(&mut message, &inner);
+        }
+        for contacts in self.shape_contacts.iter().flatten() {
+            let inner = contacts.as_ref().map_or_else(Vec::new, |contacts| contacts.message_of(which));
             append_message(&mut message, &inner);
         }
         message
@@ -92,11 +99,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (cells, found) = (&mut self.cells, &border.parcel.kept);
         cells.workspace.compact(&self.gpu, &cells.lengths, n, &self.order, found)?;
         loop {
-            let MigratingCounts { grains, histories } = self.border().parcel.room;
+            let MigratingCounts {
+                grains,
+                histories,
+                shape_contacts,
+            } = self.border().parcel.room;
             let room = grains.min(n);
             self.pack_departing(room, &widths)?;
             let mut copies = self.gpu.copies();
             let coming = self.pack_leaving_histories(room, histories, of_walls, &mut copies)?;
+            let of_shapes = self.pack_leaving_shapes(room, shape_contacts, &mut copies)?;
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let kept = copies.add(&parcel.kept, 0..1);
             let packed = parcel.packed.ask(&mut copies, room, &widths);
@@ -111,9 +123,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             }
             let histories = coming.map(|coming| coming.map(|coming| coming.histories(&arrived)));
             let entries = [0, 1].map(|k| histories[k].as_ref().map_or(0, |histories: &HostHistories<R>| histories.entries(m)));
+            let of_shapes = of_shapes.map(|coming| coming.map(|coming| coming.map(|coming| coming.contacts(&arrived))));
+            let pairs = |k: usize| {
+                let contacts = of_shapes.as_ref().and_then(|of_shapes| of_shapes[k].as_ref());
+                contacts.map_or(0, |contacts| contacts.pairs(m))
+            };
             let found = MigratingCounts {
                 grains: m,
                 histories: entries,
+                shape_contacts: [pairs(0), pairs(1)],
             };
             let is_whole = parcel.room.holds(found);
             parcel.room = found.with_reserve();
@@ -121,9 +139,37 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 return Ok(Departure {
                     grains: packed.grains(&arrived, m, &widths),
                     histories,
+                    shape_contacts: of_shapes,
                 });
             }
         }
+    }
+
+    /// As [`GpuGrains::pack_leaving_histories`], of polyhedral grains, if there are any.
+    fn pack_leaving_shapes(
+        &mut self,
+        m: usize,
+        rooms: [usize; 2],
+        copies: &mut Copies,
+    ) -> Result<Option<[Option<ShapeContactReadback<R>>; 2]>, GpuError> {
+        let present = self.present_slots();
+        let Some(shapes) = &mut self.shapes else { return Ok(None) };
+        let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
+        let leaving = MigratingShapes {
+            place: &parcel.place,
+            m,
+            id: &self.id,
+            present,
+        };
+        let packed = &mut parcel.shape_contacts;
+        Ok(Some(shapes.pack_leaving(
+            &self.gpu,
+            self.walls.as_ref(),
+            &leaving,
+            rooms,
+            packed,
+            copies,
+        )?))
     }
 
     /// Queues the packing of the found grains, for which there is this much room.

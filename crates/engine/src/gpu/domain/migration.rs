@@ -1,12 +1,13 @@
 //! Buffers for grains that migrate to other subdomains, and room for those that arrive.
 //!
-//! Beside the fields of all grains, there are columns that only some simulations have: scalars, derivatives and orientations.
+//! Beside the fields of all grains, there are columns that only some simulations have: scalars, derivatives, orientations and angular momenta.
 
 use super::RESERVE;
 use super::contact_histories::HistoryBuffer;
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
+use crate::gpu::polyhedra::ShapeContactBuffer;
 use crate::gpu::{GpuGrains, Number, room_for_cubes};
 use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
@@ -21,17 +22,20 @@ pub(super) struct MigrationBuffer<C, R> {
     pub kept: Buffer<u32>,
     /// Contact histories with grains, and with walls.
     pub histories: [HistoryBuffer<R>; 2],
+    /// The same of polyhedral grains.
+    pub shape_contacts: [ShapeContactBuffer<R>; 2],
     /// Numbers for which the next migration has room at first.
     pub room: MigratingCounts,
     /// Indices of single grains: those that are bonded to grains of others, or those that arrived.
     pub start: Buffer<u32>,
 }
 
-/// Numbers of grains that leave, and of their contact histories with grains and with walls.
+/// Numbers of grains that leave, and of their contact histories with grains and with walls: of spheres, and of polyhedral grains by pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MigratingCounts {
     pub grains: usize,
     pub histories: [usize; 2],
+    pub shape_contacts: [usize; 2],
 }
 
 /// Numbers that are multiples of this many have room.
@@ -43,12 +47,14 @@ impl MigratingCounts {
         MigratingCounts {
             grains: with_reserve(self.grains),
             histories: self.histories.map(with_reserve),
+            shape_contacts: self.shape_contacts.map(with_reserve),
         }
     }
 
     /// Whether there is room for these numbers.
     pub fn holds(self, found: MigratingCounts) -> bool {
-        found.grains <= self.grains && found.histories.iter().zip(self.histories).all(|(found, room)| *found <= room)
+        let fit = |found: [usize; 2], room: [usize; 2]| found.iter().zip(room).all(|(found, room)| *found <= room);
+        found.grains <= self.grains && fit(found.histories, self.histories) && fit(found.shape_contacts, self.shape_contacts)
     }
 }
 
@@ -64,9 +70,11 @@ impl<C: Number, R: Number> MigrationBuffer<C, R> {
             place: gpu.buffer(RECORD, "domains")?,
             kept: gpu.buffer(1, "domains")?,
             histories: [HistoryBuffer::new(gpu)?, HistoryBuffer::new(gpu)?],
+            shape_contacts: [ShapeContactBuffer::new(gpu)?, ShapeContactBuffer::new(gpu)?],
             room: MigratingCounts {
                 grains: STEP,
                 histories: [STEP; 2],
+                shape_contacts: [STEP; 2],
             },
             start: gpu.buffer(RECORD, "domains")?,
         })
@@ -214,6 +222,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         gpu.lengthen(&mut self.wall_energy, cubes, "the ledger")?;
         if let Some(holding) = &mut self.holding {
             holding.make_room_for(gpu, room, room_for_cubes(room))?;
+        }
+        if let Some(shapes) = &mut self.shapes {
+            shapes.make_room_for(gpu, room, room_for_cubes(room))?;
         }
         for diffusion in &mut self.diffusions {
             diffusion.make_room_for(gpu, room)?;

@@ -252,7 +252,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn belongings(&self) -> Vec<MigratingColumn<'_, C>> {
         let geared = self.geared.iter().flat_map(|geared| geared.columns(self.kind.frictional));
         let given = self.given_loads().map(|column| (column, RECORD));
-        self.changing().into_iter().chain(geared).chain(given).collect()
+        let momentum = self.shapes.as_ref().map(|shapes| (&shapes.momentum, RECORD));
+        self.changing().into_iter().chain(geared).chain(given).chain(momentum).collect()
     }
 
     /// Queues the packing of the first `room` of the found grains, whose indices are in the order, and their number in `found`. `place` receives their
@@ -322,6 +323,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn unpack_ghosts(&self, packed: &PackedGrains<C, R>, m: usize, places: &Buffer<u32>) {
         self.unpack_behind(packed, m, true);
         packed.belongings.scatter_all(&self.gpu, places, m, &self.belongings());
+        self.mark_arrived_shapes(m);
     }
 
     /// Appends the grains of a message behind all others, as ghost particles or as own grains. Returns their number.
@@ -345,6 +347,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         for ((column, width), numbers) in self.belongings().iter().zip(&grains.belongings) {
             gpu.write_part(column, width * self.n, numbers);
         }
+        self.mark_arrived_shapes(m);
         self.n += m;
         Ok(m)
     }

@@ -167,6 +167,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             && self.geared.is_none()
             && self.carriers.is_none()
             && self.holding.is_none()
+            && self.shapes.is_none()
             && self.diffusions.is_empty();
         let sums = host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED;
         let is_wished = host.context.settings.halo_overlap == HaloOverlap::Always && self.owned_without_ghosts() > 0;

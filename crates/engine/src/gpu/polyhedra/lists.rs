@@ -8,9 +8,17 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::polyhedra_lists::{
     PAIR_LOAD, WALL_LOAD, carry_shape_pairs, carry_shape_walls, count_shape_pairs, drop_shape_pairs, list_shape_ends, list_shape_pairs,
-    mark_touching_pairs, order_shape_pairs,
+    mark_held, mark_touching_pairs, order_shape_pairs,
 };
 use seixo_sweeps::layout::RECORD;
+
+/// The grains of a subdomain at a rebuild of the lists: their marks as own grains or ghost particles, and their ids in the order before. Those whose old
+/// indices are below `known` had rows then.
+pub(in crate::gpu) struct ShapesOfDomain<'a> {
+    pub member: &'a Buffer<u32>,
+    pub old_id: &'a Buffer<u32>,
+    pub known: u32,
+}
 
 impl<R: Number> Slots<R> {
     /// Makes sure that there is room for the slots of this many pairs. If there was not, the contents are lost.
@@ -22,7 +30,8 @@ impl<R: Number> Slots<R> {
 
 impl<C: Number, R: Number> GpuShapes<C, R> {
     /// Moves the pairs with a polyhedral grain from the new rows of n grains to the list of pairs, with the histories of their contacts, which go to the
-    /// `present` slots. `order` has the old index of each grain. Waits for the number of pairs.
+    /// `present` slots. `order` has the old index of each grain. In a subdomain, finds the marks of the grains that others move. Waits for the number of
+    /// pairs.
     pub(in crate::gpu) fn list_pairs(
         &mut self,
         gpu: &Gpu,
@@ -30,9 +39,17 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         [id, order]: [&Buffer<u32>; 2],
         n: usize,
         present: usize,
+        of_domain: Option<&ShapesOfDomain<'_>>,
     ) -> Result<(), GpuError> {
+        if let (Some(of_domain), Some(held)) = (of_domain, &self.held) {
+            let (count, dim) = units(n);
+            let (shape, member) = (self.marks.argument(), of_domain.member.argument());
+            mark_held::launch(gpu.client(), count, dim, shape, member, held.argument(), n as u32);
+        }
         let list = &mut self.pairs;
         let (before, now) = (list.now, list.now ^ 1);
+        // Without ghost particles, the marks of these are not read.
+        let (member, has_ghosts) = of_domain.map_or((&list.work.marks, false), |of_domain| (of_domain.member, true));
         let rows = [&rows.tile_first, &rows.count, &rows.list];
         let (count, dim) = units(n);
         count_shape_pairs::launch(
@@ -44,18 +61,20 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             rows[2].argument(),
             id.argument(),
             self.marks.argument(),
+            member.argument(),
             self.counts[0].argument(),
             self.counts[1].argument(),
             n as u32,
+            has_ghosts,
         );
         self.workspace.exclusive_scan(gpu, &self.counts[0], n, &list.first[now])?;
-        self.workspace.exclusive_scan(gpu, &self.counts[1], n, &list.end_first)?;
+        self.workspace.exclusive_scan(gpu, &self.counts[1], n, &list.end_first[now])?;
         let mut copies = gpu.copies();
-        let totals = [&list.first[now], &list.end_first].map(|first| copies.add(first, n..n + 1));
+        let totals = [&list.first[now], &list.end_first[now]].map(|first| copies.add(first, n..n + 1));
         let arrived = copies.wait()?;
         let [pairs, ends] = totals.map(|total| arrived.take(total)[0] as usize);
         make_room(gpu, &mut list.pairs[now], 2 * pairs, CONTACTS)?;
-        make_room(gpu, &mut list.ends, ends, CONTACTS)?;
+        make_room(gpu, &mut list.ends[now], ends, CONTACTS)?;
         make_room(gpu, &mut list.loads[now], RECORD * PAIR_LOAD * pairs, CONTACTS)?;
         list_shape_pairs::launch(
             gpu.client(),
@@ -66,9 +85,11 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             rows[2].argument(),
             id.argument(),
             self.marks.argument(),
+            member.argument(),
             list.first[now].argument(),
             list.pairs[now].argument(),
             n as u32,
+            has_ghosts,
         );
         list_shape_ends::launch(
             gpu.client(),
@@ -79,11 +100,13 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             rows[2].argument(),
             id.argument(),
             self.marks.argument(),
+            member.argument(),
             list.first[now].argument(),
             list.pairs[now].argument(),
-            list.end_first.argument(),
-            list.ends.argument(),
+            list.end_first[now].argument(),
+            list.ends[now].argument(),
             n as u32,
+            has_ghosts,
         );
         drop_shape_pairs::launch(
             gpu.client(),
@@ -98,6 +121,8 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         list.slots[present].make_room(gpu, pairs)?;
         if pairs > 0 {
             let (old, new) = (&list.slots[present ^ 1], &list.slots[present]);
+            // Without subdomains, pairs are found by their indices.
+            let (old_id, known) = of_domain.map_or((&self.marks, 0), |of_domain| (of_domain.old_id, of_domain.known));
             let (count, dim) = units(pairs);
             carry_shape_pairs::launch::<R>(
                 gpu.client(),
@@ -107,6 +132,10 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
                 order.argument(),
                 list.first[before].argument(),
                 list.pairs[before].argument(),
+                list.end_first[before].argument(),
+                list.ends[before].argument(),
+                id.argument(),
+                old_id.argument(),
                 list.loads[before].records(),
                 old.keys.argument(),
                 old.springs.argument(),
@@ -114,7 +143,9 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
                 new.keys.argument(),
                 new.springs.argument(),
                 SLOTS as u32,
+                known,
                 pairs as u32,
+                of_domain.is_some(),
             );
         }
         list.slots[present ^ 1].make_room(gpu, pairs)?;
@@ -159,7 +190,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Gives the new rows of walls the loads and contact histories of polyhedral grains.
     pub(in crate::gpu) fn carry_shape_walls(&mut self, near: &WallRows<C, R>) -> Result<(), GpuError> {
-        let present = self.present_slots();
+        let (present, known) = (self.present_slots(), self.rows_at_last_rebuild());
         let (gpu, n, entries) = (&self.gpu, self.n, near.entries);
         let Some(shapes) = &mut self.shapes else { return Ok(()) };
         let at_walls = &mut shapes.at_walls;
@@ -186,6 +217,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 new.keys.argument(),
                 new.springs.argument(),
                 SLOTS as u32,
+                known,
                 n as u32,
             );
         }

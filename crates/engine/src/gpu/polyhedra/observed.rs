@@ -268,9 +268,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
-    /// Adds the energies of polyhedral grains, which were fetched, to those of the other grains.
+    /// Adds the energies of polyhedral grains, which were fetched, to those of the other grains. Not in a subdomain: there the host sums the energies of
+    /// the whole world.
     pub(in crate::gpu) fn add_energies_of_shapes(&self, host: &mut Populations) {
-        let Some(polyhedra) = host.polyhedra.as_deref().filter(|_| self.shapes.is_some()) else {
+        let sums_here = self.shapes.is_some() && !host.grains.has_ghosts;
+        let Some(polyhedra) = host.polyhedra.as_deref().filter(|_| sums_here) else {
             return;
         };
         let [normal, tangential] = polyhedra.stored();

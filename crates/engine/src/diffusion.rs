@@ -38,6 +38,8 @@ pub(crate) struct Diffusion {
     pub(crate) shares: Vec<f64>,
     /// Flow into a grain for each entry of the wall list.
     pub(crate) flows: Vec<f64>,
+    /// Radius through which each entry of the wall list conducts, if grains may be polyhedral \[m\].
+    pub(crate) wall_radii: Vec<f64>,
 }
 
 impl Diffusion {
@@ -88,6 +90,7 @@ impl Diffusion {
             conductance: Vec::new(),
             shares: Vec::new(),
             flows: Vec::new(),
+            wall_radii: Vec::new(),
         }
     }
 

@@ -14,10 +14,13 @@
 //! assert_eq!(between(1.9, 300.0, 400.0).flow, -between(1.9, 400.0, 300.0).flow);
 //! assert_eq!(between(2.1, 300.0, 400.0), no_flow::<f64>());
 //! ```
+//!
+//! Of polyhedral grains, which have several contacts with another grain or a wall, the radii of all contacts at the end of the last step count together.
 
-use crate::layout::{RECORD, load};
+use crate::layout::{ELEMENT, RECORD, load};
 use crate::pair::{Pair, contact_geometry, depth_of};
 use crate::periodic::{PeriodicBoundaries, nearest_image};
+use crate::shape_pairs::PairLoad;
 use crate::wall::{close_to_wall, row_of_wall};
 use cubecl::prelude::*;
 use seixo_laws::diffusion::{after, flow, share_per_step};
@@ -186,6 +189,100 @@ pub struct DiffusionView<'a> {
     pub dt: f64,
     /// Kind of diffusion, [`HEAT`] or [`FILM`].
     pub kind: u32,
+    /// Contacts of polyhedral grains, if there may be any.
+    pub shapes: Option<ShapeDiffusionView<'a>>,
+}
+
+/// Contacts of polyhedral grains, which rows of neighbors do not have.
+#[derive(Clone, Copy)]
+pub struct ShapeDiffusionView<'a> {
+    /// Shapes of all grains; zero for spheres.
+    pub shape: &'a [u32],
+    /// Indices of both grains of each pair, and what its contacts do.
+    pub pairs: (&'a [[u32; 2]], &'a [PairLoad<f64>]),
+    /// First end of every grain with the end of the last, and the ends: twice the index of a pair, plus one for its second grain.
+    pub ends: (&'a [u32], &'a [u32]),
+    /// Radius of the contacts of each entry of the wall list \[m\]; that of entries of spheres is not read.
+    pub wall_radii: &'a [f64],
+}
+
+impl ShapeDiffusionView<'_> {
+    /// Flow into grain i through its pairs with a polyhedral grain, in the order of the ids of its partners.
+    fn through_pairs(&self, i: usize, grains: &DiffusionView) -> DiffusiveFlow<f64> {
+        let ((places, loads), (row, ends)) = (self.pairs, self.ends);
+        let mut all = no_flow::<f64>();
+        if places.is_empty() {
+            return all;
+        }
+        for &end in &ends[row[i] as usize..row[i + 1] as usize] {
+            let (pair, own) = (end as usize / 2, end as usize % 2);
+            let j = places[pair][1 - own] as usize;
+            let coefficient = grains.coefficients[(grains.material[i] * grains.materials + grains.material[j]) as usize];
+            let through = conductance::<f64>(coefficient, loads[pair].conducting_radius);
+            all.conductance += through;
+            all.flow += flow::<f64>(through, grains.potential[i], grains.potential[j]);
+        }
+        all
+    }
+
+    /// Flow into grain i, which is polyhedral, through its contacts of entry k of the wall list.
+    fn through_wall(&self, i: usize, k: usize, grains: &DiffusionView, walls: &WallDiffusionView) -> DiffusiveFlow<f64> {
+        let e = walls.rows.1[k] as usize * ELEMENT;
+        let of_wall = walls.potential[walls.elements[e + 10] as usize];
+        if of_wall < 0.0 || self.wall_radii[k] <= 0.0 {
+            return no_flow::<f64>();
+        }
+        let row = row_of_wall::<f64>(i, grains.material, grains.materials, walls.elements, walls.records, e);
+        let through = conductance::<f64>(grains.coefficients[row], self.wall_radii[k]);
+        DiffusiveFlow {
+            flow: flow::<f64>(through, grains.potential[i], of_wall),
+            conductance: through,
+        }
+    }
+
+    /// Whether grain i is polyhedral.
+    fn is_polyhedral(&self, i: usize) -> bool {
+        self.shape.get(i).is_some_and(|&shape| shape > 0)
+    }
+}
+
+/// Flow into grain i from walls. The flow of every entry of its row goes to `flows`, which starts at entry `list_first`.
+pub fn flow_into_from_walls(
+    i: usize,
+    grains: &DiffusionView,
+    walls: &WallDiffusionView,
+    list_first: usize,
+    flows: &mut [f64],
+) -> DiffusiveFlow<f64> {
+    let (row, list) = walls.rows;
+    let (first, end) = (row[i] as usize, row[i + 1] as usize);
+    if let Some(shapes) = grains.shapes.filter(|shapes| shapes.is_polyhedral(i)) {
+        let mut all = no_flow::<f64>();
+        for k in first..end {
+            let one = shapes.through_wall(i, k, grains, walls);
+            flows[k - list_first] = one.flow;
+            all.flow += one.flow;
+            all.conductance += one.conductance;
+        }
+        return all;
+    }
+    flow_from_walls::<f64, f64>(
+        i,
+        first,
+        end,
+        list,
+        list_first,
+        walls.elements,
+        walls.records,
+        walls.contact_count,
+        walls.potential,
+        grains.position,
+        grains.potential,
+        grains.material,
+        grains.materials,
+        grains.coefficients,
+        flows,
+    )
 }
 
 /// Wall fields for diffusion.
@@ -249,27 +346,16 @@ pub fn diffuse_part(grains: &DiffusionView, walls: &WallDiffusionView, (first, e
             }
         }
     }
-    let (row, list) = walls.rows;
+    let list_first = walls.rows.0[first] as usize;
     let mut largest = 0.0;
     for i in first..end {
-        let of_walls = flow_from_walls::<f64, f64>(
-            i,
-            row[i] as usize,
-            row[i + 1] as usize,
-            list,
-            row[first] as usize,
-            walls.elements,
-            walls.records,
-            walls.contact_count,
-            walls.potential,
-            grains.position,
-            grains.potential,
-            grains.material,
-            grains.materials,
-            grains.coefficients,
-            wall_flows,
-        );
         let slot = i - first;
+        if let Some(shapes) = &grains.shapes {
+            let of_pairs = shapes.through_pairs(i, grains);
+            flow[slot] += of_pairs.flow;
+            conductance[slot] += of_pairs.conductance;
+        }
+        let of_walls = flow_into_from_walls(i, grains, walls, list_first, wall_flows);
         let all = DiffusiveFlow {
             flow: flow[slot] + of_walls.flow,
             conductance: conductance[slot] + of_walls.conductance,

@@ -108,9 +108,10 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     let overlap = C::near(depth);
     let share = C::near(fades.share);
     let reach = C::near(sizes.reach);
+    let radius = R::root(sizes.effective_radius * overlap);
     let touch = ContactPair::<R> {
         overlap,
-        contact_radius: R::root(sizes.effective_radius * overlap),
+        contact_radius: radius,
         effective_mass: sizes.effective_mass,
     };
     let energy = share * whole_energy::<R>(&touch, reach, coefficients);
@@ -156,6 +157,7 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     }
     sums.normal_energy += energy;
     sums.tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
+    sums.conducting_radius += share * radius;
     sums.excess = larger::<R>(sums.excess, overlap - sizes.allowed);
     sums.contacts += 1u32;
     per_overlap

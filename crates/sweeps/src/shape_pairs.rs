@@ -92,6 +92,8 @@ pub struct PairLoad<R: Real> {
     pub powers: PowerSums<R>,
     /// Energy stored in all contacts \[J\].
     pub stored: Stored<R>,
+    /// Sum of the contact radii, each times the share of its contact \[m\]: heat flows through all of them.
+    pub conducting_radius: R,
     /// Value of [`ShapePair::direction`] for the next step.
     pub direction: Vector3<R>,
     /// Number of contacts. If it exceeds the number of slots, histories are lost, and the step has to be repeated with more slots.
@@ -156,6 +158,7 @@ pub(crate) struct PairSums<C: Real, R: Real> {
     pub excess: R,
     pub normal_energy: R,
     pub tangential_energy: R,
+    pub conducting_radius: R,
     /// Smallest squared distance so far \[m²\]; negative before the first.
     pub least: C,
     /// Vector between these nearest points, from j to i \[m\].
@@ -421,6 +424,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
         excess: R::new(-1.0),
         normal_energy: zero,
         tangential_energy: zero,
+        conducting_radius: zero,
         least: C::new(-1.0),
         nearest: toward_i.plus(&Vector3::<C>::zero()),
         old_slot: 0u32,
@@ -634,6 +638,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
             normal: sums.normal_energy,
             tangential: sums.tangential_energy,
         },
+        conducting_radius: sums.conducting_radius,
         direction: near_vector::<C, R>(&unit::<C>(&sums.nearest, sums.nearest.dot(&sums.nearest))),
         contacts: sums.contacts,
     }

@@ -82,6 +82,8 @@ pub struct ShapeWallLoad<C: Real, R: Real> {
     pub powers: PowerSums<R>,
     /// Energy stored in all contacts \[J\].
     pub stored: Stored<R>,
+    /// Sum of the contact radii, each times the share of its contact \[m\]: heat flows through all of them.
+    pub conducting_radius: R,
     /// Mean of the contact points, weighted with the normal forces \[m\].
     pub point: Vector3<C>,
     /// Largest overlap \[m\].
@@ -108,6 +110,7 @@ pub const NO_WALL_LOAD: ShapeWallLoad<f64, f64> = ShapeWallLoad {
         normal: 0.0,
         tangential: 0.0,
     },
+    conducting_radius: 0.0,
     point: ZERO,
     overlap: 0.0,
     contacts: 0,
@@ -189,6 +192,7 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
     let mut excess = R::new(-1.0);
     let mut normal_energy = zero;
     let mut tangential_energy = zero;
+    let mut conducting_radius = zero;
     let mut deepest = zero;
     let mut old_slot = 0u32;
     let mut contacts = 0u32;
@@ -212,9 +216,10 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
                 velocity: grain.velocity.plus(&grain.posed.spin.cross(&arm)).minus(&of_wall),
                 twist: R::new(0.5) * spins.dot(&normal),
             };
+            let radius = R::root(effective_radius * overlap);
             let touch = ContactPair::<R> {
                 overlap,
-                contact_radius: R::root(effective_radius * overlap),
+                contact_radius: radius,
                 effective_mass: grain.posed.mass,
             };
             let faded = FadedPair::<R> {
@@ -266,6 +271,7 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
             excess = larger::<R>(excess, overlap - overlap_limit * reach);
             normal_energy += elastic_energy::<R>(&faded, coefficients);
             tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
+            conducting_radius += radius;
             deepest = larger::<R>(deepest, overlap);
             contacts += 1u32;
         }
@@ -292,6 +298,7 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
             normal: normal_energy,
             tangential: tangential_energy,
         },
+        conducting_radius,
         point,
         overlap: deepest,
         contacts,

@@ -13,7 +13,7 @@ use crate::scalars::GrainScalar;
 use crate::search::resize_with_room;
 use crate::state::{Sections, State};
 use seixo_device::{Ranges, Strided};
-use seixo_sweeps::diffusion::{DiffusionOut, DiffusionView, WallDiffusionView, diffuse_part};
+use seixo_sweeps::diffusion::{DiffusionOut, DiffusionView, ShapeDiffusionView, WallDiffusionView, diffuse_part, flow_into_from_walls};
 
 /// The grain that loses the largest share of its difference in a step, and of which scalar.
 struct LargestShare {
@@ -50,12 +50,30 @@ impl Populations {
         Ok(())
     }
 
-    /// Computes the values after the step, and the current flows, of one diffusion.
-    fn find_flows(&mut self, at: usize) {
-        let is_once = self.lists_once();
-        let (fields, diffusion) = (&self.grains.fields, &mut self.diffusions[at]);
-        let n = fields.len();
-        let view = DiffusionView {
+    /// Finds the radius through which each entry of the wall list conducts, if grains may be polyhedral \[m\].
+    fn find_wall_radii(&self, radii: &mut Vec<f64>) {
+        let Some(polyhedra) = &self.polyhedra else { return };
+        let at_walls = &polyhedra.at_walls;
+        radii.clear();
+        resize_with_room(radii, self.walls.list.len());
+        for (load, &[_, entry]) in at_walls.records.loads.iter().zip(&at_walls.places) {
+            radii[entry as usize] = load.conducting_radius;
+        }
+    }
+
+    /// What the sweep of a diffusion reads.
+    fn views<'a>(&'a self, diffusion: &'a Diffusion, wall_radii: &'a [f64]) -> (DiffusionView<'a>, WallDiffusionView<'a>) {
+        let fields = &self.grains.fields;
+        let shapes = self.polyhedra.as_ref().map(|polyhedra| {
+            let pairs = &polyhedra.pairs;
+            ShapeDiffusionView {
+                shape: &fields.shape,
+                pairs: (&pairs.places, &pairs.records.loads),
+                ends: (&pairs.row, &pairs.ends),
+                wall_radii,
+            }
+        });
+        let grains = DiffusionView {
             position: &fields.position,
             velocity: &fields.velocity,
             material: &fields.material,
@@ -65,9 +83,10 @@ impl Populations {
             capacities: &diffusion.capacities,
             sides: (&self.context.stepping.sides, self.context.sides),
             rows: (&self.grains.pairs.row, &self.grains.pairs.neighbors),
-            is_once,
+            is_once: self.lists_once(),
             dt: self.context.stepping.dt,
             kind: diffusion.kind(),
+            shapes,
         };
         let walls = WallDiffusionView {
             rows: (&self.walls.row, &self.walls.list),
@@ -76,26 +95,62 @@ impl Populations {
             contact_count: &self.walls.wall_contacts,
             potential: &diffusion.walls,
         };
-        diffusion.next.resize(n, 0.0);
-        diffusion.conductance.resize(n, 0.0);
-        diffusion.shares.resize(parts(n), 0.0);
-        resize_with_room(&mut diffusion.flows, self.walls.list.len());
+        (grains, walls)
+    }
+
+    /// Current flow of a diffusion from each wall into its grains.
+    pub(crate) fn flows_from_walls(&self, diffusion: &Diffusion) -> Vec<f64> {
+        let mut radii = Vec::new();
+        self.find_wall_radii(&mut radii);
+        let (grains, walls) = self.views(diffusion, &radii);
+        let mut of_walls = vec![0.0; diffusion.given.len()];
+        let mut flows = Vec::new();
+        for i in 0..self.grains.fields.len() {
+            let (first, end) = (self.walls.row[i] as usize, self.walls.row[i + 1] as usize);
+            flows.clear();
+            flows.resize(end - first, 0.0);
+            flow_into_from_walls(i, &grains, &walls, first, &mut flows);
+            for (&element, flow) in self.walls.list[first..end].iter().zip(&flows) {
+                of_walls[self.walls.wall_of(element)] += flow;
+            }
+        }
+        of_walls
+    }
+
+    /// Computes the values after the step, and the current flows, of one diffusion.
+    fn find_flows(&mut self, at: usize) {
+        let n = self.grains.fields.len();
+        let diffusion = &mut self.diffusions[at];
+        let [mut next, mut conductance, mut shares, mut flows, mut wall_radii] = [
+            &mut diffusion.next,
+            &mut diffusion.conductance,
+            &mut diffusion.shares,
+            &mut diffusion.flows,
+            &mut diffusion.wall_radii,
+        ]
+        .map(std::mem::take);
+        next.resize(n, 0.0);
+        conductance.resize(n, 0.0);
+        shares.resize(parts(n), 0.0);
+        resize_with_room(&mut flows, self.walls.list.len());
+        self.find_wall_radii(&mut wall_radii);
+        let (view, walls) = self.views(&self.diffusions[at], &wall_radii);
         let data = (
             Strided {
-                items: &mut diffusion.next[..],
+                items: &mut next[..],
                 per_part: PART,
             },
             Strided {
-                items: &mut diffusion.conductance[..],
+                items: &mut conductance[..],
                 per_part: PART,
             },
             Ranges {
-                items: &mut diffusion.flows[..],
+                items: &mut flows[..],
                 bounds: &self.walls.part_row,
                 stride: 1,
             },
             Strided {
-                items: &mut diffusion.shares[..],
+                items: &mut shares[..],
                 per_part: 1,
             },
         );
@@ -110,6 +165,9 @@ impl Populations {
                 };
                 share.items[0] = diffuse_part(&view, &walls, part_range(part, n), out);
             });
+        let diffusion = &mut self.diffusions[at];
+        (diffusion.next, diffusion.conductance, diffusion.shares) = (next, conductance, shares);
+        (diffusion.flows, diffusion.wall_radii) = (flows, wall_radii);
     }
 
     /// The largest share per step of all grains and scalars.

@@ -12,9 +12,9 @@ use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::shape_pairs::PairLoad;
 use seixo_sweeps::shape_walls::{NO_WALL_LOAD, ShapeWallLoad};
 
-fn flat(vectors: [&Vector3<f64>; 3], stored: &Stored<f64>, last: f64) -> LoadNumbers {
+fn flat(vectors: [&Vector3<f64>; 3], stored: &Stored<f64>, [overlap, radius]: [f64; 2]) -> LoadNumbers {
     let [[a, b, c], [d, e, f], [g, h, i]] = vectors.map(array);
-    [a, b, c, d, e, f, g, h, i, stored.normal, stored.tangential, last]
+    [a, b, c, d, e, f, g, h, i, stored.normal, stored.tangential, overlap, radius]
 }
 
 fn vectors_of(record: &LoadNumbers) -> [Vector3<f64>; 3] {
@@ -29,7 +29,8 @@ fn stored_of(record: &LoadNumbers) -> Stored<f64> {
 }
 
 fn numbers_of_pair(load: &PairLoad<f64>) -> LoadNumbers {
-    flat([&load.force, &load.torque_i, &load.direction], &load.stored, load.powers.excess)
+    let sizes = [load.powers.excess, load.conducting_radius];
+    flat([&load.force, &load.torque_i, &load.direction], &load.stored, sizes)
 }
 
 fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
@@ -39,6 +40,7 @@ fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
         torque_i,
         direction,
         stored: stored_of(record),
+        conducting_radius: record[12],
         contacts,
         ..NO_LOAD
     };
@@ -47,7 +49,8 @@ fn load_of_pair(record: &LoadNumbers, contacts: u32) -> PairLoad<f64> {
 }
 
 fn numbers_at_wall(load: &ShapeWallLoad<f64, f64>) -> LoadNumbers {
-    flat([&load.force, &load.torque, &load.point], &load.stored, load.overlap)
+    let sizes = [load.overlap, load.conducting_radius];
+    flat([&load.force, &load.torque, &load.point], &load.stored, sizes)
 }
 
 fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad<f64, f64> {
@@ -58,6 +61,7 @@ fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad<f64, f64> 
         point,
         stored: stored_of(record),
         overlap: record[11],
+        conducting_radius: record[12],
         contacts,
         ..NO_WALL_LOAD
     }

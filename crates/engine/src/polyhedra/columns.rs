@@ -25,9 +25,10 @@ pub(crate) const AT_WALLS: ColumnNames = [
     "polyhedra/wall_load",
 ];
 
-/// Numbers of a load: force and torque on the first grain; direction, or point on the wall; energies; excess of the overlap, or overlap.
+/// Numbers of a load: force and torque on the first grain; direction, or point on the wall; energies; excess of the overlap, or overlap; radius
+/// through which it conducts.
 pub(crate) type LoadNumbers = [f64; OF_LOAD];
-pub(crate) const OF_LOAD: usize = 12;
+pub(crate) const OF_LOAD: usize = 13;
 
 /// Columns of a list, in the order of their names.
 #[derive(Default)]

@@ -19,6 +19,7 @@ pub(crate) const NO_LOAD: PairLoad<f64> = PairLoad {
         normal: 0.0,
         tangential: 0.0,
     },
+    conducting_radius: 0.0,
     direction: ZERO,
     contacts: 0,
 };

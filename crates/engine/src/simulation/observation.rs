@@ -480,31 +480,8 @@ impl Simulation {
         let Some(heat) = self.whole.populations.diffusion_of(GrainScalar::Temperature) else {
             return Vec::new();
         };
-        let mut walls: Vec<[f64; 2]> = heat.given.iter().map(|&given| [0.0, given]).collect();
-        let mut flow = [0.0];
-        for i in 0..self.whole.populations.grains.fields.len() {
-            for k in self.whole.populations.walls.row[i] as usize..self.whole.populations.walls.row[i + 1] as usize {
-                seixo_sweeps::diffusion::flow_from_walls::<f64, f64>(
-                    i,
-                    k,
-                    k + 1,
-                    &self.whole.populations.walls.list,
-                    k,
-                    &self.whole.populations.walls.elements,
-                    &self.whole.populations.walls.records,
-                    &self.whole.populations.walls.wall_contacts,
-                    &heat.walls,
-                    &self.whole.populations.grains.fields.position,
-                    &self.whole.populations.grains.fields.scalars[GrainScalar::Temperature],
-                    &self.whole.populations.grains.fields.material,
-                    self.whole.populations.context.materials.count,
-                    &heat.coefficients,
-                    &mut flow,
-                );
-                walls[self.whole.populations.walls.wall_of(self.whole.populations.walls.list[k])][0] += flow[0];
-            }
-        }
-        walls
+        let flows = self.whole.populations.flows_from_walls(heat);
+        flows.into_iter().zip(&heat.given).map(|(flow, &given)| [flow, given]).collect()
     }
 
     /// Hash tables of the spheres of fixed bodies. `None` if the search has none, without such bodies, and in several domains.

@@ -146,10 +146,20 @@ const DERIVATIVES: [&str; 2] = ["bodies/position_derivatives", "bodies/orientati
 /// Section of [`PrescribedBodies::numbers`], if a body has prescribed motion.
 pub(crate) const PRESCRIBED_BODIES: &str = "bodies/held";
 
+/// Weights by which the mass of a body is shared among its grains in the output: masses, where it has polyhedral grains, or else volumes of spheres.
+fn weights_of(body: &Body, grains: &Grains, places: &HashMap<u32, usize>) -> Vec<f64> {
+    let ids = || body.carries.iter().map(|(id, _)| id);
+    let has_shapes = ids().any(|id| grains.shape.get(places[id]).is_some_and(|&shape| shape > 0));
+    let masses: Option<Vec<f64>> = ids().map(|id| grains.masses.get(id).copied()).collect();
+    masses
+        .filter(|_| has_shapes)
+        .unwrap_or_else(|| ids().map(|id| grains.radius[places[id]].powi(3)).collect())
+}
+
 impl Bodies {
     /// The bodies of a table of grains, and the member index of each grain, by id.
     pub fn new(grains: &Grains) -> (Bodies, HashMap<u32, u32>) {
-        let radii: HashMap<u32, f64> = grains.id.iter().copied().zip(grains.radius.iter().copied()).collect();
+        let places: HashMap<u32, usize> = grains.id.iter().copied().zip(0..).collect();
         let mut bodies = Bodies {
             are_present: true,
             row: vec![0],
@@ -177,11 +187,16 @@ impl Bodies {
                 .orientation
                 .extend([orientation.w, orientation.x, orientation.y, orientation.z]);
             bodies.moments.extend([moments.x, moments.y, moments.z, 0.0]);
-            let cubes: f64 = body.carries.iter().map(|(id, _)| radii[id].powi(3)).sum();
-            for (id, offset) in &body.carries {
+            let weights = weights_of(body, grains, &places);
+            let all: f64 = weights.iter().sum();
+            for ((id, offset), weight) in body.carries.iter().zip(weights) {
                 members.insert(*id, bodies.body_of.len() as u32);
-                bodies.offset.extend([offset[0], offset[1], offset[2], radii[id].powi(3) / cubes]);
+                bodies.offset.extend([offset[0], offset[1], offset[2], weight / all]);
                 bodies.body_of.push(b as u32);
+                if let Some(own) = grains.orientation.get(places[id]) {
+                    let Quaternion { w, x, y, z } = orientation.back().after(&orientation_at(own, 0));
+                    bodies.own_orientation.extend([w, x, y, z]);
+                }
             }
             bodies.row.push(bodies.body_of.len() as u32);
         }

@@ -17,11 +17,14 @@ impl Bodies {
             let place = load::<f64>(&fields.position, i * RECORD);
             (place, fields.position[i * RECORD + 3], fields.velocity[i * RECORD + 3])
         };
-        let (mut mass, mut cubes, mut weighted) = (0.0, 0.0, Vector3::<f64>::zero());
+        // The share of a grain in the mass that is shown: by mass among polyhedral grains, and by volume among spheres.
+        let has_shapes = grains.iter().any(|&i| fields.shape.get(i).is_some_and(|&shape| shape > 0));
+        let weigh = |radius: f64, own: f64| if has_shapes { own } else { radius.powi(3) };
+        let (mut mass, mut weights, mut weighted) = (0.0, 0.0, Vector3::<f64>::zero());
         for &i in grains {
             let (place, radius, own) = of_grain(i);
             mass += own;
-            cubes += radius.powi(3);
+            weights += weigh(radius, own);
             weighted = weighted.plus(&place.times(own));
         }
         let center = weighted.times(1.0 / mass);
@@ -33,7 +36,7 @@ impl Bodies {
             for (moment, across) in moments.iter_mut().zip([y + z, z + x, x + y]) {
                 *moment += own * (across + of_sphere);
             }
-            self.offset.extend([arm.x, arm.y, arm.z, radius.powi(3) / cubes]);
+            self.offset.extend([arm.x, arm.y, arm.z, weigh(radius, own) / weights]);
         }
         if !fields.orientation.is_empty() {
             // Members of existing bodies are aligned with their bodies, unless they have an orientation of their own.

@@ -120,9 +120,18 @@ pub(crate) fn refuse_moving(rows: &[GrainRow]) -> Result<(), At> {
     })
 }
 
-/// Adds grains to the table, and the rigid body that they form. Its axes are those of space: torques do not rotate it, so products of inertia do not
-/// matter.
+/// Adds spheres to the table, and the rigid body that they form.
 pub(crate) fn put(grains: &mut Grains, members: &[Member], motion: WallMotion, group: u32) {
+    for member in members {
+        let (at, still) = (member.position, [0.0; 3]);
+        grains.masses.extend(member.given_mass.map(|mass| (member.id, mass)));
+        grains.push(member.id, at, still, still, member.radius, member.material, group);
+    }
+    bind(grains, members, motion);
+}
+
+/// Adds the rigid body that grains of the table form. Its axes are those of space: torques do not rotate it, so its moments of inertia do not matter.
+pub(crate) fn bind(grains: &mut Grains, members: &[Member], motion: WallMotion) {
     if members.is_empty() {
         return;
     }
@@ -136,9 +145,6 @@ pub(crate) fn put(grains: &mut Grains, members: &[Member], motion: WallMotion, g
         let across = DVec3::new(square.y + square.z, square.z + square.x, square.x + square.y);
         moments += member.mass() * (across + member.gyration_square());
         carries.push((member.id, arm.to_array()));
-        let (at, still) = (member.position, [0.0; 3]);
-        grains.masses.extend(member.given_mass.map(|mass| (member.id, mass)));
-        grains.push(member.id, at, still, still, member.radius, member.material, group);
     }
     grains.bodies.push(Body {
         id: grains.bodies.len() as u32,

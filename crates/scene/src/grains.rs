@@ -259,9 +259,8 @@ pub(crate) fn gather(
             );
         }
         if polyhedron.is_some() || !blocks.is_empty() {
-            if joint.is_some() || motion.is_some() || *acts_on_fluid {
-                let complaint =
-                    UnlocatedDiagnostic::new("polyhedral grains have no joints and no prescribed motion, and fluids pass through them");
+            if joint.is_some() || *acts_on_fluid {
+                let complaint = UnlocatedDiagnostic::new("polyhedral grains have no joints, and fluids pass through them");
                 let complaint = complaint.remedy("leave these keys out, or use a clump: a shape of spheres, without `kind`");
                 let key = if blocks.is_empty() { "shape" } else { "blocks" };
                 findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
@@ -271,6 +270,7 @@ pub(crate) fn gather(
                 let drawn = drawn.clone();
                 through_inlets.insert((*name).to_owned(), PolyhedronOfInlet { index, drawn });
             }
+            let mut members = Vec::new();
             for (k, one) in loose.iter().enumerate() {
                 let own = blocks.get(k).map(|block| (index_of(&mut used, &block.drawn.shape), &block.drawn));
                 let Some((index, drawn)) = own.or(of_all) else { break };
@@ -286,6 +286,18 @@ pub(crate) fn gather(
                 let density = densities[one.material as usize];
                 drawn.put(&mut grains, index, id, &placed, density, (one.material, group as u32));
                 grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
+                members.push(Member {
+                    id,
+                    position: one.position,
+                    radius: one.radius,
+                    material: one.material,
+                    density,
+                    given_mass: grains.masses.get(&id).copied(),
+                    is_disk: false,
+                });
+            }
+            if let Some(motion) = motion {
+                grain_boundary::bind(&mut grains, &members, motion.clone());
             }
             continue;
         }

@@ -49,9 +49,13 @@ impl Populations {
             self.walls.history.clone(),
             self.walls.wall_contacts.clone(),
         );
-        let at_walls = self.polyhedra.as_ref().map(|polyhedra| polyhedra.at_walls.records.clone());
+        let of_polyhedra = self
+            .polyhedra
+            .as_ref()
+            .map(|polyhedra| (polyhedra.pairs.records.clone(), polyhedra.at_walls.records.clone()));
         if meets != OverlapCheck::Walls {
             self.contact_forces();
+            self.polyhedra_forces();
         }
         self.wall_contacts();
         if self.is_too_deep() {
@@ -63,8 +67,9 @@ impl Populations {
                 OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
             });
         }
-        if let (Some(polyhedra), Some(before)) = (&mut self.polyhedra, at_walls) {
-            polyhedra.at_walls.go_back(before);
+        if let (Some(polyhedra), Some((pairs, at_walls))) = (&mut self.polyhedra, of_polyhedra) {
+            polyhedra.pairs.records.go_back(pairs, |load| load.contacts > 0);
+            polyhedra.at_walls.records.go_back(at_walls, |load| load.contacts > 0);
         }
         (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self

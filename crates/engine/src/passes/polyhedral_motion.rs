@@ -31,7 +31,8 @@ impl Populations {
             .then(|| "polyhedral grains are on a GPU only with --device gpu".to_owned())
     }
 
-    /// Rotates all own grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity.
+    /// Rotates all own grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity. Grains
+    /// with prescribed motion turn with their bodies, which are in place.
     pub(crate) fn rotate_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
         let n = self.grains.fields.len();
@@ -48,6 +49,7 @@ impl Populations {
             ..
         } = &mut self.grains.fields;
         let (member, shape, position, velocity) = (&member[..], &shape[..], &position[..], &velocity[..]);
+        let bodies = &self.bodies;
         let (half_spin, torque, stepping) = (&half_spin[..], &torque[..], &self.context.stepping);
         let data = (
             Strided {
@@ -70,11 +72,14 @@ impl Populations {
             .run(parts(n), data, |part, (spin, orientation, momentum, reports): Data| {
                 let (first, end) = part_range(part, n);
                 for i in first..end {
-                    // Messages move ghosts.
-                    if member.get(i).is_some_and(|&m| m != FREE) {
+                    let (k, at) = (i - first, (i - first) * RECORD);
+                    if let Some(&m) = member.get(i).filter(|m| **m != FREE) {
+                        // Messages move ghosts.
+                        if let Some(b) = bodies.of(m) {
+                            store_orientation(orientation.items, at, &bodies.orientation_of(m, b));
+                        }
                         continue;
                     }
-                    let (k, at) = (i - first, (i - first) * RECORD);
                     let (mass, radius) = (velocity[i * RECORD + 3], position[i * RECORD + 3]);
                     let Some(moments) = polyhedra.moments(shape.get(i), mass, radius) else {
                         integrate_orientation(k, orientation.items, &half_spin[first * 3..], stepping.dt);
@@ -130,6 +135,7 @@ impl Populations {
             return Vec::new();
         }
         let fields = &self.grains.fields;
+        let bodies = self.bodies.all_moving(fields, &self.context.stepping);
         let snapshot = |i: usize| {
             let [x, y, z, radius] = std::array::from_fn(|c| fields.position[i * RECORD + c]);
             PolyhedronSnapshot {
@@ -138,7 +144,7 @@ impl Populations {
                 radius,
                 center: [x, y, z],
                 orientation: std::array::from_fn(|c| fields.orientation[i * RECORD + c]),
-                velocity: array(&self.velocities(i, &[]).0),
+                velocity: array(&self.velocities(i, &bodies).0),
             }
         };
         let order = self.order_by_id().into_iter().map(|i| i as usize);

@@ -35,7 +35,7 @@ impl Populations {
         self.place_members(0..self.grains.fields.len());
     }
 
-    /// Places these grains on the bodies that carry them, if any do, with their velocities.
+    /// Places these grains on the bodies that carry them, if any do, with their velocities and, if they have them, orientations.
     pub(crate) fn place_members(&mut self, grains: Range<usize>) {
         for i in grains {
             let m = self.grains.fields.member[i];
@@ -44,6 +44,9 @@ impl Populations {
             let place = center.plus(&self.bodies.arm(m));
             store(&mut self.grains.fields.position, i * RECORD, &place);
             store(&mut self.grains.fields.reference, 3 * i, &place);
+            if let Some(orientation) = self.grains.fields.orientation.get_mut(i * RECORD..(i + 1) * RECORD) {
+                store_orientation(orientation, 0, &self.bodies.orientation_of(m, b));
+            }
             self.move_with_body(i, b);
         }
     }

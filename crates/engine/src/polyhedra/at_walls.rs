@@ -21,16 +21,6 @@ impl GrainsAtWalls {
         self.places = list.into_iter().map(|(_, places)| places).collect();
     }
 
-    /// After contacts were computed between two steps: histories, and the loads of contacts that are not new, are those from `before`.
-    pub fn go_back(&mut self, before: PairRecords<ShapeWallLoad<f64, f64>>) {
-        for (now, old) in self.records.loads.iter_mut().zip(&before.loads) {
-            if old.contacts > 0 {
-                *now = *old;
-            }
-        }
-        (self.records.contacts, self.records.power_sums) = (before.contacts, before.power_sums);
-    }
-
     /// Memory \[bytes\].
     pub fn bytes(&self) -> u64 {
         self.places.capacity() as u64 * 8 + self.records.bytes()

@@ -119,6 +119,17 @@ impl<L: Copy> PairRecords<L> {
         self.power_sums.resize(parts, NO_CONTACT);
     }
 
+    /// After contacts of the same pairs were computed between two steps: histories, and the loads of contacts that are not new, are those from
+    /// `before`.
+    pub fn go_back(&mut self, before: PairRecords<L>, touches: impl Fn(&L) -> bool) {
+        for (now, old) in self.loads.iter_mut().zip(&before.loads) {
+            if touches(old) {
+                *now = *old;
+            }
+        }
+        (self.contacts, self.power_sums) = (before.contacts, before.power_sums);
+    }
+
     /// The pairs of several lists. A pair that is in some of them has the same numbers there.
     pub fn merged(mut lists: Vec<PairRecords<L>>) -> PairRecords<L> {
         if lists.len() < 2 {

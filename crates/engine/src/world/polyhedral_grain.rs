@@ -125,8 +125,7 @@ pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldEr
 
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
 fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
-    let later = &world.later;
-    let has_bodies = !world.grains.bodies.is_empty() || !later.constrained_groups.is_empty() || later.freezes;
+    let has_free_bodies = world.grains.bodies.iter().any(|body| body.motion.is_none()) || world.later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
     let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
@@ -142,16 +141,12 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
         (
-            has_bodies,
-            "rigid bodies or prescribed motion of grains",
-            "leave these out, or use spheres",
+            has_free_bodies,
+            "rigid bodies without prescribed motion",
+            "leave these out, or let the bodies be polyhedral grains",
         ),
         (world.fluids.is_some(), "fluids", "leave the fluids out, or use bodies of spheres"),
-        (
-            !world.scalars().is_empty(),
-            "heat or liquid films",
-            "leave these out, or use spheres",
-        ),
+        (world.has_films(), "liquid films", "leave film_exchange out, or use spheres"),
         (
             world.walls.iter().any(|wall| !goes_with(wall, &centers)),
             OTHER_WALLS,

@@ -7,9 +7,12 @@ use crate::corners::{about, floor, put, turned, world};
 use crate::domains::{after, among};
 use crate::ledgers::assert_same_ledger;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
+use crate::polyhedra_with_heat::heated;
 use crate::ranked::among_ranks;
-use seixo_engine::Simulation;
-use seixo_engine::world::{BondSize, Bonded, Bonds, Domain, Interaction, LeavingPolicy, Settings, Wall, WallShape, World};
+use crate::switched::hold;
+use seixo_engine::state::GrainScalar;
+use seixo_engine::world::{BondSize, Bonded, Bonds, Domain, Interaction, LeavingPolicy, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::bond::BondLaw;
 use seixo_transport::Transport;
 
@@ -193,6 +196,71 @@ fn a_bonded_bar_breaks_in_the_same_way_in_any_number_of_domains_and_after_a_resu
         resumed.observe().expect("a sound state");
         assert_all_same(&mut whole, &mut resumed, &what);
         assert_eq!(whole.bonds_now(), resumed.bonds_now(), "{what}");
+    }
+}
+
+#[test]
+fn heat_flows_alike_in_any_number_of_domains() {
+    let world = heated(pile());
+    let mut whole = advanced(&world, 1, STEPS);
+    let ledger = whole.scalar_ledger(GrainScalar::Temperature).expect("it has one");
+    assert!(
+        ledger.from_walls > 0.0 && ledger.residual.abs() < 1e-12 * ledger.initial,
+        "{ledger:?}"
+    );
+    for domains in [2, 4] {
+        let mut decomposed = advanced(&world, domains, STEPS);
+        assert_all_same(&mut whole, &mut decomposed, &format!("{domains} domains"));
+        for ([now, given], [same, as_much]) in whole.heat_of_walls().into_iter().zip(decomposed.heat_of_walls()) {
+            assert_eq!(now, same, "{domains} domains");
+            assert!(
+                (given - as_much).abs() <= 1e-12 * given.abs(),
+                "{domains} domains: {given} {as_much}"
+            );
+        }
+    }
+}
+
+#[test]
+fn cubes_that_are_held_and_set_free_are_the_same_in_any_number_of_domains() {
+    let mut world = pile();
+    world.domain = None;
+    world.groups.push("held".into());
+    for (k, group) in world.grains.group.iter_mut().enumerate() {
+        *group = u32::from(k % 7 == 0);
+    }
+    world.later.constrained_groups = vec![1];
+    let turning = Box::new(WallMotion {
+        velocity: [0.0, 0.0, 0.05],
+        angular_velocity: [0.0, 0.0, 0.2],
+        through: [0.2, 0.0, 0.0],
+        ..WallMotion::default()
+    });
+    let changes: [(u64, SurroundingsChange); 3] = [
+        (500, hold(1, [0.0; 3])),
+        (800, SurroundingsChange::Hold { group: 1, motion: turning }),
+        (1100, SurroundingsChange::Free { group: 1 }),
+    ];
+    let played = |domains: usize, until: usize| {
+        let mut simulation = Simulation::new(world.clone(), often_listed(domains)).expect("the world is sound");
+        for (step, change) in &changes[..until] {
+            simulation.advance(step - simulation.steps()).expect("sound steps");
+            simulation.change(std::slice::from_ref(change)).expect("a possible change");
+        }
+        simulation.advance(250).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    for until in [1, 2, 3] {
+        let mut whole = played(1, until);
+        assert_eq!(whole.bodies().len(), usize::from(until < 3));
+        for domains in [2, 4] {
+            assert_all_same(
+                &mut whole,
+                &mut played(domains, until),
+                &format!("{domains} domains, {until} changes"),
+            );
+        }
     }
 }
 

@@ -1,10 +1,7 @@
 //! Polyhedral grains: tests against physics.
 
 use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
-use seixo_engine::world::{
-    Conduction, DeviceChoice, Frustum, Interaction, LaterAdditions, PolyhedralShape, SavedGrains, Settings, Thermal, Vec3, Wall, WallShape,
-    World,
-};
+use seixo_engine::world::{Body, DeviceChoice, Frustum, Interaction, PolyhedralShape, SavedGrains, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
 
@@ -317,12 +314,21 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         ),
         (
             |world, _| {
-                world.later = LaterAdditions {
-                    constrained_groups: vec![0],
-                    ..LaterAdditions::default()
-                };
+                world.grains.bodies.push(Body {
+                    id: 0,
+                    mass: 1.0,
+                    moments: [1.0; 3],
+                    center: [0.0; 3],
+                    orientation: [1.0, 0.0, 0.0, 0.0],
+                    velocity: [0.0; 3],
+                    angular_velocity: [0.0; 3],
+                    motion: None,
+                    joint: None,
+                    carries: vec![(1, [1.0, 0.0, 0.0])],
+                });
+                world.grains.push(1, [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3], 0.1, 0, 0);
             },
-            "rigid bodies or prescribed motion of grains yet",
+            "rigid bodies without prescribed motion yet",
         ),
         (
             |world, _| {
@@ -335,17 +341,12 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         ),
         (
             |world, _| {
-                let thermal = Thermal {
-                    conductivity: Some(1.0),
-                    specific_heat_capacity: Some(800.0),
-                    real_youngs_modulus: None,
-                };
-                world.conduction = Some(Conduction {
-                    materials: vec![thermal],
-                    walls: Vec::new(),
+                world.interactions[0] = Some(Interaction {
+                    film_exchange: Some(100.0),
+                    ..Interaction::default()
                 });
             },
-            "heat or liquid films yet; leave these out, or use spheres",
+            "liquid films yet; leave film_exchange out",
         ),
         (
             |world, _| {

@@ -6,6 +6,7 @@ use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
+use crate::polyhedra_with_heat::heated;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
 use seixo_laws::bond::BondLaw;
@@ -309,4 +310,14 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
+}
+
+#[test]
+fn heat_and_prescribed_motion_of_cubes_are_refused_on_a_gpu() {
+    let mut held = swarm();
+    held.later.constrained_groups = vec![0];
+    for (world, expected) in [(heated(swarm()), "heat on a GPU"), (held, "prescribed motion on a GPU")] {
+        let refused = Simulation::new(world, on_gpu(Precision::F64)).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.contains(expected), "{refused}");
+    }
 }

@@ -296,11 +296,6 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
             "joint = { ball = {} }",
             &["no joints", "use a clump"],
         ),
-        (
-            "box = [1, 1, 1]\nrounding = 0.1",
-            "fixed = true",
-            &["no prescribed motion", "use a clump"],
-        ),
     ];
     for (keys, more, phrases) in cases {
         let found = stones_in(folder.path(), &format!("kind = \"polyhedron\"\n{keys}"), more).expect_err(keys);
@@ -473,11 +468,46 @@ fn blocks_fill_a_solid_and_bonds_join_their_faces() {
 }
 
 #[test]
+fn fixed_polyhedra_and_blocks_form_one_body_that_rests() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let stones = stones_in(Path::new(""), keys, "fixed = true").expect("a sound scene");
+    let slope = |keys: &str| {
+        let text = format!(
+            "{GLASS}[grains.rock]\nmaterial = \"glass\"\n{keys}\n\
+             [grains.rock.blocks]\nbox = {{ min = [0, 0, 0], max = [2, 1, 1] }}\ncount = 20\nrounding = 0.01\n"
+        );
+        load_text(&text, Path::new("scene.toml"), &[]).expect("a sound scene")
+    };
+    for (scene, speed) in [
+        (stones, 0.0),
+        (slope("fixed = true"), 0.0),
+        (slope("motion = { translate = [0, 0, \"1 m/s\"] }"), 1.0),
+    ] {
+        let grains = &scene.world.grains;
+        assert!(grains.shape.iter().all(|&shape| shape > 0));
+        let [body] = &grains.bodies[..] else {
+            panic!("one body: {:?}", grains.bodies)
+        };
+        let carried: Vec<u32> = body.carries.iter().map(|(id, _)| *id).collect();
+        assert_eq!(carried, grains.id);
+        assert!((body.mass / grains.masses.values().sum::<f64>() - 1.0).abs() < 1e-12);
+        let motion = body.motion.as_ref().expect("prescribed motion");
+        assert_eq!(motion.velocity, [0.0, 0.0, speed]);
+        let (before, gravity) = (scene.world.grains.position.clone(), scene.world.gravity);
+        let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+        simulation.advance(10).expect("sound steps");
+        let way = speed * simulation.time();
+        for (now, then) in simulation.snapshot().position.iter().zip(&before) {
+            assert!((now[2] - then[2] - way).abs() < 1e-9, "{now:?} {then:?} in gravity {gravity:?}");
+        }
+    }
+}
+
+#[test]
 fn blocks_that_cannot_be_are_refused() {
     let cases = [
         ("radius = 1", "rounding = 0.01", "`radius` does not go with `blocks`"),
         ("at = [[0, 0, 0]]", "rounding = 0.01", "exactly one of"),
-        ("fixed = true", "rounding = 0.01", "no prescribed motion"),
         ("", "rounding = 0.5", "the rounding radius is"),
         ("", "rounding = 0.01\nrelaxations = 101", "from 0 to 100"),
     ];

@@ -37,3 +37,5 @@ mod rigid_motion;
 mod servos;
 mod skin;
 mod walls;
+
+pub(crate) use polyhedra_saved::saved_shape_contacts;

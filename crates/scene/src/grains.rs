@@ -14,6 +14,7 @@ use crate::{
     quantity::of_time::vector_of_time,
     schema::{GrainsSection, JointSection, SceneFile},
     shape::{self, Placement, Shape},
+    shapes_in_use::index_of,
     stage::{check_section, frozen_sections},
     start::{self, Taken},
 };
@@ -215,7 +216,8 @@ pub(crate) fn gather(
         all.any(|scalars| scalars[*scalar].is_some())
     };
     let carried: Vec<GrainScalar> = GrainScalar::ALL.into_iter().filter(is_given).collect();
-    let (mut grains, mut outlines, mut used) = (Grains::default(), Outlines::default(), Vec::<PolyhedralShape>::new());
+    let (mut grains, mut outlines) = (Grains::default(), Outlines::default());
+    let mut used = Vec::<PolyhedralShape>::new();
     let mut through_inlets = BTreeMap::new();
     drop(so_far);
     // Columns that double their room as they grow would take twice the memory.
@@ -390,21 +392,15 @@ pub(crate) fn gather(
             grains.scalars.extend_to(grains.len(), scalars, &carried);
         }
     }
+    if let Some(taken) = taken {
+        taken.give_shapes(&mut grains, &mut used);
+    }
     Gathered {
         grains,
         outlines,
         shapes: used,
         through_inlets,
     }
-}
-
-/// Index of a shape among those in use, to which it is added if it is not there. Names are unique.
-fn index_of(used: &mut Vec<PolyhedralShape>, shape: &PolyhedralShape) -> u32 {
-    let index = used.iter().position(|known| known.name == shape.name).unwrap_or(used.len());
-    if index == used.len() {
-        used.push(shape.clone());
-    }
-    index as u32
 }
 
 /// Free grains and rigid bodies of another run that belong to this group.

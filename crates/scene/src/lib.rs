@@ -48,6 +48,7 @@ mod schema;
 mod section;
 mod sections;
 mod shape;
+mod shapes_in_use;
 mod shear;
 mod solids;
 mod source;

@@ -3,20 +3,22 @@
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
+    document::Node,
     fill::{Inside, si},
     interactions::Materials,
     schema::{GrainsSection, SceneFile, StartSection},
     shape::orientation,
+    shapes_in_use::{index_of, shapes_of_run},
     stage::{StageItem, frozen_sections},
 };
 use glam::DVec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use seixo_engine::state::GrainScalar;
-use seixo_engine::world::{Bonded, Grains, PairValues, SavedGrains, Vec3, World};
+use seixo_engine::world::{Bonded, Grains, PairValues, PolyhedralShape, SavedGrains, Vec3, World};
 use seixo_files::layer::Unwritten;
 use seixo_files::{checkpoint, vtk};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// Files of a run folder.
@@ -34,6 +36,8 @@ type At = (&'static str, UnlocatedDiagnostic);
 #[derive(Default)]
 pub(crate) struct Taken {
     saved: SavedGrains,
+    /// Shapes of polyhedral grains of the other run.
+    shapes: Vec<PolyhedralShape>,
     /// Names of the kinds of bonds in the other run.
     bonds: Vec<String>,
     /// Whether it is of a checkpoint, which has more than the grains.
@@ -95,18 +99,27 @@ impl Taken {
     fn read(section: &mut StartSection, file: &SceneFile, materials: &Materials, findings: &mut CheckState) -> Result<Taken, At> {
         let folder = findings.absolute(&section.from);
         section.from = folder.display().to_string();
-        let other = scene_of(&folder).map_err(|complaint| ("from", complaint))?;
+        let (other, _) = scene_of(&folder).map_err(|complaint| ("from", complaint))?;
         let mut taken = match section.frame {
             Some(frame) => Taken {
                 saved: of_frame(&folder, frame.0, &other, findings).map_err(|complaint| ("frame", complaint))?,
+                shapes: refuse_shapes(&folder).map_err(|complaint| ("frame", complaint))?,
                 ..Taken::default()
             },
             None => Taken {
                 saved: of_checkpoint(&folder).map_err(|complaint| ("from", complaint))?,
+                shapes: Vec::new(),
                 bonds: other.bonds.keys().cloned().collect(),
                 goes_on: true,
             },
         };
+        if let Some(&most) = taken.saved.grains.shape.iter().max().filter(|most| **most > 0) {
+            taken.shapes = shapes_of_run(&folder).map_err(|complaint| ("from", complaint))?;
+            if most as usize > taken.shapes.len() {
+                let complaint = UnlocatedDiagnostic::new("the polyhedral grains of the other run have shapes that its scene does not have");
+                return Err(("from", complaint.remedy("run the other scene again with this version")));
+            }
+        }
         if !other.fluid.is_empty() {
             findings
                 .notices
@@ -259,6 +272,24 @@ impl Taken {
         &self.saved
     }
 
+    /// Gives the polyhedral grains that are taken their shapes and orientations in a table that has them as spheres. Their shapes come after those in
+    /// use.
+    pub(crate) fn give_shapes(&self, grains: &mut Grains, used: &mut Vec<PolyhedralShape>) {
+        if self.shapes.is_empty() {
+            return;
+        }
+        let indices: Vec<u32> = self.shapes.iter().map(|shape| index_of(used, shape)).collect();
+        let (saved, count) = (&self.saved.grains, grains.len());
+        let places: HashMap<u32, usize> = grains.id.iter().copied().zip(0..).collect();
+        grains.shape.resize(count, 0);
+        grains.orientation.resize(count, [1.0, 0.0, 0.0, 0.0]);
+        for ((id, &shape), &orientation) in saved.id.iter().zip(&saved.shape).zip(&saved.orientation) {
+            if let (Some(&place), Some(before)) = (places.get(id), shape.checked_sub(1)) {
+                (grains.shape[place], grains.orientation[place]) = (indices[before as usize] + 1, orientation);
+            }
+        }
+    }
+
     /// Lets the bonds of the other run take the place of those that sections of the same name would make.
     pub(crate) fn bond(&mut self, world: &mut World, absent: &[StageItem], findings: &mut CheckState) {
         if !self.goes_on {
@@ -311,15 +342,15 @@ impl Taken {
     }
 }
 
-/// The scene of a run.
-fn scene_of(folder: &Path) -> Result<SceneFile, UnlocatedDiagnostic> {
+/// The scene of a run, and its document.
+pub(crate) fn scene_of(folder: &Path) -> Result<(SceneFile, Node), UnlocatedDiagnostic> {
     let path = folder.join(SCENE);
     if !path.is_file() {
         let complaint = UnlocatedDiagnostic::new(format!("{} is not a run folder: it has no {SCENE}", folder.display()));
         return Err(complaint.remedy("give the folder that `seixo run` wrote, such as silo.out"));
     }
     let read = crate::text_of(&path).and_then(|text| crate::sections(&text, &path, &[]));
-    let (scene, _) = read.map_err(|found| {
+    let (scene, root) = read.map_err(|found| {
         let first = found.list().first().map_or_else(String::new, |first| first.message.clone());
         UnlocatedDiagnostic::new(format!("{}: {first}", path.display())).remedy("resume that run with this version first, or run it again")
     })?;
@@ -328,7 +359,7 @@ fn scene_of(folder: &Path) -> Result<SceneFile, UnlocatedDiagnostic> {
             UnlocatedDiagnostic::new("the sides of the other run slide past each other, and a run begins with sides that face each other");
         return Err(complaint.remedy("start from a run whose world.domain has no `shear`"));
     }
-    Ok(scene)
+    Ok((scene, root))
 }
 
 fn of_checkpoint(folder: &Path) -> Result<SavedGrains, UnlocatedDiagnostic> {
@@ -338,6 +369,16 @@ fn of_checkpoint(folder: &Path) -> Result<SavedGrains, UnlocatedDiagnostic> {
         UnlocatedDiagnostic::new(format!("{}: {refusal}", path.display()))
             .remedy("let `seixo resume` of this version write another checkpoint, or name a `frame`")
     })
+}
+
+/// Refuses polyhedral grains of a frame; returns that there are none.
+fn refuse_shapes(folder: &Path) -> Result<Vec<PolyhedralShape>, UnlocatedDiagnostic> {
+    let shapes = shapes_of_run(folder)?;
+    if shapes.is_empty() {
+        return Ok(shapes);
+    }
+    let complaint = UnlocatedDiagnostic::new("frames have no orientations of polyhedral grains, and the other run has such grains");
+    Err(complaint.remedy("leave `frame` out: the last checkpoint has them"))
 }
 
 /// The grains of a frame.

@@ -225,7 +225,7 @@ impl Populations {
     }
 
     /// Restores the histories of the contacts that are in rows of grains: those of spheres, and touches of all grains with walls.
-    fn restore_histories_in_rows(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
+    pub(crate) fn restore_histories_in_rows(&mut self, state: &State, all: bool) -> Result<(), WorldError> {
         let places = PlacesById::of(&self.grains.fields.id);
         let place_of = |id: u32| places.place(id);
         let entry_of =

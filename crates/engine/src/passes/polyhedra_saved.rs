@@ -1,11 +1,11 @@
-//! Contact histories of polyhedral grains in checkpoints, and across changes between two steps.
+//! Contact histories of polyhedral grains in checkpoints, across changes between two steps, and in simulations that start from another one.
 
 use crate::checkpoint::{misfit, numbers, words};
 use crate::polyhedra::{AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, NO_LOAD, OF_LOAD, OF_PAIRS, PairRecords, SLOTS};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Sections, State};
-use crate::world::array;
+use crate::world::{SavedGrains, SavedShapeContacts, array};
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};
@@ -67,7 +67,85 @@ fn load_at_wall(record: &LoadNumbers, contacts: u32) -> ShapeWallLoad<f64, f64> 
     }
 }
 
+/// Largest difference of the overlaps of a contact with a wall, in radii of the bounding sphere, at which it is the same as before. Rounding of a
+/// rotation is far below it.
+const SAME_OVERLAP: f64 = 1e-6;
+
+/// The same for the distance of the means of its contact points, whose weights change with the laws.
+const SAME_PLACE: f64 = 1e-2;
+
+/// Contacts of polyhedral grains with each other, and with walls, that a simulation saved.
+pub(crate) fn saved_shape_contacts(state: &State) -> Result<[Vec<SavedShapeContacts>; 2], WorldError> {
+    let of_list = |names: ColumnNames| -> Result<Vec<SavedShapeContacts>, WorldError> {
+        if state.get(names[0]).is_none() {
+            return Ok(Vec::new());
+        }
+        let saved = saved_records(state, names, |load: &LoadNumbers, _| *load)?;
+        let contacts = |k: usize| {
+            let (keys, histories) = saved.contacts_of(k);
+            SavedShapeContacts {
+                ids: saved.ids[k],
+                keys: keys.to_vec(),
+                histories: histories.to_vec(),
+                load: saved.loads[k],
+            }
+        };
+        Ok((0..saved.ids.len()).map(contacts).collect())
+    };
+    Ok([of_list(OF_PAIRS)?, of_list(AT_WALLS)?])
+}
+
+/// The present pairs, of which some have saved contacts; others keep what they have.
+fn with_saved<'a, L: Copy>(
+    present: &PairRecords<L>,
+    saved: impl Fn(usize) -> Option<&'a SavedShapeContacts>,
+    load_of: impl Fn(&LoadNumbers, u32) -> L,
+) -> PairRecords<L> {
+    let mut all = PairRecords::default();
+    for (k, &ids) in present.ids.iter().enumerate() {
+        if let Some(before) = saved(k) {
+            let load = load_of(&before.load, before.keys.len() as u32);
+            all.push(ids, load, &before.keys, &before.histories);
+        } else {
+            let (keys, histories) = present.contacts_of(k);
+            all.push(ids, present.loads[k], keys, histories);
+        }
+    }
+    (all.spare, all.power_sums) = (present.spare.clone(), present.power_sums.clone());
+    all
+}
+
 impl Populations {
+    /// Lets contacts of polyhedral grains go on as another simulation saved them. Contacts with walls go on where they are as they were; which walls
+    /// these are does not matter.
+    pub(crate) fn go_on_with_contacts_of_polyhedra(&mut self, saved: &SavedGrains) {
+        let Some(polyhedra) = &mut self.polyhedra else { return };
+        let position = &self.grains.fields.position;
+        let (pairs, at_walls) = (&polyhedra.pairs.records, &polyhedra.at_walls);
+        let of_pair = |k: usize| {
+            let found = saved.shape_contacts.binary_search_by_key(&pairs.ids[k], |contacts| contacts.ids);
+            found.ok().map(|at| &saved.shape_contacts[at])
+        };
+        let of_wall = |k: usize| {
+            let (id, now) = (at_walls.records.ids[k][0], &at_walls.records.loads[k]);
+            let scale = position[at_walls.places[k][0] as usize * RECORD + 3];
+            let keys = at_walls.records.contacts_of(k).0;
+            let first = saved.shape_wall_contacts.partition_point(|contacts| contacts.ids[0] < id);
+            let mut of_grain = saved.shape_wall_contacts[first..]
+                .iter()
+                .take_while(|contacts| contacts.ids[0] == id);
+            of_grain.find(|contacts| {
+                let before = load_at_wall(&contacts.load, contacts.keys.len() as u32);
+                contacts.keys == keys
+                    && (before.overlap - now.overlap).abs() <= SAME_OVERLAP * scale
+                    && before.point.minus(&now.point).length() <= SAME_PLACE * scale
+            })
+        };
+        let pairs = with_saved(pairs, of_pair, load_of_pair);
+        let at_walls = with_saved(&at_walls.records, of_wall, load_at_wall);
+        (polyhedra.pairs.records, polyhedra.at_walls.records) = (pairs, at_walls);
+    }
+
     /// Saves the contact histories of polyhedral grains, by ids.
     pub(crate) fn save_polyhedra(&self, to: &mut dyn Sections) {
         if let Some(polyhedra) = &self.polyhedra {

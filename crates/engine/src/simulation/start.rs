@@ -4,11 +4,13 @@ use crate::bodies::Bodies;
 use crate::checkpoint::{contact_ledger, given_masses, misfit, numbers, padded, words};
 use crate::fields::Fields;
 use crate::measure::NO_CONTACT;
+use crate::passes::saved_shape_contacts;
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Column, Sections, State};
 use crate::world::{Body, Grains, SavedBond, SavedContact, SavedForces, SavedGrains, SavedHistory, SavedWallContact, Vec3, array, vector};
 use seixo_laws::Vector3;
+use seixo_sweeps::bodies::{FREE, torque_of};
 use seixo_sweeps::bonds::{BOND, BROKEN};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, HOLDS, RECORD, WALL_CONTACT, history_stride, load, store};
 use seixo_sweeps::motion::{StepParameters, acceleration, angular_acceleration};
@@ -81,20 +83,17 @@ impl SavedGrains {
         {
             return Err(misfit("its grains have other columns"));
         }
-        if fields.shape.iter().any(|&shape| shape > 0) {
-            return Err(WorldError::WithPolyhedra {
-                what: "a start from another run",
-                remedy: "start from a fill, or use spheres",
-            });
-        }
         let [x, y, z, velocity_lead] = *numbers(state, MOTION, Some(4))? else {
             unreachable!("the length was checked")
         };
+        let [shape_contacts, shape_wall_contacts] = saved_shape_contacts(state)?;
         let mut saved = SavedGrains {
             grains: grains_of(&fields, state),
             forces: (0..n).map(|k| forces_of(&fields, k)).collect(),
             gravity: [x, y, z],
             velocity_lead,
+            shape_contacts,
+            shape_wall_contacts,
             power_sums: Some(contact_ledger(state)?.1),
             ..SavedGrains::default()
         };
@@ -173,11 +172,16 @@ fn grains_of(fields: &Fields, state: &State) -> Grains {
         );
         grains.scalars.push_from(&fields.scalars, k);
     }
+    if fields.shape.len() == fields.len() && fields.orientation.len() == fields.len() * RECORD {
+        grains.shape.clone_from(&fields.shape);
+        grains.orientation = fields.orientation.as_chunks::<RECORD>().0.to_vec();
+    }
     grains.masses = given_masses(state).unwrap_or_default();
     grains
 }
 
 fn forces_of(fields: &Fields, k: usize) -> SavedForces {
+    let is_free = fields.member.get(k).is_none_or(|&member| member == FREE);
     SavedForces {
         force: std::array::from_fn(|c| fields.force[k * RECORD + c]),
         torque: three(&fields.torque, k, RECORD),
@@ -187,6 +191,7 @@ fn forces_of(fields: &Fields, k: usize) -> SavedForces {
             .orientation
             .get(k * RECORD..(k + 1) * RECORD)
             .map(|orientation| std::array::from_fn(|c| orientation[c])),
+        momentum: (is_free && !fields.angular_momentum.is_empty()).then(|| three(&fields.angular_momentum, k, 3)),
     }
 }
 
@@ -230,6 +235,7 @@ impl Populations {
         }
         self.go_on_with_contacts(saved, &places)?;
         self.go_on_with_wall_contacts(saved, &places);
+        self.go_on_with_contacts_of_polyhedra(saved);
         self.ledger.last_power_sums = saved.power_sums.unwrap_or(NO_CONTACT);
         // What springs store at the start is no work since then.
         self.ledger.work.tangential = self.gpu_energies().elastic_tangential;
@@ -242,7 +248,7 @@ impl Populations {
         for (id, forces) in saved.grains.id.iter().zip(&saved.forces) {
             let Some(&i) = places.get(id) else { continue };
             let at = i * RECORD;
-            let is_carried = self.body_of(i).is_some();
+            let (is_carried, is_polyhedral) = (self.body_of(i).is_some(), self.is_polyhedral(i));
             let fields = &mut self.grains.fields;
             fields.force[at..at + RECORD].copy_from_slice(&forces.force);
             if let Some(torque) = fields.torque.get_mut(at..at + 3) {
@@ -259,8 +265,21 @@ impl Populations {
             let ahead = |by: &StepParameters<f64, f64>| acceleration(&velocity, mass, &force, by).rate.times(by.velocity_lead);
             let kept = vector(forces.velocity).plus(&ahead(&before).minus(&ahead(&stepping)));
             store(&mut fields.half_velocity, 3 * i, &kept);
-            if !fields.half_spin.is_empty() {
-                let (spin, torque) = (load(&fields.spin, at), vector(forces.torque));
+            if fields.half_spin.is_empty() {
+                continue;
+            }
+            let (spin, torque) = (load(&fields.spin, at), vector(forces.torque));
+            if is_polyhedral {
+                // Without one, it is that of the start, which follows from the angular velocity.
+                if let Some(momentum) = forces.momentum {
+                    let ahead = |by: &StepParameters<f64, f64>| {
+                        let turning = torque_of::<f64>(&spin, &torque, &torque, by.local_damping);
+                        turning.rate.times(by.velocity_lead)
+                    };
+                    let kept = vector(momentum).plus(&ahead(&before).minus(&ahead(&stepping)));
+                    store(&mut fields.angular_momentum, 3 * i, &kept);
+                }
+            } else {
                 let ahead = |by: &StepParameters<f64, f64>| {
                     let turning = angular_acceleration(&spin, mass, radius, &torque, by);
                     turning.rate.times(by.velocity_lead)
@@ -320,7 +339,7 @@ impl Populations {
         contacts.put("walls/touching", Column::U32(Vec::new()));
         contacts.put("walls/history", Column::F64(Vec::new()));
         contacts.put("walls/touches", Column::F64(Vec::new()));
-        self.restore_contact_histories(&contacts, false)
+        self.restore_histories_in_rows(&contacts, false)
     }
 
     /// Carries over the histories of contacts with walls that are where they were; which walls these are does not matter.

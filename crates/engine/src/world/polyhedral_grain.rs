@@ -184,9 +184,9 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "write run.assembly = \"fused\"",
         ),
         (
-            world.saved.is_some(),
-            "a start from another run",
-            "start from a fill, or use spheres",
+            world.saved.as_ref().is_some_and(|saved| !saved.bonds.is_empty()),
+            "bonds of another run",
+            "name the section of the bonds otherwise, so that they are made at the start",
         ),
     ]
 }

@@ -1,6 +1,7 @@
 //! Grains that another simulation saved, with which a world starts.
 
 use super::{Body, Grains, Vec3, array, vector};
+use crate::polyhedra::LoadNumbers;
 use seixo_laws::Quaternion;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT};
@@ -13,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// Rigid bodies with prescribed motion are single grains here: the motion belongs to the other world.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedGrains {
-    /// Grains and rigid bodies, with indices of materials and groups. Those of the other world are to be replaced.
+    /// Grains and rigid bodies, with indices of materials, groups and shapes. Those of the other world are to be replaced.
     pub grains: Grains,
     /// Of each grain.
     pub(crate) forces: Vec<SavedForces>,
@@ -21,6 +22,10 @@ pub struct SavedGrains {
     pub(crate) of_bodies: Vec<[Vec3; 2]>,
     pub(crate) contacts: Vec<SavedContact>,
     pub(crate) wall_contacts: Vec<SavedWallContact>,
+    /// Contacts of pairs with a polyhedral grain, in the order of their ids.
+    pub(crate) shape_contacts: Vec<SavedShapeContacts>,
+    /// Contacts of polyhedral grains with walls, in the order of the ids of the grains.
+    pub(crate) shape_wall_contacts: Vec<SavedShapeContacts>,
     pub(crate) bonds: Vec<SavedBond>,
     /// Gravitational acceleration there \[m/s²\].
     pub(crate) gravity: Vec3,
@@ -43,6 +48,8 @@ pub(crate) struct SavedForces {
     pub spin: Vec3,
     /// Orientation, a unit quaternion w x y z; `None` where grains had none.
     pub orientation: Option<[f64; 4]>,
+    /// Stored angular momentum \[kg m²/s\]; `None` for a grain of a body, and where no grain was polyhedral.
+    pub momentum: Option<Vec3>,
 }
 
 /// History of a contact, with zeros for values that this kind of contact did not have.
@@ -63,6 +70,19 @@ pub(crate) struct SavedWallContact {
     pub id: u32,
     pub record: [f64; WALL_CONTACT],
     pub history: SavedHistory,
+}
+
+/// All contacts of a pair with a polyhedral grain, or of a polyhedral grain with a wall.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SavedShapeContacts {
+    /// Ids of two grains, or that of the grain and the number of an element of the walls there.
+    pub ids: [u32; 2],
+    /// Keys of the contacts.
+    pub keys: Vec<u32>,
+    /// Their histories, [`RECORD`] numbers each.
+    pub histories: Vec<f64>,
+    /// What they did in the last step.
+    pub load: LoadNumbers,
 }
 
 /// A bond that holds.
@@ -118,6 +138,9 @@ impl SavedGrains {
         }
         self.contacts.retain(|contact| contact.ids.iter().all(|id| kept.contains(id)));
         self.wall_contacts.retain(|contact| kept.contains(&contact.id));
+        self.shape_contacts
+            .retain(|contacts| contacts.ids.iter().all(|id| kept.contains(id)));
+        self.shape_wall_contacts.retain(|contacts| kept.contains(&contacts.ids[0]));
         self.bonds.retain(|bond| bond.ids.iter().all(|id| kept.contains(id)));
     }
 
@@ -156,9 +179,11 @@ impl SavedGrains {
             position,
             velocity,
             angular_velocity,
+            orientation,
             bodies,
             ..
         } = &mut self.grains;
+        orientation.iter_mut().for_each(turn_orientation);
         position.iter_mut().for_each(put);
         velocity.iter_mut().chain(angular_velocity).for_each(turn);
         for body in bodies {
@@ -174,6 +199,7 @@ impl SavedGrains {
                 .into_iter()
                 .for_each(turn);
             forces.orientation.as_mut().into_iter().for_each(turn_orientation);
+            forces.momentum.as_mut().into_iter().for_each(turn);
         }
         for contact in &mut self.contacts {
             turn_history(&mut contact.of_first);
@@ -186,6 +212,22 @@ impl SavedGrains {
             }
             turn_part(&mut contact.record[4..7]);
             turn_history(&mut contact.history);
+        }
+        for contacts in self.shape_contacts.iter_mut().chain(&mut self.shape_wall_contacts) {
+            contacts.histories.chunks_exact_mut(RECORD).for_each(turn_part);
+            // The force, and the torque on the first grain.
+            turn_part(&mut contacts.load[..3]);
+            turn_part(&mut contacts.load[3..6]);
+        }
+        for contacts in &mut self.shape_contacts {
+            // The direction of the nearest points.
+            turn_part(&mut contacts.load[6..9]);
+        }
+        for contacts in &mut self.shape_wall_contacts {
+            // The point on the wall.
+            if let Some(point) = contacts.load[6..].first_chunk_mut::<3>() {
+                put(point);
+            }
         }
         turn(&mut self.gravity);
     }

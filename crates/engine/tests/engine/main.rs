@@ -121,6 +121,7 @@ mod polyhedra_held;
 mod polyhedra_of_parts;
 mod polyhedra_on_a_gpu;
 mod polyhedra_periodic;
+mod polyhedra_saved;
 mod polyhedra_with_heat;
 mod prescribed_motion;
 mod repeated_steps;

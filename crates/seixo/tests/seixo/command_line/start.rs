@@ -1,7 +1,7 @@
 //! Scenes that start from another run.
 
 use crate::command_line::stage::Stage;
-use seixo::files::vtk::{VtkPoints, read_grains};
+use seixo::files::vtk::{VtkPoints, read_grains, read_polyhedra};
 
 /// Thirty grains fall into a box.
 const FILL: &str = r#"
@@ -146,4 +146,53 @@ fn what_does_not_fit_is_refused_with_a_remedy() {
         &next("groups = { bed = \"sand\" }").replace("[grains.bed]", "[grains.sand]"),
     );
     stage.succeed("check next.toml");
+}
+
+/// A few dice in the box, among grains.
+fn dice(rest: &str) -> String {
+    let shape = "[shape.die]\nkind = \"polyhedron\"\nbox = [4, 4, 4]\nrounding = 0.6\nunit = \"mm\"";
+    let fill =
+        "fill = { region = { box = { min = [\"-9 mm\", \"-9 mm\", \"22 mm\"], max = [\"9 mm\", \"9 mm\", \"40 mm\"] } }, count = 4 }";
+    format!("{rest}\n{shape}\n[grains.dice]\nmaterial = \"clay\"\nshape = \"die\"\n{fill}\n")
+}
+
+#[test]
+fn polyhedral_grains_go_on_with_their_shapes() {
+    let stage = Stage::new();
+    stage.write("fill.toml", &dice(FILL));
+    stage.succeed("run fill.toml --quiet");
+    // Of the scene that goes on, only the new dice have a shape, which is another one.
+    let others = dice("")
+        .replace("box = [4, 4, 4]", "box = [4, 3, 2]")
+        .replace("grains.dice", "grains.more");
+    let others = others.replace("22 mm", "42 mm").replace("40 mm", "58 mm");
+    stage.write(
+        "next.toml",
+        &format!("{}\n{others}\n[grains.dice]\nmaterial = \"clay\"\n", next("")),
+    );
+    stage.succeed("run next.toml --quiet --until 20ms");
+    let surfaces = |run: &str, frame: u32| read_polyhedra(&stage.path(&format!("{run}/fields/polyhedra_{frame:06}.vtp"))).unwrap();
+    let of_fill = frame(&stage, "fill.out", 2).id;
+    let (last, first) = (surfaces("fill.out", 2), surfaces("next.out", 0));
+    let taken: Vec<usize> = (0..first.id.len()).filter(|&k| of_fill.contains(&first.id[k])).collect();
+    assert!(!taken.is_empty() && taken.len() == last.id.len() && taken.len() < first.id.len());
+    for (&k, before) in taken.iter().zip(0..) {
+        let corners = |triangles: &[[u32; 3]], of: &[[f64; 3]], k: usize| triangles[k].map(|corner| of[corner as usize]);
+        assert_eq!(first.id[k], last.id[before]);
+        assert_eq!(
+            corners(&first.triangles, &first.position, k),
+            corners(&last.triangles, &last.position, before)
+        );
+    }
+    // A third run starts from the second, with shapes of both.
+    let third = next("").replace("fill.out", "next.out");
+    stage.write(
+        "third.toml",
+        &format!("{third}\n[grains.dice]\nmaterial = \"clay\"\n[grains.more]\nmaterial = \"clay\"\n"),
+    );
+    stage.succeed("run third.toml --quiet --until 1us");
+    assert_eq!(surfaces("third.out", 0).position, surfaces("next.out", 1).position);
+    stage.write("framed.toml", &next("frame = 1"));
+    let refused = stage.seixo("run framed.toml --quiet");
+    assert!(refused.code == 2 && refused.err.contains("leave `frame` out"), "{}", refused.err);
 }

@@ -1,0 +1,144 @@
+//! Worlds that start with the polyhedral grains that another simulation saved.
+
+use crate::corners::{about, floor, on};
+use crate::polyhedra::swarm;
+use seixo_engine::world::{SavedGrains, Scheme, Settings, Vec3, WallShape, World};
+use seixo_engine::{Partner, Simulation, plan_time_step};
+use std::sync::Arc;
+
+/// Steps of the first run, after which many grains touch.
+const STEPS: u64 = 3000;
+
+/// The swarm, which falls on a floor; rows of neighbors are in the order of ids, whenever they are listed.
+fn falling() -> (World, Settings) {
+    let mut world = swarm();
+    world.gravity = [0.0, 0.0, -9.81];
+    world.walls.push(floor());
+    world.walls[0].shape = WallShape::Plane {
+        point: [0.0, 0.0, -0.0975],
+        normal: [0.0, 0.0, 1.0],
+    };
+    // What it would be by itself depends on how fast the grains are at the start.
+    let time_step = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
+    let settings = Settings {
+        decomposition_invariant: true,
+        time_step: Some(time_step),
+        ..on(1)
+    };
+    (world, settings)
+}
+
+/// The world with these grains in place of its own.
+fn with(world: &World, saved: SavedGrains) -> World {
+    World {
+        grains: saved.grains.clone(),
+        saved: Some(Arc::new(saved)),
+        ..world.clone()
+    }
+}
+
+fn after(world: World, settings: &Settings, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world, settings.clone()).expect("the world is sound");
+    simulation.advance(steps).expect("sound steps");
+    simulation.observe().expect("a sound state");
+    simulation
+}
+
+fn saved_by(simulation: &mut Simulation) -> SavedGrains {
+    SavedGrains::of(&simulation.save().expect("a sound state")).expect("it has grains")
+}
+
+/// A vector after a quarter turn about x.
+fn turned([x, y, z]: Vec3) -> Vec3 {
+    [x, -z, y]
+}
+
+fn apart(a: Vec3, b: Vec3) -> f64 {
+    (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn an_unchanged_world_goes_on_with_the_same_bits() {
+    let (world, settings) = falling();
+    let mut whole = after(world.clone(), &settings, STEPS);
+    assert!(
+        whole.contacts() > 5 && whole.ledger().elastic_tangential > 0.0,
+        "{} contacts",
+        whole.contacts()
+    );
+    let saved = saved_by(&mut whole);
+    let records = whole.contacts_now().expect("a sound state");
+    whole.advance(500).expect("sound steps");
+    whole.observe().expect("a sound state");
+    let expected = whole.snapshot();
+    let mut second = Simulation::new(with(&world, saved.clone()), settings.clone()).expect("the world is sound");
+    assert_eq!(second.steps(), 0);
+    assert_eq!(second.contacts_now().expect("a sound state"), records);
+    let ledger = second.ledger();
+    assert!(ledger.residual.abs() < 1e-12 * ledger.kinetic, "{ledger:?}");
+    // Lists are rebuilt at other steps.
+    let settings = Settings {
+        skin: Some(2e-3),
+        ..settings
+    };
+    let found = after(with(&world, saved), &settings, 500).snapshot();
+    assert!(found.position == expected.position, "positions");
+    assert!(found.velocity == expected.velocity, "velocities");
+    assert!(found.orientation == expected.orientation, "orientations");
+    assert!(found.angular_velocity == expected.angular_velocity, "angular velocities");
+}
+
+#[test]
+fn a_rotated_swarm_behaves_the_same() {
+    let (world, settings) = falling();
+    let mut first = after(world.clone(), &settings, STEPS);
+    let mut saved = saved_by(&mut first);
+    saved.place(about([1.0, 0.0, 0.0], std::f64::consts::FRAC_PI_2), [0.0; 3]);
+    let mut there = World {
+        gravity: turned(world.gravity),
+        ..world
+    };
+    there.walls[0].shape = WallShape::Plane {
+        point: turned([0.0, 0.0, -0.0975]),
+        normal: turned([0.0, 0.0, 1.0]),
+    };
+    let second = after(with(&there, saved), &settings, 300);
+    first.advance(300).expect("sound steps");
+    first.observe().expect("a sound state");
+    let (one, other) = (first.snapshot(), second.snapshot());
+    for k in 0..one.id.len() {
+        assert_eq!(one.id[k], other.id[k]);
+        for (what, [a, b]) in [
+            ("position", [one.position[k], other.position[k]]),
+            ("velocity", [one.velocity[k], other.velocity[k]]),
+            ("angular velocity", [one.angular_velocity[k], other.angular_velocity[k]]),
+        ] {
+            let off = apart(turned(a), b);
+            assert!(
+                off < 1e-8 * (1.0 + apart(a, [0.0; 3])),
+                "{what} of grain {}: {a:?} {b:?}",
+                one.id[k]
+            );
+        }
+    }
+    let friction = first.ledger().elastic_tangential;
+    assert!((second.ledger().elastic_tangential / friction - 1.0).abs() < 1e-6, "{friction} J");
+}
+
+#[test]
+fn a_cut_keeps_the_contacts_of_the_rest() {
+    let (world, settings) = falling();
+    let mut first = after(world.clone(), &settings, STEPS);
+    let records = first.contacts_now().expect("a sound state");
+    let gone = records.first().expect("a contact").a;
+    let mut saved = saved_by(&mut first);
+    saved.retain(|id| id != gone);
+    let mut second = Simulation::new(with(&world, saved), settings).expect("the world is sound");
+    let kept: Vec<_> = records
+        .into_iter()
+        .filter(|record| record.a != gone && record.b != Partner::Grain(gone))
+        .collect();
+    assert!(!kept.is_empty());
+    assert_eq!(second.contacts_now().expect("a sound state"), kept);
+    second.advance(100).expect("sound steps");
+}

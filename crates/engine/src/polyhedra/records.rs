@@ -119,14 +119,10 @@ impl<L: Copy> PairRecords<L> {
         self.power_sums.resize(parts, NO_CONTACT);
     }
 
-    /// After contacts of the same pairs were computed between two steps: histories, and the loads of contacts that are not new, are those from
-    /// `before`.
-    pub fn go_back(&mut self, before: PairRecords<L>, touches: impl Fn(&L) -> bool) {
-        for (now, old) in self.loads.iter_mut().zip(&before.loads) {
-            if touches(old) {
-                *now = *old;
-            }
-        }
+    /// After contacts of the same pairs were computed between two steps: histories are those from `before`, and `choose` makes the load of each pair from
+    /// those now and before.
+    pub fn go_back(&mut self, before: PairRecords<L>, choose: impl Fn(&mut L, &L)) {
+        self.loads.iter_mut().zip(&before.loads).for_each(|(now, old)| choose(now, old));
         (self.contacts, self.power_sums) = (before.contacts, before.power_sums);
     }
 

@@ -40,7 +40,7 @@ pub use address::CudaMemory;
 pub use bins::Bins;
 pub use buffer::{Arrived, Buffer, Copies, Download, PendingCopies, Ticket};
 pub use cubecl::client::Client;
-pub use inbox::{Inbox, Link, Route};
+pub use inbox::{Inbox, Link, Route, Rows};
 pub use queue::Queue;
 pub use recording::{Recording, claim_cuda};
 pub use reduce::Fold;

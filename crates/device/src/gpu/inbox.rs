@@ -7,6 +7,10 @@
 
 #![allow(unsafe_code, reason = "launches write to addresses")]
 
+mod rows;
+
+pub use rows::Rows;
+
 use super::{Api, Buffer, CudaMemory, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
 use cubecl::prelude::*;

@@ -1,5 +1,5 @@
 use super::gpu;
-use seixo_device::gpu::Link;
+use seixo_device::gpu::{Link, Rows};
 
 #[test]
 fn a_copy_beside_its_original_is_the_same() {
@@ -76,6 +76,69 @@ fn words_that_a_gpu_posts_arrive_in_their_turn() {
         for inbox in &several {
             gpu.collect(inbox, turn, &all_arrived);
             assert_eq!(gpu.download(&all_arrived).unwrap(), [&first[..], &words[..]].concat());
+        }
+    }
+}
+
+#[test]
+fn rows_that_a_gpu_posts_arrive_at_their_places_with_a_flag() {
+    let gpu = gpu();
+    if !gpu.accesses(&gpu) {
+        // Only CUDA has addresses.
+        return;
+    }
+    // Columns of eight records here, and of six zeros there.
+    let wide: Vec<f64> = (0..32).map(|k| 0.1 + f64::from(k)).collect();
+    let [second, third] = [0.2f32, 0.3].map(|x| (0..32).map(|k| x - k as f32).collect::<Vec<f32>>());
+    let (first, [seconds, thirds]) = (
+        gpu.upload(&wide, "items").unwrap(),
+        [&second, &third].map(|items| gpu.upload(items, "items").unwrap()),
+    );
+    let (from, to) = ([6u32, 0, 7], [1u32, 5, 2]);
+    let places = [from, to].map(|places| gpu.upload(&places, "places").unwrap());
+    let inbox = gpu.inbox(3 * 16 + 1, "words").unwrap();
+    let mut turn = 0;
+    for has_third in [true, false] {
+        for (raised, m) in [(0u32, 3usize), (9, 3), (1, 0)] {
+            turn += 1;
+            let flags = [[0, 0, raised, 0], [0, 4, 0, 0]].map(|flags| gpu.upload(&flags, "flags").unwrap());
+            let arrived = gpu.zeros::<f64>(24, "items").unwrap();
+            let others = [(); 2].map(|()| gpu.zeros::<f32>(24, "items").unwrap());
+            let shown = Rows {
+                places: &places[0],
+                m,
+                first: &first,
+                second: &seconds,
+                third: &thirds,
+                has_third,
+                flags: &flags[0],
+                flag: 2,
+            };
+            gpu.post_rows(&shown, &inbox, turn);
+            let followed = Rows {
+                places: &places[1],
+                m,
+                first: &arrived,
+                second: &others[0],
+                third: &others[1],
+                has_third,
+                flags: &flags[1],
+                flag: 3,
+            };
+            gpu.collect_rows(&inbox, turn, &followed);
+            let (mut expected, mut expected_others) = (vec![0.0f64; 24], [vec![0.0f32; 24], vec![0.0f32; 24]]);
+            for (from, to) in from.iter().zip(to).take(m) {
+                let (from, to) = (*from as usize * 4, to as usize * 4);
+                expected[to..to + 4].copy_from_slice(&wide[from..from + 4]);
+                expected_others[0][to..to + 4].copy_from_slice(&second[from..from + 4]);
+                if has_third {
+                    // All but the fourth number.
+                    expected_others[1][to..to + 3].copy_from_slice(&third[from..from + 3]);
+                }
+            }
+            assert_eq!(gpu.download(&arrived).unwrap(), expected);
+            assert_eq!(others.map(|column| gpu.download(&column).unwrap()), expected_others);
+            assert_eq!(gpu.download(&flags[1]).unwrap(), [0, 4, 0, u32::from(raised != 0)]);
         }
     }
 }

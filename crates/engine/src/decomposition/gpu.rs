@@ -362,7 +362,7 @@ impl Subdomain {
         }
         if goes_between_gpus {
             let bytes = self.on_gpu(|remote, _| {
-                remote.follow_halos();
+                remote.follow_halos()?;
                 Ok(sides.iter().map(|&side| remote.bytes_exchanged(side)).sum::<u64>())
             })?;
             self.counted().bytes += bytes;

@@ -5,7 +5,7 @@ use super::Number;
 use super::joint_halo::await_all;
 use super::step_halo::StepHalo;
 use crate::exchange::{DecodeError, HaltReason};
-use seixo_device::gpu::{Buffer, Gpu, GpuError};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Rows};
 use seixo_sweeps::layout::RECORD;
 use std::any::Any;
 use std::sync::Arc;
@@ -169,6 +169,10 @@ pub(super) trait HaloSource {
     fn shown(&self, side: usize) -> usize;
     /// Number of ghosts of that subdomain's particles.
     fn followed(&self, side: usize) -> usize;
+    /// Records of the particles in it, and the flag whether this subdomain halts, for a halo that is not packed.
+    fn shown_rows(&self, side: usize) -> Rows<'_, Self::Coordinate, Self::Real>;
+    /// Records of those ghosts, and the same flag.
+    fn followed_rows(&self, side: usize) -> Rows<'_, Self::Coordinate, Self::Real>;
     /// Updates these ghosts, of which there may be none, with the packed positions, columns and motion.
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<Self::Coordinate, Self::Real>);
 }
@@ -186,19 +190,22 @@ pub(crate) trait HaloExchange {
     fn receive_ghost_updates(&self, side: usize, halo_messages: HaloMessage) -> Result<(), HaltReason>;
     /// Whether each pair of subdomains has joint halos, which their GPUs exchange by themselves: each subdomain with neighbors then has its own GPU.
     fn has_joint_halos(&self) -> bool;
-    /// Begins to send the packed halos to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
+    /// Begins to send the halos, packed or not, to these neighbors, by their numbers, beside the launches that follow. Only to those on other GPUs.
     ///
     /// # Errors
     /// If a GPU is lost.
     fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError>;
-    /// Makes later launches wait for the halos of neighbors on other GPUs.
+    /// Makes later launches wait for the packed halos of neighbors on other GPUs.
     ///
     /// # Errors
     /// If the GPU is lost.
     fn await_halos(&self) -> Result<(), GpuError>;
-    /// Updates the ghosts from these halos.
-    fn follow_halos(&self);
-    /// Exchanges the packed joint halos with each of these neighbors, which are all, and updates the ghosts. Later launches wait for them.
+    /// Updates the ghosts from the halos of neighbors on other GPUs. Waits for those that are not packed.
+    ///
+    /// # Errors
+    /// If a GPU is lost.
+    fn follow_halos(&self) -> Result<(), GpuError>;
+    /// Exchanges the joint halos with each of these neighbors, which are all, and updates the ghosts. Later launches wait for them.
     ///
     /// # Errors
     /// If a GPU is lost.
@@ -268,21 +275,34 @@ impl<T: HaloSource> HaloExchange for T {
     }
 
     fn send_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
-        let mut joint = sides.iter().filter_map(|&side| self.halo(side).joint.as_ref());
-        joint.try_for_each(|joint| joint.send(self.gpu_of_domain()))
+        let gpu = self.gpu_of_domain();
+        for &side in sides {
+            let Some(joint) = &self.halo(side).joint else { continue };
+            match joint.straight() {
+                Some((inboxes, ranks)) => inboxes.post_rows(gpu, ranks, &self.shown_rows(side))?,
+                None => joint.send(gpu)?,
+            }
+        }
+        Ok(())
     }
 
     fn await_halos(&self) -> Result<(), GpuError> {
         let joint = (0..self.neighbor_count()).filter_map(|side| self.halo(side).joint.as_ref());
-        await_all(self.gpu_of_domain(), joint.map(|joint| &joint.memory))
+        let packed = joint.filter(|joint| joint.straight().is_none());
+        await_all(self.gpu_of_domain(), packed.map(|joint| &joint.memory))
     }
 
-    fn follow_halos(&self) {
+    fn follow_halos(&self) -> Result<(), GpuError> {
+        let gpu = self.gpu_of_domain();
         for side in 0..self.neighbor_count() {
-            if let Some(joint) = &self.halo(side).joint {
-                self.update_ghosts(side, &joint.arrived);
+            let Some(joint) = &self.halo(side).joint else { continue };
+            match joint.straight() {
+                // This launch is also the wait.
+                Some((inboxes, ranks)) => gpu.timed("halo exchange", || inboxes.collect_rows(gpu, ranks, &self.followed_rows(side)))?,
+                None => self.update_ghosts(side, &joint.arrived),
             }
         }
+        Ok(())
     }
 
     fn sum_halos(&self, sides: &[usize]) -> Result<(), GpuError> {
@@ -290,7 +310,6 @@ impl<T: HaloSource> HaloExchange for T {
             self.send_halos(sides)?;
             self.await_halos()
         })?;
-        self.follow_halos();
-        Ok(())
+        self.follow_halos()
     }
 }

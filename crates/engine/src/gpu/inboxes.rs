@@ -3,7 +3,7 @@
 //! A subdomain makes room for what it will receive at each rebuild of the lists. Before the next exchange the hosts wait for each other once, so that all
 //! see the memory of all.
 
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Inbox};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Inbox, Rows};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -65,33 +65,49 @@ impl Inboxes {
         Ok(())
     }
 
+    /// Begins a turn of so many words from the subdomain of rank `own` to another one. Returns the inbox for them, and the turn.
+    fn begin(&self, post: Post, [own, other]: [usize; 2], words: usize) -> Result<(Arc<Inbox>, u32), GpuError> {
+        let mut ways = self.ways();
+        let ends = ways.entry((post, own, other)).or_default();
+        ends.sent = ends.sent.wrapping_add(1);
+        let is_ready = ends.announced == ends.prepared;
+        let inbox = ends.inbox.clone().filter(|inbox| is_ready && inbox.room() >= words);
+        Ok((inbox.ok_or_else(no_room)?, ends.sent))
+    }
+
+    /// The inbox of the subdomain of rank `own` for another one, and the next turn that arrives there.
+    fn next_turn(&self, post: Post, [own, other]: [usize; 2]) -> Result<(Arc<Inbox>, u32), GpuError> {
+        let mut ways = self.ways();
+        let ends = ways.entry((post, other, own)).or_default();
+        ends.collected = ends.collected.wrapping_add(1);
+        Ok((ends.inbox.clone().ok_or_else(no_room)?, ends.collected))
+    }
+
     /// Begins a turn: sends these words of the subdomain of rank `own` to another one, after all launches on this GPU so far.
-    pub(super) fn post(&self, gpu: &Gpu, post: Post, [own, other]: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
-        let (inbox, turn) = {
-            let mut ways = self.ways();
-            let ends = ways.entry((post, own, other)).or_default();
-            ends.sent = ends.sent.wrapping_add(1);
-            let is_ready = ends.announced == ends.prepared;
-            (
-                ends.inbox.clone().filter(|inbox| is_ready && inbox.room() >= words.len()),
-                ends.sent,
-            )
-        };
-        let inbox = inbox.ok_or_else(no_room)?;
+    pub(super) fn post(&self, gpu: &Gpu, post: Post, ranks: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
+        let (inbox, turn) = self.begin(post, ranks, words.len())?;
         gpu.post(words, &inbox, turn);
         Ok(())
     }
 
+    /// As [`Inboxes::post`], for a halo that goes from its columns straight into the inbox.
+    pub(super) fn post_rows<C, R>(&self, gpu: &Gpu, ranks: [usize; 2], rows: &Rows<'_, C, R>) -> Result<(), GpuError> {
+        let (inbox, turn) = self.begin(Post::Halo, ranks, rows.words())?;
+        gpu.post_rows(rows, &inbox, turn);
+        Ok(())
+    }
+
     /// Makes later launches on this GPU wait for the words of the next turn from another subdomain to that of rank `own`.
-    pub(super) fn collect(&self, gpu: &Gpu, post: Post, [own, other]: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
-        let (inbox, turn) = {
-            let mut ways = self.ways();
-            let ends = ways.entry((post, other, own)).or_default();
-            ends.collected = ends.collected.wrapping_add(1);
-            (ends.inbox.clone(), ends.collected)
-        };
-        let inbox = inbox.ok_or_else(no_room)?;
+    pub(super) fn collect(&self, gpu: &Gpu, post: Post, ranks: [usize; 2], words: &Buffer<u32>) -> Result<(), GpuError> {
+        let (inbox, turn) = self.next_turn(post, ranks)?;
         gpu.collect(&inbox, turn, words);
+        Ok(())
+    }
+
+    /// As [`Inboxes::collect`], for a halo that goes straight into its columns, see [`Inboxes::post_rows`].
+    pub(super) fn collect_rows<C, R>(&self, gpu: &Gpu, ranks: [usize; 2], rows: &Rows<'_, C, R>) -> Result<(), GpuError> {
+        let (inbox, turn) = self.next_turn(Post::Halo, ranks)?;
+        gpu.collect_rows(&inbox, turn, rows);
         Ok(())
     }
 }

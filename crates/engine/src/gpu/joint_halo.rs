@@ -1,7 +1,8 @@
 //! Halos of two subdomains on GPUs of their own, for grains and fluids alike. The GPUs exchange them by themselves in batches of steps, and their hosts
 //! send each other nothing.
 //!
-//! Where GPUs reach each other's memory, each writes its halo into an [inbox](super::inboxes) of the other one.
+//! Where GPUs reach each other's memory, each writes its halo into an [inbox](super::inboxes) of the other one. A halo without other columns goes from the
+//! records straight into the inbox, and from there straight into those of the ghosts.
 //!
 //! Elsewhere the two exchange one sum. Both GPUs have a memory with room for the halos of both. Each packs its own halo and leaves the other part zero.
 //! The sum of the words then has both halos, bit for bit. CubeCL runs a sum on a queue of its own, and lets its caller choose what waits for it. A copy
@@ -121,6 +122,14 @@ impl<C: Number, R: Number> JointHalo<C, R> {
             arrived: PackedHalo::from_word(memory.sums.clone(), theirs_at, followed, widths, numbers),
             memory,
         })
+    }
+
+    /// The inboxes and the ranks of the pair if the halo goes straight from records to records. Nothing is packed then. Both subdomains have the same
+    /// columns, so both say the same.
+    pub fn straight(&self) -> Option<(&Inboxes, [usize; 2])> {
+        let HaloPair { inboxes, ranks, .. } = &self.memory.pair;
+        let inboxes = inboxes.as_deref().filter(|_| self.packed.columns.is_empty());
+        inboxes.map(|inboxes| (inboxes, *ranks))
     }
 
     /// Begins to send the packed halo to the other subdomain, after all launches so far. [`await_all`] makes later ones wait for the other halo.

@@ -50,6 +50,11 @@ impl<C: Number, R: Number> StepHalo<C, R> {
         Ok(())
     }
 
+    /// Whether the halo is not packed, see [`JointHalo::straight`].
+    pub fn is_straight(&self) -> bool {
+        self.joint.as_ref().is_some_and(|joint| joint.straight().is_some())
+    }
+
     /// Where the halo of a step is packed. Those of two steps in turn have the numbers 0 and 1.
     pub fn packed(&self, now: usize) -> &Arc<PackedHalo<C, R>> {
         self.joint.as_ref().map_or(&self.copied[now], |joint| &joint.packed)

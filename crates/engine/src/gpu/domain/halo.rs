@@ -8,9 +8,10 @@ use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::step_halo::StepHalo;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Rows, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
+use seixo_sweeps::kernels::HALTED;
 use seixo_sweeps::kernels::domain::{follow, show};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
@@ -63,11 +64,11 @@ impl<C: Number, R: Number> HaloSide<C, R> {
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Packs positions, motion and changing columns of the owned grains that are ghosts elsewhere, after the step that was queued `ahead` steps after the
-    /// host's clock, and the flag whether this subdomain halts then.
+    /// host's clock, and the flag whether this subdomain halts then. Halos that are not packed are read when they are sent.
     pub(in crate::gpu) fn show(&mut self, ahead: u32) {
         let parity = ahead & 1;
         self.border.iter_mut().for_each(|border| border.parity = parity);
-        for side in self.sides() {
+        for side in self.sides().iter().filter(|side| !side.halo.is_straight()) {
             let (count, dim) = units(side.shown.max(1));
             let packed = side.halo.packed(self.now);
             show::launch::<R, C>(
@@ -155,6 +156,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         &self.border.as_ref().expect("a domain has a border").sides[side]
     }
 
+    /// The columns of a halo at these m places, and the flag whether the next step halts.
+    fn rows_at<'a>(&'a self, places: &'a Buffer<u32>, m: usize) -> Rows<'a, C, R> {
+        let border = self.border.as_ref().expect("a domain has a border");
+        Rows {
+            places,
+            m,
+            first: &self.position[self.now],
+            second: &self.velocity[self.now],
+            third: &self.spin[self.now],
+            has_third: self.kind.frictional,
+            flags: &self.flags,
+            flag: (1 - border.parity) as usize + HALTED,
+        }
+    }
+
     /// Replaces the indices before the sort by the current ones.
     pub(super) fn rename_shared(&self) {
         let border = self.border.as_ref().expect("a domain has a border");
@@ -200,6 +216,16 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuGrains<C, R> {
 
     fn followed(&self, side: usize) -> usize {
         self.side(side).followed_ghosts
+    }
+
+    fn shown_rows(&self, side: usize) -> Rows<'_, C, R> {
+        let side = self.side(side);
+        self.rows_at(&side.own, side.shown)
+    }
+
+    fn followed_rows(&self, side: usize) -> Rows<'_, C, R> {
+        let side = self.side(side);
+        self.rows_at(&side.ghosts, side.followed_ghosts)
     }
 
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {

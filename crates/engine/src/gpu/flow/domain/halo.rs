@@ -9,8 +9,9 @@ use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::joint_halo::{HaloPair, JointColumn};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::step_halo::StepHalo;
-use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Rows, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::HALTED;
 use seixo_sweeps::kernels::domain::{follow, show};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
@@ -116,10 +117,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.border().queued_parity.unwrap_or(0)
     }
 
-    /// Packs the fluid that is ghosts elsewhere, and the flag whether this subdomain halts.
+    /// Packs the fluid that is ghosts elsewhere, and the flag whether this subdomain halts. Halos that are not packed are read when they are sent.
     pub(super) fn show(&self) {
         let now = self.now;
-        for side in self.border.as_ref().map_or(&[][..], |border| &border.sides) {
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        for side in sides.iter().filter(|side| !side.halo.is_straight()) {
             let (count, dim) = units(side.shown.max(1));
             let packed = side.halo.packed(now);
             // Fluid has no angular velocity: in place of it, these records are not read.
@@ -139,6 +141,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.parity_of_halo(),
                 false,
             );
+        }
+    }
+
+    /// The columns of a halo at these m places, and the flag whether the next step halts.
+    fn rows_at<'a>(&'a self, places: &'a Buffer<u32>, m: usize) -> Rows<'a, C, R> {
+        Rows {
+            places,
+            m,
+            first: &self.position[self.now],
+            second: &self.flowing[self.now],
+            // Not read, as in `show`.
+            third: &self.seen,
+            has_third: false,
+            flags: &self.flags,
+            flag: (1 - self.parity_of_halo()) as usize + HALTED,
         }
     }
 
@@ -207,6 +224,16 @@ impl<C: Number + Coordinate<R>, R: Number> HaloSource for GpuFluid<C, R> {
 
     fn followed(&self, side: usize) -> usize {
         self.border().sides[side].followed_ghosts
+    }
+
+    fn shown_rows(&self, side: usize) -> Rows<'_, C, R> {
+        let side = &self.border().sides[side];
+        self.rows_at(&side.own, side.shown)
+    }
+
+    fn followed_rows(&self, side: usize) -> Rows<'_, C, R> {
+        let side = &self.border().sides[side];
+        self.rows_at(&side.ghosts, side.followed_ghosts)
     }
 
     fn update_ghosts(&self, side: usize, packed: &PackedHalo<C, R>) {

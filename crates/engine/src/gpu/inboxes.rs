@@ -69,7 +69,7 @@ impl Inboxes {
     fn begin(&self, post: Post, [own, other]: [usize; 2], words: usize) -> Result<(Arc<Inbox>, u32), GpuError> {
         let mut ways = self.ways();
         let ends = ways.entry((post, own, other)).or_default();
-        ends.sent = ends.sent.wrapping_add(1);
+        ends.sent = turn_after(ends.sent);
         let is_ready = ends.announced == ends.prepared;
         let inbox = ends.inbox.clone().filter(|inbox| is_ready && inbox.room() >= words);
         Ok((inbox.ok_or_else(no_room)?, ends.sent))
@@ -79,7 +79,7 @@ impl Inboxes {
     fn next_turn(&self, post: Post, [own, other]: [usize; 2]) -> Result<(Arc<Inbox>, u32), GpuError> {
         let mut ways = self.ways();
         let ends = ways.entry((post, other, own)).or_default();
-        ends.collected = ends.collected.wrapping_add(1);
+        ends.collected = turn_after(ends.collected);
         Ok((ends.inbox.clone().ok_or_else(no_room)?, ends.collected))
     }
 
@@ -110,6 +110,11 @@ impl Inboxes {
         gpu.collect_rows(&inbox, turn, rows);
         Ok(())
     }
+}
+
+/// The turn after this one. Zero is that of memory without words, and turns alternate between two zones, so an even one follows the last.
+fn turn_after(turn: u32) -> u32 {
+    turn.checked_add(1).unwrap_or(2)
 }
 
 /// The error of subdomains that are not in lock step.

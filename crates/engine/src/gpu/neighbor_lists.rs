@@ -99,7 +99,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn counts_of_lists(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
         // Only now and then, as this waits for a download.
         let entries = if host.counts_entries() {
-            self.rows.ends(&self.gpu, self.n)?
+            let of_polyhedra = self.shapes.as_ref().map_or(0, |shapes| shapes.listed_ends());
+            self.rows.ends(&self.gpu, self.n)? + of_polyhedra as u64
         } else {
             0
         };

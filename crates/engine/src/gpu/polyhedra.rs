@@ -39,8 +39,9 @@ struct PairTable<R> {
     loads: [Buffer<R>; 2],
     /// Which of both is present.
     now: usize,
-    /// Number of pairs.
+    /// Number of pairs, and of ends of the grains here.
     count: usize,
+    end_count: usize,
     /// Ends of pairs by grain, twice, too.
     end_first: [Buffer<u32>; 2],
     ends: [Buffer<u32>; 2],
@@ -111,6 +112,7 @@ impl<R: Number> PairTable<R> {
             loads: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
             now: 0,
             count: 0,
+            end_count: 0,
             end_first: [gpu.zeros(n + 1, CONTACTS)?, gpu.zeros(n + 1, CONTACTS)?],
             ends: [gpu.buffer(RECORD, CONTACTS)?, gpu.buffer(RECORD, CONTACTS)?],
             slots: [Slots::new(gpu)?, Slots::new(gpu)?],
@@ -189,6 +191,11 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
     /// Number of pairs.
     pub fn listed(&self) -> usize {
         self.pairs.count
+    }
+
+    /// Number of ends of pairs of the grains here: what these pairs would take of the rows of spheres.
+    pub fn listed_ends(&self) -> usize {
+        self.pairs.end_count
     }
 
     /// Orientations, if they are here, and angular momenta, which are sorted with the grains.

@@ -25,9 +25,12 @@ impl Populations {
     /// Counts of the lists of this domain, which are out of date; on the CPU.
     pub(crate) fn list_counts(&self) -> ListCounts {
         let own = (0..self.grains.fields.len()).filter(|&i| !self.is_ghost(i));
+        // Pairs of polyhedral grains are in a list of their own, also those with ghosts.
+        let listed = self.polyhedra.iter().flat_map(|polyhedra| polyhedra.pairs.places.as_flattened());
+        let ends = listed.filter(|&&i| !self.is_ghost(i as usize));
         ListCounts {
             grains: own.count() as f64,
-            entries: self.grains.pairs.neighbors.len() as f64,
+            entries: (self.grains.pairs.neighbors.len() + ends.count()) as f64,
             is_skin_used_up: self.is_skin_used_up(),
         }
     }

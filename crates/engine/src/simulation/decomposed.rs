@@ -143,12 +143,7 @@ impl Simulation {
             None
         };
         if peer_exchange.is_some() {
-            for notice in failed_links(reached) {
-                // A run may be decomposed again.
-                if !self.notices.contains(&notice) {
-                    self.notices.push(notice);
-                }
-            }
+            self.note_failed_links(reached);
         }
         let transports = self.whole.populations.context.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
@@ -206,6 +201,16 @@ impl Simulation {
         subdomains.bytes = subdomains.bytes_here();
         self.subdomains = Some(subdomains);
         Ok(())
+    }
+
+    /// Tries the links between these GPUs, and gives a notice for each that fails.
+    pub(super) fn note_failed_links(&mut self, gpus: &[Gpu]) {
+        for notice in failed_links(gpus) {
+            // A run may be decomposed again.
+            if !self.notices.contains(&notice) {
+                self.notices.push(notice);
+            }
+        }
     }
 
     /// Prepares the profile and settings for the first of these GPUs, if there are any.

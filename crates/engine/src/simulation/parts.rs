@@ -106,6 +106,9 @@ impl Simulation {
         limit_waits(&gpus);
         self.prepare_for(&gpus)?;
         let peer_exchange = peer_exchange_for(&gpus, self.whole.populations.walls.given.len(), false)?;
+        if peer_exchange.is_some() {
+            self.note_failed_links(&gpus);
+        }
         let (precision, transports) = (self.precision(), self.whole.populations.context.settings.transports());
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();

@@ -125,7 +125,7 @@ impl Simulation {
         let on_one = "use one GPU, or --device cpu";
         let limits = [
             (populations.diffuses(), "heat on a GPU", on_cpu),
-            (is_prescribed, "prescribed motion on a GPU", on_cpu),
+            (is_prescribed, "bodies, prescribed motion or loads of groups on a GPU", on_cpu),
             (in_domains && populations.is_bonded(), "bonds in several domains on GPUs", on_one),
             (
                 in_domains && populations.has_mesh_walls(),

@@ -316,7 +316,10 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
 fn heat_and_prescribed_motion_of_cubes_are_refused_on_a_gpu() {
     let mut held = swarm();
     held.later.constrained_groups = vec![0];
-    for (world, expected) in [(heated(swarm()), "heat on a GPU"), (held, "prescribed motion on a GPU")] {
+    for (world, expected) in [
+        (heated(swarm()), "heat on a GPU"),
+        (held, "prescribed motion or loads of groups on a GPU"),
+    ] {
         let refused = Simulation::new(world, on_gpu(Precision::F64)).map(|_| ()).unwrap_err().to_string();
         assert!(refused.contains(expected), "{refused}");
     }

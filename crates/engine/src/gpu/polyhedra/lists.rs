@@ -149,7 +149,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             );
         }
         list.slots[present ^ 1].make_room(gpu, pairs)?;
-        (list.now, list.count) = (now, pairs);
+        (list.now, list.count, list.end_count) = (now, pairs, ends);
         self.order_pairs(gpu)?;
         gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(pairs), "the ledger")
     }

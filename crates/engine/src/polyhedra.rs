@@ -12,9 +12,7 @@ mod records;
 mod snapshot;
 
 pub(crate) use at_walls::GrainsAtWalls;
-pub(crate) use columns::{
-    AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, OF_LOAD, OF_PAIRS, merge_contacts_of_polyhedra, pick_contacts_of_polyhedra,
-};
+pub(crate) use columns::{AT_WALLS, ColumnNames, ContactColumns, OF_PAIRS, merge_contacts_of_polyhedra, pick_contacts_of_polyhedra};
 pub(crate) use contacts::SLOTS;
 pub(crate) use mesh_features::MeshFeatures;
 pub(crate) use pairs::{NO_LOAD, ShapePairs};

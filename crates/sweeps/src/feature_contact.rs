@@ -3,7 +3,7 @@
 //! The features are those of a pair of polyhedral grains, see [`crate::shape_pairs`], or of a grain and a wall from a mesh, see [`crate::shape_meshes`].
 
 use crate::layout::{load, store};
-use crate::shape_pairs::{Fading, FeaturePair, Frame, PairSizes, PairSums, ShapePair, seen, unit};
+use crate::shape_features::{Fading, FeaturePair, Frame, PairSizes, PairSums, ShapePair, seen, unit};
 use cubecl::prelude::*;
 use seixo_laws::contact::faded::{FadedPair, faded_contact, faded_spring_energy, whole_energy};
 use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};

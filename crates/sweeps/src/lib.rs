@@ -46,6 +46,7 @@ pub mod pair;
 pub mod part;
 pub mod periodic;
 pub mod rows;
+pub mod shape_features;
 pub mod shape_meshes;
 pub mod shape_motion;
 pub mod shape_pairs;

@@ -61,7 +61,7 @@ pub use features::{FEATURES, FIRST_OF_MESH, MeshRow, NO_FEATURE, NUMBER_IN_MESH}
 use crate::contact::{PowerSums, Stored};
 use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
 use crate::layout::load;
-use crate::shape_pairs::{
+use crate::shape_features::{
     EDGES, Fading, FeaturePair, Frame, PairSizes, PairSums, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges,
     fading_at_vertices, fading_of_edges, feature_pair, seen, within_end,
 };
@@ -562,4 +562,53 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::layout::TRIANGLE;
+
+    #[test]
+    fn the_contact_of_a_vertex_goes_on_at_the_next_triangle() {
+        let key = |vertex: u32, triangle: u32| key_at_mesh(VERTEX_OF_I, vertex, triangle);
+        // Two triangles of a square, as records and as numbers of their features.
+        let kind = f64::from(TRIANGLE);
+        let elements = [
+            [-3.0, -3.0, 0.0, 3.0, -3.0, 0.0, 3.0, 3.0, 0.0, kind, 0.0, 0.0],
+            [-3.0, -3.0, 0.0, 3.0, 3.0, 0.0, -3.0, 3.0, 0.0, kind, 0.0, 1.0],
+        ];
+        let mut features = [[NO_FEATURE; FEATURES]; 2];
+        for (number, words) in (0..).zip(&mut features) {
+            (words[NUMBER_IN_MESH], words[FIRST_OF_MESH]) = (number, 0);
+        }
+        let row = MeshRow {
+            first: 0,
+            end: 2,
+            wall: 0.0,
+        };
+        // Triangle 7 is not near the grain any more.
+        let old_keys = [key(3, 1), key(4, 0), key(4, 7), 0];
+        assert_eq!(
+            [key(3, 1), key(4, 7), key(4, 1)].map(|key| slot_with(key, 0, 4, &old_keys)),
+            [0, 2, 4]
+        );
+        let left = |[x, y, z]: [f64; 3], others: u32| {
+            slot_left::<f64>(
+                key(4, 1),
+                others,
+                &Vector3 { x, y, z },
+                &Vector3::zero(),
+                &row,
+                &[0, 1],
+                elements.as_flattened(),
+                features.as_flattened(),
+                0.01,
+                1e-7,
+                0,
+                4,
+                &old_keys,
+            )
+        };
+        // Over triangle 1, vertex 4 has left both of its triangles, and over triangle 0 it has left the other one.
+        assert_eq!([0, 1, 2].map(|others| left([-1.0, 1.0, 0.05], others)), [1, 2, 4]);
+        assert_eq!([0, 1].map(|others| left([1.0, -1.0, 0.05], others)), [2, 4]);
+    }
+}

@@ -52,7 +52,7 @@
 
 use crate::contact::{PowerSums, Stored};
 use crate::layout::{PLANE, load, store};
-use crate::shape_pairs::PosedShape;
+use crate::shape_features::PosedShape;
 use crate::shapes::{contact_radius_of, rounding_of, shape_at, vertex_of};
 use crate::wall::{nearest_on_element, velocity_of_surface};
 use cubecl::prelude::*;

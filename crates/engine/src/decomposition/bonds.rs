@@ -118,7 +118,7 @@ impl Populations {
             let bonds = reported::<BOND>(state, INTACT_BONDS).enumerate();
             bonds.map(move |(k, (ids, record))| (ids, record, attachments.get(k)))
         });
-        let mut bonds: Vec<([u32; 2], &[f64; BOND], Option<&[f64; ATTACHMENT]>)> = all.filter(|(ids, ..)| own_ends(ids) > 0).collect();
+        let mut bonds: Vec<_> = all.filter(|(ids, ..)| own_ends(ids) > 0).collect();
         bonds.sort_unstable_by_key(|(ids, ..)| *ids);
         bonds.dedup_by_key(|(ids, ..)| *ids);
         network.forget_rows();

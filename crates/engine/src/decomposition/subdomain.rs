@@ -443,7 +443,7 @@ fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
     let is_of = |id: &u32| known.binary_search(id).is_ok();
     for (names, columns) in [
         ("contacts/pair", &["contacts/history", "contacts/of_second"][..]),
-        ("bonds/ends", &["bonds/record"]),
+        ("bonds/ends", &["bonds/record", "bonds/attachment"]),
         ("walls/touching", &["walls/history", "walls/touches"]),
     ] {
         let Some(Column::U32(pairs)) = contacts.get(names) else { continue };

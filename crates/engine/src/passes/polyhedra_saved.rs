@@ -1,11 +1,11 @@
 //! Contact histories of polyhedral grains in checkpoints, across changes between two steps, and in simulations that start from another one.
 
 use crate::checkpoint::{misfit, numbers, words};
-use crate::polyhedra::{AT_WALLS, ColumnNames, ContactColumns, LoadNumbers, NO_LOAD, OF_LOAD, OF_PAIRS, PairRecords, SLOTS};
+use crate::polyhedra::{AT_WALLS, ColumnNames, ContactColumns, NO_LOAD, OF_PAIRS, PairRecords, SLOTS};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::state::{Sections, State};
-use crate::world::{SavedGrains, SavedShapeContacts, array};
+use crate::world::{LoadNumbers, OF_LOAD, SavedGrains, SavedShapeContacts, array};
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};

@@ -1,6 +1,7 @@
 //! Columns of the contacts of polyhedral grains, in checkpoints and in messages between domains.
 
 use crate::state::{Column, Sections, State};
+use crate::world::{LoadNumbers, OF_LOAD};
 use seixo_sweeps::layout::RECORD;
 
 /// Names of the columns of a list: ids of the pairs in contact, and their numbers of contacts; keys and histories of the contacts; and what each of
@@ -24,11 +25,6 @@ pub(crate) const AT_WALLS: ColumnNames = [
     "polyhedra/wall_history",
     "polyhedra/wall_load",
 ];
-
-/// Numbers of a load: force and torque on the first grain; direction, or point on the wall; energies; excess of the overlap, or overlap; radius
-/// through which it conducts.
-pub(crate) type LoadNumbers = [f64; OF_LOAD];
-pub(crate) const OF_LOAD: usize = 13;
 
 /// Columns of a list, in the order of their names.
 #[derive(Default)]

@@ -6,7 +6,8 @@ use crate::world::{Search, World};
 use seixo_device::Cpu;
 use seixo_sweeps::layout::RECORD;
 
-/// Grains of a world with the deepest overlap, relative to the smaller radius: (id, id, overlap \[m\]).
+/// Grains of a world with the deepest overlap, relative to the smaller radius: (id, id, overlap \[m\]). Polyhedral grains are left out: only the
+/// spheres around them are known here.
 pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
     let device = Cpu::new(1).ok()?;
     let grains = &world.grains;
@@ -22,11 +23,12 @@ pub fn deepest_overlap(world: &World) -> Option<(u32, u32, f64)> {
     cells.sort(&device, &mut fields, |_| true);
     let carriers = grains.carriers();
     let body = |place: usize| carriers.get(&grains.id[fields.id[place] as usize]);
+    let is_sphere = |place: usize| grains.shape.get(fields.id[place] as usize).is_none_or(|&shape| shape == 0);
     let mut deepest: Option<(u32, u32, f64, f64)> = None;
     let mut row = Vec::new();
-    for i in 0..fields.len() {
+    for i in (0..fields.len()).filter(|&i| is_sphere(i)) {
         cells.neighbors(i, &fields.position, 0.0, &mut row);
-        for &j in row.iter().filter(|&&j| j as usize > i) {
+        for &j in row.iter().filter(|&&j| j as usize > i && is_sphere(j as usize)) {
             if body(i).is_some() && body(i) == body(j as usize) {
                 continue;
             }

@@ -1,7 +1,6 @@
 //! Grains that another simulation saved, with which a world starts.
 
 use super::{Body, Grains, Vec3, array, vector};
-use crate::polyhedra::LoadNumbers;
 use seixo_laws::Quaternion;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT};
@@ -71,6 +70,11 @@ pub(crate) struct SavedWallContact {
     pub record: [f64; WALL_CONTACT],
     pub history: SavedHistory,
 }
+
+/// Numbers of the load of a pair with a polyhedral grain, or of such a grain at a wall: force and torque on the first grain; direction, or point on the
+/// wall; energies; excess of the overlap, or overlap; radius through which it conducts.
+pub(crate) type LoadNumbers = [f64; OF_LOAD];
+pub(crate) const OF_LOAD: usize = 13;
 
 /// All contacts of a pair with a polyhedral grain, or of a polyhedral grain with a wall.
 #[derive(Clone, Debug, PartialEq)]

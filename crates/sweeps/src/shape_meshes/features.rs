@@ -3,7 +3,7 @@
 //! A thread of a GPU has no memory of its own for lists of features. So features are looked for in the row of the grain, by ascending numbers.
 
 use crate::layout::{TRIANGLE, load};
-use crate::shape_pairs::{feature_pair, square_between_boxes, unit};
+use crate::shape_features::{feature_pair, square_between_boxes, unit};
 use crate::shapes::{Part, Shape, nearest_on_part};
 use cubecl::prelude::*;
 use seixo_laws::nearest::{nearest_of_edges, nearest_on_edge};
@@ -48,8 +48,9 @@ pub(super) struct MeshCorner<C: Real> {
 pub(super) struct MeshEdge<C: Real> {
     /// Its number in the mesh.
     pub number: u32,
-    /// Its ends, relative to the center of the grain \[m\].
+    /// The end with the lower number, relative to the center of the grain \[m\].
     pub first: Vector3<C>,
+    /// The other end \[m\].
     pub second: Vector3<C>,
 }
 

@@ -6,5 +6,6 @@ mod mindlin_cycles;
 mod motion_lanes;
 mod narrow_lanes;
 mod pairs;
+mod shape_meshes;
 mod shape_pairs;
 mod shape_pairs_on_gpu;

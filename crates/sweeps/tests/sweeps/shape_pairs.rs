@@ -12,12 +12,12 @@ const SLOTS: usize = 32;
 const DT: f64 = 1e-4;
 /// Shapes of the table.
 const SPHERE: u32 = 0;
-const CUBE: u32 = 1;
+pub const CUBE: u32 = 1;
 const TETRAHEDRON: u32 = 2;
 const CAPSULE: u32 = 3;
 const DUMBBELL: u32 = 4;
 /// Radius of the bounding sphere of a cube with edges of 1 m and a rounding radius of 0.1 m.
-const CUBE_SCALE: f64 = 0.966_025_403_784_438_6;
+pub const CUBE_SCALE: f64 = 0.966_025_403_784_438_6;
 /// Sum of the rounding radii of two such cubes \[m\].
 const REACH: f64 = 0.2;
 

@@ -1,13 +1,15 @@
-use super::*;
-use crate::layout::{ELEMENT, PLANE, RECORD, TRIANGLE, WALL};
-use crate::shape_walls::contacts_with_wall;
-use crate::shapes::{PartEnds, ShapeGeometry, lay_out};
-use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
+//! Properties of contacts between polyhedral grains and walls from meshes: forces are the slopes of one energy, and two triangles of a plane are a plane.
 
+use crate::shape_pairs::{CUBE, CUBE_SCALE, Table};
+use seixo_laws::contact::{Coefficients, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_laws::{Quaternion, Vector3};
+use seixo_sweeps::layout::{ELEMENT, PLANE, RECORD, TRIANGLE, WALL};
+use seixo_sweeps::shape_meshes::{MeshRow, NO_FEATURE, contacts_with_mesh};
+use seixo_sweeps::shape_pairs::PosedShape;
+use seixo_sweeps::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
+
+/// Slots of the grains here.
 const SLOTS: usize = 16;
-const ZERO: Vector3<f64> = Vector3 { x: 0.0, y: 0.0, z: 0.0 };
-/// Radius of the bounding sphere of a cube with a core of 1 m and a rounding radius of 0.1 m.
-const SCALE: f64 = 0.966_025_403_784_438_6;
 const UPRIGHT: Quaternion<f64> = Quaternion {
     w: 1.0,
     x: 0.0,
@@ -19,46 +21,17 @@ fn at([x, y, z]: [f64; 3]) -> Vector3<f64> {
     Vector3 { x, y, z }
 }
 
-/// A table with one shape, that cube.
-fn table() -> (Vec<u32>, Vec<f64>) {
-    let side = |k: u32, axis: u32| (f64::from((k >> axis) & 1) - 0.5) / SCALE;
-    let vertices: Vec<[f64; 3]> = (0..8).map(|k| [0, 1, 2].map(|axis| side(k, axis))).collect();
-    let edges: Vec<[u32; 2]> = (0..8)
-        .flat_map(|k| [1, 2, 4].map(|step| [k, k | step]))
-        .filter(|[from, to]| from != to)
-        .collect();
-    let cube = ShapeGeometry {
-        rounding: 0.1 / SCALE,
-        contact_radius: 0.1 / SCALE,
-        inscribed: 0.6 / SCALE,
-        volume: 1.7,
-        moments: [0.2; 3],
-        vertices: &vertices,
-        edges: &edges,
-        loops: &[0, 4, 6, 2, 1, 3, 7, 5, 0, 1, 5, 4, 2, 6, 7, 3, 0, 2, 3, 1, 4, 5, 7, 6],
-        face_ends: &[4, 8, 12, 16, 20, 24],
-        parts: &[PartEnds {
-            vertices: 8,
-            edges: 12,
-            faces: 6,
-        }],
-    };
-    let (mut words, mut numbers) = (Vec::new(), Vec::new());
-    lay_out(&[cube], |word| words.push(word), |number| numbers.push(number));
-    (words, numbers)
-}
-
 fn cube_at(center: Vector3<f64>, orientation: Quaternion<f64>) -> GrainByWall<f64, f64> {
     GrainByWall {
         posed: PosedShape {
-            shape: 0,
-            scale: SCALE,
+            shape: CUBE,
+            scale: CUBE_SCALE,
             orientation,
-            spin: ZERO,
+            spin: Vector3::zero(),
             mass: 3.0,
         },
         center,
-        velocity: ZERO,
+        velocity: Vector3::zero(),
     }
 }
 
@@ -85,7 +58,7 @@ fn records(mesh: &[Given]) -> (Vec<f64>, Vec<u32>, Vec<u32>) {
 }
 
 fn on_mesh(grain: &GrainByWall<f64, f64>, mesh: &[Given]) -> ShapeWallLoad<f64, f64> {
-    let (words, numbers) = table();
+    let Table { words, numbers } = Table::new();
     let (elements, features, list) = records(mesh);
     let row = MeshRow {
         first: 0,
@@ -159,7 +132,7 @@ fn two_triangles_of_one_plane_are_a_plane() {
     let none = [NO_FEATURE; 3];
     let [a, b, c, d] = [[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]];
     let mesh = [([a, b, c], none, none), ([a, c, d], none, none)];
-    let (words, numbers) = table();
+    let Table { words, numbers } = Table::new();
     let mut plane = [0.0; ELEMENT];
     (plane[5], plane[9]) = (1.0, f64::from(PLANE));
     for (x, turn, height) in [
@@ -226,43 +199,4 @@ fn forces_at_a_ridge_are_the_slopes_of_one_energy() {
             assert!((found.torque.dot(&at(axis)) + slope).abs() < 1e-5 * size, "{k}: {found:?} {slope}");
         }
     }
-}
-
-#[test]
-fn the_contact_of_a_vertex_goes_on_at_the_next_triangle() {
-    let key = |vertex: u32, triangle: u32| key_at_mesh(VERTEX_OF_I, vertex, triangle);
-    let none = [NO_FEATURE; 3];
-    let [a, b, c, d] = [[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [3.0, 3.0, 0.0], [-3.0, 3.0, 0.0]];
-    let (elements, features, list) = records(&[([a, b, c], none, none), ([a, c, d], none, none)]);
-    let row = MeshRow {
-        first: 0,
-        end: 2,
-        wall: 0.0,
-    };
-    // Triangle 7 is not near the grain any more.
-    let old_keys = [key(3, 1), key(4, 0), key(4, 7), 0];
-    assert_eq!(
-        [key(3, 1), key(4, 7), key(4, 1)].map(|key| slot_with(key, 0, 4, &old_keys)),
-        [0, 2, 4]
-    );
-    let left = |place: [f64; 3], others: u32| {
-        slot_left::<f64>(
-            key(4, 1),
-            others,
-            &at(place),
-            &ZERO,
-            &row,
-            &list,
-            &elements,
-            &features,
-            0.01,
-            1e-7,
-            0,
-            4,
-            &old_keys,
-        )
-    };
-    // Over triangle 1, vertex 4 has left both of its triangles, and over triangle 0 it has left the other one.
-    assert_eq!([0, 1, 2].map(|others| left([-1.0, 1.0, 0.05], others)), [1, 2, 4]);
-    assert_eq!([0, 1].map(|others| left([1.0, -1.0, 0.05], others)), [2, 4]);
 }

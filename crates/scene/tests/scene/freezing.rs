@@ -129,5 +129,8 @@ fn what_cannot_freeze_is_refused_with_place_and_remedy() {
 #[test]
 fn grains_without_places_are_refused_where_nothing_freezes_into_them() {
     let found = load("", GRAINS, "").map(|_| ()).expect_err("a refusal");
-    assert!(found.contains("exactly one of `file`, `fill`, `at`, `blocks` and `inlet`"), "{found}");
+    assert!(
+        found.contains("exactly one of `file`, `fill`, `at`, `blocks` and `inlet`"),
+        "{found}"
+    );
 }

@@ -382,7 +382,7 @@ pub fn add_up_shape_pairs<R: Real>(
 }
 
 /// Moves the polyhedral ones of n grains by one step, under the forces and torques in these buffers. Velocities and flags are as in
-/// [`super::step::grains()`], which comes before. `held` has the shapes of the grains to move, and larger numbers for all others.
+/// [`crate::kernels::step::grains()`], which comes before. `held` has the shapes of the grains to move, and larger numbers for all others.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn move_shapes<R: Coordinate<R>, C: Coordinate<R>>(

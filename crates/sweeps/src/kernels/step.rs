@@ -478,7 +478,7 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
 }
 
 /// Wall forces on the n grains near walls, whose indices are in `grains`. They overwrite the force and torque of these grains. If some are `shaped`,
-/// `shape` has the mark [`FREE`] for spheres; the others get no force here, see [`super::polyhedra::shape_walls()`].
+/// `shape` has the mark [`FREE`] for spheres; the others get no force here, see [`crate::kernels::polyhedra::shape_walls()`].
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn walls<R: Real, C: Coordinate<R>>(

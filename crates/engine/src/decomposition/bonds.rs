@@ -15,10 +15,10 @@ use seixo_sweeps::bonds::{ATTACHMENT, BOND, BROKEN, BondPowerSums, ENERGY, KIND,
 use std::collections::{HashMap, HashSet};
 
 /// Sections for intact bonds: ids of their grains, and their records.
-const INTACT_BONDS: [&str; 2] = ["bonds/ends", "bonds/record"];
+pub(super) const INTACT_BONDS: [&str; 2] = ["bonds/ends", "bonds/record"];
 
 /// Section for the attachments of the intact bonds, in a world with shapes of polyhedral grains.
-const ATTACHMENTS: &str = "bonds/attachment";
+pub(super) const ATTACHMENTS: &str = "bonds/attachment";
 
 /// Sections for broken bonds: ids of their grains, and the time, position, mode and energy of each break.
 const BROKEN_BONDS: [&str; 2] = ["breaks/ends", "breaks/record"];

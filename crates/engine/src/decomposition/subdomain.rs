@@ -15,6 +15,7 @@ use crate::local_domain::{LocalDomain, advance_on_gpu};
 use domain_step::DomainStep;
 pub(super) use queued_step::QueuedDomainStep;
 
+use super::bonds::{ATTACHMENTS, INTACT_BONDS};
 use super::contacts::each_by_its_owner;
 use super::fluids::FluidSubdomain;
 use super::gpu::PeerExchange;
@@ -443,7 +444,7 @@ fn pick_contacts(contacts: &State, ids: &[u32], to: &mut State) {
     let is_of = |id: &u32| known.binary_search(id).is_ok();
     for (names, columns) in [
         ("contacts/pair", &["contacts/history", "contacts/of_second"][..]),
-        ("bonds/ends", &["bonds/record", "bonds/attachment"]),
+        (INTACT_BONDS[0], &[INTACT_BONDS[1], ATTACHMENTS]),
         ("walls/touching", &["walls/history", "walls/touches"]),
     ] {
         let Some(Column::U32(pairs)) = contacts.get(names) else { continue };

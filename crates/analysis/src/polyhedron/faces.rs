@@ -7,9 +7,9 @@ use std::collections::HashMap;
 /// Mark of a triangle without a face.
 const NONE: usize = usize::MAX;
 
-/// The face of each triangle, and the number of faces: connected triangles whose corners are nearer than `distance` to the plane of the largest of
-/// them.
-fn faces_of(places: &[DVec3], triangles: &[[u32; 3]], distance: f64) -> (Vec<usize>, usize) {
+/// The face of each triangle, and the number of faces: connected triangles whose corners are nearer to the plane of the largest of them than its
+/// distance.
+fn faces_of(places: &[DVec3], triangles: &[[u32; 3]], distances: &[f64]) -> (Vec<usize>, usize) {
     let corners = |triangle: usize| triangles[triangle].map(|corner| places[corner as usize]);
     let area = |triangle: usize| {
         let [a, b, c] = corners(triangle);
@@ -24,7 +24,7 @@ fn faces_of(places: &[DVec3], triangles: &[[u32; 3]], distance: f64) -> (Vec<usi
         if face_of[largest] != NONE {
             continue;
         }
-        let (origin, normal) = (corners(largest)[0], area(largest).normalize_or_zero());
+        let (origin, normal, distance) = (corners(largest)[0], area(largest).normalize_or_zero(), distances[largest]);
         face_of[largest] = faces;
         let mut open = vec![largest];
         while let Some(triangle) = open.pop() {
@@ -76,7 +76,7 @@ fn loops_of(triangles: &[[u32; 3]], face_of: &[usize], faces: usize) -> Option<V
 }
 
 /// Edges between faces; `None` if a side has no opposite one.
-fn edges_of(loops: &[Vec<u32>]) -> Option<Vec<PolyhedronEdge>> {
+fn edges_of(loops: &[&[u32]]) -> Option<Vec<PolyhedronEdge>> {
     let ends_of = |vertices: &[u32]| -> Vec<(u32, u32)> {
         let ends = vertices.iter().skip(1).chain(vertices.first());
         vertices.iter().copied().zip(ends.copied()).collect()
@@ -117,11 +117,29 @@ fn face_of_loop(vertices: &[DVec3], border: Vec<u32>) -> PolyhedronFace {
     }
 }
 
-/// The polyhedron of closed, outward triangles of a convex surface. Triangles whose corners are nearer to one plane than `distance` are one face.
-/// Points that are on less than three faces are no vertices.
-pub(super) fn polyhedron(places: &[DVec3], triangles: &[[u32; 3]], distance: f64) -> Result<Polyhedron, PolyhedronError> {
-    let (face_of, faces) = faces_of(places, triangles, distance);
-    let mut loops = loops_of(triangles, &face_of, faces).ok_or(PolyhedronError::Unresolved)?;
+/// Whether all corners of a face lie on the inner side of each of its sides, seen along its normal, or at most `distance` beyond. Contacts look for the
+/// nearest point of a face like this.
+fn is_convex(face: &PolyhedronFace, vertices: &[DVec3], distance: f64) -> bool {
+    let place = |k: usize| vertices[face.vertices[k % face.vertices.len()] as usize];
+    (0..face.vertices.len()).all(|k| {
+        let (start, end) = (place(k), place(k + 1));
+        let inward = face.normal.cross(end - start).normalize_or_zero();
+        face.vertices
+            .iter()
+            .all(|&other| (vertices[other as usize] - start).dot(inward) >= -distance)
+    })
+}
+
+/// Faces of triangles on a convex surface, each in one plane to within its distance, with the vertices that are on at least three faces.
+struct Parted {
+    face_of: Vec<usize>,
+    vertices: Vec<DVec3>,
+    faces: Vec<PolyhedronFace>,
+}
+
+fn parted(places: &[DVec3], triangles: &[[u32; 3]], distances: &[f64]) -> Option<Parted> {
+    let (face_of, faces) = faces_of(places, triangles, distances);
+    let mut loops = loops_of(triangles, &face_of, faces)?;
     let mut uses = vec![0u32; places.len()];
     loops.iter().flatten().for_each(|&vertex| uses[vertex as usize] += 1);
     let mut number = vec![0u32; places.len()];
@@ -134,15 +152,48 @@ pub(super) fn polyhedron(places: &[DVec3], triangles: &[[u32; 3]], distance: f64
         border.retain(|&vertex| uses[vertex as usize] >= 3);
         border.iter_mut().for_each(|vertex| *vertex = number[*vertex as usize]);
     }
+    if loops.iter().any(|border| border.len() < 3) {
+        return None;
+    }
+    let faces = loops.into_iter().map(|border| face_of_loop(&vertices, border)).collect();
+    Some(Parted { face_of, vertices, faces })
+}
+
+/// The polyhedron of closed, outward triangles of a convex surface. Triangles whose corners are nearer to one plane than `distance` are one face.
+/// Points that are on less than three faces are no vertices.
+///
+/// Points that are hardly farther from each other than `distance` may give a face a notch. The triangles of such a face have to be nearer to one plane.
+pub(super) fn polyhedron(places: &[DVec3], triangles: &[[u32; 3]], distance: f64) -> Result<Polyhedron, PolyhedronError> {
+    /// Share of the distance that is left after a notch, and of the first one, below which each triangle is a face.
+    const LEFT: f64 = 0.1;
+    const LEAST: f64 = 1e-6;
+    let mut distances = vec![distance; triangles.len()];
+    let found = loop {
+        let found = parted(places, triangles, &distances).ok_or(PolyhedronError::Unresolved)?;
+        let has_notch: Vec<bool> = found.faces.iter().map(|face| !is_convex(face, &found.vertices, distance)).collect();
+        if !has_notch.contains(&true) {
+            break found;
+        }
+        for (of_triangle, &face) in distances.iter_mut().zip(&found.face_of) {
+            if has_notch[face] {
+                *of_triangle = if *of_triangle > LEAST * distance {
+                    *of_triangle * LEFT
+                } else {
+                    -1.0
+                };
+            }
+        }
+    };
+    let Parted { vertices, faces, .. } = found;
+    let loops: Vec<&[u32]> = faces.iter().map(|face| &face.vertices[..]).collect();
     let edges = edges_of(&loops).ok_or(PolyhedronError::Unresolved)?;
     // Euler's formula holds for every convex polyhedron.
-    if loops.iter().any(|border| border.len() < 3) || vertices.len() + faces != edges.len() + 2 {
+    if vertices.len() + faces.len() != edges.len() + 2 {
         return Err(PolyhedronError::Unresolved);
     }
     if vertices.len().max(edges.len()) > MOST_FEATURES {
         let (vertices, edges) = (vertices.len(), edges.len());
         return Err(PolyhedronError::TooManyFeatures { vertices, edges });
     }
-    let faces = loops.into_iter().map(|border| face_of_loop(&vertices, border)).collect();
     Ok(Polyhedron { vertices, edges, faces })
 }

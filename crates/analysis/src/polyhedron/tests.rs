@@ -104,6 +104,29 @@ fn faces_look_outward_and_edges_lie_between_them() {
     }
 }
 
+/// A corner that is a little outside is in the planes of the top and of one side, as far as they are told apart. One of its triangles goes to each, and
+/// a border of the top that ran around it would turn outward at the next corner.
+#[test]
+fn a_face_has_no_notch_between_corners_that_nearly_coincide() {
+    let mut points: Vec<DVec3> = corners_of_cube(2.0)
+        .iter()
+        .map(|&corner| corner * DVec3::new(1.0, 1.0, 1.5))
+        .collect();
+    points.push(DVec3::new(-1.0 - 2e-5, -1.0 - 5e-7, 1.5 - 7e-7));
+    let found = Polyhedron::around(&points).unwrap();
+    for face in found.faces() {
+        let corner = |k: usize| found.vertices()[face.vertices[k % face.vertices.len()] as usize];
+        for k in 0..face.vertices.len() {
+            let inward = face.normal.cross(corner(k + 1) - corner(k)).normalize();
+            let lowest = face
+                .vertices
+                .iter()
+                .map(|&v| (found.vertices()[v as usize] - corner(k)).dot(inward));
+            assert!(lowest.fold(0.0, f64::min) > -1e-5, "{face:?}");
+        }
+    }
+}
+
 #[test]
 fn clouds_of_points_never_panic() {
     let mut numbers = Numbers(7);

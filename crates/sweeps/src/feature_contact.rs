@@ -1,6 +1,6 @@
 //! One contact of two features of bodies with corners: its forces, its history, and the attraction at its ends.
 //!
-//! The features are those of a pair of polyhedral grains, see [`crate::shape_pairs`], or of a grain and a wall from a mesh, see [`crate::shape_meshes`].
+//! The features are those of a pair of polyhedral grains, or of a grain and a wall from a mesh.
 
 use crate::layout::{load, store};
 use crate::shape_features::{Fading, FeaturePair, Frame, PairSizes, PairSums, ShapePair, seen, unit};
@@ -23,7 +23,7 @@ pub(crate) struct SurfaceMotion<R: Real> {
 /// Adds a force on i \[N\] that acts at a point relative to the center of j, and the opposite force on j.
 #[cube]
 #[inline(always)]
-fn add_force<C: Coordinate<R>, R: Real>(force: &Vector3<R>, arm_i: &Vector3<R>, arm_j: &Vector3<R>, sums: &mut PairSums<C, R>) {
+fn add_force<R: Real>(force: &Vector3<R>, arm_i: &Vector3<R>, arm_j: &Vector3<R>, sums: &mut PairSums<R>) {
     sums.force = sums.force.plus(force);
     sums.torque_i = sums.torque_i.plus(&arm_i.cross(force));
     sums.torque_j = sums.torque_j.minus(&arm_j.cross(force));
@@ -37,11 +37,11 @@ pub(crate) fn add_end<C: Coordinate<R>, R: Real>(
     attraction: R,
     frame: &Frame<C>,
     apart: &Vector3<C>,
-    sums: &mut PairSums<C, R>,
+    sums: &mut PairSums<R>,
 ) {
     let normal = near_vector::<C, R>(&frame.orientation.to_space(&unit::<C>(&end.gap, end.square)));
     let point = seen::<C>(&end.on_j, frame);
-    add_force::<C, R>(
+    add_force::<R>(
         &normal.times(-attraction),
         &near_vector::<C, R>(&point.minus(apart)),
         &near_vector::<C, R>(&point),
@@ -49,17 +49,17 @@ pub(crate) fn add_end<C: Coordinate<R>, R: Real>(
     );
 }
 
-/// The history of the contact with this key, from the old slots; that of no contact if there is none. Contacts come in the order of keys, as old slots do,
-/// so that each is passed once.
+/// The history of the contact with this key, from the old slots; that of no contact if there is none. Contacts that share sums come in the order of keys,
+/// as old slots do, so that each is passed once.
 #[cube]
 #[inline(always)]
-pub(crate) fn old_history<C: Real, R: Real>(
+pub(crate) fn old_history<R: Real>(
     key: u32,
     first_slot: usize,
     slots: u32,
     old_keys: &[u32],
     old_springs: &[R],
-    sums: &mut PairSums<C, R>,
+    sums: &mut PairSums<R>,
 ) -> ContactHistory<R> {
     let mut force = Vector3::<R>::zero();
     let mut contact_radius = R::new(0.0);
@@ -101,7 +101,7 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     springs: &mut [R],
     coefficients: &Coefficients<R>,
     dt: R,
-    sums: &mut PairSums<C, R>,
+    sums: &mut PairSums<R>,
     #[comptime] runs: bool,
 ) -> R {
     let depth = overlap_at::<C>(feature.square, sizes.reach);
@@ -148,7 +148,7 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
         springs[at * 4usize + 3usize] = response.history.contact_radius;
     }
     let push = normal.times(response.normal).plus(&response.tangential);
-    add_force::<C, R>(&push, &arm_i, &arm_j, sums);
+    add_force::<R>(&push, &arm_i, &arm_j, sums);
     sums.normal_power += response.normal_power;
     sums.tangential_power += response.tangential_power;
     sums.damping_power += response.damping_power;

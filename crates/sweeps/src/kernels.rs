@@ -30,6 +30,7 @@ pub mod old_contacts;
 pub mod polyhedra;
 pub mod polyhedra_lists;
 pub mod polyhedra_migration;
+pub mod polyhedra_pairs;
 pub mod row_order;
 pub mod servos;
 pub mod shifting;

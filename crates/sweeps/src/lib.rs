@@ -50,6 +50,7 @@ pub mod shape_features;
 pub mod shape_meshes;
 pub mod shape_motion;
 pub mod shape_pairs;
+pub mod shape_search;
 pub mod shape_walls;
 pub mod shapes;
 pub mod shifting;

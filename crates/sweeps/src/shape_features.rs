@@ -22,7 +22,13 @@ pub const VERTEX_OF_J: u32 = 2;
 pub const EDGES: u32 = 3;
 
 /// Bits of a feature in the key of a contact.
-const FEATURE_BITS: u32 = 15;
+pub(crate) const FEATURE_BITS: u32 = 15;
+
+/// The first bit of the kind of contact in a key.
+pub(crate) const KIND_BIT: u32 = 2 * FEATURE_BITS;
+
+/// Largest number of a feature.
+pub(crate) const FEATURES: u32 = (1 << FEATURE_BITS) - 1;
 
 /// Key of a contact of this kind: its features are the number of a vertex, of a convex part or of an edge of each shape. It is never zero.
 #[cube]
@@ -110,7 +116,7 @@ pub(crate) struct Fading<C: Real> {
 
 /// Sums over the contacts of a pair, and places in its slots.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub(crate) struct PairSums<C: Real, R: Real> {
+pub(crate) struct PairSums<R: Real> {
     /// Force on i \[N\].
     pub force: Vector3<R>,
     /// Torque on i about its center \[N m\].
@@ -133,10 +139,6 @@ pub(crate) struct PairSums<C: Real, R: Real> {
     pub tangential_energy: R,
     /// Sum of the contact radii, each times the share of its contact \[m\].
     pub conducting_radius: R,
-    /// Smallest squared distance so far \[m²\]; negative before the first.
-    pub least: C,
-    /// Vector between these nearest points, from j to i \[m\].
-    pub nearest: Vector3<C>,
     /// Old slot from which the next contact is looked for.
     pub old_slot: u32,
     /// Contacts so far.
@@ -195,9 +197,8 @@ pub(crate) fn end_of_edges<C: Real>(k: u32, e1: &Vector3<C>, e2: &Vector3<C>, f1
 #[inline(always)]
 pub(crate) fn within_end<C: Real, R: Real>(square: C, overlap: C, sizes: &PairSizes<C, R>) -> C {
     let mut within = C::new(1.0);
-    let of_end = overlap_at::<C>(square, sizes.reach);
-    if of_end > C::new(0.0) {
-        let beyond = overlap - of_end;
+    if square < sizes.reach * sizes.reach {
+        let beyond = overlap - overlap_at::<C>(square, sizes.reach);
         within = C::new(0.0);
         if beyond > sizes.nothing {
             within = beyond / overlap;

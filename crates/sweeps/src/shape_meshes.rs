@@ -224,7 +224,7 @@ fn add_at_mesh<C: Coordinate<R>, R: Real>(
     springs: &mut [R],
     coefficients: &Coefficients<R>,
     dt: R,
-    sums: &mut PairSums<C, R>,
+    sums: &mut PairSums<R>,
     all: &mut MeshSums<C, R>,
 ) -> R {
     let overlap = overlap_at::<C>(feature.square, sizes.reach);
@@ -335,7 +335,7 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
         effective_mass: grain.posed.mass,
         allowed: overlap_limit * C::near(rounding),
     };
-    let mut sums = PairSums::<C, R> {
+    let mut sums = PairSums::<R> {
         force: Vector3::<R>::zero(),
         torque_i: Vector3::<R>::zero(),
         torque_j: Vector3::<R>::zero(),
@@ -347,8 +347,6 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
         normal_energy: zero,
         tangential_energy: zero,
         conducting_radius: zero,
-        least: C::new(-1.0),
-        nearest: Vector3::<C>::zero(),
         old_slot: 0u32,
         contacts: 0u32,
     };
@@ -443,7 +441,7 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
                 if fades.share > nothing {
                     if !is_hollow_corner::<C>(corner.number, &gap, row, list, elements, features) {
                         let key = key_at_mesh(VERTEX_OF_J, p, corner.number);
-                        let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
+                        let contact_history = old_history::<R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
                         let per_overlap = add_at_mesh::<C, R>(
                             key,
                             &feature,
@@ -496,7 +494,7 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
                 if fades.share > nothing {
                     if !is_hollow_edge::<C>(edge.number, &feature.gap, row, list, elements, features) {
                         let key = key_at_mesh(EDGES, e, edge.number);
-                        let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
+                        let contact_history = old_history::<R>(key, first_slot, slots, old_keys, old_springs, &mut sums);
                         let per_overlap = add_at_mesh::<C, R>(
                             key,
                             &feature,

@@ -7,9 +7,8 @@
 //! Every pair has the same number of slots for contact histories, each with a key and [`crate::layout::RECORD`] numbers. Slots are in the order of
 //! their keys. The first free slot has the key zero; what is in those after it has no meaning.
 //!
-//! Few pairs of a list touch, and few features of a pair that touches are in contact. Features that are farther apart than the sum of the rounding radii
-//! have no overlap. So bounds of their distance leave out most of them and change no bit: first the bounding spheres, then the support planes along the
-//! direction of the last step, then the faces of a part under a vertex and the boxes around two edges.
+//! A step has two parts, which a GPU takes in two launches. First [`crate::shape_search`] finds the features in contact and writes their keys to the slots.
+//! Then each contact is computed by itself, from its key. The loads of a pair are the sums over its contacts in the order of keys.
 //!
 //! ```
 //! use seixo_laws::contact::{NormalLaw, PairOfMaterials, TangentialLaw, derive};
@@ -48,15 +47,17 @@ pub use crate::shape_features::{EDGES, PosedShape, ShapePair, VERTEX_OF_I, VERTE
 
 use crate::contact::{PowerSums, Stored};
 use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
+use crate::layout::store;
 use crate::shape_features::{
-    Fading, FeaturePair, Frame, PairSizes, PairSums, end_of_edges, fading_at_vertices, fading_of_edges, feature_pair, seen, sizes_of,
-    square_between_boxes, unit, within_end,
+    FEATURE_BITS, FEATURES, Fading, FeaturePair, Frame, KIND_BIT, PairSizes, PairSums, end_of_edges, fading_at_vertices, fading_of_edges,
+    feature_pair, seen, sizes_of, within_end,
 };
-use crate::shapes::{end_of_edge, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
+use crate::shape_search::find_contacts;
+use crate::shapes::{edge_end, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
 use seixo_laws::nearest::{fading_rate, nearest_of_edges, overlap_at};
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller, widened};
+use seixo_laws::{Coordinate, Real, Vector3, larger};
 
 /// All that the contacts of a pair do in one step.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -76,26 +77,8 @@ pub struct PairLoad<R: Real> {
     pub conducting_radius: R,
     /// Value of [`ShapePair::direction`] for the next step.
     pub direction: Vector3<R>,
-    /// Number of contacts. If it exceeds the number of slots, histories are lost, and the step has to be repeated with more slots.
+    /// Number of contacts. If it exceeds the number of slots, those beyond are in none of the sums, and the step has to be repeated with more slots.
     pub contacts: u32,
-}
-
-/// Whether features with at least this squared distance \[m²\] may touch, or be nearer than the nearest so far: only then are they computed. `bound` is
-/// the squared distance beyond which features have no overlap.
-#[cube]
-#[inline(always)]
-fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
-    square < bound || least < C::new(0.0) || square < least
-}
-
-/// Remembers the nearest of all pairs of features.
-#[cube]
-#[inline(always)]
-fn note<C: Real, R: Real>(feature: &FeaturePair<C>, frame: &Frame<C>, sums: &mut PairSums<C, R>) {
-    if sums.least < C::new(0.0) || feature.square < sums.least {
-        sums.least = feature.square;
-        sums.nearest = frame.orientation.to_space(&feature.gap);
-    }
 }
 
 /// Adds a contact of two features of a pair of grains, with its history in the old slots, see [`add_contact()`].
@@ -117,9 +100,9 @@ fn add_contact_of_pair<C: Coordinate<R>, R: Real>(
     springs: &mut [R],
     coefficients: &Coefficients<R>,
     dt: R,
-    sums: &mut PairSums<C, R>,
+    sums: &mut PairSums<R>,
 ) -> R {
-    let contact_history = old_history::<C, R>(key, first_slot, slots, old_keys, old_springs, sums);
+    let contact_history = old_history::<R>(key, first_slot, slots, old_keys, old_springs, sums);
     let at_rest = SurfaceMotion::<R> {
         velocity: Vector3::<R>::zero(),
         spin: Vector3::<R>::zero(),
@@ -142,6 +125,211 @@ fn add_contact_of_pair<C: Coordinate<R>, R: Real>(
         sums,
         false,
     )
+}
+
+/// Sums over no contacts. The next one is that of slot `c`.
+#[cube]
+#[inline(always)]
+fn no_sums<R: Real>(c: u32) -> PairSums<R> {
+    let zero = R::new(0.0);
+    PairSums::<R> {
+        force: Vector3::<R>::zero(),
+        torque_i: Vector3::<R>::zero(),
+        torque_j: Vector3::<R>::zero(),
+        normal_power: zero,
+        tangential_power: zero,
+        damping_power: zero,
+        surface_power: zero,
+        excess: R::new(-1.0),
+        normal_energy: zero,
+        tangential_energy: zero,
+        conducting_radius: zero,
+        old_slot: 0u32,
+        contacts: c,
+    }
+}
+
+/// What the contact in slot `c` of a pair does over one time step. Its key is there already, see [`find_contacts()`]; its history is read from the old
+/// slots and written to its slot. All other arguments are those of [`shape_contacts()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn contact_in_slot<C: Coordinate<R>, R: Real>(
+    c: u32,
+    pair: &ShapePair<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+    keys: &mut [u32],
+    springs: &mut [R],
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> PairSums<R> {
+    let one = C::new(1.0);
+    let shape_i = shape_at(words, pair.i.shape);
+    let shape_j = shape_at(words, pair.j.shape);
+    let sizes = sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, overlap_limit);
+    let at = first_slot + c as usize;
+    let key = keys[at];
+    let kind = key >> KIND_BIT;
+    // All is seen from j, or from i if a vertex of j touches a part of i. Twice reversed is a copy.
+    let mut here = key & FEATURES;
+    let mut there = (key >> FEATURE_BITS) & FEATURES;
+    let mut shape_here = pair.j.shape;
+    let mut shape_there = pair.i.shape;
+    let mut scale_here = pair.j.scale;
+    let mut scale_there = pair.i.scale;
+    let mut turn_here = pair.j.orientation.back().back();
+    let mut turn_there = pair.i.orientation.back().back();
+    let mut center = Vector3::<C>::zero();
+    let mut toward = pair.apart.plus(&Vector3::<C>::zero());
+    if kind == VERTEX_OF_J {
+        here = (key >> FEATURE_BITS) & FEATURES;
+        there = key & FEATURES;
+        shape_here = pair.i.shape;
+        shape_there = pair.j.shape;
+        scale_here = pair.i.scale;
+        scale_there = pair.j.scale;
+        turn_here = pair.i.orientation.back().back();
+        turn_there = pair.j.orientation.back().back();
+        center = pair.apart.plus(&Vector3::<C>::zero());
+        toward = pair.apart.times(C::new(-1.0));
+    }
+    let back = turn_here.back();
+    let frame = Frame::<C> {
+        orientation: turn_here.back().back(),
+        center: center.plus(&Vector3::<C>::zero()),
+    };
+    let view = Frame::<C> {
+        orientation: back.after(&turn_there),
+        center: back.to_space(&toward),
+    };
+    let own = shape_at(words, shape_here);
+    let other = shape_at(words, shape_there);
+    let mut gap = Vector3::<C>::zero();
+    let mut on_j = Vector3::<C>::zero();
+    let mut square = C::new(-1.0);
+    let mut share = one;
+    let mut pull = C::new(0.0);
+    if kind == EDGES {
+        let e1 = seen::<C>(&edge_end::<C>(&other, words, numbers, there, 0u32, scale_there), &view);
+        let e2 = seen::<C>(&edge_end::<C>(&other, words, numbers, there, 1u32, scale_there), &view);
+        let f1 = edge_end::<C>(&own, words, numbers, here, 0u32, scale_here);
+        let f2 = edge_end::<C>(&own, words, numbers, here, 1u32, scale_here);
+        let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
+        if nearest.square >= C::new(0.0) {
+            let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
+            let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap_at::<C>(feature.square, sizes.reach), &sizes);
+            gap = feature.gap.plus(&Vector3::<C>::zero());
+            on_j = feature.on_j.plus(&Vector3::<C>::zero());
+            square = feature.square;
+            share = fades.share;
+            pull = fades.pull;
+        }
+    } else {
+        let place = seen::<C>(&vertex_of::<C>(&other, numbers, there, scale_there), &view);
+        let part = part_of(&own, words, here);
+        let on_part = nearest_on_part::<C>(&place, &part, &own, words, numbers, scale_here);
+        gap = place.minus(&on_part);
+        on_j = on_part.plus(&Vector3::<C>::zero());
+        if kind == VERTEX_OF_J {
+            gap = on_part.minus(&place);
+            on_j = place.plus(&Vector3::<C>::zero());
+        }
+        square = gap.dot(&gap);
+        if kind == VERTEX_OF_J {
+            let overlap = overlap_at::<C>(square, sizes.reach);
+            let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &own, numbers, scale_here, &sizes);
+            share = fades.share;
+            pull = fades.pull;
+        }
+    }
+    let feature = FeaturePair::<C> { gap, on_j, square };
+    let fades = Fading::<C> { share, pull };
+    let mut sums = no_sums::<R>(c);
+    // A compiler may round the same formula in another way than in the search. A contact that just begins may then be none.
+    if square >= C::new(0.0) && square < sizes.reach * sizes.reach && share > C::new(0.0) {
+        let per_overlap = add_contact_of_pair::<C, R>(
+            key,
+            &feature,
+            &fades,
+            &frame,
+            pair,
+            &sizes,
+            first_slot,
+            slots,
+            old_keys,
+            old_springs,
+            keys,
+            springs,
+            coefficients,
+            dt,
+            &mut sums,
+        );
+        if share < one {
+            let overlap = overlap_at::<C>(square, sizes.reach);
+            if kind == EDGES {
+                let e1 = seen::<C>(&edge_end::<C>(&other, words, numbers, there, 0u32, scale_there), &view);
+                let e2 = seen::<C>(&edge_end::<C>(&other, words, numbers, there, 1u32, scale_there), &view);
+                let f1 = edge_end::<C>(&own, words, numbers, here, 0u32, scale_here);
+                let f2 = edge_end::<C>(&own, words, numbers, here, 1u32, scale_here);
+                for k in 0..4u32 {
+                    let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
+                    add_end_of_pair::<C, R>(&end, overlap, per_overlap, &frame, &pair.apart, &sizes, &mut sums);
+                }
+            } else {
+                let place = seen::<C>(&vertex_of::<C>(&other, numbers, there, scale_there), &view);
+                let part = part_of(&own, words, here);
+                for v in part.vertex_first..part.vertex_end {
+                    let end = feature_pair::<C>(&vertex_of::<C>(&own, numbers, v, scale_here), &place);
+                    add_end_of_pair::<C, R>(&end, overlap, per_overlap, &frame, &pair.apart, &sizes, &mut sums);
+                }
+            }
+        }
+    } else {
+        store::<R>(springs, at * 4usize, &Vector3::<R>::zero());
+        springs[at * 4usize + 3usize] = R::new(0.0);
+    }
+    sums
+}
+
+/// Adds the attraction at an end of a contact with this overlap \[m\], if the end is within reach. `per_overlap` is U Φ/δ of the contact \[N\].
+#[cube]
+#[inline(always)]
+fn add_end_of_pair<C: Coordinate<R>, R: Real>(
+    end: &FeaturePair<C>,
+    overlap: C,
+    per_overlap: R,
+    frame: &Frame<C>,
+    apart: &Vector3<C>,
+    sizes: &PairSizes<C, R>,
+    sums: &mut PairSums<R>,
+) {
+    let within = within_end::<C, R>(end.square, overlap, sizes);
+    if within < C::new(1.0) {
+        let attraction = per_overlap * C::near(fading_rate::<C>(within));
+        add_end::<C, R>(end, attraction, frame, apart, sums);
+    }
+}
+
+/// Adds what one contact of a pair does to the sums over those before it.
+#[cube]
+#[inline(always)]
+fn add_sums<R: Real>(of_contact: &PairSums<R>, all: &mut PairSums<R>) {
+    all.force = all.force.plus(&of_contact.force);
+    all.torque_i = all.torque_i.plus(&of_contact.torque_i);
+    all.torque_j = all.torque_j.plus(&of_contact.torque_j);
+    all.normal_power += of_contact.normal_power;
+    all.tangential_power += of_contact.tangential_power;
+    all.damping_power += of_contact.damping_power;
+    all.excess = larger::<R>(all.excess, of_contact.excess);
+    all.normal_energy += of_contact.normal_energy;
+    all.tangential_energy += of_contact.tangential_energy;
+    all.conducting_radius += of_contact.conducting_radius;
 }
 
 /// Contacts of two polyhedral grains over one time step.
@@ -168,231 +356,29 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
     dt: R,
     overlap_limit: R,
 ) -> PairLoad<R> {
-    let zero = R::new(0.0);
-    let shape_i = shape_at(words, pair.i.shape);
-    let shape_j = shape_at(words, pair.j.shape);
-    let scale_i = pair.i.scale;
-    let scale_j = pair.j.scale;
-    let sizes = sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, overlap_limit);
-    let reach_square = sizes.reach * sizes.reach;
-    // Features that are farther apart than `reach` do not touch. The margins keep rounding errors from being a criterion, in any precision, and
-    // vertices that are beside the plane of their face, as in meshes.
-    let both = scale_i + scale_j;
-    let spheres = C::new(1.00001) * both;
-    let bound = sizes.reach + C::new(5.0e-5) * both;
-    let bound_square = bound * bound;
-    let mut toward_i = widened::<C, R>(&pair.direction);
-    if toward_i.dot(&toward_i) < C::new(0.5) {
-        toward_i = pair.apart.plus(&Vector3::<C>::zero());
+    let found = find_contacts::<C, R>(pair, words, numbers, first_slot, slots, keys);
+    let mut sums = no_sums::<R>(0u32);
+    let mut listed = found.contacts;
+    if listed > slots {
+        listed = slots;
     }
-    let mut sums = PairSums::<C, R> {
-        force: Vector3::<R>::zero(),
-        torque_i: Vector3::<R>::zero(),
-        torque_j: Vector3::<R>::zero(),
-        normal_power: zero,
-        tangential_power: zero,
-        damping_power: zero,
-        surface_power: zero,
-        excess: R::new(-1.0),
-        normal_energy: zero,
-        tangential_energy: zero,
-        conducting_radius: zero,
-        least: C::new(-1.0),
-        nearest: toward_i.plus(&Vector3::<C>::zero()),
-        old_slot: 0u32,
-        contacts: 0u32,
-    };
-    if pair.apart.dot(&pair.apart) < spheres * spheres {
-        let back_i = pair.i.orientation.back();
-        let back_j = pair.j.orientation.back();
-        let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
-        let axis_i = back_i.to_space(&axis);
-        let axis_j = back_j.to_space(&axis);
-        let low_i = -extent_along::<C>(&shape_i, numbers, scale_i, &axis_i.times(C::new(-1.0)));
-        let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
-        let center_i = pair.apart.dot(&axis);
-        if center_i + low_i - high_j < bound {
-            // The frame of each grain in space, and that of the other grain as seen from it. Twice reversed is a copy.
-            let frame_i = Frame::<C> {
-                orientation: pair.i.orientation.back().back(),
-                center: pair.apart.plus(&Vector3::<C>::zero()),
-            };
-            let frame_j = Frame::<C> {
-                orientation: pair.j.orientation.back().back(),
-                center: Vector3::<C>::zero(),
-            };
-            let i_from_j = Frame::<C> {
-                orientation: back_j.after(&pair.i.orientation),
-                center: back_j.to_space(&pair.apart),
-            };
-            let j_from_i = Frame::<C> {
-                orientation: back_i.after(&pair.j.orientation),
-                center: back_i.to_space(&pair.apart.times(C::new(-1.0))),
-            };
-            // A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the
-            // nearest points, in which the distance of the planes is that of the cores. So the next steps end above, until the grains come nearer.
-            let mut limit = bound;
-            let mut round = 0u32;
-            let mut goes_on = true;
-            while goes_on {
-                for v in 0u32..shape_i.vertices {
-                    let vertex = vertex_of::<C>(&shape_i, numbers, v, scale_i);
-                    if center_i + vertex.dot(&axis_i) - high_j < limit {
-                        let place = seen::<C>(&vertex, &i_from_j);
-                        for p in 0u32..shape_j.parts {
-                            let part = part_of(&shape_j, words, p);
-                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_j);
-                            if is_worth_computing::<C>(height * height, bound_square, sums.least) {
-                                let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
-                                let feature = feature_pair::<C>(&place, &there);
-                                note::<C, R>(&feature, &frame_j, &mut sums);
-                                if feature.square < reach_square {
-                                    let whole = Fading::<C> {
-                                        share: C::new(1.0),
-                                        pull: C::new(0.0),
-                                    };
-                                    add_contact_of_pair::<C, R>(
-                                        key_of(VERTEX_OF_I, v, p),
-                                        &feature,
-                                        &whole,
-                                        &frame_j,
-                                        pair,
-                                        &sizes,
-                                        first_slot,
-                                        slots,
-                                        old_keys,
-                                        old_springs,
-                                        keys,
-                                        springs,
-                                        coefficients,
-                                        dt,
-                                        &mut sums,
-                                    );
-                                }
-                            }
-                        }
-                    }
-                }
-                for p in 0u32..shape_i.parts {
-                    let part = part_of(&shape_i, words, p);
-                    for w in 0u32..shape_j.vertices {
-                        let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
-                        if center_i + low_i - vertex.dot(&axis_j) < limit {
-                            let place = seen::<C>(&vertex, &j_from_i);
-                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
-                            if is_worth_computing::<C>(height * height, bound_square, sums.least) {
-                                let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
-                                let feature = feature_pair::<C>(&there, &place);
-                                note::<C, R>(&feature, &frame_i, &mut sums);
-                                if feature.square < reach_square {
-                                    let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                                    let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
-                                    if fades.share > C::new(0.0) {
-                                        let per_overlap = add_contact_of_pair::<C, R>(
-                                            key_of(VERTEX_OF_J, p, w),
-                                            &feature,
-                                            &fades,
-                                            &frame_i,
-                                            pair,
-                                            &sizes,
-                                            first_slot,
-                                            slots,
-                                            old_keys,
-                                            old_springs,
-                                            keys,
-                                            springs,
-                                            coefficients,
-                                            dt,
-                                            &mut sums,
-                                        );
-                                        if fades.share < C::new(1.0) {
-                                            for v in part.vertex_first..part.vertex_end {
-                                                let end = feature_pair::<C>(&vertex_of::<C>(&shape_i, numbers, v, scale_i), &place);
-                                                let within = within_end::<C, R>(end.square, overlap, &sizes);
-                                                if within < C::new(1.0) {
-                                                    let attraction = per_overlap * C::near(fading_rate::<C>(within));
-                                                    add_end::<C, R>(&end, attraction, &frame_i, &pair.apart, &mut sums);
-                                                }
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-                // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
-                let mut reached = 0u32;
-                for f in 0u32..shape_j.edges {
-                    let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
-                    let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
-                    if center_i + low_i - larger::<C>(f1.dot(&axis_j), f2.dot(&axis_j)) < limit {
-                        reached |= 1u32 << (f % 32u32);
-                    }
-                }
-                for e in 0u32..shape_i.edges {
-                    let first = vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 0u32), scale_i);
-                    let second = vertex_of::<C>(&shape_i, numbers, end_of_edge(&shape_i, words, e, 1u32), scale_i);
-                    if center_i + smaller::<C>(first.dot(&axis_i), second.dot(&axis_i)) - high_j < limit {
-                        let e1 = seen::<C>(&first, &i_from_j);
-                        let e2 = seen::<C>(&second, &i_from_j);
-                        for f in 0u32..shape_j.edges {
-                            if (reached >> (f % 32u32)) & 1u32 == 1u32 {
-                                let f1 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 0u32), scale_j);
-                                let f2 = vertex_of::<C>(&shape_j, numbers, end_of_edge(&shape_j, words, f, 1u32), scale_j);
-                                let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
-                                if is_worth_computing::<C>(square, bound_square, sums.least) {
-                                    let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
-                                    if nearest.square >= C::new(0.0) {
-                                        let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-                                        note::<C, R>(&feature, &frame_j, &mut sums);
-                                        if feature.square < reach_square {
-                                            let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                                            let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
-                                            if fades.share > C::new(0.0) {
-                                                let per_overlap = add_contact_of_pair::<C, R>(
-                                                    key_of(EDGES, e, f),
-                                                    &feature,
-                                                    &fades,
-                                                    &frame_j,
-                                                    pair,
-                                                    &sizes,
-                                                    first_slot,
-                                                    slots,
-                                                    old_keys,
-                                                    old_springs,
-                                                    keys,
-                                                    springs,
-                                                    coefficients,
-                                                    dt,
-                                                    &mut sums,
-                                                );
-                                                if fades.share < C::new(1.0) {
-                                                    for k in 0..4u32 {
-                                                        let end = end_of_edges::<C>(k, &e1, &e2, &f1, &f2);
-                                                        let within = within_end::<C, R>(end.square, overlap, &sizes);
-                                                        if within < C::new(1.0) {
-                                                            let attraction = per_overlap * C::near(fading_rate::<C>(within));
-                                                            add_end::<C, R>(&end, attraction, &frame_j, &pair.apart, &mut sums);
-                                                        }
-                                                    }
-                                                }
-                                            }
-                                        }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
-                round += 1u32;
-                goes_on = round < 2u32 && sums.contacts == 0u32 && sums.least > bound_square;
-                limit = C::root(larger::<C>(sums.least, bound_square));
-            }
-        }
-    }
-    if sums.contacts < slots {
-        keys[first_slot + sums.contacts as usize] = 0u32;
+    for c in 0u32..listed {
+        let of_contact = contact_in_slot::<C, R>(
+            c,
+            pair,
+            words,
+            numbers,
+            first_slot,
+            slots,
+            old_keys,
+            old_springs,
+            keys,
+            springs,
+            coefficients,
+            dt,
+            overlap_limit,
+        );
+        add_sums::<R>(&of_contact, &mut sums);
     }
     PairLoad::<R> {
         force: sums.force,
@@ -402,7 +388,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
             normal_power: sums.normal_power,
             tangential_power: sums.tangential_power,
             damping_power: sums.damping_power,
-            wall_power: zero,
+            wall_power: R::new(0.0),
             excess: sums.excess,
             across: Vector3::<R>::zero(),
         },
@@ -411,7 +397,7 @@ pub fn shape_contacts<C: Coordinate<R>, R: Real>(
             tangential: sums.tangential_energy,
         },
         conducting_radius: sums.conducting_radius,
-        direction: near_vector::<C, R>(&unit::<C>(&sums.nearest, sums.nearest.dot(&sums.nearest))),
-        contacts: sums.contacts,
+        direction: found.direction,
+        contacts: found.contacts,
     }
 }

@@ -306,6 +306,13 @@ pub fn end_of_edge(shape: &Shape, words: &[u32], edge: u32, end: u32) -> u32 {
     words[shape.edges_at + edge as usize * 2usize + end as usize]
 }
 
+/// The first (`end` 0) or second (`end` 1) end of an edge of a shape of this scale \[m\], in its own frame.
+#[cube]
+#[inline(always)]
+pub fn edge_end<C: Real>(shape: &Shape, words: &[u32], numbers: &[C], edge: u32, end: u32, scale: C) -> Vector3<C> {
+    vertex_of::<C>(shape, numbers, end_of_edge(shape, words, edge, end), scale)
+}
+
 /// Largest distance of a vertex of a shape of this scale along a unit vector in its own frame \[m\].
 #[cube]
 #[inline(always)]
@@ -385,11 +392,21 @@ pub fn nearest_on_part<C: Real>(p: &Vector3<C>, part: &Part, shape: &Shape, word
     let mut nearest = p.plus(&Vector3::<C>::zero());
     if part.faces > 0u32 {
         let mut least = C::new(-1.0);
-        for k in 0..part.faces {
-            let at = part.faces_at + k as usize * 3usize;
-            let plane = words[at] as usize;
-            let height = distance_from_plane::<C>(p, &load::<C>(numbers, plane), numbers[plane + 3usize] * scale);
+        let mut k = 0u32.runtime();
+        while k < part.faces {
+            // The next face with p on its outer side, so that threads that find it at different places compute the nearest points together.
+            let mut height = C::new(0.0);
+            let mut face = 0u32.runtime();
+            let mut looks = true;
+            while looks {
+                let plane = words[part.faces_at + k as usize * 3usize] as usize;
+                height = distance_from_plane::<C>(p, &load::<C>(numbers, plane), numbers[plane + 3usize] * scale);
+                face = k;
+                k += 1u32;
+                looks = height <= C::new(0.0) && k < part.faces;
+            }
             if height > C::new(0.0) {
+                let at = part.faces_at + face as usize * 3usize;
                 let near = nearest_on_polygon::<C>(p, height, shape, words, numbers, at, scale);
                 let gap = p.minus(&near);
                 let square = gap.dot(&gap);

@@ -13,16 +13,20 @@ pub(super) use migration::{HostShapeContacts, MigratingShapes, ShapeContactBuffe
 use super::{GpuGrains, Number, numbers, room_for_cubes, sides, stepping};
 use crate::polyhedra::SLOTS;
 use crate::populations::Populations;
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units};
+use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_pairs, shape_walls};
+use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_walls};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
+use seixo_sweeps::kernels::polyhedra_pairs::{search_shape_pairs, shape_pair_contacts};
 use seixo_sweeps::layout::{ELEMENT, RECORD};
 use seixo_sweeps::shape_meshes::FEATURES;
 
 /// What buffers of contacts are called in errors.
 const CONTACTS: &str = "contacts of polyhedral grains";
+
+/// Threads of a block that searches pairs. A search takes many registers, and threads of a block take different times.
+const SEARCHERS: u32 = 64;
 
 /// Contact histories in slots, of which each pair has [`SLOTS`].
 struct Slots<R> {
@@ -305,8 +309,31 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let loads = &list.loads[list.now];
         if list.count > 0 {
             let [from, to] = [self.now, self.now ^ 1].map(|set| &list.slots[set]);
+            let (count, dim) = units_in_cubes_of(SEARCHERS, list.count);
+            search_shape_pairs::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                list.pairs[list.now].argument(),
+                list.work.order.argument(),
+                shapes.marks.argument(),
+                shapes.words.argument(),
+                shapes.numbers.argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                orientation.records(),
+                to.keys.argument(),
+                loads.records(),
+                self.flags.argument(),
+                sides::<C, R>(&host.context.stepping.sides),
+                SLOTS as u32,
+                list.count as u32,
+                parity,
+                self.kind.sides,
+            );
             let (count, dim) = units(list.count);
-            shape_pairs::launch::<R, C>(
+            shape_pair_contacts::launch::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,

@@ -102,6 +102,34 @@ fn cubes_on_a_plane_do_the_same_on_cpu_and_gpu() {
     );
 }
 
+/// A hundred pairs of cubes that touch with faces, each at another angle: more contacts than threads of a block.
+fn touching_pairs() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    for k in 0..100u32 {
+        let (x, y) = (2.5 * f64::from(k % 10), 2.5 * f64::from(k / 10));
+        let turn = about([0.0, 0.0, 1.0], 0.1 + 0.011 * f64::from(k));
+        put(&mut world, 0, OF_UNIT_CUBE, [x, y, -0.4998], [0.0, 0.0, 0.1]);
+        turned(&mut world, 0, OF_UNIT_CUBE, [x + 0.05, y + 0.03, 0.4998], turn, [0.05, 0.0, -0.1]);
+    }
+    world
+}
+
+#[test]
+fn more_contacts_than_threads_of_a_block_do_the_same_on_cpu_and_gpu() {
+    let after = |settings: Settings| {
+        let mut simulation = Simulation::new(touching_pairs(), with_step(1e-5, settings)).expect("the world is sound");
+        simulation.advance(20).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    assert_eq!((cpu.contacts(), gpu.contacts()), (100, 100));
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-8, "{found:e}");
+    assert_same_ledger(&cpu, &gpu, "pairs of cubes");
+}
+
 /// A cube on a belt of two triangles, and one that falls with a face on the rim of a plate that moves up.
 fn on_meshes() -> World {
     let mut world = world(vec![cube()], rough());

@@ -1,4 +1,4 @@
-//! Forces on polyhedral grains, and their motion.
+//! Forces of walls on polyhedral grains, sums over pairs, see [`super::polyhedra_pairs`], and motion.
 //!
 //! A grain has its shape in the table, or the mark [`FREE`] if it is a sphere. So [`super::step::grains()`] takes these marks for those of grains that
 //! other kernels move. In a subdomain ghost particles have larger marks, see [`super::polyhedra_lists::mark_held()`].
@@ -7,14 +7,12 @@ use super::bonds::{quaternion, record_of};
 use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_and_store_sum, add_sum, is_halted, raise};
-use crate::bodies::{FREE, is_carried, is_ghost};
+use crate::bodies::{FREE, is_carried};
 use crate::layout::{Record, TRIANGLE, add, between_steps, coefficients, kept_beside, last, record, store, xyz};
 use crate::motion::{StepParameters, TOO_DEEP};
-use crate::periodic::{PeriodicBoundaries, nearest_image};
-use crate::shape_features::{PosedShape, ShapePair};
+use crate::shape_features::PosedShape;
 use crate::shape_meshes::{FEATURES, FIRST_OF_MESH, MeshRow, contacts_with_mesh};
 use crate::shape_motion::rotated_shape;
-use crate::shape_pairs::shape_contacts;
 use crate::shape_walls::{GrainByWall, ShapeWallLoad, contacts_with_wall};
 use crate::shapes::{moments_of, shape_at};
 use crate::tiles::{grain_of, no_load};
@@ -24,7 +22,7 @@ use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
 /// Grain i as the laws of polyhedral grains read it; it may be a sphere, which is the first shape of the table.
 #[cube]
-fn posed<C: Coordinate<R>, R: Real>(
+pub(super) fn posed<C: Coordinate<R>, R: Real>(
     i: usize,
     shape: &[u32],
     position: &[Record<C>],
@@ -42,100 +40,6 @@ fn posed<C: Coordinate<R>, R: Real>(
         orientation: quaternion::<C>(orientation[i]),
         spin: xyz::<R>(spin[i]),
         mass: last::<R>(velocity[i]),
-    }
-}
-
-/// Contacts of n pairs with a polyhedral grain, one thread a pair, in this order. Results are in `loads`, see [`PAIR_LOAD`]. Histories are read from
-/// `old_keys` and `old_springs` and written to `keys` and `springs`, with `slots` slots a pair.
-///
-/// No thread writes what another one reads. A pair with contacts for which there are too few slots raises the flag of a too deep overlap.
-///
-/// If some pairs are `shared` with other subdomains, `member` marks ghost particles. The owner of a ghost computes the pair, too, so half of its powers
-/// counts here.
-#[cube(launch)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
-    pairs: &[u32],
-    order: &[u32],
-    shape: &[u32],
-    words: &[u32],
-    numbers: &[C],
-    position: &[Record<C>],
-    velocity: &[Record<R>],
-    spin: &[Record<R>],
-    orientation: &[Record<C>],
-    material: &[u32],
-    member: &[u32],
-    table: &[R],
-    old_keys: &[u32],
-    old_springs: &[R],
-    keys: &mut [u32],
-    springs: &mut [R],
-    loads: &mut [Record<R>],
-    flags: &mut [u32],
-    power: &mut [Record<C>],
-    sides: &PeriodicBoundaries<C, R>,
-    dt: R,
-    overlap_limit: R,
-    slots: u32,
-    n: u32,
-    materials: u32,
-    parity: u32,
-    #[comptime] kind: u32,
-    #[comptime] shared: bool,
-) {
-    let place = ABSOLUTE_POS;
-    if !is_halted(flags, parity) {
-        let mut took = Record::<R>::new(R::new(0.0));
-        if place < n as usize {
-            let k = order[place] as usize;
-            let first = pairs[k * 2usize] as usize;
-            let second = pairs[k * 2usize + 1usize] as usize;
-            let at = k * PAIR_LOAD;
-            let between = xyz::<C>(position[first]).minus(&xyz::<C>(position[second]));
-            let apart = nearest_image::<C, R>(&between, sides, kind).apart;
-            let i = posed::<C, R>(first, shape, position, velocity, spin, orientation);
-            let j = posed::<C, R>(second, shape, position, velocity, spin, orientation);
-            let pair = ShapePair::<C, R> {
-                apart,
-                velocity: xyz::<R>(velocity[first]).minus(&xyz::<R>(velocity[second])),
-                direction: xyz::<R>(loads[at + 3usize]),
-                i,
-                j,
-            };
-            let laws = coefficients::<R>(table, (material[first] * materials + material[second]) as usize);
-            let sum = shape_contacts::<C, R>(
-                &pair,
-                words,
-                numbers,
-                k * slots as usize,
-                slots,
-                old_keys,
-                old_springs,
-                keys,
-                springs,
-                &laws,
-                dt,
-                overlap_limit,
-            );
-            loads[at] = record::<R>(&sum.force, R::counted(sum.contacts));
-            loads[at + 1usize] = record::<R>(&sum.torque_i, sum.stored.normal);
-            loads[at + 2usize] = record::<R>(&sum.torque_j, sum.stored.tangential);
-            loads[at + 3usize] = record::<R>(&sum.direction, sum.powers.excess);
-            let mut share = R::new(1.0);
-            if shared {
-                if is_ghost(member[first]) || is_ghost(member[second]) {
-                    share = R::new(0.5);
-                }
-            }
-            took.insert(0usize, share * sum.powers.normal_power);
-            took.insert(1usize, share * sum.powers.tangential_power);
-            took.insert(2usize, share * sum.powers.damping_power);
-            if sum.powers.excess > R::new(0.0) || sum.contacts > slots {
-                raise(flags, parity, TOO_DEEP);
-            }
-        }
-        add_and_store_sum::<C, R>(power, took);
     }
 }
 

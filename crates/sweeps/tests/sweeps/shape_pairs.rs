@@ -1,11 +1,15 @@
 //! Properties of contacts between polyhedral grains: forces are the slopes of one energy, and a sphere is a sphere.
 
 use seixo_laws::contact::{Coefficients, ContactHistory, NormalLaw, PairOfMaterials, TangentialLaw, derive};
+use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::rotation::{energy_of_rotation, rotated_freely};
 use seixo_laws::{Quaternion, Vector3};
 use seixo_sweeps::pair::{Pair, depth_of, frictional_pair_contact};
-use seixo_sweeps::shape_pairs::{PairLoad, PosedShape, ShapePair, VERTEX_OF_I, key_of, shape_contacts};
-use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, extent_along, lay_out, rounding_of, shape_at};
+use seixo_sweeps::shape_pairs::{EDGES, PairLoad, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, key_of, shape_contacts};
+use seixo_sweeps::shape_search::find_contacts;
+use seixo_sweeps::shapes::{
+    PartEnds, ShapeGeometry, edge_end, extent_along, lay_out, nearest_on_part, part_of, rounding_of, shape_at, vertex_of,
+};
 
 /// Slots of the pairs here.
 const SLOTS: usize = 32;
@@ -479,6 +483,74 @@ fn results_do_not_depend_on_the_direction_of_the_last_step() {
 }
 
 #[test]
+fn a_search_finds_each_feature_in_contact_once_in_the_order_of_keys() {
+    let table = Table::new();
+    let mut random = numbers_from(29);
+    let mut pairs = random_pairs(&table, 0.03);
+    // Shapes of two parts, on either side.
+    for trial in 0..20 {
+        let one = posed(DUMBBELL, 1.0, rotation(vector(&mut random).times(2.0)));
+        let other = posed([CUBE, DUMBBELL][trial % 2], 1.0, rotation(vector(&mut random).times(2.0)));
+        let along = vector(&mut random);
+        let far = along.times(3.0 / along.length());
+        let [i, j] = if trial % 4 < 2 { [one, other] } else { [other, one] };
+        pairs.push(table.in_contact(at_rest(far, i, j), 0.03, &elastic()));
+    }
+    let (words, numbers) = (&table.words[..], &table.numbers[..]);
+    let mut kinds = [0; 4];
+    for (trial, pair) in pairs.iter().enumerate() {
+        let (i, j) = (&pair.i, &pair.j);
+        let [shape_i, shape_j] = [i, j].map(|grain| shape_at(words, grain.shape));
+        let reach = rounding_of::<f64>(&shape_i, numbers) * i.scale + rounding_of::<f64>(&shape_j, numbers) * j.scale;
+        let mut keys = [0u32; SLOTS + 1];
+        let found = find_contacts::<f64, f64>(pair, words, numbers, 0, SLOTS as u32, &mut keys);
+        let keys = &keys[..found.contacts as usize + 1];
+        let (last, keys) = keys.split_last().expect("the key zero comes after all");
+        assert!(
+            *last == 0 && keys.is_sorted() && keys.windows(2).all(|two| two[0] < two[1]),
+            "{trial}: {keys:?}"
+        );
+        // A point of i, as seen from j, and vice versa.
+        let seen_from_j = |point: &Vector3<f64>| j.orientation.back().to_space(&i.orientation.to_space(point).plus(&pair.apart));
+        let seen_from_i = |point: &Vector3<f64>| i.orientation.back().to_space(&j.orientation.to_space(point).minus(&pair.apart));
+        let mut touching = Vec::new();
+        for v in 0..shape_i.vertices {
+            let place = seen_from_j(&vertex_of(&shape_i, numbers, v, i.scale));
+            for p in 0..shape_j.parts {
+                let on_part = nearest_on_part(&place, &part_of(&shape_j, words, p), &shape_j, words, numbers, j.scale);
+                if on_part.minus(&place).length() < reach {
+                    touching.push(key_of(VERTEX_OF_I, v, p));
+                }
+            }
+        }
+        assert_eq!(keys[..touching.len()], touching, "{trial}");
+        for p in 0..shape_i.parts {
+            for w in 0..shape_j.vertices {
+                let place = seen_from_i(&vertex_of(&shape_j, numbers, w, j.scale));
+                let on_part = nearest_on_part(&place, &part_of(&shape_i, words, p), &shape_i, words, numbers, i.scale);
+                if on_part.minus(&place).length() < reach {
+                    touching.push(key_of(VERTEX_OF_J, p, w));
+                }
+            }
+        }
+        for e in 0..shape_i.edges {
+            let [e1, e2] = [0, 1].map(|end| seen_from_j(&edge_end(&shape_i, words, numbers, e, end, i.scale)));
+            for f in 0..shape_j.edges {
+                let [f1, f2] = [0, 1].map(|end| edge_end(&shape_j, words, numbers, f, end, j.scale));
+                let square = nearest_of_edges(&e1, &e2, &f1, &f2).square;
+                if square >= 0.0 && square < reach * reach {
+                    touching.push(key_of(EDGES, e, f));
+                }
+            }
+        }
+        // Features at whose ends others touch are in reach, too, but count there.
+        assert!(keys.iter().all(|key| touching.contains(key)), "{trial}: {keys:?} of {touching:?}");
+        keys.iter().for_each(|key| kinds[(key >> 30) as usize] += 1);
+    }
+    assert!(kinds[1..].iter().all(|&contacts| contacts > 5), "{kinds:?}");
+}
+
+#[test]
 fn a_pair_that_is_apart_finds_planes_that_separate_it() {
     let (table, laws) = (Table::new(), elastic());
     let extent = |grain: &PosedShape<f64, f64>, along: &Vector3<f64>| {
@@ -683,7 +755,9 @@ fn contacts_without_a_slot_are_counted_and_leave_other_pairs_alone() {
     // Corners 0 and 1 of the upper cube are those with the lowest numbers.
     assert_eq!(keys, [7, 7, key_of(VERTEX_OF_I, 0, 0), key_of(VERTEX_OF_I, 1, 0), 7, 7]);
     assert!(springs[..8].iter().chain(&springs[16..]).all(|&number| number == 7.0));
-    assert_eq!(load.force, table.load(&pair, &laws).force);
+    // Those without a slot have no force.
+    let share = load.force.z / table.load(&pair, &laws).force.z;
+    assert!((share - 0.5).abs() < 1e-12, "{share}");
     // Apart, the pair has no contact left, although its old slots had some: the key of the first slot is zero.
     let mut slots = Slots::new(SLOTS);
     table.step(&pair, &laws, &mut slots);

@@ -6,6 +6,7 @@
 //!
 //! Bounds take few operations, and nearest points take many. A loop goes from feature to feature until the bounds leave one; then its nearest points are
 //! computed. So the threads of a warp, each with another pair, compute nearest points together, although they find their features at different places.
+//! Shares of contacts are left to the law: here it is enough that a contact is at none of its ends.
 //!
 //! ```
 //! use seixo_laws::{Quaternion, Vector3};
@@ -38,12 +39,12 @@
 //! ```
 
 use crate::shape_features::{
-    EDGES, FeaturePair, Frame, ShapePair, VERTEX_OF_I, VERTEX_OF_J, fading_at_vertices, fading_of_edges, feature_pair, key_of, seen,
-    sizes_of, square_between_boxes, unit,
+    EDGES, Frame, PairSizes, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, key_of, seen, sizes_of, square_between_boxes,
+    unit,
 };
-use crate::shapes::{edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
+use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
-use seixo_laws::nearest::{nearest_of_edges, overlap_at};
+use seixo_laws::nearest::nearest_of_edges;
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller, widened};
 
 /// Result of a search in a pair.
@@ -60,7 +61,7 @@ pub struct FoundContacts<R: Real> {
 pub(crate) struct Search<C: Real> {
     /// Smallest squared distance of two features \[m²\]; negative before the first.
     pub least: C,
-    /// Vector between these nearest points, from j to i \[m\].
+    /// Vector between these nearest points, from j to i, in the frame of j \[m\].
     pub nearest: Vector3<C>,
     /// Number of contacts.
     pub contacts: u32,
@@ -74,14 +75,73 @@ fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
     square < bound || least < C::new(0.0) || square < least
 }
 
-/// Remembers the nearest of all pairs of features.
+/// Whether features with this squared distance \[m²\] are nearer than the nearest so far.
 #[cube]
 #[inline(always)]
-fn note<C: Real>(feature: &FeaturePair<C>, frame: &Frame<C>, search: &mut Search<C>) {
-    if search.least < C::new(0.0) || feature.square < search.least {
-        search.least = feature.square;
-        search.nearest = frame.orientation.to_space(&feature.gap);
+fn is_nearer<C: Real>(square: C, search: &Search<C>) -> bool {
+    search.least < C::new(0.0) || square < search.least
+}
+
+/// Remembers features as the nearest so far: their gap, from j to i in the frame of j \[m\], and its square.
+#[cube]
+#[inline(always)]
+fn note<C: Real>(gap: &Vector3<C>, square: C, search: &mut Search<C>) {
+    search.least = square;
+    search.nearest = gap.plus(&Vector3::<C>::zero());
+}
+
+/// A contact of two features at this squared distance \[m²\] is at one of its ends, where its share is zero, if the squared distance of this end is not
+/// above the result. Overlaps differ by as much as distances do, so the search needs no overlap.
+#[cube]
+#[inline(always)]
+fn square_at_end<C: Real, R: Real>(square: C, sizes: &PairSizes<C, R>) -> C {
+    let distance = C::root(square) + sizes.nothing;
+    distance * distance
+}
+
+/// Whether the contact of the vertex at `place` of j with a convex part of i, at this squared distance \[m²\], is at no vertex of the part, in the frame of
+/// i.
+#[cube]
+#[inline(always)]
+fn is_off_vertices<C: Real, R: Real>(
+    place: &Vector3<C>,
+    square: C,
+    part: &Part,
+    shape: &Shape,
+    numbers: &[C],
+    scale: C,
+    sizes: &PairSizes<C, R>,
+) -> bool {
+    let at_end = square_at_end::<C, R>(square, sizes);
+    let mut is_off = true;
+    for v in part.vertex_first..part.vertex_end {
+        let gap = vertex_of::<C>(shape, numbers, v, scale).minus(place);
+        if gap.dot(&gap) <= at_end {
+            is_off = false;
+        }
     }
+    is_off
+}
+
+/// Whether the contact of two edges at this squared distance \[m²\] is at none of their ends.
+#[cube]
+#[inline(always)]
+fn is_off_ends<C: Real, R: Real>(
+    e1: &Vector3<C>,
+    e2: &Vector3<C>,
+    f1: &Vector3<C>,
+    f2: &Vector3<C>,
+    square: C,
+    sizes: &PairSizes<C, R>,
+) -> bool {
+    let at_end = square_at_end::<C, R>(square, sizes);
+    let mut is_off = true;
+    for k in 0..4u32 {
+        if end_of_edges::<C>(k, e1, e2, f1, f2).square <= at_end {
+            is_off = false;
+        }
+    }
+    is_off
 }
 
 /// Writes the key of the next contact, if there is a slot for it.
@@ -127,7 +187,7 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     }
     let mut search = Search::<C> {
         least: C::new(-1.0),
-        nearest: toward_i.plus(&Vector3::<C>::zero()),
+        nearest: Vector3::<C>::zero(),
         contacts: 0u32,
     };
     if pair.apart.dot(&pair.apart) < spheres * spheres {
@@ -140,23 +200,12 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
         let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
         let center_i = pair.apart.dot(&axis);
         if center_i + low_i - high_j < bound {
-            // The frame of each grain in space, and that of the other grain as seen from it. Twice reversed is a copy.
-            let frame_i = Frame::<C> {
-                orientation: pair.i.orientation.back().back(),
-                center: pair.apart.plus(&Vector3::<C>::zero()),
-            };
-            let frame_j = Frame::<C> {
-                orientation: pair.j.orientation.back().back(),
-                center: Vector3::<C>::zero(),
-            };
+            // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
             let i_from_j = Frame::<C> {
                 orientation: back_j.after(&pair.i.orientation),
                 center: back_j.to_space(&pair.apart),
             };
-            let j_from_i = Frame::<C> {
-                orientation: back_i.after(&pair.j.orientation),
-                center: back_i.to_space(&pair.apart.times(C::new(-1.0))),
-            };
+            let back = i_from_j.orientation.back();
             // A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the
             // nearest points, in which the distance of the planes is that of the cores. So the next steps end above, until the grains come nearer.
             let mut limit = bound;
@@ -194,7 +243,9 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                         let part = part_of(&shape_j, words, of_j);
                         let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
                         let feature = feature_pair::<C>(&place, &there);
-                        note::<C>(&feature, &frame_j, &mut search);
+                        if is_nearer::<C>(feature.square, &search) {
+                            note::<C>(&feature.gap, feature.square, &mut search);
+                        }
                         if feature.square < reach_square {
                             take::<C>(key_of(VERTEX_OF_I, of_i, of_j), first_slot, slots, keys, &mut search);
                         }
@@ -211,7 +262,7 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                     while looks {
                         let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
                         if center_i + low_i - vertex.dot(&axis_j) < limit {
-                            place = seen::<C>(&vertex, &j_from_i);
+                            place = back.to_space(&vertex.minus(&i_from_j.center));
                             let part = part_of(&shape_i, words, q);
                             let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
                             found = is_worth_computing::<C>(height * height, bound_square, search.least);
@@ -229,11 +280,11 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                         let part = part_of(&shape_i, words, of_i);
                         let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
                         let feature = feature_pair::<C>(&there, &place);
-                        note::<C>(&feature, &frame_i, &mut search);
+                        if is_nearer::<C>(feature.square, &search) {
+                            note::<C>(&i_from_j.orientation.to_space(&feature.gap), feature.square, &mut search);
+                        }
                         if feature.square < reach_square {
-                            let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                            let fades = fading_at_vertices::<C, R>(&place, overlap, &part, &shape_i, numbers, scale_i, &sizes);
-                            if fades.share > C::new(0.0) {
+                            if is_off_vertices::<C, R>(&place, feature.square, &part, &shape_i, numbers, scale_i, &sizes) {
                                 take::<C>(key_of(VERTEX_OF_J, of_i, of_j), first_slot, slots, keys, &mut search);
                             }
                         }
@@ -292,11 +343,11 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                         let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
                         if nearest.square >= C::new(0.0) {
                             let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-                            note::<C>(&feature, &frame_j, &mut search);
+                            if is_nearer::<C>(feature.square, &search) {
+                                note::<C>(&feature.gap, feature.square, &mut search);
+                            }
                             if feature.square < reach_square {
-                                let overlap = overlap_at::<C>(feature.square, sizes.reach);
-                                let fades = fading_of_edges::<C, R>(&e1, &e2, &f1, &f2, overlap, &sizes);
-                                if fades.share > C::new(0.0) {
+                                if is_off_ends::<C, R>(&e1, &e2, &f1, &f2, feature.square, &sizes) {
                                     take::<C>(key_of(EDGES, of_i, of_j), first_slot, slots, keys, &mut search);
                                 }
                             }
@@ -312,8 +363,11 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     if search.contacts < slots {
         keys[first_slot + search.contacts as usize] = 0u32;
     }
+    if search.least >= C::new(0.0) {
+        toward_i = pair.j.orientation.to_space(&search.nearest);
+    }
     FoundContacts::<R> {
         contacts: search.contacts,
-        direction: near_vector::<C, R>(&unit::<C>(&search.nearest, search.nearest.dot(&search.nearest))),
+        direction: near_vector::<C, R>(&unit::<C>(&toward_i, toward_i.dot(&toward_i))),
     }
 }

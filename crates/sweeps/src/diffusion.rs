@@ -102,6 +102,17 @@ pub fn flow_between<C: Coordinate<R>, R: Real>(
     between
 }
 
+/// Flow into a body through contacts with another one, at the potential `there`. `radius` is the sum of the contact radii, each times the share of its
+/// contact \[m\].
+#[cube]
+#[inline(always)]
+pub fn flow_through<C: Coordinate<R>, R: Real>(coefficient: R, radius: R, potential: C, there: C) -> DiffusiveFlow<C> {
+    let mut through = no_flow::<C>();
+    through.conductance = C::wide(conductance::<R>(coefficient, radius));
+    through.flow = flow::<C>(through.conductance, potential, there);
+    through
+}
+
 /// Heat flow into grain i from the walls in its row `first..end` that have a temperature; negative temperatures mark insulated walls. `wall_contacts` is
 /// the result of [`crate::wall::walls_of()`]. The flow of every entry goes to `flows`, which starts at entry `list_first`.
 #[cube]
@@ -218,9 +229,10 @@ impl ShapeDiffusionView<'_> {
             let (pair, own) = (end as usize / 2, end as usize % 2);
             let j = places[pair][1 - own] as usize;
             let coefficient = grains.coefficients[(grains.material[i] * grains.materials + grains.material[j]) as usize];
-            let through = conductance::<f64>(coefficient, loads[pair].conducting_radius);
-            all.conductance += through;
-            all.flow += flow::<f64>(through, grains.potential[i], grains.potential[j]);
+            let radius = loads[pair].conducting_radius;
+            let one = flow_through::<f64, f64>(coefficient, radius, grains.potential[i], grains.potential[j]);
+            all.conductance += one.conductance;
+            all.flow += one.flow;
         }
         all
     }
@@ -233,11 +245,7 @@ impl ShapeDiffusionView<'_> {
             return no_flow::<f64>();
         }
         let row = row_of_wall::<f64>(i, grains.material, grains.materials, walls.elements, walls.records, e);
-        let through = conductance::<f64>(grains.coefficients[row], self.wall_radii[k]);
-        DiffusiveFlow {
-            flow: flow::<f64>(through, grains.potential[i], of_wall),
-            conductance: through,
-        }
+        flow_through::<f64, f64>(grains.coefficients[row], self.wall_radii[k], grains.potential[i], of_wall)
     }
 
     /// Whether grain i is polyhedral.

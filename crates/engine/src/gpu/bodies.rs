@@ -40,7 +40,7 @@ pub(super) struct GpuBodies<C> {
     pub place: Buffer<u32>,
     body_of: Buffer<u32>,
     offset: Buffer<C>,
-    /// Orientations of members in the frames of their bodies, if there are bonds.
+    /// Orientations of members in the frames of their bodies, if there are bonds or polyhedral grains.
     own_orientation: Buffer<C>,
     moments: Buffer<C>,
     /// Joints of bodies, and whether there are any.
@@ -148,7 +148,7 @@ impl<C: Number> GpuBodies<C> {
         let upload = |values: &[f64]| gpu.upload(&with_room(values, values.len() + RECORD), "rigid bodies");
         let held = host.bodies.moving_prescribed();
         let own_orientation = match &host.bodies.own_orientation[..] {
-            [] if host.is_bonded() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
+            [] if host.is_bonded() || host.has_polyhedra() => [1.0, 0.0, 0.0, 0.0].repeat(body_of.len()),
             turns => turns.to_vec(),
         };
         let is_large = |b: &u32| (row[*b as usize + 1] - row[*b as usize]) as usize > LARGE;

@@ -1,6 +1,7 @@
 //! Diffusion of scalars on the GPU.
 
 use super::neighbor_lists::make_room;
+use super::polyhedra::{ConductingShapes, GpuShapes};
 use super::{GpuGrains, Number, doubles, numbers, sides};
 use crate::diffusion::Diffusion;
 use crate::populations::Populations;
@@ -78,6 +79,15 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let listed = near.filter(|near| near.entries > 0);
         let (count, dim) = units(self.n);
         let (no_words, no_numbers) = (&self.no_rows, &diffusion.capacities);
+        let no_shapes = ConductingShapes {
+            marks: no_words,
+            end_first: no_words,
+            ends: no_words,
+            pairs: no_words,
+            pair_loads: self.old_contacts.placeholder(),
+            wall_loads: &self.wall_energy,
+        };
+        let shapes = self.shapes.as_ref().map_or(no_shapes, GpuShapes::conducting);
         diffuse::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -99,6 +109,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             listed.map_or(no_numbers, |near| &near.wall_contacts).argument(),
             diffusion.walls.argument(),
             diffusion.flows.argument(),
+            shapes.marks.argument(),
+            shapes.end_first.argument(),
+            shapes.ends.argument(),
+            shapes.pairs.argument(),
+            shapes.pair_loads.records(),
+            shapes.wall_loads.records(),
             self.flags.argument(),
             sides::<C, R>(&host.sides_ahead(ahead)),
             C::of(host.context.stepping.dt),
@@ -107,6 +123,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             parity,
             self.kind.sides,
             near.is_some(),
+            self.shapes.is_some(),
             diffusion.kind,
         );
         if let Some(near) = listed {

@@ -367,6 +367,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let known = self.rows_at_last_rebuild();
         self.drop_inside_bodies();
+        self.mark_held_shapes();
         if let Some(shapes) = &mut self.shapes {
             let of_domain = decomposed.map(|border| ShapesOfDomain {
                 member: &border.member,

@@ -3,10 +3,12 @@
 //! The state of a pair is in slots that exist twice. A step reads one set and writes the other, with the same index as positions. So nothing in a step
 //! depends on the order in which threads run.
 
+mod conduction;
 mod lists;
 mod migration;
 mod observed;
 
+pub(super) use conduction::ConductingShapes;
 pub(super) use lists::ShapesOfDomain;
 pub(super) use migration::{HostShapeContacts, MigratingShapes, ShapeContactBuffer, ShapeContactReadback};
 
@@ -81,7 +83,7 @@ pub(super) struct GpuShapes<C, R> {
     numbers: Buffer<C>,
     /// Shape of each grain; [`FREE`] for a sphere.
     pub marks: Buffer<u32>,
-    /// In a subdomain, the same for own grains, and [`seixo_sweeps::bodies::GHOST`] for ghost particles.
+    /// In a subdomain or with bodies, the same, but [`seixo_sweeps::bodies::GHOST`] for ghost particles and for grains of bodies.
     held: Option<Buffer<u32>>,
     /// Orientations; none if grains are bonded, as these have the same.
     pub orientation: Option<Buffer<C>>,
@@ -149,7 +151,8 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             orientation.resize(RECORD * room, C::of(0.0));
             Some(gpu.upload(&orientation, "orientations")?)
         };
-        let held = host.grains.has_ghosts.then(|| gpu.zeros(room, "shapes of grains"));
+        let moves_otherwise = host.grains.has_ghosts || host.bodies.are_present;
+        let held = moves_otherwise.then(|| gpu.zeros(room, "shapes of grains"));
         // One element more, as buffers cannot be empty.
         let features = polyhedra.meshes.words_of(host.walls.start.len() / ELEMENT);
         Ok(Some(GpuShapes {

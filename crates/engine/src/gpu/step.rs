@@ -94,10 +94,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.place_walls(host);
         self.wall_forces(host, parity);
         self.shape_wall_forces(host, parity);
-        self.diffuse(host, ahead, parity);
         let is_geared = self.geared.is_some();
         self.bond_forces(host, parity, is_geared);
         self.shape_pair_forces(host, parity);
+        // Polyhedral grains conduct through the contacts that were found just now.
+        self.diffuse(host, ahead, parity);
         self.assemble_forces(host, parity)?;
         self.control_walls(host, parity);
         let touch = !self.forces_known && self.contacts.is_none();

@@ -36,12 +36,6 @@ impl Populations {
                     what: "it is not announced that they may be held, set free or loaded; add their group to World::later".to_owned(),
                 });
             };
-            if matches!(change, SurroundingsChange::Hold { .. }) && self.has_polyhedra() && self.grains_on_gpu() {
-                return Err(WorldError::WithPolyhedra {
-                    what: "prescribed motion on a GPU",
-                    remedy: "use --device cpu",
-                });
-            }
             if let Some(what) = self.circumstances(*group).flaw_of(change) {
                 return Err(WorldError::Switch { group: name.clone(), what });
             }

@@ -114,27 +114,19 @@ impl Simulation {
         })
     }
 
-    /// Refuses polyhedral grains with what they do not go with on a GPU, or in several domains on GPUs.
-    pub(super) fn refuse_polyhedra_on_gpus(&self, in_domains: bool) -> Result<(), WorldError> {
+    /// Refuses polyhedral grains with what they do not go with in several domains on GPUs.
+    pub(super) fn refuse_polyhedra_in_domains_on_gpus(&self) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
         if !populations.has_polyhedra() {
             return Ok(());
         }
-        let is_prescribed = populations.bodies.are_present || !populations.constrained_groups.is_empty();
-        let on_cpu = "use --device cpu";
-        let on_one = "use one GPU, or --device cpu";
         let limits = [
-            (populations.diffuses(), "heat on a GPU", on_cpu),
-            (is_prescribed, "bodies, prescribed motion or loads of groups on a GPU", on_cpu),
-            (in_domains && populations.is_bonded(), "bonds in several domains on GPUs", on_one),
-            (
-                in_domains && populations.has_mesh_walls(),
-                "walls from meshes in several domains on GPUs",
-                on_one,
-            ),
+            (populations.is_bonded(), "bonds in several domains on GPUs"),
+            (populations.has_mesh_walls(), "walls from meshes in several domains on GPUs"),
         ];
-        let refused = limits.into_iter().find(|(is_there, ..)| *is_there);
-        refused.map_or(Ok(()), |(_, what, remedy)| Err(WorldError::WithPolyhedra { what, remedy }))
+        let refused = limits.into_iter().find(|(is_there, _)| *is_there);
+        let remedy = "use one GPU, or --device cpu";
+        refused.map_or(Ok(()), |(_, what)| Err(WorldError::WithPolyhedra { what, remedy }))
     }
 
     /// Moves the grains to a GPU.
@@ -143,7 +135,6 @@ impl Simulation {
         if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
             return Err(WorldError::Cell(format!("{why}; use --device cpu")));
         }
-        self.refuse_polyhedra_on_gpus(false)?;
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
             self.notices
                 .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());

@@ -5,9 +5,11 @@ use crate::alike::assert_same;
 use crate::decomposition_polyhedra::{COLUMNS, breaking_bar, on_a_mesh, pile};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
-use seixo_engine::state::State;
-use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Settings, World};
-use seixo_engine::{Simulation, WorldError};
+use crate::polyhedra_with_heat::heated;
+use crate::switched::hold;
+use seixo_engine::state::{GrainScalar, State};
+use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Settings, WallMotion, World};
+use seixo_engine::{Simulation, SurroundingsChange, WorldError};
 
 /// Time step \[s\]. In [`STEPS`] steps the grains and their walls go by the distance of two columns.
 const TIME_STEP: f64 = 2e-5;
@@ -122,6 +124,61 @@ fn cubes_that_leave_or_are_removed_do_so_in_all_domains() {
     let all = 4 * COLUMNS as usize;
     assert!(whole.len() < all - 2 && whole.len() > all / 2, "{} of {all}", whole.len());
     assert_all_same(&mut whole, &mut decomposed, "cubes that leave");
+}
+
+#[test]
+fn heat_of_a_divided_pile_flows_as_in_one_domain() {
+    let world = heated(moving_pile());
+    let state = touching(&world);
+    let mut whole = resumed(&world, &state, (1, Precision::Mixed), STEPS / 2);
+    let ledger = whole.scalar_ledger(GrainScalar::Temperature).expect("it has one");
+    assert!(
+        ledger.from_walls > 0.0 && ledger.residual.abs() < 1e-6 * ledger.initial,
+        "{ledger:?}"
+    );
+    for domains in [2, 3] {
+        let mut decomposed = resumed(&world, &state, (domains, Precision::Mixed), STEPS / 2);
+        assert_all_same(&mut whole, &mut decomposed, &format!("{domains} domains"));
+        let (expected, found) = (whole.heat_of_walls(), decomposed.heat_of_walls());
+        for (a, b) in expected.iter().flatten().zip(found.iter().flatten()) {
+            assert!((a - b).abs() <= 1e-12 * a.abs(), "{domains} domains: {expected:?} {found:?}");
+        }
+    }
+}
+
+#[test]
+fn cubes_that_are_held_and_set_free_are_the_same_in_two_domains_on_a_gpu() {
+    let mut world = moving_pile();
+    world.domain = None;
+    world.groups.push("held".into());
+    for (k, group) in world.grains.group.iter_mut().enumerate() {
+        *group = u32::from(k % 7 == 0);
+    }
+    world.later.constrained_groups = vec![1];
+    let state = touching(&world);
+    let turning = Box::new(WallMotion {
+        velocity: [SPEED, 0.0, 0.05],
+        angular_velocity: [0.0, 0.0, 0.2],
+        through: [0.2, 0.0, 0.0],
+        ..WallMotion::default()
+    });
+    let changes = [
+        hold(1, [SPEED, 0.0, 0.0]),
+        SurroundingsChange::Hold { group: 1, motion: turning },
+        SurroundingsChange::Free { group: 1 },
+    ];
+    let [mut whole, mut decomposed] = [1, 2].map(|domains| resumed(&world, &state, (domains, Precision::Mixed), 50));
+    for (k, change) in changes.iter().enumerate() {
+        for simulation in [&mut whole, &mut decomposed] {
+            simulation.change(std::slice::from_ref(change)).expect("a possible change");
+            simulation.advance(100).expect("sound steps");
+            simulation.observe().expect("a sound state");
+        }
+        assert_eq!(whole.bodies().len(), usize::from(k < 2));
+        let what = format!("after change {k}");
+        assert_all_same(&mut whole, &mut decomposed, &what);
+        assert_same_ledger(&whole, &decomposed, &what);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use seixo_engine::world::{Body, Interaction, Scheme, Settings, Vec3, WallMotion,
 use seixo_engine::{Simulation, SurroundingsChange, plan_time_step};
 
 /// Prescribes the motion of the first `count` grains, as a body with its center at the origin and this orientation.
-fn prescribe(world: &mut World, count: usize, orientation: [f64; 4], motion: WallMotion) {
+pub fn prescribe(world: &mut World, count: usize, orientation: [f64; 4], motion: WallMotion) {
     let mut body = Body {
         id: 0,
         mass: 1.0,
@@ -70,6 +70,12 @@ fn a_cube_that_falls_on_a_fixed_one_comes_to_rest_on_it() {
 
 #[test]
 fn grains_of_a_turning_body_go_around_its_axis_and_turn_with_it() {
+    assert_turns_with_its_body(on(1), 4000);
+}
+
+/// Asserts the places, orientations and angular velocities of two boxes on a body that turns, after this many steps.
+#[track_caller]
+pub fn assert_turns_with_its_body(settings: Settings, steps: u64) {
     let mut world = world(vec![block("box", [0.6, 0.4, 0.25], 0.05)], Interaction::default());
     let orientations = [about([0.6, 0.8, 0.0], 0.4), about([0.0, 0.6, 0.8], 2.0)];
     let centers: [Vec3; 2] = [[0.3, 0.0, 0.1], [-0.2, 0.5, 0.0]];
@@ -87,10 +93,11 @@ fn grains_of_a_turning_body_go_around_its_axis_and_turn_with_it() {
     prescribe(&mut world, 2, about([0.0, 0.0, 1.0], 0.3), motion);
     let settings = Settings {
         time_step: Some(5e-5),
-        ..on(1)
+        ..settings
     };
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
-    simulation.advance(4000).expect("sound steps");
+    simulation.advance(steps).expect("sound steps");
+    simulation.observe().expect("a sound state");
     let angle = rate * simulation.time();
     let (sine, cosine) = angle.sin_cos();
     let (seen, spins) = (simulation.polyhedra(), simulation.snapshot().angular_velocity);
@@ -180,7 +187,7 @@ fn a_box_that_is_held_and_set_free_keeps_its_orientation_and_turns_on() {
 }
 
 /// The swarm over a floor, and changes by which a fifth of it is held, moved and set free.
-fn swarm_with_changes() -> (World, Vec<(u64, Vec<SurroundingsChange>)>) {
+pub fn swarm_with_changes() -> (World, Vec<(u64, Vec<SurroundingsChange>)>) {
     let mut world = swarm();
     world.groups.push("held".into());
     for (k, group) in world.grains.group.iter_mut().enumerate() {

@@ -6,7 +6,6 @@ use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
-use crate::polyhedra_with_heat::heated;
 use seixo_engine::Simulation;
 use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
 use seixo_laws::bond::BondLaw;
@@ -15,7 +14,7 @@ fn distance(a: Vec3, b: Vec3) -> f64 {
     (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt()
 }
 
-fn with_step(time_step: f64, settings: Settings) -> Settings {
+pub fn with_step(time_step: f64, settings: Settings) -> Settings {
     Settings {
         time_step: Some(time_step),
         ..settings
@@ -23,7 +22,7 @@ fn with_step(time_step: f64, settings: Settings) -> Settings {
 }
 
 /// A cube that falls on a plane with a corner first, and one that lies on it.
-fn on_a_plane() -> World {
+pub fn on_a_plane() -> World {
     let mut world = world(vec![cube()], rough());
     world.materials[0].youngs_modulus = 1e8;
     world.gravity = [0.0, 0.0, -9.81];
@@ -131,7 +130,7 @@ fn more_contacts_than_threads_of_a_block_do_the_same_on_cpu_and_gpu() {
 }
 
 /// A cube on a belt of two triangles, and one that falls with a face on the rim of a plate that moves up.
-fn on_meshes() -> World {
+pub fn on_meshes() -> World {
     let mut world = world(vec![cube()], rough());
     world.materials[0].youngs_modulus = 1e8;
     world.gravity = [0.0, 0.0, -9.81];
@@ -278,7 +277,7 @@ fn one_step_from_the_same_contacts_gives_the_same_forces() {
 
 /// A state that a GPU saved, and simulations that go on from it with and without a break: the same bits.
 #[track_caller]
-fn assert_resumes(world: &World, settings: &Settings, start: &mut Simulation, steps: u64) {
+pub fn assert_resumes(world: &World, settings: &Settings, start: &mut Simulation, steps: u64) {
     let state = start.save().expect("a sound state");
     let mut whole = Simulation::restore(world.clone(), settings.clone(), &state).expect("the state fits");
     whole.advance(steps).expect("sound steps");
@@ -338,17 +337,4 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
-}
-
-#[test]
-fn heat_and_prescribed_motion_of_cubes_are_refused_on_a_gpu() {
-    let mut held = swarm();
-    held.later.constrained_groups = vec![0];
-    for (world, expected) in [
-        (heated(swarm()), "heat on a GPU"),
-        (held, "prescribed motion or loads of groups on a GPU"),
-    ] {
-        let refused = Simulation::new(world, on_gpu(Precision::F64)).map(|_| ()).unwrap_err().to_string();
-        assert!(refused.contains(expected), "{refused}");
-    }
 }

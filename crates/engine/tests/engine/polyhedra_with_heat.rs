@@ -9,8 +9,8 @@ use seixo_engine::state::GrainScalar;
 use seixo_engine::world::{Conduction, Interaction, PolyhedralShape, Settings, Thermal, WallShape, World};
 
 /// Thermal conductivity \[W/(m K)\], and specific heat capacity \[J/(kg K)\].
-const CONDUCTIVITY: f64 = 200.0;
-const CAPACITY: f64 = 900.0;
+pub const CONDUCTIVITY: f64 = 200.0;
+pub const CAPACITY: f64 = 900.0;
 
 /// The world with grains from 300 K to 400 K, and walls of 500 K.
 pub fn heated(mut world: World) -> World {
@@ -28,7 +28,7 @@ pub fn heated(mut world: World) -> World {
 }
 
 /// A world so soft that forces do not matter while heat flows.
-fn soft(shape: PolyhedralShape) -> World {
+pub fn soft(shape: PolyhedralShape) -> World {
     let mut world = world(vec![shape], Interaction::default());
     world.materials[0].youngs_modulus = 1e-3;
     world
@@ -41,7 +41,7 @@ fn paced(time_step: f64) -> Settings {
     }
 }
 
-fn temperatures(simulation: &Simulation) -> Vec<f64> {
+pub fn temperatures(simulation: &Simulation) -> Vec<f64> {
     simulation.snapshot().scalars[GrainScalar::Temperature].clone()
 }
 

@@ -1,7 +1,7 @@
 //! Forces of walls on polyhedral grains, sums over pairs, see [`super::polyhedra_pairs`], and motion.
 //!
 //! A grain has its shape in the table, or the mark [`FREE`] if it is a sphere. So [`super::step::grains()`] takes these marks for those of grains that
-//! other kernels move. In a subdomain ghost particles have larger marks, see [`super::polyhedra_lists::mark_held()`].
+//! other kernels move. Ghost particles and grains of bodies have larger marks, see [`super::polyhedra_lists::mark_held()`].
 
 use super::bonds::{quaternion, record_of};
 use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD};
@@ -69,7 +69,10 @@ fn take_wall_load<C: Coordinate<R>, R: Coordinate<R>>(
     loads[at] = record::<C>(&wide_force, C::counted(sum.contacts));
     loads[at + 1usize] = record::<C>(&widened::<C, R>(&sum.torque), C::wide(sum.stored.normal));
     loads[at + 2usize] = record::<C>(&sum.point, C::wide(sum.stored.tangential));
-    loads[at + 3usize] = record::<C>(&Vector3::<C>::zero(), C::wide(sum.overlap));
+    let mut sizes = Record::<C>::new(C::new(0.0));
+    sizes.insert(0usize, C::wide(sum.conducting_radius));
+    sizes.insert(3usize, C::wide(sum.overlap));
+    loads[at + 3usize] = sizes;
     store::<C>(wall_contacts, k * 8usize, &sum.point);
     wall_contacts[k * 8usize + 3usize] = radius - C::wide(sum.overlap);
     store::<C>(wall_contacts, k * 8usize + 4usize, &wide_force);

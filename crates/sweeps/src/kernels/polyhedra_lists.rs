@@ -12,11 +12,12 @@ use cubecl::prelude::*;
 use seixo_laws::Real;
 
 /// Records of a pair: force on the first grain and number of contacts, torque on the first and energy of normal springs, torque on the second and energy
-/// of tangential springs, direction and excess of the overlap.
-pub const PAIR_LOAD: usize = 4;
+/// of tangential springs, direction and excess of the overlap, padding and the sum of the contact radii. The last record of a pair without contacts has
+/// no meaning.
+pub const PAIR_LOAD: usize = 5;
 
 /// Records of a grain at a wall element: force and number of contacts, torque and energy of normal springs, point and energy of tangential springs,
-/// overlap and padding.
+/// sum of the contact radii, padding and overlap.
 pub const WALL_LOAD: usize = 4;
 
 /// The end of a pair that is not in the list: its first grain is so far away that rounding left it out of one of both rows.
@@ -223,13 +224,14 @@ pub fn list_shape_ends(
     }
 }
 
-/// Marks n grains of a subdomain: ghost particles by [`GHOST`], own polyhedral grains by their shapes, and own spheres by [`FREE`].
+/// Marks n grains that may be ghost particles, or grains of bodies, which `member` marks: these by [`GHOST`], as others move them, other polyhedral
+/// grains by their shapes, and other spheres by [`FREE`].
 #[cube(launch)]
 pub fn mark_held(shape: &[u32], member: &[u32], held: &mut [u32], n: u32) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let mut mark = shape[i];
-        if is_ghost(member[i]) {
+        if member[i] != FREE {
             mark = GHOST.runtime();
         }
         held[i] = mark;
@@ -344,7 +346,7 @@ pub fn carry_shape_pairs<R: Real>(
             keys[k * slots as usize] = 0u32;
         } else {
             #[unroll]
-            for r in 0..4usize {
+            for r in 0..5usize {
                 loads[k * PAIR_LOAD + r] = old_loads[old as usize * PAIR_LOAD + r];
             }
             let from = (old * slots) as usize;

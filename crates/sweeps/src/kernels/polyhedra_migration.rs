@@ -32,7 +32,7 @@ fn is_touching<R: Real>(end: u32, loads: &[Record<R>]) -> bool {
 
 /// Index of the other grain of a pair, of which this is an end.
 #[cube]
-fn partner_at(end: u32, pairs: &[u32]) -> usize {
+pub(super) fn partner_at(end: u32, pairs: &[u32]) -> usize {
     let own = end & 1u32;
     pairs[((end >> 1u32) * 2u32 + 1u32 - own) as usize] as usize
 }

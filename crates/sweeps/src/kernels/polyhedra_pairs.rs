@@ -180,6 +180,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
 
         let mut took = Record::<R>::new(R::new(0.0));
         let mut excess = R::new(-1.0);
+        let mut conducting_radius = R::new(0.0);
         // Contacts from `begin` on are computed together. The number of rounds is the same for all threads of the block.
         let mut begin = 0u32.runtime();
         while begin < all {
@@ -222,7 +223,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
                     dt,
                     overlap_limit,
                 );
-                pushes = record::<R>(&sums.force, R::new(0.0));
+                pushes = record::<R>(&sums.force, sums.conducting_radius);
                 turns_i = record::<R>(&sums.torque_i, sums.normal_energy);
                 turns_j = record::<R>(&sums.torque_j, sums.tangential_energy);
                 powers = four_numbers::<R>(sums.normal_power, sums.tangential_power, sums.damping_power, sums.excess);
@@ -233,11 +234,12 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
             of_contact[unit] = pushes;
             sync_cube();
             if from < upto {
-                let mut sum = loads[at];
+                let mut force = xyz::<R>(loads[at]);
                 for s in from..upto {
-                    sum += of_contact[s];
+                    force = force.plus(&xyz::<R>(of_contact[s]));
+                    conducting_radius += last::<R>(of_contact[s]);
                 }
-                loads[at] = sum;
+                loads[at] = record::<R>(&force, last::<R>(loads[at]));
             }
             sync_cube();
             of_contact[unit] = turns_i;
@@ -274,6 +276,7 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
 
         if contacts > 0u32 {
             loads[at + 3usize] = record::<R>(&xyz::<R>(loads[at + 3usize]), excess);
+            loads[at + 4usize] = record::<R>(&Vector3::<R>::zero(), conducting_radius);
             if excess > R::new(0.0) {
                 raise(flags, parity, TOO_DEEP);
             }

@@ -30,8 +30,7 @@ impl<R: Number> Slots<R> {
 
 impl<C: Number, R: Number> GpuShapes<C, R> {
     /// Moves the pairs with a polyhedral grain from the new rows of n grains to the list of pairs, with the histories of their contacts, which go to the
-    /// `present` slots. `order` has the old index of each grain. In a subdomain, finds the marks of the grains that others move. Waits for the number of
-    /// pairs.
+    /// `present` slots. `order` has the old index of each grain. Waits for the number of pairs.
     pub(in crate::gpu) fn list_pairs(
         &mut self,
         gpu: &Gpu,
@@ -41,11 +40,6 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         present: usize,
         of_domain: Option<&ShapesOfDomain<'_>>,
     ) -> Result<(), GpuError> {
-        if let (Some(of_domain), Some(held)) = (of_domain, &self.held) {
-            let (count, dim) = units(n);
-            let (shape, member) = (self.marks.argument(), of_domain.member.argument());
-            mark_held::launch(gpu.client(), count, dim, shape, member, held.argument(), n as u32);
-        }
         let list = &mut self.pairs;
         let (before, now) = (list.now, list.now ^ 1);
         // Without ghost particles, the marks of these are not read.
@@ -188,6 +182,15 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
+    /// Finds the marks of sorted grains that other kernels move, if some may be ghost particles or grains of bodies.
+    pub(in crate::gpu) fn mark_held_shapes(&self) {
+        let Some(shapes) = &self.shapes else { return };
+        let Some(held) = &shapes.held else { return };
+        let (count, dim) = units(self.n);
+        let (shape, member) = (shapes.marks.argument(), self.member().argument());
+        mark_held::launch(self.gpu.client(), count, dim, shape, member, held.argument(), self.n as u32);
+    }
+
     /// Gives the new rows of walls the loads and contact histories of polyhedral grains.
     pub(in crate::gpu) fn carry_shape_walls(&mut self, near: &WallRows<C, R>) -> Result<(), GpuError> {
         let (present, known) = (self.present_slots(), self.rows_at_last_rebuild());

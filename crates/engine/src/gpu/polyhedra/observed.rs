@@ -34,6 +34,10 @@ fn load_of_pair(numbers: &[f64]) -> PairLoad<f64> {
         ..NO_LOAD
     };
     all.powers.excess = numbers[15];
+    // Without contacts, a GPU does not write this number.
+    if all.contacts > 0 {
+        all.conducting_radius = numbers[19];
+    }
     all
 }
 
@@ -58,6 +62,10 @@ fn numbers_of_pair(all: &PairLoad<f64>) -> [f64; OF_PAIR] {
         d.y,
         d.z,
         all.powers.excess,
+        0.0,
+        0.0,
+        0.0,
+        all.conducting_radius,
     ]
 }
 
@@ -70,6 +78,7 @@ fn load_at_wall(numbers: &[f64]) -> ShapeWallLoad<f64, f64> {
             normal: numbers[7],
             tangential: numbers[11],
         },
+        conducting_radius: numbers[12],
         overlap: numbers[15],
         contacts: numbers[3] as u32,
         ..NO_WALL_LOAD
@@ -93,7 +102,7 @@ fn numbers_at_wall(all: &ShapeWallLoad<f64, f64>) -> [f64; AT_WALL] {
         p.y,
         p.z,
         stored.tangential,
-        0.0,
+        all.conducting_radius,
         0.0,
         0.0,
         all.overlap,
@@ -184,14 +193,14 @@ fn entries_of_polyhedra([id, marks]: [&[u32]; 2], [row, list]: [&[u32]; 2], mesh
     all
 }
 
-/// Kinetic and rotational energies of all polyhedral grains of the host, and those in gravity \[J\].
+/// Kinetic and rotational energies of the polyhedral grains of the host that no body carries, and those in gravity \[J\].
 fn energies_of_polyhedra(host: &Populations) -> [f64; 3] {
     let (fields, gravity) = (&host.grains.fields, &host.context.stepping.gravity);
     let device: &Cpu = &host.context.device;
     let n = fields.len();
     let of_part = |part: usize| {
         let (first, end) = part_range(part, n);
-        let polyhedral = (first..end).filter(|&i| host.is_polyhedral(i));
+        let polyhedral = (first..end).filter(|&i| host.is_polyhedral(i) && host.body_of(i).is_none());
         polyhedral.fold([0.0; 3], |sum, i| {
             let (velocity, spin) = host.velocities(i, &[]);
             let (mass, center) = (fields.velocity[i * RECORD + 3], load::<f64>(&fields.position, i * RECORD));

@@ -114,21 +114,6 @@ impl Simulation {
         })
     }
 
-    /// Refuses polyhedral grains with what they do not go with in several domains on GPUs.
-    pub(super) fn refuse_polyhedra_in_domains_on_gpus(&self) -> Result<(), WorldError> {
-        let populations = &self.whole.populations;
-        if !populations.has_polyhedra() {
-            return Ok(());
-        }
-        let limits = [
-            (populations.is_bonded(), "bonds in several domains on GPUs"),
-            (populations.has_mesh_walls(), "walls from meshes in several domains on GPUs"),
-        ];
-        let refused = limits.into_iter().find(|(is_there, _)| *is_there);
-        let remedy = "use one GPU, or --device cpu";
-        refused.map_or(Ok(()), |(_, what)| Err(WorldError::WithPolyhedra { what, remedy }))
-    }
-
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
         let populations = &self.whole.populations;

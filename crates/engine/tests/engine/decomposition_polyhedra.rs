@@ -64,7 +64,7 @@ pub fn pile() -> World {
 }
 
 /// The pile with open sides, on a mesh.
-pub fn on_a_mesh() -> World {
+fn on_a_mesh() -> World {
     let mut world = pile();
     world.domain = None;
     let [a, b, c, d] = [[-0.2, -0.2, 0.0], [0.6, -0.2, 0.0], [0.6, 0.2, 0.0], [-0.2, 0.2, 0.0]];

@@ -2,14 +2,17 @@
 //! these tests fail).
 
 use crate::alike::assert_same;
-use crate::decomposition_polyhedra::{COLUMNS, breaking_bar, on_a_mesh, pile};
+use crate::corners::{about, turned, world};
+use crate::decomposition_polyhedra::{COLUMNS, breaking_bar, pile};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
+use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
+use crate::polyhedra_at_meshes::{mesh, rectangle};
 use crate::polyhedra_with_heat::heated;
 use crate::switched::hold;
 use seixo_engine::state::{GrainScalar, State};
 use seixo_engine::world::{DeviceChoice, Domain, LeavingPolicy, Precision, Settings, WallMotion, World};
-use seixo_engine::{Simulation, SurroundingsChange, WorldError};
+use seixo_engine::{Simulation, SurroundingsChange};
 
 /// Time step \[s\]. In [`STEPS`] steps the grains and their walls go by the distance of two columns.
 const TIME_STEP: f64 = 2e-5;
@@ -126,6 +129,37 @@ fn cubes_that_leave_or_are_removed_do_so_in_all_domains() {
     assert_all_same(&mut whole, &mut decomposed, "cubes that leave");
 }
 
+/// Cubes in two rows that slide and turn on one mesh, in opposite directions: domains stay where they are, and grains of both rows pass a border. The
+/// triangles are so narrow that the first one near a grain is another at each rebuild of the lists.
+fn sliding_on_a_mesh() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.gravity = [0.0, 0.0, -9.81];
+    let strip = |k: i32| {
+        let [near, far] = [k, k + 1].map(|x| 1e-3 * f64::from(x));
+        rectangle([[near, -0.1, 0.0], [far, -0.1, 0.0], [far, 0.1, 0.0], [near, 0.1, 0.0]])
+    };
+    world.walls = vec![mesh((-200..200).flat_map(strip).collect())];
+    let radius: f64 = 0.02;
+    let [half, rounding] = [0.4, 0.1].map(|length| length * radius / OF_UNIT_CUBE);
+    for k in 0..16 {
+        let (column, towards) = (f64::from(k / 2), if k % 2 == 0 { 1.0 } else { -1.0 });
+        let tilt = 0.04 * column;
+        let height = half * (tilt.cos() + tilt.sin()) + rounding - 2e-5;
+        let center = [towards * (0.04 * (column - 3.5) + 0.015), 0.05 * towards, height];
+        let orientation = about([0.0, 1.0, 0.0], tilt);
+        turned(&mut world, 0, radius, center, orientation, [3.0 * towards, 0.0, 0.0]);
+    }
+    world.grains.angular_velocity.iter_mut().for_each(|spin| spin[2] = 8.0);
+    world
+}
+
+fn advanced(world: &World, settings: Settings, steps: u64) -> Simulation {
+    let mut simulation = Simulation::new(world.clone(), settings).expect("the world is sound");
+    simulation.advance(steps).expect("sound steps");
+    simulation.observe().expect("a sound state");
+    simulation
+}
+
 #[test]
 fn heat_of_a_divided_pile_flows_as_in_one_domain() {
     let world = heated(moving_pile());
@@ -182,16 +216,82 @@ fn cubes_that_are_held_and_set_free_are_the_same_in_two_domains_on_a_gpu() {
 }
 
 #[test]
-fn meshes_and_bonds_are_refused_in_domains_on_a_gpu() {
-    let worlds = [
-        (on_a_mesh(), "walls from meshes in several domains on GPUs"),
-        (breaking_bar(), "bonds in several domains on GPUs"),
-    ];
-    for (world, expected) in worlds {
-        let refused = Simulation::new(world, among(2, Precision::F64)).map(|_| ()).unwrap_err();
+fn cubes_slide_on_a_mesh_from_domain_to_domain_with_their_friction() {
+    let world = sliding_on_a_mesh();
+    let all: [(Precision, &[usize]); 2] = [(Precision::Mixed, &[2, 4]), (Precision::F64, &[2])];
+    for (precision, numbers) in all {
+        let mut whole = advanced(&world, often_listed(1, precision), STEPS);
+        let (ledger, push) = (whole.ledger(), whole.walls()[0].force);
         assert!(
-            matches!(&refused, WorldError::WithPolyhedra { what, .. } if *what == expected),
-            "{refused}"
+            ledger.friction > 0.0 && push[2] != 0.0 && whole.rebuilds() > 10,
+            "{ledger:?}, {push:?}, {} rebuilds",
+            whole.rebuilds()
         );
+        for &domains in numbers {
+            let what = format!("{precision:?}, {domains} domains");
+            let mut decomposed = advanced(&world, often_listed(domains, precision), STEPS);
+            let found = decomposed.decomposition().expect("it is divided");
+            assert!(found.migrations > 1, "{what}: {found:?}");
+            assert_all_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+        }
+    }
+}
+
+#[test]
+fn cubes_on_a_mesh_go_on_among_any_number_of_domains() {
+    let world = sliding_on_a_mesh();
+    let settings = |domains: usize| often_listed(domains, Precision::Mixed);
+    let mut whole = advanced(&world, settings(1), 200);
+    let saved = advanced(&world, settings(2), 100).save().expect("a sound state");
+    let mut again = resumed(&world, &saved, (4, Precision::Mixed), 100);
+    assert_all_same(&mut whole, &mut again, "from 2 to 4 domains");
+}
+
+/// Two bars of bonded cubes that pass each other. The long one breaks at the border of two domains, over which later one cube of each goes.
+fn passing_bars() -> World {
+    let mut world = breaking_bar();
+    for (k, velocity) in world.grains.velocity.iter_mut().enumerate().take(20) {
+        velocity[0] = if k < 8 { 3.95 } else { 4.05 };
+    }
+    for center in &mut world.grains.position[20..] {
+        center[0] += 0.2;
+    }
+    world
+}
+
+#[test]
+fn a_bonded_bar_breaks_alike_in_any_number_of_domains() {
+    let (world, steps) = (passing_bars(), 600);
+    let settings = |domains: usize, precision: Precision| Settings {
+        time_step: Some(1e-4),
+        skin: Some(0.05),
+        ..among(domains, precision)
+    };
+    let all: [(Precision, &[usize]); 2] = [(Precision::Mixed, &[2, 4]), (Precision::F64, &[2])];
+    for (precision, numbers) in all {
+        let mut whole = advanced(&world, settings(1, precision), steps);
+        let breaks = whole.drain_bond_breaks();
+        assert!(breaks.iter().any(|broken| broken.grains == [7, 8]), "{breaks:?}");
+        let [made, intact] = whole.bond_counts();
+        assert!(made == 28 && intact > 0 && breaks.len() == made - intact, "{intact} of {made}");
+        for &domains in numbers {
+            let what = format!("{precision:?}, {domains} domains");
+            let mut decomposed = advanced(&world, settings(domains, precision), steps);
+            let found = decomposed.decomposition().expect("it is divided");
+            assert!(found.migrations > 0, "{what}: {found:?}");
+            assert_eq!(breaks, decomposed.drain_bond_breaks(), "{what}");
+            assert_all_same(&mut whole, &mut decomposed, &what);
+            assert_same_ledger(&whole, &decomposed, &what);
+            assert_eq!(whole.bonds_now(), decomposed.bonds_now(), "{what}");
+        }
+        if precision == Precision::Mixed {
+            let saved = advanced(&world, settings(2, precision), steps / 2).save().expect("a sound state");
+            let mut again = Simulation::restore(world.clone(), settings(3, precision), &saved).expect("the state fits");
+            again.advance(steps / 2).expect("sound steps");
+            again.observe().expect("a sound state");
+            assert_all_same(&mut whole, &mut again, "from 2 to 3 domains");
+            assert_eq!(whole.bonds_now(), again.bonds_now());
+        }
     }
 }

@@ -385,7 +385,7 @@ pub fn order_shape_pairs(marks: &[u32], before: &[u32], order: &mut [u32], n: u3
 
 /// The wall element that stands for this one: the first of its mesh, or itself.
 #[cube]
-fn wall_of(element: u32, features: &[u32]) -> u32 {
+pub(super) fn wall_of(element: u32, features: &[u32]) -> u32 {
     features[element as usize * FEATURES + FIRST_OF_MESH]
 }
 

@@ -1,6 +1,6 @@
 //! Polyhedral grains that come to a subdomain and leave it: their shapes, and the histories of their contacts.
 
-use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD, copy_slots};
+use super::polyhedra_lists::{NO_END, PAIR_LOAD, WALL_LOAD, copy_slots, wall_of};
 use crate::bodies::FREE;
 use crate::layout::{Record, last};
 use cubecl::prelude::*;
@@ -181,7 +181,8 @@ pub fn pack_shape_touches<R: Real, C: Real>(
     }
 }
 
-/// As [`unpack_shape_contacts()`], for wall elements.
+/// As [`unpack_shape_contacts()`], for wall elements. All triangles of a mesh are one wall. Its histories were at its first entry in the row before, and
+/// go to the first in the present row. `features` name the mesh of each element, see [`crate::shape_meshes::FEATURES`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack_shape_touches<R: Real>(
@@ -191,6 +192,7 @@ pub fn unpack_shape_touches<R: Real>(
     place: &[u32],
     row: &[u32],
     list: &[u32],
+    features: &[u32],
     keys: &mut [u32],
     springs: &mut [R],
     slots: u32,
@@ -199,12 +201,16 @@ pub fn unpack_shape_touches<R: Real>(
     let at = ABSOLUTE_POS;
     if at < entries as usize {
         let i = place[whose[at * 2usize] as usize] as usize;
-        let element = whose[at * 2usize + 1usize];
+        let wall = wall_of(whose[at * 2usize + 1usize], features);
+        let mut found = NO_END.runtime();
         for q in row[i]..row[i + 1usize] {
-            if list[q as usize] == element {
-                let to = (q * slots) as usize;
-                copy_slots::<R>(at * slots as usize, to, slots, packed_keys, packed_springs, keys, springs);
+            if found == NO_END && wall_of(list[q as usize], features) == wall {
+                found = q;
             }
+        }
+        if found != NO_END {
+            let to = (found * slots) as usize;
+            copy_slots::<R>(at * slots as usize, to, slots, packed_keys, packed_springs, keys, springs);
         }
     }
 }

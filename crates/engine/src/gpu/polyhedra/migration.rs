@@ -266,7 +266,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuShapes<C, R> {
         );
     }
 
-    /// Queues the unpacking of the histories of this many grains at wall elements.
+    /// Queues the unpacking of the histories of this many grains at wall elements, or at meshes, of which an element is named.
     fn unpack_touches(
         &self,
         gpu: &Gpu,
@@ -288,6 +288,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuShapes<C, R> {
             arrived.place.argument(),
             near.row.argument(),
             near.list.argument(),
+            self.at_walls.features.argument(),
             slots.keys.argument(),
             slots.springs.argument(),
             SLOTS as u32,

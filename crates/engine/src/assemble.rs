@@ -378,7 +378,11 @@ pub(crate) fn check_grains(grains: &Grains, domain: Option<&Domain>) -> Result<(
             });
         }
         if let Some(&mass) = grains.masses.get(&id) {
-            let is_carried = carriers.get(&id).is_some_and(|&b| grains.bodies[b].motion.is_none());
+            let is_polyhedral = grains.shape.get(k).is_some_and(|&shape| shape > 0);
+            // A polyhedral grain has a mass in any case, which is that of its body.
+            let is_own = |whole: f64| is_polyhedral && whole == mass;
+            let carrier = carriers.get(&id).map(|&b| &grains.bodies[b]);
+            let is_carried = carrier.is_some_and(|body| body.motion.is_none() && !is_own(body.mass));
             if is_carried || !MASSES.contains(&mass) {
                 return Err(WorldError::Grain {
                     id,

@@ -32,7 +32,7 @@ impl Populations {
     }
 
     /// Rotates all own grains of a world with polyhedral ones over one step: these by their angular momentum, spheres by their angular velocity. Grains
-    /// with prescribed motion turn with their bodies, which are in place.
+    /// of bodies turn with these, which are in place.
     pub(crate) fn rotate_polyhedra(&mut self) {
         let Some(polyhedra) = &self.polyhedra else { return };
         let n = self.grains.fields.len();

@@ -1,4 +1,4 @@
-//! Rigid bodies made of spheres.
+//! Rigid bodies made of grains: of spheres, or of one polyhedral grain.
 
 use super::joint::start_of;
 use super::{Domain, Grains, Joint, Vec3, WallMotion};
@@ -139,7 +139,7 @@ impl Grains {
     ///
     /// A force through the center of a sphere at o moves it like a mass of at least 1/(1/m + Σ (o² − o_k²)/I_k). A force at its surface moves it like
     /// one of at least 1/(1/m + Σ (d_k + R)²/I_k), with the distances d_k from the principal axes. For a single sphere the latter is m/8.5. A joint
-    /// makes a body only harder to move.
+    /// makes a body only harder to move. Polyhedral grains are left out.
     pub(crate) fn lightness(&self, density: impl Fn(usize) -> f64) -> f64 {
         if self.bodies.is_empty() {
             // A map of millions of grains takes gigabytes.
@@ -151,6 +151,10 @@ impl Grains {
         for body in self.bodies.iter().filter(|body| body.motion.is_none()) {
             for (id, offset) in &body.carries {
                 let k = places[id];
+                // The time step counts how its shape responds.
+                if self.shape.get(k).is_some_and(|&shape| shape > 0) {
+                    continue;
+                }
                 let radius = self.radius[k];
                 let alone = self.mass_alone(k, density(self.material[k] as usize));
                 let square: f64 = offset.iter().map(|x| x * x).sum();

@@ -1,8 +1,12 @@
 //! Polyhedral grains of a world, and what they do not go with.
 
-use super::{DeviceChoice, ForceAssembly, Frustum, Grains, PolyhedralShape, Settings, Vec3, Wall, WallShape, World, vector};
+use super::{
+    Body, DeviceChoice, ForceAssembly, Frustum, Grains, Joint, PolyhedralShape, Settings, Vec3, Wall, WallMotion, WallShape, World, array,
+    start_of, vector,
+};
 use crate::refusal::WorldError;
 use seixo_sweeps::shape_meshes::{MOST_FEATURES_AT_MESHES, MOST_TRIANGLES};
+use std::collections::HashSet;
 
 /// Walls that polyhedral grains do not go with, and what to do.
 const OTHER_WALLS: &str = "walls other than planes, meshes and closed round walls around them, or with a surface that runs on a round wall";
@@ -57,6 +61,35 @@ impl Grains {
             (*shape, *orientation) = (grain.shape + 1, grain.orientation);
         }
         self.masses.insert(grain.id, grain.mass);
+    }
+
+    /// Lets a rigid body of its own carry the polyhedral grain k, which has this shape. The body has the mass, center, axes and velocities of the grain. It
+    /// moves freely, or as `motion` prescribes. Its id is the number of bodies before it, and is returned.
+    pub fn put_on_body(&mut self, k: usize, shape: &PolyhedralShape, motion: Option<WallMotion>) -> u32 {
+        let id = self.bodies.len() as u32;
+        let mass = self.masses.get(&self.id[k]).copied().unwrap_or(f64::NAN);
+        self.bodies.push(Body {
+            id,
+            mass,
+            moments: shape.moments_of_inertia(mass, self.radius[k]),
+            center: self.position[k],
+            orientation: self.orientation.get(k).copied().unwrap_or([1.0, 0.0, 0.0, 0.0]),
+            velocity: self.velocity[k],
+            angular_velocity: self.angular_velocity[k],
+            motion,
+            joint: None,
+            carries: vec![(self.id[k], [0.0; 3])],
+        });
+        id
+    }
+
+    /// As [`Grains::put_on_body`], on a joint to space. The grain keeps the velocities that the joint permits.
+    pub fn put_on_joint(&mut self, k: usize, shape: &PolyhedralShape, joint: Joint) {
+        self.put_on_body(k, shape, None);
+        if let Some(body) = self.bodies.last_mut() {
+            body.joint = Some(joint);
+            [self.velocity[k], self.angular_velocity[k]] = start_of(body).map(|v| array(&v));
+        }
     }
 
     /// The shape of grain k, if it is no sphere.
@@ -123,9 +156,19 @@ pub(crate) fn check_shapes(grains: &Grains, shapes: usize) -> Result<(), WorldEr
     Ok(())
 }
 
+/// Whether a body without prescribed motion carries a polyhedral grain together with others, or beside its center.
+fn has_compound_polyhedra(grains: &Grains) -> bool {
+    let is_compound = |body: &&Body| match body.carries[..] {
+        [(_, offset)] => body.motion.is_none() && offset != [0.0; 3],
+        _ => body.motion.is_none(),
+    };
+    let members = grains.bodies.iter().filter(is_compound).flat_map(|body| &body.carries);
+    let members: HashSet<u32> = members.map(|(id, _)| *id).collect();
+    (0..grains.shape.len()).any(|k| grains.shape[k] > 0 && members.contains(&grains.id[k]))
+}
+
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
 fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
-    let has_free_bodies = world.grains.bodies.iter().any(|body| body.motion.is_none()) || world.later.freezes;
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
     let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
@@ -141,9 +184,9 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
     [
         (is_on_both, "a CPU and a GPU at the same time", "use --device cpu or --device gpu"),
         (
-            has_free_bodies,
-            "rigid bodies without prescribed motion",
-            "leave these out, or let the bodies be polyhedral grains",
+            has_compound_polyhedra(&world.grains),
+            "rigid bodies of polyhedral grains and others",
+            "let each body be one polyhedral grain about its center, or prescribe their motion",
         ),
         (world.fluids.is_some(), "fluids", "leave the fluids out, or use bodies of spheres"),
         (world.has_films(), "liquid films", "leave film_exchange out, or use spheres"),

@@ -75,6 +75,11 @@ impl PolyhedralShape {
         self.volume * scale.powi(3) * density
     }
 
+    /// Principal moments of inertia of a grain of this shape, of this mass \[kg\] and scale \[m\], in kg m².
+    pub fn moments_of_inertia(&self, mass: f64, scale: f64) -> Vec3 {
+        self.moments.map(|moment| moment * mass * scale * scale)
+    }
+
     /// The problem of the shape, with value and limit; `None` if it has none.
     pub fn flaw(&self) -> Option<String> {
         self.flaw_of_numbers()

@@ -3,7 +3,8 @@
 use crate::alike::assert_same;
 use crate::bars::bonds;
 use crate::beds::noise;
-use crate::corners::{about, floor, put, turned, world};
+use crate::clumps::rod;
+use crate::corners::{UPRIGHT, about, floor, put, turned, world};
 use crate::domains::{after, among};
 use crate::ledgers::assert_same_ledger;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
@@ -11,7 +12,9 @@ use crate::polyhedra_with_heat::heated;
 use crate::ranked::among_ranks;
 use crate::switched::hold;
 use seixo_engine::state::GrainScalar;
-use seixo_engine::world::{BondSize, Bonded, Bonds, Domain, Interaction, LeavingPolicy, Settings, Wall, WallMotion, WallShape, World};
+use seixo_engine::world::{
+    BondSize, Bonded, Bonds, Domain, Interaction, Joint, LeavingPolicy, Settings, Wall, WallMotion, WallShape, World,
+};
 use seixo_engine::{Simulation, SurroundingsChange};
 use seixo_laws::bond::BondLaw;
 use seixo_transport::Transport;
@@ -137,6 +140,62 @@ fn a_pile_on_a_mesh_is_the_same_in_three_domains() {
     assert!(whole.walls()[0].force[2] != 0.0, "they lie on the mesh");
     let mut decomposed = advanced(&world, 3, STEPS);
     assert_all_same(&mut whole, &mut decomposed, "on a mesh");
+}
+
+/// The pile with a cube on each kind of joint, and three clumps that fall on it.
+fn pile_with_joints_and_clumps() -> World {
+    let mut world = pile();
+    // Beside their centers, so that gravity turns them.
+    let beside = |k: usize| {
+        let [x, y, z] = world.grains.position[k];
+        [x + 3e-3, y, z + 5e-3]
+    };
+    let joints = [
+        (
+            35,
+            Joint::Hinge {
+                through: beside(35),
+                axis: [0.0, 1.0, 0.2],
+            },
+        ),
+        (14, Joint::Ball { through: beside(14) }),
+        (41, Joint::Slider { along: [0.0, 0.0, 1.0] }),
+    ];
+    for (k, joint) in joints {
+        (world.grains.velocity[k], world.grains.angular_velocity[k]) = ([0.0; 3], [0.0; 3]);
+        world.grains.put_on_joint(k, &world.shapes[0], joint);
+    }
+    for (x, y) in [(0.06, -0.0185), (0.2, 0.0185), (0.34, 0.0185)] {
+        rod(2, 0.012).put(&mut world.grains, [x, y, 0.0745], UPRIGHT, [0.3, 0.0, -0.8], [0.0; 3]);
+    }
+    world
+}
+
+#[test]
+fn joints_and_clumps_in_a_pile_are_the_same_in_any_number_of_domains_and_after_a_resume() {
+    let (world, later) = (pile_with_joints_and_clumps(), 400);
+    let mut whole = advanced(&world, 1, STEPS);
+    let turns = |simulation: &Simulation| {
+        let bodies = simulation.bodies();
+        bodies.iter().filter(|body| body.angular_velocity != [0.0; 3]).count()
+    };
+    // Contacts alone turn clumps, and nothing turns the cube on the slider.
+    assert_eq!((whole.bodies().len(), turns(&whole)), (6, 5), "{:?}", whole.bodies());
+    let mut saved = Vec::new();
+    for (domains, others) in [(2, 4), (4, 1)] {
+        let (mut decomposed, what) = (advanced(&world, domains, STEPS), format!("{domains} domains"));
+        assert_all_same(&mut whole, &mut decomposed, &what);
+        assert_eq!(whole.bodies(), decomposed.bodies(), "{what}");
+        saved.push((others, decomposed.save().expect("a sound state")));
+    }
+    whole.advance(later).expect("sound steps");
+    for (others, state) in saved {
+        let mut resumed = Simulation::restore(world.clone(), often_listed(others), &state).expect("the state fits");
+        resumed.advance(later).expect("sound steps");
+        resumed.observe().expect("a sound state");
+        assert_all_same(&mut whole, &mut resumed, &format!("resumed in {others} domains"));
+        assert_eq!(whole.bodies(), resumed.bodies(), "{others} domains");
+    }
 }
 
 /// A bar of cubes that are bonded beside their centers. It flies along its axis and breaks in the middle, as its halves part.

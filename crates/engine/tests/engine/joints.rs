@@ -48,7 +48,7 @@ fn started(world: World, time_step: Option<f64>) -> Simulation {
 }
 
 /// Arithmetic–geometric mean (Gauss).
-fn gauss_mean(a: f64, b: f64) -> f64 {
+pub fn gauss_mean(a: f64, b: f64) -> f64 {
     (0..10).fold((a, b), |(a, b), _| (0.5 * (a + b), (a * b).sqrt())).0
 }
 

@@ -1,7 +1,7 @@
 //! Polyhedral grains: tests against physics.
 
 use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
-use seixo_engine::world::{Body, DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
+use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
 
@@ -312,21 +312,11 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
         ),
         (
             |world, _| {
-                world.grains.bodies.push(Body {
-                    id: 0,
-                    mass: 1.0,
-                    moments: [1.0; 3],
-                    center: [0.0; 3],
-                    orientation: [1.0, 0.0, 0.0, 0.0],
-                    velocity: [0.0; 3],
-                    angular_velocity: [0.0; 3],
-                    motion: None,
-                    joint: None,
-                    carries: vec![(1, [1.0, 0.0, 0.0])],
-                });
+                world.grains.put_on_body(0, &world.shapes[0], None);
+                world.grains.bodies[0].carries.push((1, [1.0, 0.0, 0.0]));
                 world.grains.push(1, [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3], 0.1, 0, 0);
             },
-            "rigid bodies without prescribed motion yet",
+            "rigid bodies of polyhedral grains and others yet; let each body be one polyhedral grain",
         ),
         (
             |world, _| {

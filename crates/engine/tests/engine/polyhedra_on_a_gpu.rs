@@ -2,12 +2,14 @@
 
 use crate::alike::assert_same;
 use crate::bonded_faces::{APART, bar, glue};
-use crate::corners::{about, floor, put, turned, world};
+use crate::clumps::rod;
+use crate::corners::{UPRIGHT, about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
+use crate::on_gpus::among;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
+use seixo_engine::world::{Bonds, Interaction, Joint, Load, Precision, Settings, Vec3, Wall, World};
 use seixo_laws::bond::BondLaw;
 
 fn distance(a: Vec3, b: Vec3) -> f64 {
@@ -337,4 +339,19 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
+}
+
+#[test]
+fn joints_and_clumps_beside_cubes_are_refused_on_a_gpu() {
+    let [mut tied, mut beside_a_rod] = [on_a_plane(), on_a_plane()];
+    let joint = Joint::Slider { along: [1.0, 0.0, 0.0] };
+    tied.grains.put_on_joint(1, &tied.shapes[0], joint);
+    rod(2, 0.2).put(&mut beside_a_rod.grains, [6.0, 0.0, 1.0], UPRIGHT, [0.0; 3], [0.0; 3]);
+    for world in [tied, beside_a_rod] {
+        for domains in [1, 2] {
+            let settings = among(domains, Precision::F64);
+            let refused = Simulation::new(world.clone(), settings).map(|_| ()).unwrap_err().to_string();
+            assert!(refused.contains("on a GPU yet; use --device cpu"), "{refused}");
+        }
+    }
 }

@@ -261,9 +261,10 @@ pub(crate) fn gather(
             );
         }
         if polyhedron.is_some() || !blocks.is_empty() {
-            if joint.is_some() || *acts_on_fluid {
-                let complaint = UnlocatedDiagnostic::new("polyhedral grains have no joints, and fluids pass through them");
-                let complaint = complaint.remedy("leave these keys out, or use a clump: a shape of spheres, without `kind`");
+            if *acts_on_fluid {
+                let complaint = UnlocatedDiagnostic::new("fluids pass through polyhedral grains");
+                let complaint =
+                    complaint.remedy("leave out what couples them to fluids, or use a clump: a shape of spheres, without `kind`");
                 let key = if blocks.is_empty() { "shape" } else { "blocks" };
                 findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
             }
@@ -272,7 +273,7 @@ pub(crate) fn gather(
                 let drawn = drawn.clone();
                 through_inlets.insert((*name).to_owned(), PolyhedronOfInlet { index, drawn });
             }
-            let mut members = Vec::new();
+            let (mut members, bodies_before) = (Vec::new(), grains.bodies.len());
             for (k, one) in loose.iter().enumerate() {
                 let own = blocks.get(k).map(|block| (index_of(&mut used, &block.drawn.shape), &block.drawn));
                 let Some((index, drawn)) = own.or(of_all) else { break };
@@ -283,7 +284,7 @@ pub(crate) fn gather(
                     orientation: one.orientation,
                     velocity: one.velocity,
                     angular_velocity: one.angular_velocity,
-                    joint: None,
+                    joint: joint.and_then(|joint| joint::joint(&joint, one.position).ok()),
                 };
                 let density = densities[one.material as usize];
                 drawn.put(&mut grains, index, id, &placed, density, (one.material, group as u32));
@@ -298,6 +299,7 @@ pub(crate) fn gather(
                     is_disk: false,
                 });
             }
+            check_joints(name, &grains.bodies[bodies_before..], domain, findings);
             if let Some(motion) = motion {
                 grain_boundary::bind(&mut grains, &members, motion.clone());
             }
@@ -349,11 +351,7 @@ pub(crate) fn gather(
                 grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
             }
             // The bodies of this section are the last ones.
-            let of_section = &grains.bodies[grains.bodies.len() - loose.len()..];
-            if let Some(flaw) = of_section.iter().find_map(|body| body.flaw_of_joint(domain)) {
-                let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {}", flaw.what)).remedy(flaw.remedy);
-                findings.add(&format!("grains.{name}.joint"), complaint);
-            }
+            check_joints(name, &grains.bodies[grains.bodies.len() - loose.len()..], domain, findings);
             continue;
         }
         if let Some(motion) = motion {
@@ -400,6 +398,14 @@ pub(crate) fn gather(
         outlines,
         shapes: used,
         through_inlets,
+    }
+}
+
+/// Refuses the bodies of a section if one of them cannot be on its joint in this domain.
+fn check_joints(name: &str, of_section: &[Body], domain: Option<&Domain>, findings: &mut CheckState) {
+    if let Some(flaw) = of_section.iter().find_map(|body| body.flaw_of_joint(domain)) {
+        let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {}", flaw.what)).remedy(flaw.remedy);
+        findings.add(&format!("grains.{name}.joint"), complaint);
     }
 }
 

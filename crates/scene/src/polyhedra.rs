@@ -61,14 +61,15 @@ impl DrawnPolyhedron {
         }
     }
 
-    /// Adds a grain with this id to the table of grains. The shape has the index `shape` in the world.
+    /// Adds a grain with this id to the table of grains, and the body that it is on a joint. The shape has the index `shape` in the world.
     pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
         let turn = placed.orientation * self.axes;
+        let mass = self.shape.mass(placed.radius, density);
         grains.push_polyhedron(&PolyhedralGrain {
             id,
             shape,
             radius: placed.radius,
-            mass: self.shape.mass(placed.radius, density),
+            mass,
             center: placed.center,
             orientation: [turn.w, turn.x, turn.y, turn.z],
             velocity: placed.velocity,
@@ -76,6 +77,9 @@ impl DrawnPolyhedron {
             material,
             group,
         });
+        if let Some(joint) = placed.joint {
+            grains.put_on_joint(grains.len() - 1, &self.shape, joint);
+        }
     }
 }
 

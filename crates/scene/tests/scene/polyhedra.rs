@@ -293,8 +293,8 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
         ),
         (
             "box = [1, 1, 1]\nrounding = 0.1",
-            "joint = { ball = {} }",
-            &["no joints", "use a clump"],
+            "displaces_fluid = true",
+            &["fluids pass through polyhedral grains", "use a clump"],
         ),
     ];
     for (keys, more, phrases) in cases {
@@ -465,6 +465,49 @@ fn blocks_fill_a_solid_and_bonds_join_their_faces() {
     simulation.advance(100).expect("sound steps");
     assert!(simulation.ledger().kinetic < 1e-6, "{:?}", simulation.ledger());
     assert_eq!(simulation.bond_counts(), [made; 2]);
+}
+
+#[test]
+fn polyhedra_on_joints_are_bodies_of_their_own() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let hinge = "joint = { hinge = { through = [0, 0, 3], axis = [0, 1, 0] } }";
+    let turned = format!("{hinge}\norientation = {{ axis = [0, 1, 0], angle = \"30 deg\" }}\nangular_velocity = [0, 0.02, 0]");
+    let scene = stones_in(Path::new(""), keys, &turned).expect("a sound scene");
+    let (grains, shape) = (&scene.world.grains, &scene.world.shapes[0]);
+    assert_eq!(grains.bodies.len(), 2);
+    for (k, body) in grains.bodies.iter().enumerate() {
+        assert_eq!(
+            (body.carries.as_slice(), body.center),
+            (&[(grains.id[k], [0.0; 3])][..], grains.position[k])
+        );
+        assert_eq!((body.mass, body.orientation), (grains.masses[&grains.id[k]], grains.orientation[k]));
+        assert_eq!(body.moments, shape.moments_of_inertia(body.mass, grains.radius[k]));
+    }
+    // Two meters below and 87 m above the axis.
+    for ([x, y, z], expected) in grains.velocity.iter().zip([-0.04, 1.74]) {
+        assert!((x - expected).abs() < 1e-12 && y.abs() < 1e-12 && z.abs() < 1e-12, "{x} {y} {z}");
+    }
+    let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+    simulation.advance(100).expect("sound steps");
+    let [x, _, z] = simulation.polyhedra()[0].center;
+    assert!((x.hypot(z - 3.0) - 2.0).abs() < 1e-12, "{x} {z}");
+    let message = stones_in(Path::new(""), keys, &format!("{hinge}\nangular_velocity = [1, 0, 0]"))
+        .expect_err("it cannot turn about x")
+        .plain();
+    assert!(message.contains("its hinge lets through"), "{message}");
+}
+
+#[test]
+fn clumps_move_beside_polyhedra() {
+    let clumps = "[shape.rod]\nspheres = [{ at = [-1, 0, 0], radius = 1 }, { at = [1, 0, 0], radius = 1 }]\n\
+                  [grains.rods]\nmaterial = \"glass\"\nshape = \"rod\"\nat = [[0, 0, 20]]\n";
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let scene = stones_in(Path::new(""), keys, clumps).expect("a sound scene");
+    let grains = &scene.world.grains;
+    assert_eq!((&grains.shape[..], grains.bodies.len()), (&[0, 0, 1, 1][..], 1));
+    let mut simulation = Simulation::new(scene.world, scene.settings).expect("a sound world");
+    simulation.advance(100).expect("sound steps");
+    assert_eq!((simulation.bodies().len(), simulation.polyhedra().len()), (1, 2));
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub struct BodySize {
     moments_of_inertia: Vec3,
 }
 
-/// The heaviest body of each group that moves freely.
+/// The heaviest body of each group that moves freely. Polyhedral grains on joints are left out: only the spheres around them are known here.
 pub fn of_bodies(world: &World) -> Vec<BodySize> {
     let grains = &world.grains;
     let places: HashMap<u32, usize> = if grains.bodies.is_empty() {
@@ -89,6 +89,9 @@ pub fn of_bodies(world: &World) -> Vec<BodySize> {
         let Some(&place) = body.carries.first().and_then(|(id, _)| places.get(id)) else {
             continue;
         };
+        if grains.shape.get(place).is_some_and(|&shape| shape > 0) {
+            continue;
+        }
         let known = heaviest.entry(grains.group[place]).or_insert(body);
         if body.mass > known.mass {
             *known = body;

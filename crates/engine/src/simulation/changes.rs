@@ -233,7 +233,7 @@ impl Simulation {
                 .filter(|&i| is_grain(populations, i) && !populations.is_bound(i))
                 .collect();
             for &i in &chosen {
-                if populations.is_polyhedral(i) {
+                if populations.is_polyhedral(i) && populations.body_of(i).is_none() {
                     // Its angular momentum at half steps follows from its angular velocity now, which is kept.
                     let (_, spin) = populations.velocities(i, &[]);
                     store(&mut populations.grains.fields.half_spin, i * 3, &spin);

@@ -117,13 +117,16 @@ impl Simulation {
     /// Refuses polyhedral grains with what they do not go with on a GPU, or in several domains on GPUs.
     pub(super) fn refuse_polyhedra_on_gpus(&self) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
-        if populations.has_polyhedra() && populations.has_loose_bodies() {
-            return Err(WorldError::WithPolyhedra {
-                what: "joints, or rigid bodies that move freely, on a GPU",
-                remedy: "use --device cpu",
-            });
+        if !populations.has_polyhedra() {
+            return Ok(());
         }
-        Ok(())
+        let limits = [
+            (populations.has_loose_bodies(), "joints, or rigid bodies that move freely, on a GPU"),
+            (populations.flows(), "fluids on a GPU"),
+        ];
+        let refused = limits.into_iter().find(|(is_there, _)| *is_there);
+        let remedy = "use --device cpu";
+        refused.map_or(Ok(()), |(_, what)| Err(WorldError::WithPolyhedra { what, remedy }))
     }
 
     /// Moves the grains to a GPU.

@@ -188,7 +188,11 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             "rigid bodies of polyhedral grains and others",
             "let each body be one polyhedral grain about its center, or prescribe their motion",
         ),
-        (world.fluids.is_some(), "fluids", "leave the fluids out, or use bodies of spheres"),
+        (
+            world.later.freezes,
+            "fluids that freeze",
+            "leave the freezing out, or use grains that are spheres",
+        ),
         (world.has_films(), "liquid films", "leave film_exchange out, or use spheres"),
         (
             world.walls.iter().any(|wall| !goes_with(wall, &centers)),

@@ -117,6 +117,7 @@ mod periodic;
 mod polyhedra;
 mod polyhedra_at_meshes;
 mod polyhedra_coming;
+mod polyhedra_floating;
 mod polyhedra_held;
 mod polyhedra_held_on_a_gpu;
 mod polyhedra_of_parts;

@@ -18,6 +18,44 @@ pub(crate) fn refuse_clumps_of_inlet(section: &GrainsSection, is_polyhedron: boo
     ))
 }
 
+/// Refuses keys of polyhedral grains that are for other bodies.
+pub(crate) fn refuse_couplings_of_polyhedra(section: &GrainsSection, is_polyhedron: bool) -> Result<(), At> {
+    let has_blocks = section.blocks.is_some();
+    if !is_polyhedron && !has_blocks {
+        return Ok(());
+    }
+    let refused = [
+        (
+            section.displaces_fluid && section.joint.is_some(),
+            "displaces_fluid",
+            "fluids do not flow around polyhedral grains on joints yet",
+            "leave `displaces_fluid` or `joint` out, or use a clump: a shape of spheres, without `kind`",
+        ),
+        (
+            section.displaces_fluid && has_blocks,
+            "displaces_fluid",
+            "each block has a shape of its own, and fluids do not flow around blocks yet",
+            "leave `displaces_fluid` out, so that fluids pass through them; or use a polyhedron by `shape`",
+        ),
+        (
+            section.carried_by_fluid && has_blocks,
+            "carried_by_fluid",
+            "a fluid carries spheres, whose drag is known, and no blocks",
+            "leave `carried_by_fluid` out",
+        ),
+        (
+            section.melts_into.is_some(),
+            "melts_into",
+            "polyhedral grains do not melt yet",
+            "leave `melts_into` out, or use a clump: a shape of spheres, without `kind`",
+        ),
+    ];
+    let first = refused.into_iter().find(|(is_there, ..)| *is_there);
+    first.map_or(Ok(()), |(_, key, what, remedy)| {
+        Err((key, UnlocatedDiagnostic::new(what).remedy(remedy)))
+    })
+}
+
 /// Refuses masses of grains that take them from elsewhere.
 pub(crate) fn refuse_mass(section: &GrainsSection) -> Result<(), UnlocatedDiagnostic> {
     let is_body = section.shape.is_some() || !section.is_boundary() && (section.joint.is_some() || section.displaces_fluid);

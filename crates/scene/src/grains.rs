@@ -6,7 +6,7 @@ use crate::{
     diagnostics::UnlocatedDiagnostic,
     fill::{Surroundings, fill, refuse_too_many, si, sphere},
     grain_boundary::{self, Member},
-    grain_keys::{refuse_clumps_of_inlet, refuse_mass, refuse_to_be_carried},
+    grain_keys::{refuse_clumps_of_inlet, refuse_couplings_of_polyhedra, refuse_mass, refuse_to_be_carried},
     interactions::Materials,
     joint,
     outline::Outlines,
@@ -170,6 +170,7 @@ pub(crate) fn gather(
         let is_polyhedron = shape.as_ref().is_some_and(|name| of_polyhedra.contains(name));
         let found = motion.and_then(|motion| {
             refuse_clumps_of_inlet(section, is_polyhedron)?;
+            refuse_couplings_of_polyhedra(section, is_polyhedron)?;
             let blocks = blocks(name, section, seed, fnv1a(name))?;
             let loose = loose(name, section, drawn, &around, &blocks, materials, findings)?;
             Ok((motion, loose, blocks))
@@ -261,12 +262,8 @@ pub(crate) fn gather(
             );
         }
         if polyhedron.is_some() || !blocks.is_empty() {
-            if *acts_on_fluid {
-                let complaint = UnlocatedDiagnostic::new("fluids pass through polyhedral grains");
-                let complaint =
-                    complaint.remedy("leave out what couples them to fluids, or use a clump: a shape of spheres, without `kind`");
-                let key = if blocks.is_empty() { "shape" } else { "blocks" };
-                findings.add(&format!("grains.{name}.{key}"), complaint.within(&format!("grains.{name}")));
+            if let Some(drawn) = polyhedron.filter(|_| *acts_on_fluid) {
+                outlines.add_polyhedron(group as u32, drawn.surface());
             }
             let of_all = polyhedron.map(|drawn| (index_of(&mut used, &drawn.shape), drawn));
             if let Some((index, drawn)) = of_all.filter(|_| through_inlet[group]) {
@@ -288,6 +285,10 @@ pub(crate) fn gather(
                 };
                 let density = densities[one.material as usize];
                 drawn.put(&mut grains, index, id, &placed, density, (one.material, group as u32));
+                if *acts_on_fluid {
+                    // Each is a body of its own. With the same motion about the same axis, they move as one.
+                    grains.put_on_body(grains.len() - 1, &drawn.shape, motion.clone());
+                }
                 grains.scalars.extend_to(grains.len(), &one.scalars, &carried);
                 members.push(Member {
                     id,
@@ -300,7 +301,7 @@ pub(crate) fn gather(
                 });
             }
             check_joints(name, &grains.bodies[bodies_before..], domain, findings);
-            if let Some(motion) = motion {
+            if let Some(motion) = motion.as_ref().filter(|_| !*acts_on_fluid) {
                 grain_boundary::bind(&mut grains, &members, motion.clone());
             }
             continue;

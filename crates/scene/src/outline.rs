@@ -9,6 +9,8 @@ pub struct Outlines {
     meshes: Vec<Arc<[Triangle]>>,
     /// Indices of meshes, by the groups of grains that use them.
     of_group: BTreeMap<u32, usize>,
+    /// Surfaces of polyhedral grains, by their groups: for fluids alone, as pictures have these grains without them.
+    of_polyhedra: BTreeMap<u32, Arc<[Triangle]>>,
     bodies: Vec<Outlined>,
 }
 
@@ -47,6 +49,11 @@ impl Outlines {
         });
     }
 
+    /// Adds the surface of the polyhedral grains of a group, which displace fluids.
+    pub(crate) fn add_polyhedron(&mut self, group: u32, surface: Arc<[Triangle]>) {
+        self.of_polyhedra.insert(group, surface);
+    }
+
     /// Whether no body was made from a mesh.
     pub fn is_empty(&self) -> bool {
         self.bodies.is_empty()
@@ -67,8 +74,9 @@ impl Outlines {
         self.bodies.iter().map(|body| self.meshes[body.mesh].len()).sum()
     }
 
-    /// The mesh of the bodies of a group, if they have one.
+    /// The mesh of the bodies of a group, or the surface of its polyhedral grains, if they have one.
     pub(crate) fn of_group(&self, group: u32) -> Option<&[Triangle]> {
-        self.of_group.get(&group).map(|&place| &*self.meshes[place])
+        let of_bodies = self.of_group.get(&group).map(|&place| &self.meshes[place]);
+        of_bodies.or_else(|| self.of_polyhedra.get(&group)).map(|mesh| &**mesh)
     }
 }

@@ -14,9 +14,9 @@ use crate::{
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use seixo_analysis::{GrainShape, Polyhedron, PolyhedronError, Solid, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
-use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape};
-use std::collections::BTreeMap;
+use seixo_analysis::{GrainShape, Polyhedron, PolyhedronError, ShapeSurface, Solid, grain_shape_of_parts, solid_of_mesh, solid_of_parts};
+use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape, Triangle};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// Most convex parts of a shape: all of them are compared with those of another grain.
 const MOST_PARTS: usize = 64;
@@ -64,12 +64,11 @@ impl DrawnPolyhedron {
     /// Adds a grain with this id to the table of grains, and the body that it is on a joint. The shape has the index `shape` in the world.
     pub fn put(&self, grains: &mut Grains, shape: u32, id: u32, placed: &Placement, density: f64, (material, group): (u32, u32)) {
         let turn = placed.orientation * self.axes;
-        let mass = self.shape.mass(placed.radius, density);
         grains.push_polyhedron(&PolyhedralGrain {
             id,
             shape,
             radius: placed.radius,
-            mass,
+            mass: self.shape.mass(placed.radius, density),
             center: placed.center,
             orientation: [turn.w, turn.x, turn.y, turn.z],
             velocity: placed.velocity,
@@ -80,6 +79,13 @@ impl DrawnPolyhedron {
         if let Some(joint) = placed.joint {
             grains.put_on_joint(grains.len() - 1, &self.shape, joint);
         }
+    }
+
+    /// Its surface with round edges, about the center of mass, along the principal axes and in lengths of its radius.
+    pub fn surface(&self) -> Arc<[Triangle]> {
+        let ShapeSurface { position, triangles, .. } = ShapeSurface::fine(&self.shape);
+        let corners = |triangle: &[u32; 3]| triangle.map(|corner| position[corner as usize]);
+        triangles.iter().map(corners).collect()
     }
 }
 

@@ -286,6 +286,8 @@ impl Taken {
         for ((id, &shape), &orientation) in saved.id.iter().zip(&saved.shape).zip(&saved.orientation) {
             if let (Some(&place), Some(before)) = (places.get(id), shape.checked_sub(1)) {
                 (grains.shape[place], grains.orientation[place]) = (indices[before as usize] + 1, orientation);
+                // Bodies come without the masses of their grains.
+                grains.masses.extend(saved.masses.get(id).map(|mass| (*id, *mass)));
             }
         }
     }

@@ -71,7 +71,9 @@ pub(super) fn body_boundaries(
             continue;
         }
         let path = format!("grains.{name}.displaces_fluid");
-        if let Some(complaint) = shared.across.and_then(|axis| beside_plane(body, axis)) {
+        let is_polyhedral = world.grains.shape.get(known[&first]).is_some_and(|&shape| shape > 0);
+        let misplaced = || shared.across.and_then(|axis| beside_plane(body, axis));
+        if let Some(complaint) = is_polyhedral.then(|| polyhedron_in(shared)).flatten().or_else(misplaced) {
             findings.add(&path, complaint.within(&format!("grains.{name}")));
             return Vec::new();
         }
@@ -83,7 +85,9 @@ pub(super) fn body_boundaries(
             Entry::Vacant(entry) => {
                 let outline = outlines.of_group(group).filter(|_| !shared.is_muller());
                 let form = Form::of(body, &radii, outline, shared.across);
-                let coupled = if shared.is_muller() {
+                let coupled = if is_polyhedral && !form.spheres().is_empty() {
+                    Err(open_polyhedron())
+                } else if shared.is_muller() {
                     form.middles(shared).map(|offset| (offset, Vec::new()))
                 } else {
                     form.portions(shared)
@@ -135,6 +139,30 @@ fn carried(shared: &Shared, radius: f64) -> Result<f64, UnlocatedDiagnostic> {
             .remedy("use a larger spacing; or write displaces_fluid = true for what is thicker than some spacings, or use a smaller spacing for that"));
     }
     Ok(radius)
+}
+
+/// The error for polyhedral grains in fluids that flow around them only as around spheres, or in a plane.
+fn polyhedron_in(shared: &Shared) -> Option<UnlocatedDiagnostic> {
+    let (what, remedy) = if shared.is_muller() {
+        (
+            "a fluid of solver = \"muller2003\" touches the spheres of bodies, and polyhedral grains have none",
+            "use solver = \"wcsph\" or \"dfsph\", or a clump: a shape of spheres, without `kind`",
+        )
+    } else if shared.across.is_some() {
+        (
+            "polyhedral grains are bodies in space, and the fluid flows in a plane",
+            "leave `plane` out, or use a clump: a shape of spheres, without `kind`",
+        )
+    } else {
+        return None;
+    };
+    Some(UnlocatedDiagnostic::new(what).remedy(remedy))
+}
+
+/// The error for a polyhedral grain whose surface is not closed.
+fn open_polyhedron() -> UnlocatedDiagnostic {
+    UnlocatedDiagnostic::new("the surface of the polyhedron is not closed, so its inside is unknown to fluids")
+        .remedy("use a larger `rounding`, or `faces` with a smaller number")
 }
 
 /// The error for a body that is outside the plane of the flow, or leaves it.

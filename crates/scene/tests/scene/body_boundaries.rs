@@ -1,6 +1,7 @@
 //! Bodies and suspended grains in fluids: their boundary particles, and the fluid that they displace.
 
 mod afloat;
+mod polyhedral;
 mod symmetric;
 
 use seixo_engine::world::{Fluids, World};

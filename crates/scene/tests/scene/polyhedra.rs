@@ -291,11 +291,6 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
             "",
             &["from 3 to 16"],
         ),
-        (
-            "box = [1, 1, 1]\nrounding = 0.1",
-            "displaces_fluid = true",
-            &["fluids pass through polyhedral grains", "use a clump"],
-        ),
     ];
     for (keys, more, phrases) in cases {
         let found = stones_in(folder.path(), &format!("kind = \"polyhedron\"\n{keys}"), more).expect_err(keys);

@@ -1,7 +1,7 @@
 //! Extents of walls, and size and mass properties of bodies.
 
 use crate::terminal;
-use seixo_engine::world::{Body, Vec3, WallShape, World};
+use seixo_engine::world::{Body, PolyhedralShape, Vec3, WallShape, World};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -65,10 +65,11 @@ impl WallSize {
 #[derive(Serialize)]
 pub struct BodySize {
     group: String,
+    /// Number of spheres; zero for a polyhedral grain.
     spheres: usize,
-    /// Edges of the box around its spheres, along its principal axes \[m\].
+    /// Edges of the box around its spheres or polyhedron, along its principal axes \[m\].
     size: Vec3,
-    /// Radius of the sphere about its center of mass that contains its spheres \[m\].
+    /// Radius of the sphere about its center of mass that contains these \[m\].
     bounding_radius: f64,
     /// \[kg\].
     mass: f64,
@@ -76,7 +77,13 @@ pub struct BodySize {
     moments_of_inertia: Vec3,
 }
 
-/// The heaviest body of each group that moves freely. Polyhedral grains on joints are left out: only the spheres around them are known here.
+/// The shape of a grain, if it is polyhedral.
+fn shape_of(world: &World, place: usize) -> Option<&PolyhedralShape> {
+    let index = world.grains.shape.get(place)?.checked_sub(1)?;
+    world.shapes.get(index as usize)
+}
+
+/// The heaviest body of each group that moves freely. Polyhedral grains are alone on their bodies, with their center and axes.
 pub fn of_bodies(world: &World) -> Vec<BodySize> {
     let grains = &world.grains;
     let places: HashMap<u32, usize> = if grains.bodies.is_empty() {
@@ -89,9 +96,6 @@ pub fn of_bodies(world: &World) -> Vec<BodySize> {
         let Some(&place) = body.carries.first().and_then(|(id, _)| places.get(id)) else {
             continue;
         };
-        if grains.shape.get(place).is_some_and(|&shape| shape > 0) {
-            continue;
-        }
         let known = heaviest.entry(grains.group[place]).or_insert(body);
         if body.mass > known.mass {
             *known = body;
@@ -99,8 +103,21 @@ pub fn of_bodies(world: &World) -> Vec<BodySize> {
     }
     let sized = |(group, body): (u32, &Body)| {
         let (mut low, mut high, mut bounding_radius) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3], 0.0_f64);
+        let mut spheres = body.carries.len();
         for (id, offset) in &body.carries {
-            let radius = places.get(id).map_or(0.0, |&place| grains.radius[place]);
+            let place = places.get(id).copied();
+            let radius = place.map_or(0.0, |place| grains.radius[place]);
+            if let Some(shape) = place.and_then(|place| shape_of(world, place)) {
+                spheres -= 1;
+                bounding_radius = bounding_radius.max(radius);
+                for vertex in &shape.vertices {
+                    for axis in 0..3 {
+                        low[axis] = low[axis].min((vertex[axis] - shape.rounding) * radius);
+                        high[axis] = high[axis].max((vertex[axis] + shape.rounding) * radius);
+                    }
+                }
+                continue;
+            }
             let distance = offset.iter().map(|x| x * x).sum::<f64>().sqrt();
             bounding_radius = bounding_radius.max(distance + radius);
             for axis in 0..3 {
@@ -110,7 +127,7 @@ pub fn of_bodies(world: &World) -> Vec<BodySize> {
         }
         BodySize {
             group: world.groups[group as usize].clone(),
-            spheres: body.carries.len(),
+            spheres,
             size: [0, 1, 2].map(|axis| high[axis] - low[axis]),
             bounding_radius,
             mass: body.mass,
@@ -123,10 +140,14 @@ pub fn of_bodies(world: &World) -> Vec<BodySize> {
 impl BodySize {
     /// Describes the body in a line.
     pub fn text(&self) -> String {
+        let made_of = if self.spheres == 0 {
+            "a polyhedron".to_owned()
+        } else {
+            terminal::many(self.spheres, "sphere")
+        };
         format!(
-            "{}, the heaviest: {}, {} along its principal axes, bounding radius {}, {}, moments of inertia {} kg m²",
+            "{}, the heaviest: {made_of}, {} along its principal axes, bounding radius {}, {}, moments of inertia {} kg m²",
             self.group,
-            terminal::many(self.spheres, "sphere"),
             terminal::size([[0.0; 3], self.size]),
             terminal::scaled(self.bounding_radius, "m"),
             terminal::scaled(1e3 * self.mass, "g"),

@@ -42,7 +42,8 @@ pub use fragments::{Fragment, FragmentSizes, Fragments, fragments};
 pub use mixing::{Mixing, mixing};
 pub use plane::Plane;
 pub use polyhedron::{
-    GrainShape, Polyhedron, PolyhedronEdge, PolyhedronError, PolyhedronFace, ShapeSurface, grain_shape_of_parts, solid_of_parts,
+    ConvexParts, GrainShape, Outside, Polyhedron, PolyhedronEdge, PolyhedronError, PolyhedronFace, ShapeSurface, grain_shape_of_parts,
+    solid_of_parts,
 };
 pub use region::{Region, solid_fraction};
 pub use repose::{DrumAngle, Repose, drum_angle, repose};

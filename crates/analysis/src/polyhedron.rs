@@ -12,7 +12,9 @@
 //! assert!((solid.volume - (1.6 + 0.03 * pi + 0.004 / 3.0 * pi)).abs() < 1e-13);
 //! ```
 
+mod clipped;
 mod convex;
+mod convex_parts;
 mod crossing;
 mod cut;
 mod faces;
@@ -24,6 +26,7 @@ mod swept;
 mod tessellation;
 mod union;
 
+pub use convex_parts::{ConvexParts, Outside};
 pub use shape::{GrainShape, grain_shape_of_parts};
 pub use surface::ShapeSurface;
 pub use union::solid_of_parts;

@@ -3,14 +3,17 @@
 //! Keys give the outer surface. Its faces are moved inward by the rounding radius, and what is left is swept by a sphere of this radius. So the faces of
 //! a grain are where the scene puts them.
 
+mod cut_mesh;
+
 use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
     mesh_placement::{MeshPlacement, meters, placed_mesh},
-    schema::{SceneFile, ShapeSection, Sides},
+    schema::{MOST_PARTS, SceneFile, ShapeSection, Sides},
     shape::{Placement, given_solid, orientation, possible_moments},
     vocabulary::WholeNumber,
 };
+use cut_mesh::cut_mesh;
 use glam::{DQuat, DVec3};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
@@ -18,8 +21,6 @@ use seixo_analysis::{GrainShape, Polyhedron, PolyhedronError, ShapeSurface, Soli
 use seixo_engine::world::{Grains, PolyhedralGrain, PolyhedralShape, Triangle};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Most convex parts of a shape: all of them are compared with those of another grain.
-const MOST_PARTS: usize = 64;
 /// Most corners of a face: one contact is kept for each.
 const MOST_CORNERS: usize = 32;
 /// Sides of prisms and tablets that give no number.
@@ -120,15 +121,20 @@ fn at(key: &'static str) -> impl Fn(PolyhedronError) -> At {
 }
 
 fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<DrawnPolyhedron, At> {
-    let (parts, rounding) = parts(name, section, seed, findings)?;
+    let Parts {
+        all: parts,
+        rounding,
+        of_mesh,
+    } = parts(name, section, seed, findings)?;
     check_features(&parts)?;
-    let solid = match (given_solid(section), &parts[..]) {
-        (Some(given), _) => {
+    let solid = match (given_solid(section), of_mesh, &parts[..]) {
+        (Some(given), _, _) => {
             check_center(given.center, &parts, rounding)?;
             given
         }
-        (None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
-        (None, _) => solid_of_union(&parts, rounding)?,
+        (None, Some(of_mesh), _) => of_mesh,
+        (None, None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
+        (None, None, _) => solid_of_union(&parts, rounding)?,
     };
     possible_moments(&solid)?;
     let cores: Vec<Polyhedron> = parts.into_iter().map(|part| part.core).collect();
@@ -166,6 +172,15 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
 struct Part {
     sharp: Polyhedron,
     core: Polyhedron,
+}
+
+/// All parts of a shape.
+struct Parts {
+    all: Vec<Part>,
+    /// Rounding radius, in lengths of the shape.
+    rounding: f64,
+    /// What the mesh encloses that was cut into them.
+    of_mesh: Option<Solid>,
 }
 
 /// Rejects parts with more vertices or edges than a contact history can name.
@@ -230,8 +245,8 @@ fn solid_of_union(parts: &[Part], rounding: f64) -> Result<Solid, At> {
     ))
 }
 
-/// The convex parts of a section, and its rounding radius.
-fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<(Vec<Part>, f64), At> {
+/// The convex parts of a section.
+fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<Parts, At> {
     let key = only_source(section)?;
     for (foreign, is_there) in [("spheres", section.spheres.is_some()), ("file", section.file.is_some())] {
         if is_there {
@@ -245,6 +260,10 @@ fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
             "faces",
             complaint.remedy(format!("remove it: `{key}` says how many faces there are")),
         ));
+    }
+    if section.convex_parts.is_some() && key != "mesh" {
+        let complaint = UnlocatedDiagnostic::new(format!("`convex_parts` cuts a `mesh`, and the shape comes from `{key}`"));
+        return Err(("convex_parts", complaint.remedy("remove it")));
     }
     if let Some(shape) = &section.capsule {
         let (radius, length) = (shape.radius.si, shape.length.si);
@@ -264,7 +283,11 @@ fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
         }
         let core = Polyhedron::segment([DVec3::Z * -half, DVec3::Z * half]);
         let sharp = core.clone();
-        return Ok((vec![Part { sharp, core }], radius));
+        return Ok(Parts {
+            all: vec![Part { sharp, core }],
+            rounding: radius,
+            of_mesh: None,
+        });
     }
     let Some(rounding) = section.rounding.map(|rounding| rounding.si) else {
         let complaint = UnlocatedDiagnostic::new("`rounding` is missing: edges and corners need a radius, and overlaps are a share of it");
@@ -275,18 +298,26 @@ fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
                 .remedy("add `rounding`, in lengths of the shape: for instance a tenth of its smallest width"),
         ));
     };
-    let all = match &section.parts {
-        Some(meshes) => around_meshes(name, meshes.clone(), section, findings)?,
-        None => vec![outer(name, section, seed, key, findings)?],
+    let (sharp, of_mesh) = if let Some(WholeNumber(most)) = section.convex_parts {
+        let (sharp, solid) = cut_mesh(name, section, most as usize, rounding, findings)?;
+        (sharp, Some(solid))
+    } else if let Some(meshes) = section.parts.clone() {
+        (around_meshes(name, meshes, section, findings)?, None)
+    } else {
+        (vec![outer(name, section, seed, key, findings)?], None)
     };
-    let count = all.len();
+    let count = sharp.len();
     let part = |(k, sharp): (usize, Polyhedron)| -> Result<Part, At> {
         let core = sharp.shrunk(rounding).map_err(at("rounding"));
         let core = core.map_err(|(key, complaint)| (key, if count > 1 { of_part(k, complaint) } else { complaint }))?;
         Ok(Part { sharp, core })
     };
-    let parts: Result<Vec<Part>, At> = all.into_iter().enumerate().map(part).collect();
-    Ok((parts?, rounding))
+    let all: Result<Vec<Part>, At> = sharp.into_iter().enumerate().map(part).collect();
+    Ok(Parts {
+        all: all?,
+        rounding,
+        of_mesh,
+    })
 }
 
 /// Names the part at fault.
@@ -296,7 +327,7 @@ fn of_part(part: usize, complaint: UnlocatedDiagnostic) -> UnlocatedDiagnostic {
 
 /// The polyhedra around the meshes of parts.
 fn around_meshes(name: &str, meshes: Vec<String>, section: &mut ShapeSection, findings: &mut CheckState) -> Result<Vec<Polyhedron>, At> {
-    if !(1..=MOST_PARTS).contains(&meshes.len()) {
+    if !(1..=MOST_PARTS as usize).contains(&meshes.len()) {
         let complaint = UnlocatedDiagnostic::new(format!("a shape of {} parts", meshes.len())).limit(format!("1 to {MOST_PARTS}"));
         return Err((
             "parts",
@@ -411,6 +442,6 @@ fn concave(mesh: &str, excess: f64) -> UnlocatedDiagnostic {
         100.0 * excess
     ));
     complaint.limit(format!("at most {:.0} %", 100.0 * CONCAVE)).remedy(format!(
-        "cut it into convex meshes and list them, as in parts = [\"a.obj\", \"b.obj\"]; or write parts = [{mesh:?}] for the polyhedron around it"
+        "write convex_parts = 8, or another number, to cut it into at most so many convex parts; or list convex meshes, as in parts = [\"a.obj\", \"b.obj\"]; or write parts = [{mesh:?}] for the polyhedron around it"
     ))
 }

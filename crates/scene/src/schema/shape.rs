@@ -14,6 +14,9 @@ use serde::de::{
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
+/// Most convex parts of a polyhedron: all of them are compared with those of another grain.
+pub(crate) const MOST_PARTS: u64 = 64;
+
 /// A shape made of spheres: a list of them, a `file` of them, or a `mesh` with the radius of its spheres. With kind = "polyhedron", a convex polyhedron
 /// with rounded edges, by one of `mesh`, `box`, `tetrahedron`, `cylinder`, `capsule`, `tablet` and `rock`, or several by `parts`. A `radius` in the section of grains that uses
 /// the shape gives another size.
@@ -34,6 +37,9 @@ pub(crate) struct ShapeSection {
     /// Polyhedron of several convex parts: a mesh of each, in the same lengths. Parts may overlap, and should.
     #[schemars(example = serde_json::json!(["stem.obj", "foot.obj"]))]
     pub parts: Option<Vec<String>>,
+    /// Polyhedron from a concave mesh: largest number of convex parts into which it is cut. Volume, center and inertia are those of the mesh.
+    #[schemars(example = 8)]
+    pub convex_parts: Option<WholeNumber<2, MOST_PARTS>>,
     /// Polyhedron: radius of its edges and corners, in lengths of the shape. The faces stay where they are. Overlaps are limited to a share of it.
     #[schemars(example = 0.1)]
     pub rounding: Option<Quantity<Number, Positive>>,
@@ -88,6 +94,7 @@ impl ShapeSection {
     pub(crate) fn key_of_polyhedra(&self) -> Option<&'static str> {
         let others = [
             ("parts", self.parts.is_some()),
+            ("convex_parts", self.convex_parts.is_some()),
             ("rounding", self.rounding.is_some()),
             ("faces", self.faces.is_some()),
         ];

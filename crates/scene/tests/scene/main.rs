@@ -13,6 +13,7 @@ mod body_boundaries;
 mod bonds;
 mod boundaries;
 mod clumps;
+mod convex_parts;
 mod doubts;
 mod fills;
 mod films;

@@ -54,7 +54,9 @@ use cubecl::ir::{ElemType, IntKind};
 use cubecl::prelude::{CubeCount, CubeDim, Float, LaunchArg, Numeric};
 use runtime::Runtime;
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 /// API through which a GPU is reached.
@@ -191,6 +193,31 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// The GPU of a listing with this API and index, or its first one.
+fn described(listing: &Listing, choice: Option<(Api, usize)>) -> Result<Description, GpuError> {
+    let chosen = match choice {
+        None => listing.found.first(),
+        Some((api, index)) => listing.found.iter().find(|found| found.api == api && found.index == index),
+    };
+    chosen.cloned().ok_or_else(|| GpuError::None {
+        looked: match choice {
+            None => listing.to_string(),
+            Some((api, index)) => format!("{api}:{index} was asked for, and there is: {listing}"),
+        },
+    })
+}
+
+/// Starts the GPU of this description, which was not started before.
+fn start(description: &Description) -> Result<Runtime, GpuError> {
+    let started = runtime::caught(|| match description.api {
+        Api::Cuda => cuda::open(description.clone()),
+        Api::Wgpu => adapter::open(description.clone()),
+    });
+    started.and_then(|answer| answer).map_err(|reason| GpuError::None {
+        looked: format!("{description} does not start: {reason}"),
+    })
+}
+
 /// An open GPU. Clones share it and its memory accounting; opening it again starts a new accounting.
 #[derive(Clone)]
 pub struct Gpu {
@@ -207,29 +234,12 @@ impl Gpu {
     /// # Errors
     /// If there is no such GPU, or it does not start.
     pub fn open(choice: Option<(Api, usize)>) -> Result<Gpu, GpuError> {
-        let listing = list();
-        let chosen = match choice {
-            None => listing.found.first(),
-            Some((api, index)) => listing.found.iter().find(|found| found.api == api && found.index == index),
-        };
-        let description = chosen.ok_or_else(|| GpuError::None {
-            looked: match choice {
-                None => listing.to_string(),
-                Some((api, index)) => format!("{api}:{index} was asked for, and there is: {listing}"),
-            },
-        })?;
+        let description = described(&list(), choice)?;
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        let runtime = match opened.iter().find(|runtime| runtime.description == *description) {
+        let runtime = match opened.iter().find(|runtime| runtime.description == description) {
             Some(runtime) => runtime.clone(),
             None => {
-                let started = runtime::caught(|| match description.api {
-                    Api::Cuda => cuda::open(description.clone()),
-                    Api::Wgpu => adapter::open(description.clone()),
-                });
-                let runtime = started.and_then(|answer| answer).map_err(|reason| GpuError::None {
-                    looked: format!("{description} does not start: {reason}"),
-                })?;
-                opened.push(Arc::new(runtime));
+                opened.push(Arc::new(start(&description)?));
                 opened[opened.len() - 1].clone()
             }
         };
@@ -237,6 +247,42 @@ impl Gpu {
             runtime,
             account: Arc::default(),
         })
+    }
+
+    /// Opens the GPUs with this API and these indices, in their order. With CUDA they start at the same time, as each takes a while.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`], for the first of them that fails.
+    pub fn open_all(api: Api, indices: &[usize]) -> Result<Vec<Gpu>, GpuError> {
+        let listing = list();
+        let descriptions = indices.iter().map(|&index| described(&listing, Some((api, index))));
+        let descriptions = descriptions.collect::<Result<Vec<Description>, GpuError>>()?;
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<&Description> = Vec::new();
+        for description in &descriptions {
+            if !new.contains(&description) && !opened.iter().any(|runtime| runtime.description == *description) {
+                new.push(description);
+            }
+        }
+        let at_once = if api == Api::Cuda { new.len() } else { 1 };
+        for some in new.chunks(at_once.max(1)) {
+            let started: Vec<Result<Runtime, GpuError>> = thread::scope(|scope| {
+                let threads: Vec<_> = some.iter().map(|description| scope.spawn(move || start(description))).collect();
+                let joined = threads.into_iter().map(thread::ScopedJoinHandle::join);
+                joined.map(|runtime| runtime.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            });
+            for runtime in started {
+                opened.push(Arc::new(runtime?));
+            }
+        }
+        let all = descriptions.iter().filter_map(|description| {
+            let runtime = opened.iter().find(|runtime| runtime.description == *description)?;
+            Some(Gpu {
+                runtime: runtime.clone(),
+                account: Arc::default(),
+            })
+        });
+        Ok(all.collect())
     }
 
     /// Description of this GPU.
@@ -370,6 +416,17 @@ mod tests {
             assert!((1..=MAX_BLOCKS).contains(&x) && y <= MAX_BLOCKS && z == 1, "{n}");
             assert!(total - n as u64 <= u64::from(y) * 256 + 256, "{n}: {total} units are too many");
         }
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn a_gpu_that_is_opened_with_others_is_the_one_that_is_opened_alone() {
+        let one = Gpu::open(None).unwrap();
+        let Description { api, index, .. } = *one.description();
+        let all = Gpu::open_all(api, &[index, index]).unwrap();
+        assert!(all.len() == 2 && all.iter().all(|gpu| gpu.is_same(&one)));
+        assert!(matches!(Gpu::open_all(api, &[index, 999]), Err(GpuError::None { looked }) if looked.contains(":999")));
+        assert!(Gpu::open_all(api, &[]).unwrap().is_empty());
     }
 
     #[test]

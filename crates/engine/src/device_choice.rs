@@ -2,23 +2,28 @@
 
 use crate::refusal::WorldError;
 use crate::world::{DeviceChoice, Precision, Settings};
-use seixo_device::gpu::{Gpu, list};
+use seixo_device::gpu::{Api, Gpu, list};
+
+/// API and index of the requested GPU, or `Some(None)` for the first one. `None` for the CPU cores, with a notice if a GPU was preferred but is missing.
+pub(crate) fn gpu_choice(choice: DeviceChoice, notices: &mut Vec<String>) -> Option<Option<(Api, usize)>> {
+    match choice {
+        DeviceChoice::Cpu => None,
+        DeviceChoice::Gpu(choice) | DeviceChoice::Heterogeneous(choice) => Some(choice),
+        DeviceChoice::Auto => {
+            let listing = list();
+            let found = listing.found.iter().find(|gpu| !gpu.is_software);
+            if found.is_none() {
+                notices.push(format!("no GPU found ({listing}): running on the CPU"));
+            }
+            found.map(|gpu| Some((gpu.api, gpu.index)))
+        }
+    }
+}
 
 /// The requested GPU; `None` for the CPU cores, with a notice if a GPU was preferred but is missing.
 pub(crate) fn gpu_asked_for(choice: DeviceChoice, notices: &mut Vec<String>) -> Result<Option<Gpu>, WorldError> {
-    let choice = match choice {
-        DeviceChoice::Cpu => return Ok(None),
-        DeviceChoice::Gpu(choice) | DeviceChoice::Heterogeneous(choice) => choice,
-        DeviceChoice::Auto => {
-            let listing = list();
-            let Some(gpu) = listing.found.iter().find(|gpu| !gpu.is_software) else {
-                notices.push(format!("no GPU found ({listing}): running on the CPU"));
-                return Ok(None);
-            };
-            Some((gpu.api, gpu.index))
-        }
-    };
-    Ok(Some(Gpu::open(choice)?))
+    let choice = gpu_choice(choice, notices);
+    Ok(choice.map(Gpu::open).transpose()?)
 }
 
 /// Opens the only GPU on which a world with these settings may run; `None` if settings request the CPU, or a decomposition.

@@ -15,6 +15,7 @@ use super::{Api, Buffer, CudaMemory, Gpu, GpuError, cuda, units};
 use bytemuck::Pod;
 use cubecl::prelude::*;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// Bytes of a word with its turn.
 const BYTES: u64 = size_of::<u64>() as u64;
@@ -148,10 +149,11 @@ impl Gpu {
             return Link::Absent;
         }
         let pair = [own.index, theirs.index];
-        let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, link)) = links.iter().find(|(known, _)| *known == pair) {
-            return *link;
+        let known = |links: &[([usize; 2], Link)]| links.iter().find(|(known, _)| *known == pair).map(|(_, link)| *link);
+        if let Some(link) = known(&LINKS.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return link;
         }
+        // Others may try their links meanwhile.
         let link = if self.is_same(other) {
             Link::Works
         } else {
@@ -161,8 +163,23 @@ impl Gpu {
                 _ => Link::Fails,
             }
         };
-        links.push((pair, link));
-        link
+        let mut links = LINKS.lock().unwrap_or_else(PoisonError::into_inner);
+        known(&links).unwrap_or_else(|| {
+            links.push((pair, link));
+            link
+        })
+    }
+
+    /// Tries the links between all of these GPUs, those of all pairs at the same time: each GPU compiles what that takes. [`Gpu::link_to`] then has the
+    /// answers at once.
+    pub fn try_links(gpus: &[Gpu]) {
+        thread::scope(|scope| {
+            for from in gpus {
+                for to in gpus.iter().filter(|to| !from.is_same(to)) {
+                    scope.spawn(move || from.link_to(to));
+                }
+            }
+        });
     }
 
     /// Posts words to another GPU and fetches others from there. Returns whether both arrived: some machines have links that lose them.

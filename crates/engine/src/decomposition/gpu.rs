@@ -211,7 +211,11 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
     if !all_reach || !take_turns || gpus.len() < 2 {
         return Ok(None);
     }
-    let inboxes = if waits || on(&gpus[0]) > 1 { None } else { Inboxes::of(gpus) };
+    let have_own = on(&gpus[0]) == 1;
+    if have_own {
+        Gpu::try_links(gpus);
+    }
+    let inboxes = if waits || !have_own { None } else { Inboxes::of(gpus) };
     let halts = if waits {
         None
     } else {

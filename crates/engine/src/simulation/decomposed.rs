@@ -6,10 +6,10 @@ use crate::context::StepContext;
 use crate::decomposition::{
     Decomposition, Partition, Report, Subdomain, Subdomains, failed_links, limit_waits, merged_contacts, peer_exchange_for,
 };
-use crate::device_choice::gpu_asked_for;
+use crate::device_choice::gpu_choice;
 use crate::diffusion::Diffusion;
 use crate::exchange::HaltReason;
-use crate::fields::{Fields, Sorted};
+use crate::fields::{Fields, Sorted, computed};
 use crate::gpu::PASSES;
 use crate::grains::GrainState;
 use crate::guard::StepError;
@@ -25,7 +25,7 @@ use crate::simulation::Simulation;
 use crate::state::{Profile, State};
 use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
-use seixo_device::gpu::{Gpu, GpuError, list};
+use seixo_device::gpu::{Description, Gpu, list};
 use seixo_sweeps::contact::PowerSums;
 use seixo_transport::Transport;
 use std::panic::resume_unwind;
@@ -123,8 +123,10 @@ impl Simulation {
         self.whole.populations.bonds_message(&mut contacts);
         self.prepare_for(&gpus)?;
         let precision = self.whole.populations.context.settings.precision;
+        let device = self.whole.populations.context.device.clone();
+        let owner = computed(&device, places.len(), |k| cuts.owner(&places[k]) as u32);
         let mut grains = vec![0; count];
-        places.iter().for_each(|place| grains[cuts.owner(place)] += 1);
+        owner.iter().for_each(|&owner| grains[owner as usize] += 1);
         // Processes can exchange bytes only.
         let reached = if self.whole.populations.context.settings.ranks.is_none() {
             &gpus[..]
@@ -151,13 +153,9 @@ impl Simulation {
         for transport in transports {
             let mut share = self.share(threads)?;
             let rank = transport.rank();
-            let own = places.iter().zip(0..).filter(|(place, _)| cuts.owner(*place) == rank);
-            share.populations.grains.fields = self
-                .whole
-                .populations
-                .grains
-                .fields
-                .pick(&own.map(|(_, i)| i).collect::<Vec<u32>>());
+            let own = owner.iter().zip(0..).filter(|(owner, _)| **owner as usize == rank);
+            let own: Vec<(u32, u32)> = own.map(|(_, i)| (0, i)).collect();
+            share.populations.grains.fields = Fields::gathered(&device, &[&self.whole.populations.grains.fields], &own);
             if rank == 0 {
                 share.populations.ledger.last_power_sums = self.whole.populations.ledger.last_power_sums;
                 if let (Some(share), Some(whole)) = (&mut share.populations.bonds, &self.whole.populations.bonds) {
@@ -245,7 +243,7 @@ impl Simulation {
             self.whole.populations.context.settings.domains,
             self.whole.populations.context.settings.gpus,
         );
-        let Some(first) = gpu_asked_for(self.device_for_domains(), &mut self.notices)? else {
+        let Some(choice) = gpu_choice(self.device_for_domains(), &mut self.notices) else {
             if asked > 1 {
                 return Err(WorldError::Subdomains(format!(
                     "{asked} GPUs are asked for, but this runs on the CPU; leave --gpus out, or name a GPU that seixo info finds with --device"
@@ -256,11 +254,15 @@ impl Simulation {
         };
         let is_named = matches!(self.whole.populations.context.settings.device, DeviceChoice::Gpu(Some(_)));
         if asked <= 1 && (is_named || self.whole.populations.context.settings.ranks.is_none()) {
-            return Ok(vec![first; domains]);
+            return Ok(vec![Gpu::open(choice)?; domains]);
         }
-        let api = first.description().api;
-        let found = list().found.into_iter().filter(|found| found.api == api);
-        let alike: Vec<usize> = found.map(|found| found.index).collect();
+        let found = list().found;
+        let is_chosen = |found: &&Description| choice.is_none_or(|chosen| chosen == (found.api, found.index));
+        let Some(api) = found.iter().find(is_chosen).map(|first| first.api) else {
+            // The reason why there is none.
+            return Ok(vec![Gpu::open(choice)?; domains]);
+        };
+        let alike: Vec<usize> = found.iter().filter(|found| found.api == api).map(|found| found.index).collect();
         if asked <= 1 {
             // The ranks of one machine are distributed over its GPUs.
             let own = self
@@ -279,8 +281,7 @@ impl Simulation {
                 alike.len()
             )));
         }
-        let opened: Result<Vec<Gpu>, GpuError> = alike[..asked].iter().map(|&index| Gpu::open(Some((api, index)))).collect();
-        let opened = opened?;
+        let opened = Gpu::open_all(api, &alike[..asked])?;
         Ok((0..domains).map(|domain| opened[domain * asked / domains].clone()).collect())
     }
 

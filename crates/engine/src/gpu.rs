@@ -81,7 +81,7 @@ pub(crate) use inboxes::Inboxes;
 pub(crate) use joint_halo::HaloPair;
 pub(crate) use search_benchmark::tables_on;
 pub(crate) use servos::SharedServoLoads;
-pub(crate) use step::{LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
+pub(crate) use step::{FLUID_LISTS, LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
 
 /// A number type of the GPU, with conversions from and to the doubles of the host.
 pub(crate) trait Number: Real + Word + Coordinate<Self> + ArrayNumber {

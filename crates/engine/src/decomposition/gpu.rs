@@ -6,8 +6,8 @@ use super::subdomain::{QueuedDomainStep, StepStatus, Subdomain, agree, encode_li
 use super::work::Work;
 use crate::exchange::{DecodeError, HaltReason};
 use crate::gpu::{
-    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, Inboxes, SharedServoLoads,
-    lists_out_of_date,
+    ColumnExchange, FluidColumn, GhostExchange, GpuBackend, HaloExchange, HaloMessage, HaloPair, HaltFlags, Inboxes, LISTS,
+    SharedServoLoads, lists_out_of_date,
 };
 use crate::local_domain::compute_present_forces;
 use crate::populations::Populations;
@@ -433,6 +433,8 @@ impl Subdomain {
         self.list_on_gpu(raised, (grains, load, &loads))?;
         self.local.populations.refuse_torn_bonds()?;
         self.work.rebuilt(clock.elapsed());
+        // With the waits for other subdomains.
+        self.local.populations.profile.add_on_gpu(LISTS, clock, 1);
         Ok(())
     }
 

@@ -39,7 +39,7 @@ pub(crate) const PASSES: [&str; 5] = [
 const STEPS: usize = 0;
 pub(crate) const LISTS: usize = 1;
 pub(super) const FLUIDS: usize = 2;
-pub(super) const FLUID_LISTS: usize = 3;
+pub(crate) const FLUID_LISTS: usize = 3;
 pub(crate) const OPEN_BOUNDARIES: usize = 4;
 
 /// State before the steps that are queued.

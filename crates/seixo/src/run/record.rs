@@ -232,6 +232,10 @@ pub struct Record {
     pub real_time_ratio: Option<f64>,
     /// Bytes of the arrays of the simulation over the number of grains and fluid particles.
     pub bytes_per_particle: f64,
+    /// Wall time of the start or of the last resume, up to its first frame or step \[s\]: of a resume with the reading of its folder. It is no part of
+    /// `wall_time`. `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starting: Option<f64>,
     /// Frames since the run was started or resumed, and the time that they took; `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<FramesRecord>,
@@ -284,6 +288,7 @@ impl Record {
             particle_steps_per_second: 0.0,
             real_time_ratio: None,
             bytes_per_particle: 0.0,
+            starting: None,
             frames: None,
             checkpoints: None,
         };

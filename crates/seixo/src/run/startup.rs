@@ -22,6 +22,7 @@ use seixo_files::layer::{remove_temporaries, replace};
 use seixo_scene::Scene;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs a scene into a folder, from time zero to its end or until a request stops it.
 ///
@@ -29,6 +30,7 @@ use std::sync::Arc;
 /// If the folder is not free or another process owns it, the world is refused, the state of a grain becomes impossible, or a file cannot be written;
 /// also if viewers are requested for several ranks.
 pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd, RunError> {
+    let clock = Instant::now();
     let options = options.settled(folder)?;
     let layer = options.layer;
     if options.writes() {
@@ -87,6 +89,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
     let exchange = Exchange::open((layer, folder), &stage_runner, every, time_step, (&Marks::new(), 0))?;
     let breaks = BondBreakTable::open((layer, folder), &scene.world.bonds, &Marks::new())?;
     let log = Log::create(layer, folder)?;
+    record.starting = Some(clock.elapsed().as_secs_f64());
     let course = Course {
         simulation,
         stage_runner,
@@ -110,6 +113,7 @@ pub fn start(mut scene: Scene, folder: &Path, options: Options) -> Result<RunEnd
 /// If an override is of another key. If the folder has no run or no valid checkpoint, its scene has changed, a file that the scene names is missing, or
 /// `run.until` is before the time of the checkpoint; else as [`start`].
 pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -> Result<RunEnd, RunError> {
+    let clock = Instant::now();
     let options = options.settled(folder)?;
     let (layer, ranks) = (options.layer, options.ranks.clone());
     changes::check(folder, overrides)?;
@@ -211,6 +215,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
         .concat(),
     };
     let log = Log::resume(layer, folder)?;
+    record.starting = Some(clock.elapsed().as_secs_f64());
     let course = Course {
         simulation,
         stage_runner,

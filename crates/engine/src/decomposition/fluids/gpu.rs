@@ -6,7 +6,7 @@ use crate::decomposition::load_balancing::LoadSample;
 use crate::decomposition::subdomain::{balance, halt};
 use crate::exchange::{HaltReason, exchange};
 use crate::flow::{Constraint, Flow, IterationError};
-use crate::gpu::{FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors};
+use crate::gpu::{FLUID_LISTS, FluidColumn, FluidDomainBackend, FluidGpuBackend, FluidNeighbors};
 use crate::local_domain::{LocalDomain, fatal_for_fluids};
 use crate::program::Moment;
 use crate::state::Profile;
@@ -233,6 +233,8 @@ impl FluidSubdomain {
         on_gpu(local, |remote, flow, _, _| remote.list_with(flow, &received))?;
         self.join_halos(local)?;
         self.work.rebuilt(clock.elapsed());
+        // With the waits for other subdomains.
+        local.populations.profile.add_on_gpu(FLUID_LISTS, clock, 1);
         Ok(sent)
     }
 

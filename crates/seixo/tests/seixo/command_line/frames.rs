@@ -138,6 +138,7 @@ fn steps_go_on_while_a_checkpoint_is_written_and_the_record_has_what_writing_too
 
     let (frames, checkpoints) = (record.frames.unwrap(), record.checkpoints.unwrap());
     assert_eq!((frames.count, checkpoints.count), (12, 2));
+    assert!(record.starting > Some(0.0), "{:?}", record.starting);
     let pause = PAUSE.as_secs_f64();
     assert!(frames.writing >= 12.0 * pause && checkpoints.writing >= 2.0 * pause);
     // The last checkpoint is waited for; so are frames, of which two are in work.

@@ -26,8 +26,7 @@ mod split;
 
 use one_gpu::OneGpu;
 pub(crate) use one_gpu::fatal_for_fluids;
-use queued_steps::queue_batch;
-pub(crate) use queued_steps::{GpuExecutor, advance_on_gpu, compute_present_forces};
+pub(crate) use queued_steps::{GpuExecutor, advance_on_gpu, compute_present_forces, queue_batch};
 
 /// One domain with its backend.
 pub(crate) struct LocalDomain {

@@ -2,11 +2,11 @@
 
 use super::Subdomains;
 use crate::exchange::HaltReason;
-use crate::fields::{PART, computed, parts};
+use crate::fields::{PART, computed, one_each, parts};
 use crate::gpu::{PairHistory, PendingHistories};
 use crate::local_domain::put_pairs;
 use crate::state::Sections;
-use seixo_device::{Cpu, Ranges, stable_order_by_key};
+use seixo_device::{Cpu, Ranges, Strided, stable_order_by_key};
 use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
 
 /// Downloaded contact histories of a subdomain.
@@ -21,8 +21,9 @@ impl Subdomains {
     pub(crate) fn download_contacts(&mut self, index_of: impl Fn(u32) -> u32 + Sync) -> Result<Vec<PendingContacts>, HaltReason> {
         self.each(|domain| {
             let histories = domain.local.with_gpu_backend(|remote, _| remote.contact_histories())?;
-            let id = &domain.local.populations.grains.fields.id;
-            let grains = id.iter().map(|&id| index_of(id)).collect();
+            let populations = &domain.local.populations;
+            let (device, id) = (&populations.context.device, &populations.grains.fields.id);
+            let grains = computed(device, id.len(), |k| index_of(id[k]));
             Ok(PendingContacts { histories, grains })
         })
     }
@@ -82,29 +83,37 @@ pub(crate) fn put_contacts_of_domains(
     let part = computed(device, reported.len(), |k| reported[k].lower / PART as u32);
     let (mut order, mut bounds) = (Vec::new(), Vec::new());
     stable_order_by_key(&part, parts(id.len()), &mut order, &mut bounds);
-    let data = (Ranges {
+    // The report of the first grain of each pair, and that of the second.
+    let mut found: Vec<Vec<[u32; 2]>> = vec![Vec::new(); parts(id.len())];
+    let of_parts = Ranges {
         items: &mut order[..],
         bounds: &bounds,
         stride: 1,
-    },);
-    device.run(parts(id.len()), data, |_, (of_part,): (Ranges<u32>,)| {
-        // Of two reports, that of the owner of the grain with the smaller index is first.
-        of_part.items.sort_unstable_by_key(|&k| {
-            let one = &reported[k as usize];
-            (one.pair(), !one.is_lower_first)
-        });
+    };
+    let data = (of_parts, one_each(&mut found));
+    device.run(
+        parts(id.len()),
+        data,
+        |_, (of_part, found): (Ranges<u32>, Strided<Vec<[u32; 2]>>)| {
+            // Of two reports, that of the owner of the grain with the smaller index is first.
+            of_part.items.sort_unstable_by_key(|&k| {
+                let one = &reported[k as usize];
+                (one.pair(), !one.is_lower_first)
+            });
+            let pair = |k: u32| reported[k as usize].pair();
+            for of_pair in of_part.items.chunk_by(|&one, &other| pair(one) == pair(other)) {
+                found.items[0].push([of_pair[0], of_pair[of_pair.len().min(2) - 1]]);
+            }
+        },
+    );
+    let reports = found.concat();
+    let report = |pair: usize, of_second: usize| &reported[reports[pair][of_second] as usize];
+    let pair = computed(device, 2 * reports.len(), |k| id[report(k / 2, 0).pair()[k % 2] as usize]);
+    let of_first = computed(device, first * reports.len(), |k| {
+        report(k / first, 0).history(&all, true)[k % first]
     });
-    let report = |slot: usize| &reported[order[slot] as usize];
-    let is_new = |slot: usize| slot == 0 || report(slot - 1).pair() != report(slot).pair();
-    let slots: Vec<usize> = (0..order.len()).filter(|&slot| is_new(slot)).collect();
-    let pair = computed(device, 2 * slots.len(), |k| id[report(slots[k / 2]).pair()[k % 2] as usize]);
-    let of_first = computed(device, first * slots.len(), |k| {
-        report(slots[k / first]).history(&all, true)[k % first]
-    });
-    let of_second = computed(device, second * slots.len(), |k| {
-        let slot = slots[k / second];
-        let has_two = slot + 1 < order.len() && !is_new(slot + 1);
-        report(slot + usize::from(has_two)).history(&all, false)[k % second]
+    let of_second = computed(device, second * reports.len(), |k| {
+        report(k / second, 1).history(&all, false)[k % second]
     });
     put_pairs(pair, [of_first, of_second], second > 0, to);
 }

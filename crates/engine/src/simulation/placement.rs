@@ -235,10 +235,17 @@ impl Simulation {
         executed
     }
 
-    /// Runs `work`, such as writing this state to files, and advances by `steps` time steps, or until one fails. A GPU takes the
+    /// Runs `work`, such as writing this state to files, and advances by `steps` time steps, or until one fails. GPUs take the
     /// first steps concurrently. Returns the result of the work and that of the steps.
     pub fn advance_while<T>(&mut self, steps: u64, work: impl FnOnce(&Simulation) -> T) -> (T, Result<(), StepError>) {
-        let ahead = self.whole.queue_steps(steps);
+        let ahead = match &mut self.subdomains {
+            Some(subdomains) if steps > 0 => {
+                let queued = subdomains.all(|domain| domain.queue_steps(steps));
+                queued.map_err(|halt| self.whole.populations.halted(halt))
+            }
+            Some(_) => Ok(()),
+            None => self.whole.queue_steps(steps),
+        };
         let worked = work(self);
         (worked, ahead.and_then(|()| self.advance(steps)))
     }
@@ -260,5 +267,50 @@ impl Simulation {
         }
         let device = self.whole.populations.context.device.clone();
         device.enter(|| (0..steps).try_for_each(|_| self.step()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::search_tests::world;
+
+    /// Two domains of a sheet of grains that fly across the plane between the domains, on this device.
+    fn flying(device: DeviceChoice) -> Simulation {
+        let sphere = |k: u32| ([f64::from(k / 4) * 1.1e-3, f64::from(k % 4) * 1.1e-3, 0.0], 5e-4);
+        let mut world = world(&(0..160).map(sphere).collect::<Vec<([f64; 3], f64)>>());
+        world.grains.velocity.fill([5.0, 0.0, 0.0]);
+        let settings = Settings {
+            domains: 2,
+            threads: 2,
+            device,
+            ..Settings::default()
+        };
+        Simulation::new(world, settings).unwrap()
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn gpus_of_several_domains_take_steps_while_other_work_is_done() {
+        for device in [DeviceChoice::Cpu, DeviceChoice::Gpu(None)] {
+            let (mut plain, mut meanwhile) = (flying(device), flying(device));
+            for steps in [1, 40, 0, 3] {
+                plain.observe().unwrap();
+                meanwhile.observe().unwrap();
+                let (seen, advanced) = meanwhile.advance_while(steps, |simulation| {
+                    let domains = &simulation.subdomains.as_ref().unwrap().domains;
+                    let are_queued = domains.iter().map(|domain| domain.local.backend.is_batch_queued);
+                    (simulation.snapshot(), are_queued.collect::<Vec<bool>>())
+                });
+                advanced.unwrap();
+                let is_ahead = steps > 0 && device != DeviceChoice::Cpu;
+                assert!(seen == (plain.snapshot(), vec![is_ahead; 2]), "{device:?}, {steps} steps");
+                plain.advance(steps).unwrap();
+            }
+            plain.observe().unwrap();
+            meanwhile.observe().unwrap();
+            assert_eq!((plain.steps(), meanwhile.steps()), (44, 44));
+            assert!(plain.snapshot() == meanwhile.snapshot(), "{device:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::exchange::HaltReason;
 use crate::flow::Constraint;
 use crate::gpu::FluidColumn;
 use crate::guard::StepError;
-use crate::local_domain::{GpuExecutor, LocalDomain, compute_present_forces};
+use crate::local_domain::{GpuExecutor, LocalDomain, compute_present_forces, queue_batch};
 use crate::program::{Exchange, Moment};
 use seixo_sweeps::motion::LEFT_DOMAIN;
 use seixo_transport::Transport;
@@ -126,6 +126,17 @@ impl QueuedDomainStep<'_> {
         let fluids = self.domain.fluids.as_mut();
         let bytes = fluids.map_or(0, |fluids| std::mem::take(&mut fluids.halo_message));
         self.domain.counted().bytes += bytes;
+    }
+}
+
+impl Subdomain {
+    /// Starts steps on a GPU, as many of these as all subdomains queue at once. They must be taken next. Does nothing on a CPU.
+    pub fn queue_steps(&mut self, steps: u64) -> Result<(), HaltReason> {
+        if self.local.is_on_gpu() {
+            queue_batch(&mut QueuedDomainStep::of(self), steps)?;
+            self.local.backend.is_batch_queued = true;
+        }
+        Ok(())
     }
 }
 

@@ -22,6 +22,7 @@ mod neighbor_lists;
 mod observe;
 mod old_contacts;
 mod polyhedra;
+mod posted_words;
 mod preview;
 mod restore;
 mod search_benchmark;

@@ -215,7 +215,7 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
     if have_own {
         Gpu::try_links(gpus);
     }
-    let inboxes = if waits || !have_own { None } else { Inboxes::of(gpus) };
+    let inboxes = if have_own { Inboxes::of(gpus) } else { None };
     let halts = if waits {
         None
     } else {
@@ -223,9 +223,9 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
     };
     Ok(Some(Arc::new(PeerExchange {
         halo_messages: Mutex::default(),
-        servo_loads: SharedServoLoads::of(gpus, walls)?,
+        servo_loads: SharedServoLoads::of(gpus, walls, inboxes.is_some())?,
         halts,
-        inboxes: inboxes.map(Arc::new),
+        inboxes: inboxes.filter(|_| !waits).map(Arc::new),
     })))
 }
 

@@ -113,7 +113,7 @@ impl Inboxes {
 }
 
 /// The turn after this one. Zero is that of memory without words, and turns alternate between two zones, so an even one follows the last.
-fn turn_after(turn: u32) -> u32 {
+pub(super) fn turn_after(turn: u32) -> u32 {
     turn.checked_add(1).unwrap_or(2)
 }
 

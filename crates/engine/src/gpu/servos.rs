@@ -1,13 +1,14 @@
 //! Servos of decomposition-invariant runs. Their loads are sums of whole numbers, which are the same in any order and for any number of subdomains. In
 //! other runs a GPU sums in the order of its list, in one launch.
 
+use super::posted_words::PostedWords;
 use super::{GpuGrains, Number, numbers};
 use crate::exchange::{DecodeError, enclose, unfold};
 use crate::populations::Populations;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::THREADS;
-use seixo_sweeps::kernels::servos::{LOAD_WORDS, add_words, control_by_loads, sum_servo_loads};
+use seixo_sweeps::kernels::servos::{LOAD_WORDS, add_words, control_by_loads, sum_of_words, sum_servo_loads};
 
 /// Loads on the walls with servos, as whole numbers.
 pub(super) struct ServoLoads<C> {
@@ -38,21 +39,38 @@ impl<C: Number> ServoLoads<C> {
 pub(crate) enum SharedServoLoads {
     /// All subdomains are on one GPU: the words of each, for either parity of steps.
     OnOneGpu(Vec<[Buffer<u32>; 2]>),
-    /// Each subdomain has its own GPU. The GPUs sum their words.
-    OnOwnGpus(Vec<Gpu>),
+    /// Each subdomain has its own GPU. Each posts its words to all, if all can write to all others; otherwise the GPUs sum them.
+    OnOwnGpus(Vec<Gpu>, Option<PostedWords>),
 }
 
 impl SharedServoLoads {
-    /// For subdomains on these GPUs, which can copy between each other: all on one, or each on its own; with this many walls.
-    pub fn of(gpus: &[Gpu], walls: usize) -> Result<SharedServoLoads, GpuError> {
+    /// For subdomains on these GPUs, which can copy between each other: all on one, or each on its own; with this many walls. With `linked`, each can also
+    /// write to all others.
+    pub fn of(gpus: &[Gpu], walls: usize, linked: bool) -> Result<SharedServoLoads, GpuError> {
+        let room = LOAD_WORDS * walls.max(1);
         if !gpus.iter().all(|gpu| gpu.is_same(&gpus[0])) {
-            return Ok(SharedServoLoads::OnOwnGpus(gpus.to_vec()));
+            let posted = linked.then(|| PostedWords::of(gpus, room)).transpose()?;
+            return Ok(SharedServoLoads::OnOwnGpus(gpus.to_vec(), posted));
         }
-        let words = || gpus[0].zeros::<u32>(LOAD_WORDS * walls.max(1), "domains");
+        let words = || gpus[0].zeros::<u32>(room, "domains");
         let both = || -> Result<[Buffer<u32>; 2], GpuError> { Ok([words()?, words()?]) };
         let all: Result<Vec<[Buffer<u32>; 2]>, GpuError> = gpus.iter().map(|_| both()).collect();
         Ok(SharedServoLoads::OnOneGpu(all?))
     }
+}
+
+/// Queues the sum of the words of so many subdomains, which stand one after the other.
+fn sum_domains(gpu: &Gpu, all: &Buffer<u32>, domains: usize, sums: &Buffer<u32>) {
+    let (count, dim) = units(sums.len());
+    sum_of_words::launch(
+        gpu.client(),
+        count,
+        dim,
+        all.argument(),
+        sums.argument(),
+        domains as u32,
+        sums.len() as u32,
+    );
 }
 
 /// Whether the loads on servos are sums of whole numbers.
@@ -126,7 +144,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.gpu.copy(&loads.words, loads.words.len(), &all[rank][ahead as usize & 1]);
                 Ok(true)
             }
-            SharedServoLoads::OnOwnGpus(all) => {
+            SharedServoLoads::OnOwnGpus(_, Some(posted)) => {
+                posted.post(&self.gpu, &loads.words, rank);
+                Ok(false)
+            }
+            SharedServoLoads::OnOwnGpus(all, None) => {
                 let words = &loads.words;
                 self.gpu.start_sum(words, words, words.len(), all).map(|()| false)
             }
@@ -136,8 +158,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// As [`super::DomainBackend::receive_servo_loads`].
     pub(super) fn receive_servo_words(&self, shared: &SharedServoLoads, rank: usize, ahead: u32) -> Result<(), GpuError> {
         let Some(loads) = self.servo_loads() else { return Ok(()) };
-        let SharedServoLoads::OnOneGpu(all) = shared else {
-            return self.gpu.await_sums();
+        let all = match shared {
+            SharedServoLoads::OnOneGpu(all) => all,
+            SharedServoLoads::OnOwnGpus(_, None) => return self.gpu.await_sums(),
+            SharedServoLoads::OnOwnGpus(all, Some(posted)) => {
+                sum_domains(&self.gpu, posted.collected(&self.gpu, rank), all.len(), &loads.words);
+                return Ok(());
+            }
         };
         let others = all.iter().enumerate().filter(|(other, _)| *other != rank);
         for (_, words) in others {
@@ -201,6 +228,17 @@ mod tests {
 
     /// The largest load of a contact, relative to the set value: larger ones count as much.
     const MOST: f32 = 1_048_576.0;
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn words_of_domains_are_summed_one_by_one() {
+        let gpu = Gpu::open(None).unwrap();
+        let all = gpu.upload(&[1, 2, u32::MAX, 30, 40, 1, 500, 600, 7], "words").unwrap();
+        // What was there before does not count.
+        let sums = gpu.upload(&[9; 3], "words").unwrap();
+        sum_domains(&gpu, &all, 3, &sums);
+        assert_eq!(gpu.download(&sums).unwrap(), [531, 642, 7]);
+    }
 
     /// Software Vulkan suffices; without any adapter this test fails.
     #[test]

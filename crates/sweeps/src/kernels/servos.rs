@@ -103,6 +103,19 @@ pub fn add_words(others: &[u32], words: &mut [u32], n: u32) {
     }
 }
 
+/// Sums the n words of each of so many subdomains, which stand one after the other.
+#[cube(launch)]
+pub fn sum_of_words(all: &[u32], sums: &mut [u32], domains: u32, n: u32) {
+    let k = ABSOLUTE_POS;
+    if k < n as usize {
+        let mut sum = 0u32;
+        for domain in 0..domains {
+            sum += all[(domain * n) as usize + k];
+        }
+        sums[k] = sum;
+    }
+}
+
 /// A sum, given the sums of its lower 16 bits and of the rest in all subdomains. Below 2³² it is rounded once.
 #[cube]
 fn from_halves<C: Real>(lower: u32, upper: u32) -> C {

@@ -1,59 +1,16 @@
 //! Halt flags, with which all subdomains stop at the same step without their hosts. It is the first step in which one of them has lists out of date
 //! or an error. Neighbors get them with the halo; this transfer is for the others, and for steps in parts, whose halo leaves before all is computed.
 
-use seixo_device::gpu::{Buffer, Gpu, GpuError, Inbox, Route, units};
+use crate::gpu::posted_words::PostedWords;
+use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_sweeps::kernels::domain::{receive_halts, send_halt};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Transfer of halt flags between GPUs, before the next step begins there.
 pub(crate) enum HaltFlags {
     /// All subdomains are on one GPU: two words for each, one for each parity of steps.
     OnOneGpu(Buffer<u32>),
     /// Each subdomain has its own GPU with two words, one for each parity of steps. The GPUs sum these words, unless each posts them to all.
-    OnOwnGpus(Vec<Gpu>, Vec<Buffer<u32>>, Option<PostedFlags>),
-}
-
-/// Halt flags that each GPU writes into the memory of all, itself included.
-pub(crate) struct PostedFlags {
-    inboxes: Vec<Inbox>,
-    routes: Vec<Route>,
-    /// The words of all subdomains, as each of them received these.
-    received: Vec<Buffer<u32>>,
-    /// The turn of each subdomain.
-    turns: Vec<AtomicU32>,
-}
-
-impl PostedFlags {
-    fn of(gpus: &[Gpu]) -> Result<PostedFlags, GpuError> {
-        let words = WORDS * gpus.len();
-        let inboxes = gpus
-            .iter()
-            .map(|gpu| gpu.inbox(words, "domains"))
-            .collect::<Result<Vec<Inbox>, GpuError>>()?;
-        let routes = gpus.iter().enumerate().map(|(rank, gpu)| gpu.route(&inboxes, WORDS * rank));
-        Ok(PostedFlags {
-            routes: routes.collect::<Result<_, GpuError>>()?,
-            received: gpus
-                .iter()
-                .map(|gpu| gpu.buffer(words, "domains"))
-                .collect::<Result<_, GpuError>>()?,
-            turns: gpus.iter().map(|_| AtomicU32::new(0)).collect(),
-            inboxes,
-        })
-    }
-
-    /// Posts the words of the subdomain of this rank to all.
-    fn post(&self, gpu: &Gpu, words: &Buffer<u32>, rank: usize) {
-        let turn = self.turns[rank].load(Relaxed).wrapping_add(1);
-        self.turns[rank].store(turn, Relaxed);
-        gpu.post_to_all(words, &self.routes[rank], turn);
-    }
-
-    /// The words of all subdomains, for which later launches on this GPU wait.
-    fn collected(&self, gpu: &Gpu, rank: usize) -> &Buffer<u32> {
-        gpu.collect(&self.inboxes[rank], self.turns[rank].load(Relaxed), &self.received[rank]);
-        &self.received[rank]
-    }
+    OnOwnGpus(Vec<Gpu>, Vec<Buffer<u32>>, Option<PostedWords>),
 }
 
 /// Words of a subdomain: one for each parity of steps.
@@ -67,7 +24,7 @@ impl HaltFlags {
             return Ok(HaltFlags::OnOneGpu(gpus[0].zeros(WORDS * gpus.len(), "domains")?));
         }
         let words: Result<Vec<Buffer<u32>>, GpuError> = gpus.iter().map(|gpu| gpu.zeros(WORDS, "domains")).collect();
-        let posted = if linked { Some(PostedFlags::of(gpus)?) } else { None };
+        let posted = linked.then(|| PostedWords::of(gpus, WORDS)).transpose()?;
         Ok(HaltFlags::OnOwnGpus(gpus.to_vec(), words?, posted))
     }
 

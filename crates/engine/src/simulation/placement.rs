@@ -203,7 +203,8 @@ impl Simulation {
 
     /// Number of steps that the device can take now without the host. Multiples of it make a GPU wait least.
     pub fn steps_at_once(&self) -> u64 {
-        self.whole.steps_at_once()
+        let domains = self.subdomains.as_ref().map(|subdomains| &subdomains.domains[0].local);
+        domains.unwrap_or(&self.whole).steps_at_once()
     }
 
     /// Updates all values that readers see: ledger, snapshot, momentum, walls. On the CPU they are always current.
@@ -294,6 +295,7 @@ mod tests {
     fn gpus_of_several_domains_take_steps_while_other_work_is_done() {
         for device in [DeviceChoice::Cpu, DeviceChoice::Gpu(None)] {
             let (mut plain, mut meanwhile) = (flying(device), flying(device));
+            assert_eq!(plain.steps_at_once() > 1, device != DeviceChoice::Cpu);
             for steps in [1, 40, 0, 3] {
                 plain.observe().unwrap();
                 meanwhile.observe().unwrap();

@@ -51,6 +51,23 @@ pub(super) struct PendingSteps {
     start: Instant,
 }
 
+/// Number of steps that n grains best take without the host, so many steps after a rebuild of the lists, of which those before lasted for this `interval`.
+///
+/// Steps that are queued behind lists out of date are launched in vain. With few grains that takes as long as a wait, so their batches are half as long as
+/// lists last. In a decomposition, GPUs send each other halos in such steps, too. So their batches end where the lists before did, and are a quarter as
+/// long from there on.
+fn batch_after(since_rebuild: u64, interval: u64, n: usize, is_decomposed: bool) -> u64 {
+    let lasting = interval.max(since_rebuild);
+    let batch = if n <= FEW {
+        lasting / 2
+    } else if is_decomposed {
+        interval.saturating_sub(since_rebuild).max(lasting / 4)
+    } else {
+        lasting
+    };
+    batch.clamp(1, BATCH as u64)
+}
+
 /// Number of steps, at most `most`, until a wall has moved half the skin of the lists, or the sides have slid that far. It takes as long as there are
 /// steps to look at.
 fn until_walls_exceed_skin(host: &Populations, most: u64) -> u64 {
@@ -170,11 +187,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Number of steps to queue, at most `most`.
     pub(super) fn steps_at_once(&self, host: &Populations, most: u64) -> u64 {
-        // The lifetime of the previous lists, or of the present ones so far. Steps that are queued behind lists out of date are launched in vain: with
-        // few grains that takes as long as a wait, so their batches are half as long.
-        let lasting = self.interval.max(self.since_rebuild);
-        let part = if self.n <= FEW { 2 } else { 1 };
-        let mut batch = (lasting / part).clamp(1, BATCH as u64).min(most);
+        let mut batch = batch_after(self.since_rebuild, self.interval, self.n, host.grains.has_ghosts).min(most);
         if Self::has_short_sums() {
             // So that sums end at the same steps in a resumed run.
             batch = batch.min(STEPS_OF_A_SUM - host.context.steps % STEPS_OF_A_SUM);
@@ -506,5 +519,25 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 plan,
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_are_short_where_steps_in_vain_take_long() {
+        let (many, few) = (FEW + 1, FEW);
+        let batches = |n: usize, is_decomposed: bool| [0, 20, 39, 40, 60].map(|since| batch_after(since, 40, n, is_decomposed));
+        assert_eq!(batches(many, false), [40, 40, 40, 40, 60]);
+        assert_eq!(batches(many, true), [40, 20, 10, 10, 15]);
+        for is_decomposed in [false, true] {
+            assert_eq!(batches(few, is_decomposed), [20, 20, 20, 20, 30]);
+            // Lists that last long take the longest batches, and those that end at once take single steps.
+            assert_eq!(batch_after(10_000, 40, many, is_decomposed), BATCH as u64);
+            assert_eq!(batch_after(0, 1, many, is_decomposed), 1);
+        }
+        assert_eq!(batch_after(1, 1, many, true), 1);
     }
 }

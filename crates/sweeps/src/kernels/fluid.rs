@@ -238,7 +238,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let mut carried = Vector3::<R>::zero();
             let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
-            // Neighbors are read ahead, their indices by two entries. The computation hides the memory latency.
+            // Neighbors are read ahead, their indices by two entries. The computation hides the memory latency. Two entries a turn: what was read ahead
+            // then changes places with what is computed without being copied. After an odd number of entries comes the particle itself, at no distance
+            // and with the same velocity and pressure. It adds nothing but surface energy.
             let mut j = own;
             let mut next = own;
             if entries > 0u32 {
@@ -257,101 +259,109 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                 coming_place = position[j];
             }
             let mut coming_flow = flowing[j];
-            for s in 0..entries {
-                let there = coming_place;
-                let compact_there = coming_compact;
-                let mut far = coming_flow;
-                let at = j;
-                j = next;
-                if s + 2u32 < entries {
-                    next = list[first + (s as usize + 2usize) * TILE] as usize;
-                }
-                if comptime!(uses_compact) {
-                    coming_compact = compact[j];
-                } else {
-                    coming_place = position[j];
-                }
-                coming_flow = flowing[j];
-                let mut other_volume = zero;
-                let mut apart = Vector3::<R>::zero();
-                if comptime!(uses_compact) {
-                    other_volume = R::reinterpret(compact_there.extract(3usize));
-                    apart = compact_apart::<C, R>(&compact_of(own_compact), &compact_of(compact_there), compact_scale);
-                } else {
-                    other_volume = C::near(last::<C>(there));
-                    let between = place.minus(&xyz::<C>(there));
-                    if comptime!(plan.sides > 0) {
-                        apart = near_image::<C, R>(&between, &stepping.sides, plan.sides);
+            let turns = (entries / 2u32 + entries % 2u32) as usize;
+            for turn in 0..turns {
+                #[unroll]
+                for half in 0..2usize {
+                    let s = turn * 2usize + half;
+                    let there = coming_place;
+                    let compact_there = coming_compact;
+                    let mut far = coming_flow;
+                    let at = j;
+                    j = next;
+                    next = own;
+                    if s + 2usize < entries as usize {
+                        next = list[first + (s + 2usize) * TILE] as usize;
+                    }
+                    if comptime!(uses_compact) {
+                        coming_compact = compact[j];
                     } else {
-                        apart = near_vector::<C, R>(&between);
+                        coming_place = position[j];
                     }
-                }
-                let mut is_wall = !is_fluid;
-                let mut other_velocity = xyz::<R>(far);
-                if comptime!(plan.has_drift()) {
-                    other_velocity = xyz::<R>(motion[at]);
-                }
-                let mut other_runs = zero;
-                // A pair of fluid particles is evaluated from both ends, a pair with a wall particle from one.
-                let mut share = R::new(0.5);
-                if comptime!(plan.bounded) {
-                    if other_volume < zero {
-                        far = seen[at];
-                        is_wall = true;
-                        // Walls at rest have no velocity, whatever their viscous velocity.
-                        other_velocity = Vector3::<R>::zero();
-                        if comptime!(plan.moving) {
-                            other_velocity = xyz::<R>(motion[at]);
-                            other_runs = last::<R>(motion[at]);
+                    coming_flow = flowing[j];
+                    let mut other_volume = zero;
+                    let mut apart = Vector3::<R>::zero();
+                    if comptime!(uses_compact) {
+                        other_volume = R::reinterpret(compact_there.extract(3usize));
+                        apart = compact_apart::<C, R>(&compact_of(own_compact), &compact_of(compact_there), compact_scale);
+                    } else {
+                        other_volume = C::near(last::<C>(there));
+                        let between = place.minus(&xyz::<C>(there));
+                        if comptime!(plan.sides > 0) {
+                            apart = near_image::<C, R>(&between, &stepping.sides, plan.sides);
+                        } else {
+                            apart = near_vector::<C, R>(&between);
                         }
-                        share = R::new(1.0);
                     }
-                }
-                let other_drag = xyz::<R>(far);
-                let other = parcel::<R>(other_volume, &other_velocity, other_runs, &other_drag, last::<R>(far));
-                let mut other_kind = own_kind;
-                if comptime!(plan.mixed) {
-                    // In a pair with a wall particle, the kind of the fluid particle counts. A wall particle has no fluid.
-                    if other_volume > zero {
-                        other_kind = kind[at] as usize;
+                    let mut is_wall = !is_fluid;
+                    let mut other_velocity = xyz::<R>(far);
+                    if comptime!(plan.has_drift()) {
+                        other_velocity = xyz::<R>(motion[at]);
                     }
-                }
-                let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
-                let passed = exchange::<R>(
-                    &Separation::by(&apart, smoother),
-                    &this,
-                    &other,
-                    &medium,
-                    &stepping.gravity,
-                    smoother,
-                    plan.smoothing,
-                    plan.viscous,
-                    plan.cohesive,
-                );
-                if comptime!(plan.shifting) {
-                    let mut drifts = velocity.minus(&drag);
-                    if other_volume > zero {
-                        drifts = drifts.plus(&other_velocity.minus(&other_drag));
+                    let mut other_runs = zero;
+                    // A pair of fluid particles is evaluated from both ends, a pair with a wall particle from one.
+                    let mut share = R::new(0.5);
+                    if comptime!(plan.bounded) {
+                        if other_volume < zero {
+                            far = seen[at];
+                            is_wall = true;
+                            // Walls at rest have no velocity, whatever their viscous velocity.
+                            other_velocity = Vector3::<R>::zero();
+                            if comptime!(plan.moving) {
+                                other_velocity = xyz::<R>(motion[at]);
+                                other_runs = last::<R>(motion[at]);
+                            }
+                            share = R::new(1.0);
+                        }
                     }
-                    let product = medium.rest_density * volume * other.volume;
-                    let faster = other_drag.minus(&drag);
-                    carried = carried.plus(&taken_up::<R>(
+                    let other_drag = xyz::<R>(far);
+                    let other = parcel::<R>(other_volume, &other_velocity, other_runs, &other_drag, last::<R>(far));
+                    let mut other_kind = own_kind;
+                    if comptime!(plan.mixed) {
+                        // In a pair with a wall particle, the kind of the fluid particle counts. A wall particle has no fluid.
+                        if other_volume > zero {
+                            other_kind = kind[at] as usize;
+                        }
+                    }
+                    let medium = medium_of::<R>(&own_medium, media, own_kind, other_kind, is_wall, plan.mixed);
+                    let passed = exchange::<R>(
                         &Separation::by(&apart, smoother),
-                        product,
-                        &drifts,
-                        &faster,
+                        &this,
+                        &other,
+                        &medium,
+                        &stepping.gravity,
                         smoother,
                         plan.smoothing,
-                    ));
-                }
-                force = force.plus(&passed.force);
-                density_rate += other.volume * (passed.density_rate + passed.diffusion);
-                viscous += passed.viscous_power * share;
-                diffusive += passed.diffusive_power * share;
-                if comptime!(plan.cohesive) {
-                    stored += passed.tension_power * share;
-                    if comptime!(!advance) {
-                        surface += surface_energy::<R>(&apart, &medium, smoother) * share;
+                        plan.viscous,
+                        plan.cohesive,
+                    );
+                    if comptime!(plan.shifting) {
+                        let mut drifts = velocity.minus(&drag);
+                        if other_volume > zero {
+                            drifts = drifts.plus(&other_velocity.minus(&other_drag));
+                        }
+                        let product = medium.rest_density * volume * other.volume;
+                        let faster = other_drag.minus(&drag);
+                        carried = carried.plus(&taken_up::<R>(
+                            &Separation::by(&apart, smoother),
+                            product,
+                            &drifts,
+                            &faster,
+                            smoother,
+                            plan.smoothing,
+                        ));
+                    }
+                    force = force.plus(&passed.force);
+                    density_rate += other.volume * (passed.density_rate + passed.diffusion);
+                    viscous += passed.viscous_power * share;
+                    diffusive += passed.diffusive_power * share;
+                    if comptime!(plan.cohesive) {
+                        stored += passed.tension_power * share;
+                        if comptime!(!advance) {
+                            if s < entries as usize {
+                                surface += surface_energy::<R>(&apart, &medium, smoother) * share;
+                            }
+                        }
                     }
                 }
             }

@@ -166,24 +166,35 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     let i = ABSOLUTE_POS;
     let zero = R::new(0.0);
     let own = min(i, n as usize - 1usize);
-    let here = position[own];
+    // A position in double precision, whose neighbors are compact, is read after them: it takes registers that others use until then.
+    let mut here = Record::<C>::new(C::new(0.0));
+    let mut own_compact = Record::<u32>::new(0u32);
+    let mut volume = zero;
+    if comptime!(uses_compact) {
+        own_compact = compact[own];
+        volume = R::reinterpret(own_compact.extract(3usize));
+    } else {
+        here = position[own];
+        volume = C::near(last::<C>(here));
+    }
     let moving = flowing[own];
     let entries = count[own];
     let mut took = Record::<R>::new(zero);
     let goes = begins(flags, parity, advance);
     if goes && i < n as usize {
-        let is_fluid = last::<C>(here) > C::new(0.0);
+        let is_fluid = volume > zero;
         let mut stays = !is_fluid;
         if comptime!(decomposition_invariant) {
             stays = stays || owned[i] != 0xffff_ffffu32;
         }
         if comptime!(advance) {
             if stays {
-                let mut place = here;
+                let before = position[i];
+                let mut place = before;
                 if comptime!(plan.passing) {
                     if is_passing(kind[i]) {
-                        let on = drifted_position::<C, R>(&xyz::<C>(here), &xyz::<R>(motion[i]), &xyz::<C>(reference[i]), stepping);
-                        place = record::<C>(&on.position, last::<C>(here));
+                        let on = drifted_position::<C, R>(&xyz::<C>(before), &xyz::<R>(motion[i]), &xyz::<C>(reference[i]), stepping);
+                        place = record::<C>(&on.position, last::<C>(before));
                         raise(flags, parity, on.flags);
                     }
                 }
@@ -230,7 +241,6 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     velocity = xyz::<R>(motion[i]);
                 }
             }
-            let volume = C::near(last::<C>(here));
             let this = parcel::<R>(volume, &velocity, runs, &drag, pressure);
             let mut force = Vector3::<R>::zero();
             let (mut density_rate, mut viscous, mut diffusive) = (zero, zero, zero);
@@ -249,11 +259,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             if entries > 1u32 {
                 next = list[first + TILE] as usize;
             }
-            let mut own_compact = Record::<u32>::new(0u32);
             let mut coming_compact = own_compact;
             let mut coming_place = here;
             if comptime!(uses_compact) {
-                own_compact = compact[own];
                 coming_compact = compact[j];
             } else {
                 coming_place = position[j];
@@ -364,6 +372,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         }
                     }
                 }
+            }
+            if comptime!(uses_compact) {
+                place = xyz::<C>(position[i]);
             }
             let mut gained = zero;
             if is_fluid {

@@ -224,6 +224,11 @@ impl FluidKernelConfig {
     pub fn has_drift(&self) -> bool {
         self.shifting || self.xsph
     }
+
+    /// Whether viscosity or surface tension takes power from the motion between fluid and walls. Artificial viscosity and diffusion do not act there.
+    pub fn walls_take_power(&self) -> bool {
+        self.viscous.is_some() || self.cohesive
+    }
 }
 
 /// State of the fluid extrapolated to a wall particle.

@@ -361,8 +361,13 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     }
                     force = force.plus(&passed.force);
                     density_rate += other.volume * (passed.density_rate + passed.diffusion);
-                    viscous += passed.viscous_power * share;
-                    diffusive += passed.diffusive_power * share;
+                    if comptime!(plan.walls_take_power()) {
+                        viscous += passed.viscous_power * share;
+                        diffusive += passed.diffusive_power * share;
+                    } else {
+                        viscous += passed.viscous_power;
+                        diffusive += passed.diffusive_power;
+                    }
                     if comptime!(plan.cohesive) {
                         stored += passed.tension_power * share;
                         if comptime!(!advance) {
@@ -372,6 +377,11 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         }
                     }
                 }
+            }
+            if comptime!(!plan.walls_take_power()) {
+                // All of it was between two fluid particles.
+                viscous *= R::new(0.5);
+                diffusive *= R::new(0.5);
             }
             if comptime!(uses_compact) {
                 place = xyz::<C>(position[i]);

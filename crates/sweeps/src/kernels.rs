@@ -34,6 +34,7 @@ pub mod polyhedra_pairs;
 pub mod row_order;
 pub mod servos;
 pub mod shifting;
+pub mod short_rows;
 pub mod step;
 pub mod suspension;
 pub mod voxelize;

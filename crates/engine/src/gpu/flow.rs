@@ -10,6 +10,7 @@ mod domain;
 mod muller;
 mod open_boundaries;
 mod shifting;
+mod short_rows;
 mod suspension;
 mod xsph;
 
@@ -45,6 +46,7 @@ use seixo_sweeps::kernels::bodies::drop_inside_bodies;
 use seixo_sweeps::kernels::fluid::{flow, mark_walls, record_list_positions, wrap_particles};
 use seixo_sweeps::layout::{RECORD, load, store};
 use seixo_sweeps::periodic::OPEN;
+use short_rows::ShortRows;
 use std::any::Any;
 use std::mem::swap;
 use std::sync::Arc;
@@ -126,6 +128,7 @@ pub(crate) struct GpuFluid<C, R> {
     rows: Rows<R>,
     /// Number of entries that were found for the rows, with the room of their tiles.
     entries: u64,
+    short: ShortRows<C>,
     key: Buffer<u32>,
     order: Buffer<u32>,
     cells: Cells<C>,
@@ -250,6 +253,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             reference: as_c(&fields.reference, "positions of the lists")?,
             rows: Rows::new(&gpu, n)?,
             entries: 0,
+            short: ShortRows::new(&gpu)?,
             key: words("cells")?,
             order: words("the order of cells")?,
             cells: Cells::new(&gpu, host.cells.grids(), n)?,
@@ -360,7 +364,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.bounding = gpu.download(&self.cells.kept)?[0] as usize;
             self.index_body_boundaries();
         }
-        Ok(())
+        self.prepare_short_rows(host)
     }
 
     /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.
@@ -491,20 +495,28 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
     )]
     fn forces(&mut self, host: &Flow, parity: u32, advance: bool) {
         self.update_compact_positions();
+        let is_short = advance && self.short.are_used;
+        let (row_count, list) = if is_short {
+            self.select_short_rows(host);
+            (&self.short.count, &self.short.list)
+        } else {
+            (&self.rows.count, &self.rows.list)
+        };
         // Small blocks use the registers better. Without `advance` powers are stored, which requires the block size of the ledger.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and threads beyond n do nothing. Rows are interleaved in tiles, and the list has room for their sizes, which
-        // the scan sums up. Lists refer to indices below n. All fields have n records. Kinds of fluids are rows of the table; kinds of walls are not
-        // looked up. `owned` has n words if it is read, and compact positions have n records. Flags have all their words, and powers two records for
-        // every block.
+        // the scan sums up. So has that of short rows, which are parts of rows. Lists refer to indices below n. All fields have n records. Kinds of
+        // fluids are rows of the table; kinds of walls are not looked up. `owned` has n words if it is read, and compact positions have n records. With
+        // short rows, there are n records of the positions for which they were selected. Flags have all their words, and powers two records for every
+        // block.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
                 self.rows.tile_first.argument(),
-                self.rows.count.argument(),
-                self.rows.list.argument(),
+                row_count.argument(),
+                list.argument(),
                 self.kind.argument(),
                 self.border.as_ref().map_or(&self.nothing, |border| &border.owned).argument(),
                 self.media.argument(),
@@ -517,19 +529,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.thermal.records(),
                 self.rate.records(),
                 self.reference.records(),
+                self.short.selected_at.records(),
                 self.position[self.now ^ 1].records(),
                 self.compact.records[self.now ^ 1].records(),
                 self.flowing[self.now ^ 1].records(),
+                self.short.outdated.argument(),
                 self.flags.argument(),
                 self.power.records(),
                 self.smoother(host),
                 self.compact.scale::<C, R>(),
                 stepping::<C, R>(&host.stepping),
+                Self::stray_square(host),
+                self.now as u32,
                 self.n as u32,
                 parity,
                 self.body_boundaries.as_ref().map_or(u32::MAX, GpuBodyBoundaries::first_kind),
                 self.plan,
                 self.compact.are_used,
+                is_short,
                 advance,
                 self.border.is_some(),
             );

@@ -80,7 +80,7 @@ pub(super) fn fly_on<R: Real, C: Coordinate<R>>(
 
 /// The compact position in a record.
 #[cube]
-fn compact_of(record: Record<u32>) -> CompactPosition {
+pub(super) fn compact_of(record: Record<u32>) -> CompactPosition {
     CompactPosition {
         x: record.extract(0usize),
         y: record.extract(1usize),
@@ -129,6 +129,9 @@ pub fn compact_positions<R: Real, C: Coordinate<R>>(
 ///
 /// If it `uses_compact` positions, it reads those of neighbors from the records of [`compact_positions()`] in `compact`. Those of the particles that it
 /// writes to `new_position` are written to `new_compact`.
+///
+/// If rows are `short` ones, which only a step that advances reads, it sets the word of `outdated` for the next step when a particle is farther from
+/// where it was in `selected_at` than the root of `stray_square` \[m²\]. It clears the word number `now`, see [`crate::kernels::short_rows`].
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
@@ -147,19 +150,24 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     thermal: &mut [Record<C>],
     rate: &mut [Record<R>],
     reference: &[Record<C>],
+    selected_at: &[Record<C>],
     new_position: &mut [Record<C>],
     new_compact: &mut [Record<u32>],
     new_flow: &mut [Record<R>],
+    outdated: &mut [u32],
     flags: &mut [u32],
     power: &mut [Record<C>],
     smoother: &Smoother<R>,
     compact_scale: &CompactScale<C, R>,
     stepping: &StepParameters<C, R>,
+    stray_square: R,
+    now: u32,
     n: u32,
     parity: u32,
     first_laden: u32,
     #[comptime] plan: FluidKernelConfig,
     #[comptime] uses_compact: bool,
+    #[comptime] short: bool,
     #[comptime] advance: bool,
     #[comptime] decomposition_invariant: bool,
 ) {
@@ -182,6 +190,11 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
     let mut took = Record::<R>::new(zero);
     let goes = begins(flags, parity, advance);
     if goes && i < n as usize {
+        if comptime!(short) {
+            if i == 0usize {
+                outdated[now as usize] = 0u32;
+            }
+        }
         let is_fluid = volume > zero;
         let mut stays = !is_fluid;
         if comptime!(decomposition_invariant) {
@@ -248,9 +261,9 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
             let mut carried = Vector3::<R>::zero();
             let own_medium = medium_at::<R>(media, own_kind);
             let first = first_entry(i, tile_first);
-            // Neighbors are read ahead, their indices by two entries. The computation hides the memory latency. Two entries a turn: what was read ahead
-            // then changes places with what is computed without being copied. After an odd number of entries comes the particle itself, at no distance
-            // and with the same velocity and pressure. It adds nothing but surface energy.
+            // Neighbors are read ahead, their indices by two entries. The computation hides the memory latency. There are two entries a turn. So what was
+            // read ahead changes places with what is computed, and is not copied. After an odd number of entries comes the particle itself, at no
+            // distance and with the same velocity and pressure. It adds nothing but surface energy.
             let mut j = own;
             let mut next = own;
             if entries > 0u32 {
@@ -421,6 +434,15 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                     );
                     if comptime!(uses_compact) {
                         new_compact[i] = compacted::<R, C>(onward, compact_scale);
+                    }
+                    if comptime!(short) {
+                        let strayed = near_vector::<C, R>(&xyz::<C>(onward).minus(&xyz::<C>(selected_at[i])));
+                        if strayed.dot(&strayed) > stray_square {
+                            // Reads of one word by many threads are faster than writes.
+                            if outdated[(1u32 - now) as usize] == 0u32 {
+                                outdated[(1u32 - now) as usize] = 1u32;
+                            }
+                        }
                     }
                 } else {
                     rate[i] = record::<R>(&force, density_rate);

@@ -63,17 +63,17 @@ pub(crate) fn old_history<R: Real>(
 ) -> ContactHistory<R> {
     let mut force = Vector3::<R>::zero();
     let mut contact_radius = R::new(0.0);
-    let mut goes_on = sums.old_slot < slots;
+    let mut goes_on = sums.at.old < slots;
     while goes_on {
-        let old = old_keys[first_slot + sums.old_slot as usize];
+        let old = old_keys[first_slot + sums.at.old as usize];
         goes_on = old != 0u32 && old < key;
         if goes_on {
-            sums.old_slot += 1u32;
-            goes_on = sums.old_slot < slots;
+            sums.at.old += 1u32;
+            goes_on = sums.at.old < slots;
         }
     }
-    if sums.old_slot < slots {
-        let at = first_slot + sums.old_slot as usize;
+    if sums.at.old < slots {
+        let at = first_slot + sums.at.old as usize;
         if old_keys[at] == key {
             force = load::<R>(old_springs, at * 4usize);
             contact_radius = old_springs[at * 4usize + 3usize];
@@ -141,8 +141,8 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
         twist: R::new(0.5) * spins.dot(&normal),
     };
     let response = faded_contact::<R>(&faded, &normal, &approach, contact_history, coefficients, dt);
-    if sums.contacts < slots {
-        let at = first_slot + sums.contacts as usize;
+    if sums.at.contacts < slots {
+        let at = first_slot + sums.at.contacts as usize;
         keys[at] = key;
         store::<R>(springs, at * 4usize, &response.history.force);
         springs[at * 4usize + 3usize] = response.history.contact_radius;
@@ -159,6 +159,6 @@ pub(crate) fn add_contact<C: Coordinate<R>, R: Real>(
     sums.tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
     sums.conducting_radius += share * radius;
     sums.excess = larger::<R>(sums.excess, overlap - sizes.allowed);
-    sums.contacts += 1u32;
+    sums.at.contacts += 1u32;
     per_overlap
 }

@@ -139,8 +139,15 @@ pub(crate) struct PairSums<R: Real> {
     pub tangential_energy: R,
     /// Sum of the contact radii, each times the share of its contact \[m\].
     pub conducting_radius: R,
+    /// Places in the slots.
+    pub at: SlotPlaces,
+}
+
+/// Places in the slots of a pair. A struct of its own, as `CubeTypeMut` takes no integer beside the numbers of one type parameter.
+#[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
+pub(crate) struct SlotPlaces {
     /// Old slot from which the next contact is looked for.
-    pub old_slot: u32,
+    pub old: u32,
     /// Contacts so far.
     pub contacts: u32,
 }

@@ -62,7 +62,7 @@ use crate::contact::{PowerSums, Stored};
 use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
 use crate::layout::load;
 use crate::shape_features::{
-    EDGES, Fading, FeaturePair, Frame, PairSizes, PairSums, PosedShape, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges,
+    EDGES, Fading, FeaturePair, Frame, PairSizes, PairSums, PosedShape, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges,
     fading_at_vertices, fading_of_edges, feature_pair, seen, within_end,
 };
 use crate::shape_walls::{GrainByWall, ShapeWallLoad};
@@ -347,8 +347,7 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
         normal_energy: zero,
         tangential_energy: zero,
         conducting_radius: zero,
-        old_slot: 0u32,
-        contacts: 0u32,
+        at: SlotPlaces { old: 0u32, contacts: 0u32 },
     };
     let mut all = MeshSums::<C, R> {
         weighted: Vector3::<C>::zero(),
@@ -528,8 +527,8 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
             }
         }
     }
-    if sums.contacts < slots {
-        keys[first_slot + sums.contacts as usize] = 0u32;
+    if sums.at.contacts < slots {
+        keys[first_slot + sums.at.contacts as usize] = 0u32;
     }
     let mut point = grain.center.plus(&Vector3::<C>::zero());
     if all.pressing > nothing {
@@ -555,7 +554,7 @@ pub fn contacts_with_mesh<C: Coordinate<R>, R: Real>(
         conducting_radius: sums.conducting_radius,
         point,
         overlap: all.deepest,
-        contacts: sums.contacts,
+        contacts: sums.at.contacts,
     }
 }
 

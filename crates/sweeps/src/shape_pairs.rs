@@ -49,8 +49,8 @@ use crate::contact::{PowerSums, Stored};
 use crate::feature_contact::{SurfaceMotion, add_contact, add_end, old_history};
 use crate::layout::store;
 use crate::shape_features::{
-    FEATURE_BITS, FEATURES, Fading, FeaturePair, Frame, KIND_BIT, PairSizes, PairSums, end_of_edges, fading_at_vertices, fading_of_edges,
-    feature_pair, seen, sizes_of, within_end,
+    FEATURE_BITS, FEATURES, Fading, FeaturePair, Frame, KIND_BIT, PairSizes, PairSums, SlotPlaces, end_of_edges, fading_at_vertices,
+    fading_of_edges, feature_pair, seen, sizes_of, within_end,
 };
 use crate::shape_search::find_contacts;
 use crate::shapes::{edge_end, nearest_on_part, part_of, shape_at, vertex_of};
@@ -144,8 +144,7 @@ fn no_sums<R: Real>(c: u32) -> PairSums<R> {
         normal_energy: zero,
         tangential_energy: zero,
         conducting_radius: zero,
-        old_slot: 0u32,
-        contacts: c,
+        at: SlotPlaces { old: 0u32, contacts: c },
     }
 }
 

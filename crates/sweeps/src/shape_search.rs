@@ -39,8 +39,8 @@
 //! ```
 
 use crate::shape_features::{
-    EDGES, Frame, PairSizes, ShapePair, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, key_of, seen, sizes_of, square_between_boxes,
-    unit,
+    EDGES, Frame, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, key_of, seen, sizes_of,
+    square_between_boxes, unit,
 };
 use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
@@ -63,8 +63,8 @@ pub(crate) struct Search<C: Real> {
     pub least: C,
     /// Vector between these nearest points, from j to i, in the frame of j \[m\].
     pub nearest: Vector3<C>,
-    /// Number of contacts.
-    pub contacts: u32,
+    /// Contacts so far, in the slots of the pair.
+    pub at: SlotPlaces,
 }
 
 /// Whether features with at least this squared distance \[m²\] may touch, or be nearer than the nearest so far: only then are they computed. `bound` is
@@ -148,10 +148,10 @@ fn is_off_ends<C: Real, R: Real>(
 #[cube]
 #[inline(always)]
 fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], search: &mut Search<C>) {
-    if search.contacts < slots {
-        keys[first_slot + search.contacts as usize] = key;
+    if search.at.contacts < slots {
+        keys[first_slot + search.at.contacts as usize] = key;
     }
-    search.contacts += 1u32;
+    search.at.contacts += 1u32;
 }
 
 /// Finds the contacts of two polyhedral grains, and writes their keys in ascending order to `keys` from `first_slot` on, as far as the `slots` of the pair
@@ -188,7 +188,7 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     let mut search = Search::<C> {
         least: C::new(-1.0),
         nearest: Vector3::<C>::zero(),
-        contacts: 0u32,
+        at: SlotPlaces { old: 0u32, contacts: 0u32 },
     };
     if pair.apart.dot(&pair.apart) < spheres * spheres {
         let back_i = pair.i.orientation.back();
@@ -355,19 +355,19 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                     }
                 }
                 round += 1u32;
-                goes_on = round < 2u32 && search.contacts == 0u32 && search.least > bound_square;
+                goes_on = round < 2u32 && search.at.contacts == 0u32 && search.least > bound_square;
                 limit = C::root(larger::<C>(search.least, bound_square));
             }
         }
     }
-    if search.contacts < slots {
-        keys[first_slot + search.contacts as usize] = 0u32;
+    if search.at.contacts < slots {
+        keys[first_slot + search.at.contacts as usize] = 0u32;
     }
     if search.least >= C::new(0.0) {
         toward_i = pair.j.orientation.to_space(&search.nearest);
     }
     FoundContacts::<R> {
-        contacts: search.contacts,
+        contacts: search.at.contacts,
         direction: near_vector::<C, R>(&unit::<C>(&toward_i, toward_i.dot(&toward_i))),
     }
 }

@@ -249,6 +249,8 @@ struct WallRows<C, R> {
     grains: Buffer<u32>,
     near: usize,
     entries: usize,
+    /// A record for each of these grains, see [`seixo_sweeps::kernels::walls::list_leads()`].
+    leads: Buffer<u32>,
 }
 
 /// The grids that sort the grains, with buffers that all rebuilds reuse.

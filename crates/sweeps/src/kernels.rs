@@ -38,6 +38,7 @@ pub mod short_rows;
 pub mod step;
 pub mod suspension;
 pub mod voxelize;
+pub mod wall_forces;
 pub mod walls;
 pub mod xsph;
 
@@ -143,24 +144,31 @@ fn begins_part(flags: &mut [u32], parity: u32, part: u32, #[comptime] advance: b
 /// Sum over the threads of a block, in a fixed order; thread 0 gets the sum.
 #[cube]
 fn sum_of_cube<R: Real>(amounts: Record<R>) -> Record<R> {
-    let mut shared = Shared::<[Record<R>]>::new_slice(THREADS);
+    sum_of_square_cube::<R>(amounts, 16usize)
+}
+
+/// As [`sum_of_cube()`], over a block of `side` times `side` threads.
+#[cube]
+fn sum_of_square_cube<R: Real>(amounts: Record<R>, #[comptime] side: usize) -> Record<R> {
+    let threads = comptime!(side * side);
+    let mut shared = Shared::<[Record<R>]>::new_slice(threads);
     let unit = UNIT_POS as usize;
     shared[unit] = amounts;
     sync_cube();
     let mut sum = Record::<R>::new(R::new(0.0));
-    if unit < 16usize {
-        for k in 0..16usize {
-            sum += shared[unit * 16usize + k];
+    if unit < side {
+        for k in 0..side {
+            sum += shared[unit * side + k];
         }
     }
     sync_cube();
-    if unit < 16usize {
+    if unit < side {
         shared[unit] = sum;
     }
     sync_cube();
     let mut total = Record::<R>::new(R::new(0.0));
     if unit == 0usize {
-        for k in 0..16usize {
+        for k in 0..side {
             total += shared[k];
         }
     }

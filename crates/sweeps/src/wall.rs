@@ -20,9 +20,10 @@
 use crate::cells::{cell_index, cell_number};
 use crate::contact::{PowerSums, Stored};
 use crate::layout::{
-    FRUSTUM, PLANE, SPHERE, add, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, recall, store,
+    FRUSTUM, PLANE, SPHERE, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, recall, store,
     store_extended_history, stored_extended_history,
 };
+use crate::tiles::Grain;
 use cubecl::prelude::*;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{
@@ -150,8 +151,15 @@ pub fn elements_near<C: Real>(
 #[cube]
 #[inline(always)]
 pub(crate) fn row_of_wall<C: Real>(i: usize, material: &[u32], materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
+    row_of_material::<C>(material[i], materials, elements, walls, e)
+}
+
+/// As [`row_of_wall()`], for a grain of material `own`.
+#[cube]
+#[inline(always)]
+fn row_of_material<C: Real>(own: u32, materials: u32, elements: &[C], walls: &[C], e: usize) -> usize {
     let w = C::whole(elements[e + 10usize]) as usize * 24usize;
-    (material[i] * materials + C::whole(walls[w + 9usize])) as usize
+    (own * materials + C::whole(walls[w + 9usize])) as usize
 }
 
 /// Largest distance of a grain's center at which an element of a wall of this material may act on it.
@@ -181,86 +189,61 @@ pub(crate) fn close_to_wall<R: Real>(overlap: R, radius: R, mass: R) -> Extended
     }
 }
 
-/// Contacts of grain i with the wall elements in its row `first..end` of the list.
-///
-/// `wall_contacts` is a scratch buffer with one record of [`crate::layout::WALL_CONTACT`] numbers per entry of the part; afterwards it holds the force on
-/// the grain per element. A contact that moves from one element of a wall to the next keeps its history.
+/// What walls do to a grain in a step.
+#[derive(CubeType, Clone, Copy, Debug, PartialEq)]
+pub struct WallLoad<R: Real> {
+    /// Force on the grain \[N\].
+    pub force: Vector3<R>,
+    /// Torque on it about its center \[N m\]; zero without friction.
+    pub torque: Vector3<R>,
+    /// Number of contacts.
+    pub contacts: R,
+    /// Powers, and the largest excess of an overlap over its limit.
+    pub powers: PowerSums<R>,
+}
+
+/// Index of the record of the element of entry k, in a row from entry `first` on. The element of the first entry is `lead`, so it needs no read.
+#[cube]
+#[inline(always)]
+fn record_of_entry(k: usize, first: usize, lead: u32, list: &[u32]) -> usize {
+    let mut element = lead;
+    if k != first {
+        element = list[k];
+    }
+    element as usize * 12usize
+}
+
+/// Drops contacts of a row `first..end` of several entries whose points lie on another element, see the module.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn walls_of<C: Coordinate<R>, R: Real>(
-    i: usize,
-    slot: usize,
+fn drop_shared_points<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    material: u32,
     first: usize,
     end: usize,
     list: &[u32],
     list_first: usize,
     elements: &[C],
     walls: &[C],
-    history: &mut [R],
     wall_contacts: &mut [C],
-    position: &[C],
-    velocity: &[R],
-    spin: &[R],
-    material: &[u32],
     materials: u32,
     table: &[R],
-    force: &mut [R],
-    torque: &mut [R],
-    dt: R,
-    overlap_limit: R,
-    #[comptime] frictional: bool,
     #[comptime] is_extended: bool,
-) -> PowerSums<R> {
-    // Numbers of a contact history, and the index of the one that marks an existing contact.
-    let numbers = comptime!(if is_extended { 12usize } else { 4usize });
-    let mark = comptime!(if is_extended { 9usize } else { 3usize });
-    let zero = R::new(0.0);
+) {
     let nothing = C::new(0.0);
-    let x = load::<C>(position, i * 4usize);
-    let reach = position[i * 4usize + 3usize];
-    let radius = C::near(reach);
-    let v = load::<R>(velocity, i * 4usize);
-    let mass = velocity[i * 4usize + 3usize];
     // Points closer than this are the same: a share of the radius, plus the resolution of coordinates. The share is larger in single precision, which
     // loses four digits for triangles that are much longer than wide.
     let share = C::new(1.0e-6) + C::roundoff() * C::new(1.0e4);
-    let near = reach * share + x.length() * C::roundoff() * C::new(16.0);
-    for k in first..end {
-        let at = (k - list_first) * 8usize;
-        let e = list[k] as usize * 12usize;
-        let mut nearest = x.plus(&Vector3::<C>::zero());
-        let mut distance = nothing;
-        if elements[e + 9usize] == C::new(PLANE) {
-            let normal = load::<C>(elements, e + 3usize);
-            distance = x.minus(&load::<C>(elements, e)).dot(&normal);
-            nearest = x.minus(&normal.times(distance));
-        } else {
-            nearest = nearest_on_element::<C>(&x, elements, e);
-            distance = x.minus(&nearest).length();
-        }
-        store::<C>(wall_contacts, at, &nearest);
-        wall_contacts[at + 3usize] = distance;
-        wall_contacts[at + 7usize] = nothing;
-        let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-        if distance < reach_of::<C, R>(reach, table, row, is_extended) {
-            wall_contacts[at + 7usize] = C::new(1.0);
-        }
-        if is_extended {
-            // A contact that held a step ago and is now out of range ruptures in this step; the law adds its energy to the ledger.
-            if history[(k - list_first) * numbers + mark] > zero {
-                wall_contacts[at + 7usize] = C::new(1.0);
-            }
-        }
-    }
+    let near = grain.reach * share + grain.position.length() * C::roundoff() * C::new(16.0);
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let e = list[k] as usize * 12usize;
         if wall_contacts[at + 7usize] > nothing && elements[e + 9usize] != C::new(PLANE) {
             let mine = recall::<C>(wall_contacts, at);
             let distance = wall_contacts[at + 3usize];
-            let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-            let bound = reach_of::<C, R>(reach, table, row, is_extended);
+            let row = row_of_material::<C>(material, materials, elements, walls, e);
+            let bound = reach_of::<C, R>(grain.reach, table, row, is_extended);
             for s in first..end {
                 let other = (s - list_first) * 8usize;
                 let o = list[s] as usize * 12usize;
@@ -280,8 +263,152 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             }
         }
     }
+}
+
+/// Gives entry k of a row `first..end`, which has no history yet, that of a contact with the same wall that has ended.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn take_over_history<C: Real, R: Real>(
+    k: usize,
+    first: usize,
+    end: usize,
+    list: &[u32],
+    list_first: usize,
+    elements: &[C],
+    history: &mut [R],
+    wall_contacts: &mut [C],
+    #[comptime] numbers: usize,
+    #[comptime] mark: usize,
+) {
+    let zero = R::new(0.0);
+    let h = (k - list_first) * numbers;
+    if history[h + mark] == zero {
+        let e = list[k] as usize * 12usize;
+        for s in first..end {
+            let other = (s - list_first) * 8usize;
+            let same = elements[list[s] as usize * 12usize + 10usize] == elements[e + 10usize];
+            let g = (s - list_first) * numbers;
+            if same && wall_contacts[other + 7usize] == C::new(0.0) && history[g + mark] > zero && history[h + mark] == zero {
+                #[unroll]
+                for c in 0..numbers {
+                    history[h + c] = history[g + c];
+                    history[g + c] = zero;
+                }
+            }
+        }
+    }
+}
+
+/// Contacts of a grain of this material with the wall elements in its row `first..end` of the list, which has at least one entry, of element `lead`.
+/// The row may be cut short to none.
+///
+/// `wall_contacts` is a scratch buffer with one record of [`crate::layout::WALL_CONTACT`] numbers per entry of the part; afterwards it holds the force on
+/// the grain per element. A contact that moves from one element of a wall to the next keeps its history.
+///
+/// Most rows have one entry. What was found of it is kept, as it would take a GPU as long to read what it just wrote as to read other memory. For the
+/// same reason the history of the first entry and the coefficients of its laws are read before they are known to be needed.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub fn walls_of<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    material: u32,
+    first: usize,
+    end: usize,
+    lead: u32,
+    list: &[u32],
+    list_first: usize,
+    elements: &[C],
+    walls: &[C],
+    history: &mut [R],
+    wall_contacts: &mut [C],
+    materials: u32,
+    table: &[R],
+    dt: R,
+    overlap_limit: R,
+    #[comptime] frictional: bool,
+    #[comptime] is_extended: bool,
+) -> WallLoad<R> {
+    // Numbers of a contact history, and the index of the one that marks an existing contact.
+    let numbers = comptime!(if is_extended { 12usize } else { 4usize });
+    let mark = comptime!(if is_extended { 9usize } else { 3usize });
+    let zero = R::new(0.0);
+    let nothing = C::new(0.0);
+    let is_only = end - first == 1usize;
+    let mut first_mark = zero;
+    let mut first_x = zero;
+    let mut first_y = zero;
+    let mut first_z = zero;
+    let mut first_radius = zero;
+    if frictional {
+        let h = (first - list_first) * numbers;
+        first_mark = history[h + mark];
+        first_x = history[h];
+        first_y = history[h + 1usize];
+        first_z = history[h + 2usize];
+        first_radius = history[h + 3usize];
+    }
+    let lead_row = row_of_material::<C>(material, materials, elements, walls, lead as usize * 12usize);
+    let mut pair = coefficients::<R>(table, lead_row);
+    // The last entry of the row: its nearest point, distance, and whether it is a contact.
+    let mut last_x = nothing;
+    let mut last_y = nothing;
+    let mut last_z = nothing;
+    let mut last_distance = nothing;
+    let mut last_touches = nothing;
+    for k in first..end {
+        let at = (k - list_first) * 8usize;
+        let e = record_of_entry(k, first, lead, list);
+        let mut nearest = grain.position.plus(&Vector3::<C>::zero());
+        let mut distance = nothing;
+        if elements[e + 9usize] == C::new(PLANE) {
+            let normal = load::<C>(elements, e + 3usize);
+            distance = grain.position.minus(&load::<C>(elements, e)).dot(&normal);
+            nearest = grain.position.minus(&normal.times(distance));
+        } else {
+            nearest = nearest_on_element::<C>(&grain.position, elements, e);
+            distance = grain.position.minus(&nearest).length();
+        }
+        let mut touches = nothing;
+        let row = row_of_material::<C>(material, materials, elements, walls, e);
+        if distance < reach_of::<C, R>(grain.reach, table, row, is_extended) {
+            touches = C::new(1.0);
+        }
+        if is_extended {
+            // A contact that held a step ago and is now out of range ruptures in this step; the law adds its energy to the ledger.
+            if history[(k - list_first) * numbers + mark] > zero {
+                touches = C::new(1.0);
+            }
+        }
+        store::<C>(wall_contacts, at, &nearest);
+        wall_contacts[at + 3usize] = distance;
+        wall_contacts[at + 7usize] = touches;
+        last_x = nearest.x;
+        last_y = nearest.y;
+        last_z = nearest.z;
+        last_distance = distance;
+        last_touches = touches;
+    }
+    if !is_only {
+        drop_shared_points::<C, R>(
+            grain,
+            material,
+            first,
+            end,
+            list,
+            list_first,
+            elements,
+            walls,
+            wall_contacts,
+            materials,
+            table,
+            is_extended,
+        );
+    }
     let mut push = Vector3::<R>::zero();
     let mut couple_sum = Vector3::<R>::zero();
+    let mut contacts = zero;
     let mut normal_power = zero;
     let mut damping_power = zero;
     let mut tangential_power = zero;
@@ -290,53 +417,82 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
     for k in first..end {
         let at = (k - list_first) * 8usize;
         let h = (k - list_first) * numbers;
-        let e = list[k] as usize * 12usize;
+        let e = record_of_entry(k, first, lead, list);
+        let mut point_x = nothing;
+        let mut point_y = nothing;
+        let mut point_z = nothing;
+        let mut away = nothing;
+        let mut touches = nothing;
+        if is_only {
+            point_x = last_x;
+            point_y = last_y;
+            point_z = last_z;
+            away = last_distance;
+            touches = last_touches;
+        } else {
+            point_x = wall_contacts[at];
+            point_y = wall_contacts[at + 1usize];
+            point_z = wall_contacts[at + 2usize];
+            away = wall_contacts[at + 3usize];
+            touches = wall_contacts[at + 7usize];
+        }
         let mut on_grain = Vector3::<R>::zero();
-        if wall_contacts[at + 7usize] > nothing {
+        if touches > nothing {
             let w = C::whole(elements[e + 10usize]) as usize * 24usize;
-            let distance = C::near(wall_contacts[at + 3usize]);
-            let point = recall::<C>(wall_contacts, at);
-            let normal = normal_at::<C, R>(elements, e, &point, &x, distance);
-            let overlap = C::near(reach - wall_contacts[at + 3usize]);
-            let close = close_to_wall::<R>(overlap, radius, mass);
+            let distance = C::near(away);
+            let point = Vector3::<C> {
+                x: point_x,
+                y: point_y,
+                z: point_z,
+            };
+            let normal = normal_at::<C, R>(elements, e, &point, &grain.position, distance);
+            let overlap = C::near(grain.reach - away);
+            let close = close_to_wall::<R>(overlap, grain.radius, grain.mass);
             let touch = &close.contact;
-            let row = row_of_wall::<C>(i, material, materials, elements, walls, e);
-            let pair = coefficients::<R>(table, row);
+            let row = row_of_material::<C>(material, materials, elements, walls, e);
+            if k != first {
+                pair = coefficients::<R>(table, row);
+            }
             let mut touched = R::new(1.0);
             let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
             let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize)).plus(&running);
             let wall_velocity = velocity_of_surface::<C, R>(walls, w, &point, &normal);
-            let relative = v.minus(&wall_velocity);
-            excess = larger::<R>(excess, overlap - overlap_limit * radius);
+            let relative = grain.velocity.minus(&wall_velocity);
+            excess = larger::<R>(excess, overlap - overlap_limit * grain.radius);
             if frictional {
-                if history[h + mark] == zero {
-                    for s in first..end {
-                        let other = (s - list_first) * 8usize;
-                        let same = elements[list[s] as usize * 12usize + 10usize] == elements[e + 10usize];
-                        let g = (s - list_first) * numbers;
-                        if same && wall_contacts[other + 7usize] == nothing && history[g + mark] > zero && history[h + mark] == zero {
-                            #[unroll]
-                            for c in 0..numbers {
-                                history[h + c] = history[g + c];
-                                history[g + c] = zero;
-                            }
-                        }
-                    }
+                let mut before_x = zero;
+                let mut before_y = zero;
+                let mut before_z = zero;
+                let mut radius_before = zero;
+                if is_only {
+                    before_x = first_x;
+                    before_y = first_y;
+                    before_z = first_z;
+                    radius_before = first_radius;
+                } else {
+                    take_over_history::<C, R>(k, first, end, list, list_first, elements, history, wall_contacts, numbers, mark);
+                    before_x = history[h];
+                    before_y = history[h + 1usize];
+                    before_z = history[h + 2usize];
+                    radius_before = history[h + 3usize];
                 }
-                let w_i = load::<R>(spin, i * 4usize);
                 let approach = RelativeMotion::<R> {
-                    velocity: contact_velocity::<R>(&relative, &w_i, distance, &normal),
-                    twist: R::new(0.5) * w_i.plus(&wall_spin).dot(&normal),
+                    velocity: contact_velocity::<R>(&relative, &grain.spin, distance, &normal),
+                    twist: R::new(0.5) * grain.spin.plus(&wall_spin).dot(&normal),
                 };
                 let contact_history = ContactHistory::<R> {
-                    force: recall::<R>(history, h),
-                    contact_radius: history[h + 3usize],
+                    force: Vector3::<R> {
+                        x: before_x,
+                        y: before_y,
+                        z: before_z,
+                    },
+                    contact_radius: radius_before,
                 };
                 let mut couple = Vector3::<R>::zero();
                 let mut response = no_response::<R>();
                 if is_extended {
                     let extended_history = stored_extended_history::<R>(history, h);
-                    let turning = w_i.minus(&wall_spin);
+                    let turning = grain.spin.minus(&wall_spin);
                     let joint = interact::<R>(
                         &close,
                         &normal,
@@ -372,30 +528,43 @@ pub fn walls_of<C: Coordinate<R>, R: Real>(
             }
             push = push.plus(&on_grain);
             wall_power += on_grain.dot(&wall_velocity);
-            force[slot * 4usize + 3usize] += touched;
+            contacts += touched;
         }
         store::<C>(wall_contacts, at + 4usize, &widened::<C, R>(&on_grain));
     }
     if frictional {
+        // A contact that ended loses its history, unless another entry took it over.
         for k in first..end {
             let h = (k - list_first) * numbers;
-            if wall_contacts[(k - list_first) * 8usize + 7usize] == nothing && history[h + mark] > zero {
+            let mut touches = nothing;
+            let mut marked = zero;
+            if is_only {
+                touches = last_touches;
+                marked = first_mark;
+            } else {
+                touches = wall_contacts[(k - list_first) * 8usize + 7usize];
+                marked = history[h + mark];
+            }
+            if touches == nothing && marked > zero {
                 #[unroll]
                 for c in 0..numbers {
                     history[h + c] = zero;
                 }
             }
         }
-        add::<R>(torque, slot * 4usize, &couple_sum);
     }
-    add::<R>(force, slot * 4usize, &push);
-    PowerSums::<R> {
-        normal_power,
-        tangential_power,
-        damping_power,
-        wall_power,
-        excess,
-        across: Vector3::<R>::zero(),
+    WallLoad::<R> {
+        force: push,
+        torque: couple_sum,
+        contacts,
+        powers: PowerSums::<R> {
+            normal_power,
+            tangential_power,
+            damping_power,
+            wall_power,
+            excess,
+            across: Vector3::<R>::zero(),
+        },
     }
 }
 

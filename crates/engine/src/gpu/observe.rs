@@ -17,19 +17,20 @@ use seixo_sweeps::bonds::BondPowerSums;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
+use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
 use seixo_sweeps::kernels::{KINDS, THREADS};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::SHEARED;
 use std::any::Any;
 
-/// Sum of all powers in the records of the blocks, and the powers of the last step of n grains.
-fn powers<C: Number>(power: &[C], n: usize) -> ([f64; RECORD], [f64; RECORD]) {
+/// Sum of all powers in the records of the blocks, and the powers of the last step, which had so many blocks.
+fn powers<C: Number>(power: &[C], cubes: usize) -> ([f64; RECORD], [f64; RECORD]) {
     let (mut all, mut last) = ([0.0; RECORD], [0.0; RECORD]);
     for (cube, records) in power.chunks_exact(2 * RECORD).enumerate() {
         for k in 0..RECORD {
             all[k] += records[k].double();
-            // Blocks beyond the n present grains hold old values.
-            if cube < n.div_ceil(THREADS) {
+            // Blocks beyond those of the last step hold old values.
+            if cube < cubes {
                 last[k] += records[RECORD + k].double();
             }
         }
@@ -85,18 +86,20 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host: &mut Populations,
         [power, wall_power, contact_power, outside_power, shape_power, shape_wall_power]: [&[C]; 6],
     ) {
-        let (mut grains, mut last_of_grains) = powers(power, self.n);
+        let of_grains = self.n.div_ceil(THREADS);
+        let (mut grains, mut last_of_grains) = powers(power, of_grains);
         let near_walls = self.walls.as_ref().map_or(0, |near| near.near);
-        let (mut walls, mut last_of_walls) = powers(wall_power, near_walls);
-        let (outside, last_outside) = powers(outside_power, self.n);
+        let (mut walls, mut last_of_walls) = powers(wall_power, near_walls.div_ceil(WALL_THREADS));
+        let (outside, last_outside) = powers(outside_power, of_grains);
         let room = self.contacts.as_ref().map_or(0, |contacts| contacts.room);
-        let (contacts, last_of_contacts) = powers(contact_power, room);
-        let (pairs, last_of_pairs) = powers(shape_power, self.shapes.as_ref().map_or(0, GpuShapes::listed));
+        let (contacts, last_of_contacts) = powers(contact_power, room.div_ceil(THREADS));
+        let listed = self.shapes.as_ref().map_or(0, GpuShapes::listed);
+        let (pairs, last_of_pairs) = powers(shape_power, listed.div_ceil(THREADS));
         for k in 0..3 {
             grains[k] += last_of_grains[k] + contacts[k] + pairs[k];
             last_of_grains[k] += last_of_contacts[k] + last_of_pairs[k];
         }
-        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls);
+        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls.div_ceil(THREADS));
         for k in 0..RECORD {
             walls[k] += at_walls[k];
             last_of_walls[k] += last_at_walls[k];

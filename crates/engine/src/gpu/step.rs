@@ -9,7 +9,8 @@ use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
-use seixo_sweeps::kernels::step::{StepKernelConfig, grains, walls};
+use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
+use seixo_sweeps::kernels::wall_forces::{PLACED_ELEMENTS, PLACED_WALLS, WALL_THREADS, walls};
 use seixo_sweeps::kernels::walls::{control, place};
 use seixo_sweeps::kernels::{DONE, FLAGS, THREADS};
 use seixo_sweeps::layout::ELEMENT;
@@ -303,9 +304,23 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
-    /// Places the walls at this step.
+    /// Whether the launch of the forces between grains and walls places the walls, too.
+    fn places_with_forces(&self, host: &Populations) -> bool {
+        host.walls.has_moving()
+            && host.walls.given.len() <= PLACED_WALLS
+            && self
+                .walls
+                .as_ref()
+                .is_some_and(|near| near.entries > 0 && !self.forces_known && near.elements.len() / ELEMENT <= PLACED_ELEMENTS)
+    }
+
+    /// Places the walls at this step, unless [`GpuGrains::wall_contacts`], which follows, does.
     pub(super) fn place_walls(&self, host: &Populations) {
-        let Some(near) = self.walls.as_ref().filter(|_| host.walls.has_moving()) else {
+        let Some(near) = self
+            .walls
+            .as_ref()
+            .filter(|_| host.walls.has_moving() && !self.places_with_forces(host))
+        else {
             return;
         };
         let elements = near.elements.len() / ELEMENT;
@@ -363,40 +378,55 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             return;
         };
         let (marks, shaped) = self.marks_of_shapes();
-        let (count, dim) = units(near.near);
-        // SAFETY: threads beyond the number of grains near walls do nothing, and these grains are indices below n. Rows come from the scan of their
-        // lengths and end at `entries`, for which list, history and touches have room. Lists refer to elements, and elements to walls, both from the
-        // host's own tables. Records and fields have n records, and marks of shapes n words if they are read.
+        let places = self.places_with_forces(host);
+        let (elements, records, placed, placed_records) = if places {
+            (&near.start, &near.at_rest, &near.elements, &near.records)
+        } else {
+            (&near.elements, &near.records, &self.energy, &self.wall_energy)
+        };
+        let (count, dim) = units_in_cubes_of(WALL_THREADS as u32, near.near);
+        // SAFETY: threads beyond the number of grains near walls only read, what the last of these does, and these grains are indices below n. Their
+        // rows come from the scan of the rows' lengths, have at least one entry, and end at `entries`, for which list, history and touches have room.
+        // Lists refer to elements, and elements to walls, both from the host's own tables. Records and fields have n records, those of rotation if they
+        // are read, and materials and, if they are read, marks of shapes n words. If walls are placed, they have no more elements than there are
+        // threads in a block and records in its memory, and no more walls; poses have a record of each wall for every step of a batch. Powers are
+        // written within their length, which is not zero.
         unsafe {
             walls::launch_unchecked::<R, C>(
                 self.gpu.client(),
                 count,
                 dim,
-                near.grains.argument(),
-                near.row.argument(),
+                near.leads.records(),
                 near.list.argument(),
-                near.elements.argument(),
-                near.records.argument(),
+                elements.argument(),
+                records.argument(),
+                near.poses.argument(),
+                near.servos.argument(),
+                placed.argument(),
+                placed_records.argument(),
                 near.history.argument(),
                 near.wall_contacts.argument(),
-                self.position[self.now].argument(),
-                self.velocity[self.now].argument(),
-                self.spin[self.now].argument(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
                 self.material.argument(),
                 marks.argument(),
                 self.table.argument(),
-                self.force.argument(),
-                self.torque.argument(),
+                self.force.records(),
+                self.torque.records(),
                 self.flags.argument(),
                 self.wall_power.records(),
                 R::of(host.context.stepping.dt),
                 R::of(host.context.settings.overlap_limit),
                 near.near as u32,
                 host.context.materials.count,
+                (near.elements.len() / ELEMENT) as u32,
+                host.walls.given.len() as u32,
                 parity,
                 self.kind.frictional,
                 self.kind.is_extended,
                 shaped,
+                places,
             );
         }
     }

@@ -8,7 +8,9 @@ use crate::populations::Populations;
 use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
-use seixo_sweeps::layout::{ELEMENT, WALL, WALL_CONTACT};
+use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
+use seixo_sweeps::kernels::walls::list_leads;
+use seixo_sweeps::layout::{ELEMENT, RECORD, WALL, WALL_CONTACT};
 use seixo_sweeps::wall_pose::POSE;
 use std::mem::swap;
 use std::sync::Arc;
@@ -74,6 +76,23 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // Once more, as the rows of neighbors needed other marks.
         let member = self.marks_near_walls(host);
         self.wall_rows(&near, host, (member, &near.list), true);
+        make_room(gpu, &mut near.leads, near.near * RECORD, "grains near walls")?;
+        let (count, dim) = units(near.near);
+        list_leads::launch(
+            gpu.client(),
+            count,
+            dim,
+            near.grains.argument(),
+            near.row.argument(),
+            near.list.argument(),
+            near.leads.argument(),
+            near.near as u32,
+        );
+        // Where few grains are near walls, there are as many records as larger blocks of all grains need.
+        let cubes = near.near.div_ceil(WALL_THREADS);
+        if 2 * RECORD * cubes > self.wall_power.len() {
+            gpu.lengthen(&mut self.wall_power, 2 * RECORD * (cubes + cubes / 8), "the ledger")?;
+        }
         if self.kind.frictional {
             let (count, dim) = units(n);
             neighbor_lists::carry_wall_histories::launch::<R, C>(
@@ -171,6 +190,7 @@ impl<C: Number, R: Number> WallRows<C, R> {
             servo_loads: ServoLoads::new(gpu, host)?,
             near: 0,
             entries: 0,
+            leads: gpu.buffer(0, "grains near walls")?,
         };
         near.send(gpu, host)?;
         Ok(near)

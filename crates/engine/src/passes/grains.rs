@@ -8,18 +8,20 @@ use crate::search::{Histories, PartShortlist};
 use crate::walls::Walls;
 use crate::world::ForceAssembly;
 use seixo_device::{Ranges, Strided};
+use seixo_laws::Vector3;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::bonds::BondPowerSums;
 use seixo_sweeps::contact::{PowerSums, normal_contacts_in_cells};
 use seixo_sweeps::extended_contact::extended_contacts_of_part;
 use seixo_sweeps::lanes::contacts_of_part;
-use seixo_sweeps::layout::{RECORD, WALL_CONTACT, history_stride};
+use seixo_sweeps::layout::{RECORD, WALL_CONTACT, add, history_stride, load};
 use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
 use seixo_sweeps::motion_lanes::{MovingGrains, advance_part};
 use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
+use seixo_sweeps::tiles::Grain;
 use seixo_sweeps::wall::walls_of;
 
 /// Prefetch distance for grains near walls, in grains near walls.
@@ -521,31 +523,45 @@ impl Populations {
                     if shape.get(i).is_some_and(|&shape| shape > 0) {
                         continue;
                     }
+                    let (at, entries) = (i * RECORD, row[i] as usize..row[i + 1] as usize);
+                    let grain = Grain::<f64, f64> {
+                        position: load::<f64>(position, at),
+                        reach: position[at + 3],
+                        radius: position[at + 3],
+                        velocity: load::<f64>(velocity, at),
+                        mass: velocity[at + 3],
+                        spin: if FRICTIONAL {
+                            load::<f64>(spin, at)
+                        } else {
+                            Vector3::<f64>::zero()
+                        },
+                    };
                     let one = walls_of::<f64, f64>(
-                        i,
-                        i - first,
-                        row[i] as usize,
-                        row[i + 1] as usize,
+                        &grain,
+                        material[i],
+                        entries.start,
+                        entries.end,
+                        list[entries.start],
                         list,
                         base,
                         elements,
                         records,
                         history.items,
                         wall_contacts.items,
-                        position,
-                        velocity,
-                        spin,
-                        material,
                         materials,
                         table,
-                        force.items,
-                        torque.items,
                         dt,
                         overlap_limit,
                         FRICTIONAL,
                         is_extended,
                     );
-                    all = sum(all, &one);
+                    let own = (i - first) * RECORD;
+                    add::<f64>(force.items, own, &one.force);
+                    force.items[own + 3] += one.contacts;
+                    if FRICTIONAL {
+                        add::<f64>(torque.items, own, &one.torque);
+                    }
+                    all = sum(all, &one.powers);
                 }
                 power_sums.items[0] = all;
             });

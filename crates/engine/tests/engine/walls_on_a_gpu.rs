@@ -147,6 +147,34 @@ fn walls_of_all_kinds_and_motions_do_the_same() {
 }
 
 #[test]
+fn walls_of_many_elements_are_placed_as_those_of_few_are() {
+    let few = among_walls_of_all_kinds(TangentialLaw::Mindlin);
+    let mut many = few.clone();
+    // Out of reach, and too many for the launch of wall forces to place them.
+    let far = |k: u32| {
+        let x = 1e-4 * f64::from(k);
+        [[x, 0.0, -4e-3], [x + 1e-4, 0.0, -4e-3], [x, 1e-4, -4e-3]]
+    };
+    many.walls.push(Wall {
+        name: "far".into(),
+        material: 0,
+        shape: WallShape::Mesh((0..80).map(far).collect()),
+        motion: WallMotion::default(),
+        specific_wear_rate: 0.0,
+    });
+    let [few, many] = [few, many].map(|world| after(&world, on_gpu(Precision::F64), 900));
+    let found = apart(&few.snapshot(), &many.snapshot());
+    assert!(found < 1e-9, "{found:e}");
+    let touched = few.walls().iter().filter(|wall| wall.force != [0.0; 3]).count();
+    assert!(touched > 0);
+    for (a, b) in few.walls().iter().zip(many.walls()) {
+        for axis in 0..3 {
+            assert!((a.force[axis] - b.force[axis]).abs() < 1e-9, "{:?} {:?}", a.force, b.force);
+        }
+    }
+}
+
+#[test]
 fn servos_of_stress_and_torque_do_the_same() {
     for (wall, world) in [("plate", under_a_plate()), ("flap", under_a_flap())] {
         let (mut cpu, mut gpu) = (after(&world, on_cpu(), 0), after(&world, on_gpu(Precision::F64), 0));

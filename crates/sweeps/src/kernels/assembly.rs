@@ -361,7 +361,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
 }
 
 /// Adds up the results for every grain, one item after the other: the items from `first[i]` to before `first[i + 1]` or, with `sorted`, those of
-/// `order` in this range. With `walls`, the wall forces from kernel [`crate::kernels::step::walls()`] are added for the grains near walls.
+/// `order` in this range. With `walls`, the wall forces from kernel [`crate::kernels::wall_forces::walls()`] are added for the grains near walls.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn assemble<R: Real>(

@@ -1,13 +1,12 @@
 //! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_and_store_sum, add_sum, begins_part, is_halted, raise, store_sum};
+use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_sum, begins_part, raise, store_sum};
 use crate::bodies::FREE;
 use crate::entries::first_entry;
 use crate::layout::{Record, between_steps, kept_beside, last, record, xyz};
-use crate::motion::{StepParameters, TOO_DEEP, acceleration, angular_acceleration, flags_of, kicked};
+use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
-use crate::wall::walls_of;
 use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
 use seixo_laws::motion::drift;
@@ -213,7 +212,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             } else if plan.outside {
                 add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
             } else if plan.walls {
-                // Kernel [`walls()`] left the wall forces on grains with rows of wall elements in the force and torque buffers.
+                // Kernel `walls` left the wall forces on grains with rows of wall elements in the force and torque buffers.
                 if status & 1u32 == 1u32 {
                     add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
                 }
@@ -474,91 +473,5 @@ fn hold<C: Coordinate<R>, R: Coordinate<R>>(
         torque[i] = record::<R>(&load.torque, R::new(0.0));
         half_spin[i] = record::<R>(&xyz::<R>(half_turning), last::<R>(half_turning) + load.tangential_power);
         new_spin[i] = record::<R>(&grain.spin, last::<R>(turning) + load.damping_power);
-    }
-}
-
-/// Wall forces on the n grains near walls, whose indices are in `grains`. They overwrite the force and torque of these grains. If some are `shaped`,
-/// `shape` has the mark [`FREE`] for spheres; the others get no force here, see [`crate::kernels::polyhedra::shape_walls()`].
-#[cube(launch_unchecked)]
-#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-pub fn walls<R: Real, C: Coordinate<R>>(
-    grains: &[u32],
-    row: &[u32],
-    list: &[u32],
-    elements: &[C],
-    records: &[C],
-    history: &mut [R],
-    wall_contacts: &mut [C],
-    position: &[C],
-    velocity: &[R],
-    spin: &[R],
-    material: &[u32],
-    shape: &[u32],
-    table: &[R],
-    force: &mut [R],
-    torque: &mut [R],
-    flags: &mut [u32],
-    power: &mut [Record<C>],
-    dt: R,
-    overlap_limit: R,
-    n: u32,
-    materials: u32,
-    parity: u32,
-    #[comptime] frictional: bool,
-    #[comptime] is_extended: bool,
-    #[comptime] shaped: bool,
-) {
-    let k = ABSOLUTE_POS;
-    if !is_halted(flags, parity) {
-        let mut took = Record::<R>::new(R::new(0.0));
-        if k < n as usize {
-            let i = grains[k] as usize;
-            let first = row[i] as usize;
-            let mut end = row[i + 1usize] as usize;
-            if shaped {
-                if shape[i] != FREE {
-                    end = first;
-                }
-            }
-            #[unroll]
-            for c in 0..4usize {
-                force[i * 4usize + c] = R::new(0.0);
-                if frictional {
-                    torque[i * 4usize + c] = R::new(0.0);
-                }
-            }
-            let power_sums = walls_of::<C, R>(
-                i,
-                i,
-                first,
-                end,
-                list,
-                0usize,
-                elements,
-                records,
-                history,
-                wall_contacts,
-                position,
-                velocity,
-                spin,
-                material,
-                materials,
-                table,
-                force,
-                torque,
-                dt,
-                overlap_limit,
-                frictional,
-                is_extended,
-            );
-            took.insert(0usize, power_sums.normal_power);
-            took.insert(1usize, power_sums.tangential_power);
-            took.insert(2usize, power_sums.damping_power);
-            took.insert(3usize, power_sums.wall_power);
-            if power_sums.excess > R::new(0.0) {
-                raise(flags, parity, TOO_DEEP);
-            }
-        }
-        add_and_store_sum::<C, R>(power, took);
     }
 }

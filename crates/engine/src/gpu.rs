@@ -218,6 +218,8 @@ struct Rows<R> {
     list: Buffer<u32>,
     history: Buffer<R>,
     workspace: Workspace,
+    /// Sums of counts by block.
+    sums: Buffer<u32>,
 }
 
 /// The walls, and the grains near them.
@@ -333,6 +335,8 @@ pub(crate) struct GpuGrains<C, R> {
     queued: Option<PendingSteps>,
     /// Box around the centers of all grains after the last steps, if the lists are to be rebuilt there \[m\].
     box_after_steps: Option<Bounds>,
+    /// Number of entries of the lists of pairs, if it came with the flags of the last steps.
+    entries_after_steps: Option<u64>,
     /// Steps between the last two rebuilds of the lists.
     interval: u64,
     since_rebuild: u64,

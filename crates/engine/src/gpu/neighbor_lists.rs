@@ -97,10 +97,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
 
     /// Counts of the lists, which are out of date after steps that raised these flags.
     pub(super) fn counts_of_lists(&self, host: &Populations, raised: u32) -> Result<ListCounts, GpuError> {
-        // Only now and then, as this waits for a download.
+        // Only now and then. If they did not come with the flags, this waits for a download.
         let entries = if host.counts_entries() {
             let of_polyhedra = self.shapes.as_ref().map_or(0, |shapes| shapes.listed_ends());
-            self.rows.ends(&self.gpu, self.n)? + of_polyhedra as u64
+            let ends = self.entries_after_steps.map_or_else(|| self.rows.ends(&self.gpu, self.n), Ok)?;
+            ends + of_polyhedra as u64
         } else {
             0
         };
@@ -116,6 +117,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         host.walls.record_rebuild(host.context.time());
         self.interval = self.since_rebuild;
         self.since_rebuild = 0;
+        self.entries_after_steps = None;
         host.grains.rebuilds += 1;
     }
 
@@ -578,6 +580,7 @@ impl<R: Number> Rows<R> {
             list: gpu.buffer(RECORD, "neighbors")?,
             history: gpu.buffer(RECORD, "histories of contacts")?,
             workspace: Workspace::new(gpu)?,
+            sums: gpu.buffer(neighbor_lists::BOUNDS, "rows of neighbors")?,
         })
     }
 }

@@ -230,7 +230,10 @@ fn a_rebuild_like_the_one_before_allocates_nothing() {
     let rebuilt = remote.rebuild_neighbor_lists(&mut host, false, None);
     gpu.fail_allocation(0);
     assert_eq!(rebuilt, Ok(()));
-    assert!(remote.rows.ends(&gpu, spheres.len()).unwrap() > 3000);
+    let entries = remote.rows.ends(&gpu, spheres.len()).unwrap();
+    assert!(entries > 3000);
+    let listed = listed(&gpu, &remote.rows, spheres.len());
+    assert_eq!(entries, listed.iter().map(|row| row.len() as u64).sum::<u64>());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::domain::StepPart;
 use super::neighbor_lists::box_around;
+use super::tables::sum_of_blocks;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
 use crate::populations::Populations;
 use crate::world::LeavingPolicy;
@@ -206,6 +207,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.strides.forget();
         }
         self.box_after_steps = None;
+        self.entries_after_steps = None;
         self.queued = Some(PendingSteps {
             now: self.now,
             forces_known: self.forces_known,
@@ -232,6 +234,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let halo = self.request_halo(&mut copies, by_messages);
         let servos = self.request_servos(host, &mut copies);
         let corners = self.request_box(host, &mut copies);
+        let entries = self.request_entries_in_time(host, &mut copies);
         let arrived = copies.wait()?;
         let flags = arrived.take(flags);
         let before = host.context.steps;
@@ -240,6 +243,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.box_after_steps = corners
             .filter(|(_, is_last)| *is_last || raised & SKIN_EXCEEDED != 0)
             .map(|(corners, _)| arrived.make(corners, |corners| box_around(corners).0));
+        self.entries_after_steps = entries.map(|entries| arrived.make(entries, sum_of_blocks));
         if let Some(servos) = servos {
             host.walls.servos = doubles(&arrived.take(servos));
         }
@@ -263,6 +267,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             .cells
             .request_bounds(&self.gpu, positions, &self.flags, (self.n, is_last), copies);
         Some((corners, is_last))
+    }
+
+    /// Requests the number of entries of the lists if they may be counted after the queued steps, so that the host does not wait for it then.
+    fn request_entries_in_time(&self, host: &Populations, copies: &mut Copies) -> Option<Ticket<u32>> {
+        let is_due = self.queued.as_ref().is_some_and(|queued| host.may_count_entries(queued.batch));
+        is_due.then(|| self.rows.request_ends(&self.gpu, self.n, copies))
     }
 
     /// Whether grains sum powers with fewer digits than blocks do.

@@ -403,6 +403,11 @@ impl<C: Number> RowSearch<'_, C> {
 /// Number of particles from which on their rows may have 2³² entries: more than two hundred each are rare.
 const MAY_BE_TOO_LONG: usize = 1 << 24;
 
+/// The sum of these sums of blocks.
+pub(super) fn sum_of_blocks(sums: &[u32]) -> u64 {
+    sums.iter().copied().map(u64::from).sum()
+}
+
 /// How often sums of counts below 2³² wrapped.
 fn times_wrapped(sums: &[u32]) -> u64 {
     sums.windows(2).filter(|pair| pair[1] < pair[0]).count() as u64
@@ -587,11 +592,18 @@ impl<R: Number> Rows<R> {
         );
     }
 
-    /// Number of entries in the rows of the first n grains.
+    /// Number of entries in the rows of the first n grains, without gaps. Waits for it.
     pub(super) fn ends(&self, gpu: &Gpu, n: usize) -> Result<u64, GpuError> {
-        let sums = gpu.buffer(n + 1, "numbers of entries")?;
-        gpu.exclusive_scan(&self.count, n, &sums)?;
-        Ok(gpu.download_part(&sums, n..n + 1).wait()?[0].into())
+        let mut copies = gpu.copies();
+        let sums = self.request_ends(gpu, n, &mut copies);
+        Ok(copies.wait()?.make(sums, sum_of_blocks))
+    }
+
+    /// Queues the count for [`Rows::ends`], and requests its sums, see [`sum_of_blocks`].
+    pub(super) fn request_ends(&self, gpu: &Gpu, n: usize, copies: &mut Copies) -> Ticket<u32> {
+        let (count, dim) = units(neighbor_lists::BOUNDS * THREADS);
+        neighbor_lists::sum_lengths::launch(gpu.client(), count, dim, self.count.argument(), self.sums.argument(), n as u32);
+        copies.add(&self.sums, 0..self.sums.len())
     }
 }
 

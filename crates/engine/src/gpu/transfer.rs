@@ -271,6 +271,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             forces_known: true,
             queued: None,
             box_after_steps: None,
+            entries_after_steps: None,
             interval: 64,
             since_rebuild: 64,
             strides: LongStrides::default(),

@@ -22,6 +22,12 @@ impl Populations {
         tuning.is_some_and(|tuning| tuning.is_due(self.steps_since_listed()))
     }
 
+    /// Whether [`Populations::counts_entries`] may hold after up to this many steps.
+    pub(crate) fn may_count_entries(&self, steps: u64) -> bool {
+        let tuning = &self.grains.skin_tuning;
+        tuning.is_some_and(|tuning| tuning.is_due(self.steps_since_listed() + steps))
+    }
+
     /// Counts of the lists of this domain, which are out of date; on the CPU.
     pub(crate) fn list_counts(&self) -> ListCounts {
         let own = (0..self.grains.fields.len()).filter(|&i| !self.is_ghost(i));

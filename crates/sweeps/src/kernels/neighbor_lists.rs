@@ -462,6 +462,33 @@ pub fn tile_sizes(count: &[u32], size: &mut [u32], n: u32, tiles: u32) {
     }
 }
 
+/// Sums the lengths of n rows: one sum for each of [`BOUNDS`] blocks.
+#[cube(launch)]
+pub fn sum_lengths(count: &[u32], sums: &mut [u32], n: u32) {
+    let mut shared = Shared::<[u32]>::new_slice(THREADS);
+    let unit = UNIT_POS as usize;
+    let mut own = 0u32;
+    let mut i = ABSOLUTE_POS;
+    while i < n as usize {
+        own += count[i];
+        i += 65536usize;
+    }
+    shared[unit] = own;
+    sync_cube();
+    let mut reach = 128usize;
+    while reach > 0usize {
+        if unit < reach {
+            let other = shared[unit + reach];
+            shared[unit] += other;
+        }
+        sync_cube();
+        reach /= 2usize;
+    }
+    if unit == 0usize {
+        sums[CUBE_POS] = shared[0];
+    }
+}
+
 /// Sorts all rows by the ids of neighbors. No id is in a row twice. Each block sorts one tile.
 ///
 /// The place of an entry is the number of smaller ids in its row. Shared memory has the ids in the order of the tile, so threads that sort different rows

@@ -99,8 +99,7 @@ pub fn contacts_in_row(i: usize, count: u32, tile_first: &[u32], list: &[u32]) -
     contacts
 }
 
-/// Reads a number of packed contact histories, `numbers` for each contact. Those of the first `in_spare` contacts, which have at most four, are in the
-/// buffers a to d, number by number. All others are in `rest`, contact by contact.
+/// Reads a number of a packed contact history, see [`put_packed_number()`].
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -130,11 +129,12 @@ fn packed_number<R: Real>(
     value
 }
 
-/// Writes a number of packed contact histories, see [`packed_number()`].
+/// Writes a number of a packed contact history, `numbers` for each contact. Contacts are numbered by grain, see [`contacts_in_row()`]. Those of the first
+/// `in_spare` contacts, which have at most four numbers each, are in the buffers a to d, number by number. All others are in `rest`, contact by contact.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-fn put_packed_number<R: Real>(
+pub fn put_packed_number<R: Real>(
     value: R,
     contact: usize,
     number: usize,
@@ -159,52 +159,10 @@ fn put_packed_number<R: Real>(
     }
 }
 
-/// Packs the contacts in the row of grain i: the index of the other grain to `partner`, and the history to the buffers a to d and `rest`. Those of the
-/// first `in_spare` contacts, which have at most four numbers each, are in a to d, number by number. All others are in `rest`, contact by contact. The
-/// contacts of grain i are numbered from `start[i]` on and end before `start[i + 1]`, see [`contacts_in_row()`].
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub fn pack_contacts_of<R: Real>(
-    i: usize,
-    tile_first: &[u32],
-    list: &[u32],
-    history: &[R],
-    start: &[u32],
-    partner: &mut [u32],
-    a: &mut [R],
-    b: &mut [R],
-    c: &mut [R],
-    d: &mut [R],
-    rest: &mut [R],
-    in_spare: u32,
-    #[comptime] numbers: usize,
-) {
-    let mut entry = first_entry(i, tile_first);
-    let tile_end = tile_first[i / TILE + 1usize] as usize;
-    let end = start[i + 1usize] as usize;
-    let mut at = start[i] as usize;
-    // Entries after the row have no meaning; the last contact is before them.
-    let mut goes_on = at < end && entry < tile_end;
-    while goes_on {
-        let word = list[entry];
-        if word >> IN_CONTACT_BIT == 1u32 {
-            partner[at] = word & PLACE;
-            #[unroll]
-            for number in 0..numbers {
-                let value = history[history_at(entry, number, numbers)];
-                put_packed_number::<R>(value, at, number, a, b, c, d, rest, in_spare, numbers);
-            }
-            at += 1usize;
-        }
-        entry += TILE;
-        goes_on = at < end && entry < tile_end;
-    }
-}
-
-/// Copies the histories of grain i from the packed contacts of its old row, see [`pack_contacts_of()`], to its new row. `old_of` gives the old index of
-/// each grain; grains with an old index from `known` on had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs
-/// are matched by ids. A row has each pair once, and none of its entries is flagged yet.
+/// Copies the histories of grain i from the packed contacts of its old row to its new row. The contacts of a row are numbered from its entry of `start`
+/// on, see [`put_packed_number()`], and `partner` has the old index of the other grain of each. `old_of` gives the old index of each grain; grains with
+/// an old index from `known` on had no row. With `by_id` grains and ghost particles may have been added or removed, so pairs are matched by ids. A row
+/// has each pair once, and none of its entries is flagged yet.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]

@@ -127,6 +127,7 @@ impl<R: Number> OldContacts<R> {
             in_spare as u32,
             self.grains as u32,
             numbers,
+            old_contacts::most_collected(numbers, size_of::<R>()),
         );
         Ok(())
     }
@@ -177,5 +178,144 @@ impl<R: Number> OldContacts<R> {
     /// A buffer that kernels do not read: a placeholder argument in a step, when no contacts are packed.
     pub(super) fn placeholder(&self) -> &Buffer<R> {
         &self.rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_device::gpu::THREADS_PER_BLOCK;
+    use seixo_sweeps::entries::{IN_CONTACT, PLACE, history_at};
+
+    /// More than a block has.
+    const GRAINS: u32 = 300;
+
+    /// The indices of all grains in an order that depends on a seed.
+    fn shuffled(seed: u32) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..GRAINS).collect();
+        all.sort_unstable_by_key(|&k| (k + 1).wrapping_mul(2_654_435_761).wrapping_mul(2 * seed + 1) >> 7);
+        all
+    }
+
+    /// Some other grains for each grain.
+    fn neighbors(seed: u32) -> Vec<Vec<u32>> {
+        let row = |i: u32| {
+            let mut row = shuffled(seed + i);
+            row.retain(|&j| j != i);
+            row.truncate(8 + i as usize % 5);
+            row
+        };
+        (0..GRAINS).map(row).collect()
+    }
+
+    /// Whether grain i was in contact with its neighbor j.
+    fn was_in_contact(i: u32, j: u32) -> bool {
+        (5 * i + 3 * j) % 7 < 5
+    }
+
+    /// Number c of the history of grain i with its neighbor j.
+    fn number(i: u32, j: u32, c: usize) -> f64 {
+        f64::from(1000 * i + j) + c as f64 / 16.0
+    }
+
+    /// The entry of each grain for each of its neighbors, and the first entry of each tile.
+    fn laid_out(rows: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<usize>>) {
+        let mut first = vec![0];
+        let mut end = 0;
+        for tile in rows.chunks(TILE) {
+            end += (tile.iter().map(Vec::len).max().unwrap_or(0) * TILE) as u32;
+            first.push(end);
+        }
+        let entries = rows.iter().enumerate().map(|(i, row)| {
+            let start = first[i / TILE] as usize + i % TILE;
+            (0..row.len()).map(|s| start + s * TILE).collect()
+        });
+        let entries = entries.collect();
+        (first, entries)
+    }
+
+    /// Writes rows with these words, and their histories, in place of others.
+    fn write<R: Number>(gpu: &Gpu, words: &[Vec<u32>], numbers: usize, history: impl Fn(u32, u32, usize) -> f64, rows: &mut Rows<R>) {
+        let (first, entries) = laid_out(words);
+        let room = first[first.len() - 1] as usize;
+        let (mut list, mut histories) = (vec![0; room + 2 * TILE], vec![R::of(0.0); room * numbers]);
+        for ((i, row), entries) in (0u32..).zip(words).zip(&entries) {
+            for (&word, &entry) in row.iter().zip(entries) {
+                list[entry] = word;
+                for c in 0..numbers {
+                    histories[history_at(entry, c, numbers)] = R::of(history(i, word & PLACE, c));
+                }
+            }
+        }
+        let count: Vec<u32> = words.iter().map(|row| row.len() as u32).collect();
+        rows.counted = words.len();
+        [rows.count, rows.tile_first, rows.list] = [count, first, list].map(|column| gpu.upload(&column, "rows").unwrap());
+        rows.history = gpu.upload(&histories, "rows").unwrap();
+    }
+
+    fn check<R: Number>(gpu: &Gpu, numbers: usize, by_id: bool, are_free: bool) {
+        let (n, known) = (GRAINS as usize, GRAINS - 2);
+        let (old, new, old_of) = (neighbors(1), neighbors(100), shuffled(7));
+        let mut rows = Rows::<R>::new(gpu, n).unwrap();
+        let mut before = old.clone();
+        for (i, row) in (0u32..).zip(&mut before) {
+            for word in row {
+                if was_in_contact(i, *word) {
+                    *word |= IN_CONTACT;
+                }
+            }
+        }
+        write(gpu, &before, numbers, number, &mut rows);
+        let mut contacts = OldContacts::new(gpu, n).unwrap();
+        let (mut workspace, room) = (Workspace::new(gpu).unwrap(), gpu.zeros(n, "lengths of rows").unwrap());
+        contacts.count(gpu, &mut rows, (&mut workspace, &room)).unwrap();
+        // Too few for all contacts.
+        let buffers = [(); 4].map(|()| gpu.buffer::<R>(80, "spare buffers").unwrap());
+        let [a, b, c, d] = &buffers;
+        let spare = SpareBuffers {
+            buffers: [a, b, c, d],
+            are_free,
+        };
+        let all = before.iter().flatten().filter(|&&word| word & IN_CONTACT != 0).count();
+        let start = gpu.download(&contacts.start).unwrap();
+        assert_eq!(start[n] as usize, all);
+        let collected = old_contacts::most_collected(numbers, size_of::<R>());
+        assert!(
+            start[THREADS_PER_BLOCK as usize] as usize > collected,
+            "a block collects {collected} contacts, not all"
+        );
+        contacts.pack(gpu, &rows, spare, (all, numbers)).unwrap();
+        write(gpu, &new, numbers, |_, _, _| -1.0, &mut rows);
+        let ids = |old: &[u32]| -> Buffer<u32> {
+            let ids: Vec<u32> = old.iter().map(|old| 10 * old + 3).collect();
+            gpu.upload(&ids, "ids").unwrap()
+        };
+        let (order, id) = (gpu.upload(&old_of, "order").unwrap(), ids(&old_of));
+        let old_id = ids(&(0..GRAINS).collect::<Vec<u32>>());
+        contacts.carry(gpu, &rows, spare, [&order, &id], by_id.then_some(&old_id), (known, n, numbers));
+        let (list, history) = (gpu.download(&rows.list).unwrap(), gpu.download(&rows.history).unwrap());
+        let mut carried = 0;
+        for ((row, entries), &old_i) in new.iter().zip(laid_out(&new).1).zip(&old_of) {
+            for (&j, entry) in row.iter().zip(entries) {
+                let old_j = old_of[j as usize];
+                let is_carried = old_i < known && was_in_contact(old_i, old_j) && old[old_i as usize].contains(&old_j);
+                assert_eq!(list[entry], if is_carried { j | IN_CONTACT } else { j });
+                for c in 0..numbers {
+                    let expected = if is_carried { number(old_i, old_j, c) } else { -1.0 };
+                    assert_eq!(history[history_at(entry, c, numbers)].double(), expected);
+                }
+                carried += usize::from(is_carried);
+            }
+        }
+        assert!(carried > 20 && carried < all, "{carried} of {all} contacts are in the new rows");
+    }
+
+    #[test]
+    fn histories_follow_their_pairs_to_rows_in_any_order() {
+        let gpu = Gpu::open(None).unwrap();
+        for (numbers, by_id, are_free) in [(3, false, true), (3, true, false), (4, true, true), (10, false, true)] {
+            check::<f32>(&gpu, numbers, by_id, are_free);
+            check::<f64>(&gpu, numbers, by_id, are_free);
+        }
     }
 }

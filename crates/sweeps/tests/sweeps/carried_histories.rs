@@ -1,7 +1,7 @@
 //! Contact histories that are carried from the old rows of a GPU to new ones.
 
 use proptest::prelude::*;
-use seixo_sweeps::entries::{IN_CONTACT, TILE, carry_history_of, contacts_in_row, history_at, pack_contacts_of};
+use seixo_sweeps::entries::{IN_CONTACT, TILE, carry_history_of, contacts_in_row, history_at, put_packed_number};
 
 /// The row of the first grain of a tile.
 fn row(entries: &[u32]) -> Vec<u32> {
@@ -50,9 +50,15 @@ proptest! {
         // Room for a few contacts in the four buffers, one number in each, and for all others in the last.
         let mut spare_buffers = [(); 4].map(|()| vec![0.0; in_spare as usize]);
         let mut rest = vec![0.0; 3 * contacts.saturating_sub(in_spare) as usize];
-        let (start, tile_first) = ([0, contacts], [0, old_list.len() as u32]);
         let [a, b, c, d] = &mut spare_buffers;
-        pack_contacts_of::<f64>(0, &tile_first, &old_list, &old_history, &start, &mut partner, a, b, c, d, &mut rest, in_spare, 3);
+        let in_contact = (0..old.len()).filter(|&s| touched[old[s] as usize]);
+        for (at, s) in in_contact.enumerate() {
+            partner[at] = old[s];
+            for k in 0..3 {
+                put_packed_number::<f64>(old_history[history_at(s * TILE, k, 3)], at, k, a, b, c, d, &mut rest, in_spare, 3);
+            }
+        }
+        let start = [0, contacts];
         let count = new.len() as u32;
         carry_history_of::<f64>(
             0, count, &[0], &mut list, &mut history, &old_of, &start, &partner, a, b, c, d, &rest, in_spare, &id, &old_id, 1, 3,

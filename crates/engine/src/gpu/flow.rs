@@ -334,6 +334,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             member: rowless,
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
+            touching_first: false,
         };
         self.rows.count(gpu, &search)?;
         self.rows.refuse_too_long(gpu, n)?;

@@ -319,6 +319,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
+    /// Whether rows begin with the pairs that overlap. Bits may depend on which pairs overlapped at the rebuild: it follows from saved positions. Rows
+    /// of laws in double precision have the order of those on a CPU, and those of decomposition-invariant runs the order of ids.
+    fn puts_touching_first(&self, host: &Populations) -> bool {
+        self.kind.frictional && size_of::<R>() == size_of::<f32>() && !host.context.settings.decomposition_invariant
+    }
+
+    /// Whether the search may write rows in this order: with bodies, pairs are dropped before, and those of polyhedra listed.
+    fn writes_touching_first(&self, host: &Populations) -> bool {
+        self.puts_touching_first(host) && self.carriers.is_none() && self.shapes.is_none()
+    }
+
     /// Queues the count of the pairs of sorted grains.
     fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         // Smooth grains have no contact history to carry over from the old rows.
@@ -337,6 +348,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             member: rowless(is_marked, &self.key, self.border.as_ref()),
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
+            touching_first: self.writes_touching_first(host),
         };
         self.rows.count(&self.gpu, &search)
     }
@@ -364,6 +376,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             member: rowless(is_marked, &self.key, self.border.as_ref()),
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
+            touching_first: self.writes_touching_first(host),
         };
         self.rows.fill(gpu, &search, entries)?;
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
@@ -380,9 +393,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         if host.context.settings.decomposition_invariant {
             self.rows.sort(gpu, &self.id, n);
-        } else if self.kind.frictional && size_of::<R>() == size_of::<f32>() {
-            // Bits may depend on which pairs overlapped at the rebuild: it follows from saved positions. Rows of laws in double precision have the
-            // order of those on a CPU.
+        } else if self.puts_touching_first(host) && !search.marks_touching() {
             self.rows.put_touching_first(gpu, &search);
         }
         if self.kind.frictional {

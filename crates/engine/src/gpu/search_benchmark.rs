@@ -77,6 +77,7 @@ impl<C: Number> TableBackend for There<C> {
             lengths: &self.lengths,
             member: None,
             room: &self.room,
+            touching_first: false,
         };
         rows.count(&self.gpu, &search)?;
         let entries = rows.entries(&self.gpu, self.moving)?;

@@ -333,13 +333,11 @@ fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
     let spheres: Vec<Sphere> = (0..1000u32)
         .map(|k| ([k % 10, k / 10 % 10, k / 100].map(|c| f64::from(c) * 0.7), 0.5))
         .collect();
-    let mut host = sorted(&world(&spheres), Search::Grid, 0.3, false);
-    // Rows of laws in single precision begin with the pairs that overlap, in any room.
+    let mut host = sorted(&world(&spheres), Search::Grid, 0.6, false);
+    // Rows of laws in double precision are in the order of cells.
     let remote = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
     let n = remote.n;
-    let expected = listed(&gpu, &remote.rows, n);
-    assert!(expected.iter().any(|row| row.len() > 25));
-    for words in [0, 1, 3, 8] {
+    let rows = |words: usize, touching_first: bool| {
         let room = gpu.buffer::<f64>((words * n / 2).max(RECORD), "marks").unwrap();
         let search = RowSearch {
             index: Index::of(&host.grains.cells, &remote.cells, None, &remote.no_rows),
@@ -349,11 +347,30 @@ fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
             lengths: &remote.cells.lengths,
             member: None,
             room: &room,
+            touching_first,
         };
         let mut rows = Rows::<f64>::new(&gpu, n).unwrap();
         rows.count(&gpu, &search).unwrap();
         let entries = rows.entries(&gpu, n).unwrap();
         rows.fill(&gpu, &search, entries).unwrap();
-        assert!(listed(&gpu, &rows, n) == expected, "{words} words a grain");
+        assert_eq!(search.marks_touching(), touching_first && words > 1);
+        if touching_first && !search.marks_touching() {
+            rows.put_touching_first(&gpu, &search);
+        }
+        listed(&gpu, &rows, n)
+    };
+    let in_cells = listed(&gpu, &remote.rows, n);
+    assert!(
+        in_cells.iter().any(|row| row.len() > 40),
+        "more than one word says which neighbors overlap, or than a thread collects"
+    );
+    let touching_first = rows(0, true);
+    assert!(touching_first != in_cells);
+    for words in [0, 1, 2, 3, 8] {
+        assert!(rows(words, false) == in_cells, "{words} words a grain");
+        assert!(
+            rows(words, true) == touching_first,
+            "{words} words a grain, and pairs that overlap first"
+        );
     }
 }

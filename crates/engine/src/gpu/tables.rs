@@ -386,6 +386,8 @@ pub(super) struct RowSearch<'a, C> {
     pub member: Option<&'a Buffer<u32>>,
     /// Room for marks of candidates, whose contents are lost. With more room, the second pass compares fewer positions.
     pub room: &'a Buffer<C>,
+    /// Whether [`Rows::fill`] is to do what [`Rows::put_touching_first`] does, if it can.
+    pub touching_first: bool,
 }
 
 impl<C: Number> RowSearch<'_, C> {
@@ -394,9 +396,19 @@ impl<C: Number> RowSearch<'_, C> {
         matches!(self.index.lookup, SearchStructure::Grids) && self.index.kind == OPEN
     }
 
-    /// Words of marks per particle.
+    /// Words of room per particle.
     fn words(&self) -> usize {
         self.room.words() / self.n.max(1)
+    }
+
+    /// Whether the first pass also marks the neighbors that overlap, and the second puts them first.
+    pub(super) fn marks_touching(&self) -> bool {
+        self.touching_first && self.marks_candidates() && self.words() >= 2
+    }
+
+    /// Words of marks of candidates per particle.
+    fn candidate_words(&self) -> usize {
+        self.words() - usize::from(self.marks_touching())
     }
 }
 
@@ -531,8 +543,9 @@ impl<R: Number> Rows<R> {
             self.count.argument(),
             C::of(index.skin),
             index.number as u32,
-            search.words() as u32,
+            search.candidate_words() as u32,
             n as u32,
+            search.marks_touching(),
             search.member.is_some(),
         );
     }
@@ -555,8 +568,9 @@ impl<R: Number> Rows<R> {
             self.list.argument(),
             C::of(index.skin),
             index.number as u32,
-            search.words() as u32,
+            search.candidate_words() as u32,
             n as u32,
+            search.marks_touching(),
         );
     }
 

@@ -6,17 +6,32 @@
 //!
 //! Both passes find the same cells: these follow from sums and a product of a sum, which no compiler fuses. Word w of the bits of grain i of n is
 //! number w n + i, so adjacent threads use adjacent words.
+//!
+//! If pairs that overlap are to come first in their rows (see [`super::row_order`]), the first pass keeps another word for each grain, behind the words
+//! of all candidates. It says which of the first 32 neighbors overlap the grain. So the second pass needs no positions for this, either, and moves
+//! entries as [`super::row_order::touching_first()`] does, to the same places.
+//!
+//! Threads of the second pass find their entries at different times. They collect the first ones of each row in shared memory, and then write those of
+//! all rows of a tile together: whole transactions of memory instead of parts.
 
+use super::THREADS;
 use crate::bodies::is_ghost;
 use crate::cells::{next_run, walk_around};
 use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, last, xyz};
 use crate::neighbors::are_near;
+use crate::pair::depth_of;
 use cubecl::prelude::*;
 use seixo_laws::{Real, Vector3};
 
 /// Bits per word.
 const BITS: u32 = 32;
+
+/// Entries of a row that are collected before they are written.
+const COLLECTED: u32 = 16;
+
+/// Entries that a block collects.
+const ROOM: usize = COLLECTED as usize * THREADS;
 
 /// Whether grain j is a neighbor of grain i, which has this center and radius.
 #[cube]
@@ -27,8 +42,17 @@ fn is_neighbor<C: Real>(i: usize, j: usize, center: &Vector3<C>, radius: C, posi
     are_near::<C>(&apart, radius, last::<C>(other), skin) && j != i
 }
 
-/// Counts the neighbors of each of n grains, and marks them among its candidates, of which the first 32 `words` have bits. With `copies`, ghost
-/// particles, which `member` marks, get no neighbors.
+/// Whether grain j overlaps a grain with this center and radius.
+#[cube]
+#[inline(always)]
+fn overlaps<C: Real>(j: usize, center: &Vector3<C>, radius: C, position: &[Record<C>]) -> bool {
+    let other = position[j];
+    let apart = center.minus(&xyz::<C>(other));
+    depth_of::<C>(&apart, radius + last::<C>(other)) > C::new(0.0)
+}
+
+/// Counts the neighbors of each of n grains, and marks them among its candidates, of which the first 32 `words` have bits. With `touching`, another
+/// word of `marks` says which neighbors overlap the grain. With `copies`, ghost particles, which `member` marks, get no neighbors.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn mark_neighbors<C: Real>(
@@ -43,6 +67,7 @@ pub fn mark_neighbors<C: Real>(
     number_of_grids: u32,
     words: u32,
     n: u32,
+    #[comptime] touching: bool,
     #[comptime] copies: bool,
 ) {
     let i = ABSOLUTE_POS;
@@ -64,6 +89,7 @@ pub fn mark_neighbors<C: Real>(
                 skin,
                 words,
                 n as usize,
+                touching,
             );
         }
         count[i] = listed;
@@ -85,6 +111,7 @@ fn mark_candidates<C: Real>(
     skin: C,
     words: u32,
     n: usize,
+    #[comptime] touching: bool,
 ) -> u32 {
     let own = position[i];
     let center = xyz::<C>(own);
@@ -92,6 +119,7 @@ fn mark_candidates<C: Real>(
     let mut listed = 0u32;
     let mut candidate = 0u32;
     let mut word = 0u32;
+    let mut touches = 0u32;
     for g in 0..number_of_grids {
         let reach = radius + grids[g * 8usize + 4usize] + skin;
         let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
@@ -100,6 +128,13 @@ fn mark_candidates<C: Real>(
             for j in run.first..run.end {
                 if is_neighbor::<C>(i, j, &center, radius, position, skin) {
                     word |= 1u32 << (candidate % BITS);
+                    if touching {
+                        if listed < BITS {
+                            if overlaps::<C>(j, &center, radius, position) {
+                                touches |= 1u32 << listed;
+                            }
+                        }
+                    }
                     listed += 1u32;
                 }
                 candidate += 1u32;
@@ -116,10 +151,14 @@ fn mark_candidates<C: Real>(
     if candidate / BITS < words {
         marks[(candidate / BITS) as usize * n + i] = word;
     }
+    if touching {
+        marks[words as usize * n + i] = touches;
+    }
     listed
 }
 
-/// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and marked.
+/// Writes the rows of n grains, whose neighbors [`mark_neighbors()`] counted and marked. With `touching`, neighbors that overlap a grain come before all
+/// others of its row, in the order of [`super::row_order::touching_first()`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn marked_rows<C: Real>(
@@ -135,7 +174,11 @@ pub fn marked_rows<C: Real>(
     number_of_grids: u32,
     words: u32,
     n: u32,
+    #[comptime] touching: bool,
 ) {
+    // Each thread uses words of its own.
+    let mut collected = Shared::<[u32]>::new_slice(ROOM);
+    let unit = UNIT_POS as usize;
     let i = ABSOLUTE_POS;
     if i < n as usize {
         let own = position[i];
@@ -144,6 +187,12 @@ pub fn marked_rows<C: Real>(
         let listed = count[i];
         let at = first_entry(i, tile_first);
         let mut entered = 0u32;
+        // Number of the neighbors so far that overlap the grain, and bits for the first neighbors.
+        let mut front = 0u32;
+        let mut touches = 0u32;
+        if touching {
+            touches = marks[words as usize * n as usize + i];
+        }
         let mut candidate = 0u32;
         for g in 0..number_of_grids as usize {
             let reach = radius + grids[g * 8usize + 4usize] + skin;
@@ -171,13 +220,54 @@ pub fn marked_rows<C: Real>(
                         }
                     }
                     if is_listed {
-                        list[at + entered as usize * TILE] = run.first as u32 + (k - candidate);
+                        let j = run.first as u32 + (k - candidate);
+                        let mut place = entered;
+                        if touching {
+                            let mut is_touching = (touches >> (entered % BITS)) & 1u32 == 1u32;
+                            if entered >= BITS {
+                                is_touching = overlaps::<C>(j as usize, &center, radius, position);
+                            }
+                            if is_touching {
+                                if front < entered {
+                                    // The first entry that does not overlap makes room.
+                                    let mut passed_over = 0u32;
+                                    if front < COLLECTED {
+                                        passed_over = collected[front as usize * THREADS + unit];
+                                    } else {
+                                        passed_over = list[at + front as usize * TILE];
+                                    }
+                                    if entered < COLLECTED {
+                                        collected[entered as usize * THREADS + unit] = passed_over;
+                                    } else {
+                                        list[at + entered as usize * TILE] = passed_over;
+                                    }
+                                }
+                                place = front;
+                                front += 1u32;
+                            }
+                        }
+                        if place < COLLECTED {
+                            collected[place as usize * THREADS + unit] = j;
+                        } else {
+                            list[at + place as usize * TILE] = j;
+                        }
                         entered += 1u32;
                         k += 1u32;
                     }
                 }
                 candidate = end;
             }
+        }
+        // Entries after the row have no meaning, and are written so that transactions are whole.
+        let width = (tile_first[i / TILE + 1usize] - tile_first[i / TILE]) / TILE as u32;
+        let mut s = 0u32;
+        while s < width && s < COLLECTED {
+            let mut word = 0u32;
+            if s < entered {
+                word = collected[s as usize * THREADS + unit];
+            }
+            list[at + s as usize * TILE] = word;
+            s += 1u32;
         }
     }
 }

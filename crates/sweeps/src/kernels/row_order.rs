@@ -3,6 +3,8 @@
 //! The numbers of histories are interleaved as entries are, so that adjacent threads read adjacent words. A transaction of memory serves eight of them,
 //! and is needed if one of the eight pairs is in contact. With contacts spread over rows, that holds for nearly every entry. With contacts at the start
 //! of rows, it holds for about as many entries as grains have contacts, and threads compute their contacts at the same time.
+//!
+//! [`super::neighbor_marks`] writes rows in this order already.
 
 use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, last, xyz};

@@ -261,7 +261,10 @@ struct Cells<C> {
     shapes: Buffer<u32>,
     /// The records of grids and shapes at the last sort, which the buffers hold.
     sorted_by: (Vec<C>, Vec<u32>),
+    /// Corners of the domain of a search.
     domain: Buffer<C>,
+    /// Corners of an infinite box.
+    unbounded: Buffer<C>,
     first: Buffer<u32>,
     corners: Buffer<C>,
     lengths: Buffer<u32>,

@@ -1,8 +1,7 @@
 //! Cells that are rebuilt at every step, for smooth grains and a skin of zero: the normal-only path of \[PUC-Rio 2009\]. There are no neighbor lists,
 //! only the grains of each cell, and no step waits for the host.
 
-use super::neighbor_lists::UNBOUNDED;
-use super::{GpuGrains, Number, numbers, stepping};
+use super::{GpuGrains, Number, stepping};
 use crate::populations::Populations;
 use crate::world::ForceAssembly;
 use seixo_device::gpu::{Bins, Buffer, Gpu, GpuError, units, units_in_cubes_of};
@@ -65,8 +64,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             binned.bins = Bins::new(&self.gpu, binned.items.len(), cells + cells / 4)?;
         }
         binned.cells = cells;
-        self.gpu.write(&self.cells.domain, &numbers::<C>(UNBOUNDED.concat()));
-        self.find_cells(host, cells, true);
+        self.find_cells(host, cells);
         self.bin();
         Ok(())
     }

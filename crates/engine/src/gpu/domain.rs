@@ -418,6 +418,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         // Where grains leave the world, the host has to ask how many.
         let is_known = !leaving && bounds.low[0] <= bounds.high[0];
         let known = is_known.then_some((bounds, kept));
+        self.count_old_contacts()?;
         self.sort(host, (leaving, true), known)?;
         self.record_new_indices();
         self.rename_shared();

@@ -89,6 +89,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.remove_leaving_scalars(host)?;
         }
         let known = known.map(|bounds| (bounds, self.n));
+        self.count_old_contacts()?;
         let cells = self.sort(host, (leaving, false), known)?;
         self.bin_grains(host, cells)?;
         self.list_neighbors(host)?;
@@ -187,11 +188,11 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(cells)
     }
 
-    /// Computes the cell of every grain, numbered in rows or in blocks of cells. Grains outside the domain of the cells get the number `cells`.
-    pub(super) fn find_cells(&self, host: &Populations, cells: usize, rows: bool) {
-        let position = &self.position[self.now];
+    /// Computes the cell of every grain, numbered in rows of cells.
+    pub(super) fn find_cells(&self, host: &Populations, cells: usize) {
+        let places = (&self.position[self.now], &self.cells.unbounded);
         self.cells
-            .find(&self.gpu, host.grains.cells.grids(), position, &self.key, (self.n, cells), rows);
+            .find(&self.gpu, host.grains.cells.grids(), places, &self.key, (self.n, cells), true);
     }
 
     /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.
@@ -295,8 +296,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.find_seats();
     }
 
-    /// Lists the pairs, unless cells are rebuilt at every step, and the grains near walls. Waits once, for the numbers of entries of both, and of the
-    /// contacts whose histories the new lists get.
+    /// Lists the pairs, unless cells are rebuilt at every step, and the grains near walls. [`GpuGrains::count_old_contacts`] comes before. Waits once, for
+    /// the numbers of entries of both, and of the contacts whose histories the new lists get.
     pub(super) fn list_neighbors(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         let lists_pairs = self.binned.is_none();
         if lists_pairs {
@@ -330,13 +331,19 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.puts_touching_first(host) && self.carriers.is_none() && self.shapes.is_none()
     }
 
-    /// Queues the count of the pairs of sorted grains.
-    fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
+    /// Queues the count of the contacts in the rows so far, whose histories the new rows get. It comes before the sort, so that the GPU has work while
+    /// the host lays out cells and sends them. The contents of `cells.lengths` are lost.
+    pub(super) fn count_old_contacts(&mut self) -> Result<(), GpuError> {
         // Smooth grains have no contact history to carry over from the old rows.
-        if self.kind.frictional {
+        if self.kind.frictional && self.binned.is_none() {
             let room = (&mut self.cells.workspace, &self.cells.lengths);
             self.old_contacts.count(&self.gpu, &mut self.rows, room)?;
         }
+        Ok(())
+    }
+
+    /// Queues the count of the pairs of sorted grains.
+    fn count_pairs(&mut self, host: &mut Populations) -> Result<(), GpuError> {
         self.fill_tables(host)?;
         let is_marked = self.mark_candidates(host, GRAINS);
         let search = RowSearch {
@@ -425,9 +432,17 @@ pub(super) fn box_around<C: Number>(corners: &[C]) -> (Bounds, usize) {
 }
 
 impl<C: Number> Cells<C> {
-    /// Computes the cell of each of n particles in these grids, numbered in rows or in blocks of cells. Particles outside the domain get the number
-    /// `cells`.
-    pub(super) fn find(&self, gpu: &Gpu, grids: usize, position: &Buffer<C>, key: &Buffer<u32>, (n, cells): (usize, usize), rows: bool) {
+    /// Computes the cell of each of n particles in these grids, numbered in rows or in blocks of cells. Particles outside the domain, whose corners are
+    /// given, get the number `cells`.
+    fn find(
+        &self,
+        gpu: &Gpu,
+        grids: usize,
+        (position, domain): (&Buffer<C>, &Buffer<C>),
+        key: &Buffer<u32>,
+        (n, cells): (usize, usize),
+        rows: bool,
+    ) {
         let (count, dim) = units(n);
         neighbor_lists::keys::launch::<C>(
             gpu.client(),
@@ -436,7 +451,7 @@ impl<C: Number> Cells<C> {
             position.argument(),
             self.grids.argument(),
             self.shapes.argument(),
-            self.domain.argument(),
+            domain.argument(),
             key.argument(),
             grids as u32,
             cells as u32,
@@ -525,23 +540,27 @@ impl<C: Number> Cells<C> {
         keys: Keys,
         n: usize,
     ) -> Result<usize, GpuError> {
-        let unbounded = UNBOUNDED.concat();
-        let domain = match extent {
-            Extent::Domain(corners) => corners,
-            Extent::Known(_) => &unbounded[..],
-        };
-        gpu.write(&self.domain, &numbers::<C>(domain.iter().copied()));
         let (Bounds { low, high }, kept) = match extent {
-            Extent::Domain(_) => self.bounds(gpu, position, None, n)?,
+            Extent::Domain(corners) => {
+                gpu.write(&self.domain, &numbers::<C>(corners.iter().copied()));
+                self.bounds(gpu, position, None, n)?
+            }
             Extent::Known(bounds) => (bounds, n),
         };
         let cells = host.lay_out(low, high, kept);
         let spread = if keys.member.is_some() { REMOVED_KEYS } else { 0 };
         make_room(gpu, &mut self.first, cells + 2 + spread, "cells")?;
+        // The GPU waits for what the host writes: often the numbers of cells are as before.
+        if self.sorted_by.1 != host.shapes {
+            gpu.write(&self.shapes, &host.shapes);
+        }
         self.sorted_by = (numbers(host.grids.iter().copied()), host.shapes.clone());
         gpu.write(&self.grids, &self.sorted_by.0);
-        gpu.write(&self.shapes, &self.sorted_by.1);
-        self.find(gpu, host.grids(), position, keys.key, (n, cells), false);
+        let domain = match extent {
+            Extent::Domain(_) => &self.domain,
+            Extent::Known(_) => &self.unbounded,
+        };
+        self.find(gpu, host.grids(), (position, domain), keys.key, (n, cells), false);
         if let Some(member) = keys.member {
             let (count, dim) = units(n);
             key_removed_last::launch(
@@ -565,11 +584,13 @@ impl<C: Number> Cells<C> {
 
     /// Room for n particles and this many grids.
     pub(super) fn new(gpu: &Gpu, grids: usize, n: usize) -> Result<Cells<C>, GpuError> {
+        let unbounded = || gpu.upload(&numbers::<C>(UNBOUNDED.concat()), "the domain");
         Ok(Cells {
             grids: gpu.buffer(grids * GRID, "the grids")?,
             shapes: gpu.buffer(grids * SHAPE, "the grids")?,
             sorted_by: (Vec::new(), Vec::new()),
-            domain: gpu.buffer(6, "the domain")?,
+            domain: unbounded()?,
+            unbounded: unbounded()?,
             first: gpu.buffer(RECORD, "cells")?,
             corners: gpu.buffer(neighbor_lists::BOUNDS * 2 * RECORD, "the box of all grains")?,
             lengths: gpu.buffer(n, "lengths of rows")?,

@@ -324,9 +324,14 @@ impl Gpu {
     pub fn set_off(&self, ahead: u32) {
         // Few flushes, as each needs a call to CubeCL's thread of the device. Increasing distances, as the device falls behind the queue.
         if matches!(ahead, 0 | 3 | 9) {
-            // A failure is reported when the result is downloaded.
-            let _ = runtime::caught(|| self.runtime.client.flush());
+            self.submit();
         }
+    }
+
+    /// Lets the device start all launches so far, as [`Gpu::set_off`]. It pays before work of the host that takes longer than a few launches.
+    pub fn submit(&self) {
+        // A failure is reported when the result is downloaded.
+        let _ = runtime::caught(|| self.runtime.client.flush());
     }
 
     /// Waits until all launches so far have finished, those on other [`Queue`]s excepted.

@@ -302,6 +302,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let lists_pairs = self.binned.is_none();
         if lists_pairs {
             self.count_pairs(host)?;
+            if host.walls.has_moving() {
+                // The GPU searches while the host places walls and sends them.
+                self.gpu.submit();
+            }
         }
         let walls = self.count_near_walls(host)?;
         let mut copies = self.gpu.copies();
@@ -386,6 +390,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             touching_first: self.writes_touching_first(host),
         };
         self.rows.fill(gpu, &search, entries)?;
+        // It has been idle since the counts, and can be busy while the host queues the rest.
+        gpu.submit();
         let decomposed = self.border.as_ref().filter(|border| border.is_decomposed);
         let known = self.rows_at_last_rebuild();
         self.drop_inside_bodies();

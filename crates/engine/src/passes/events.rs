@@ -68,19 +68,10 @@ impl Populations {
             });
         }
         if let (Some(polyhedra), Some((pairs, at_walls))) = (&mut self.polyhedra, of_polyhedra) {
-            // Contacts that are not new are as they were. New ones count for the ledger alone, and conduct no heat before they have a history.
-            polyhedra.pairs.records.go_back(pairs, |now, old| {
-                now.conducting_radius = 0.0;
-                if old.contacts > 0 {
-                    *now = *old;
-                }
-            });
-            polyhedra.at_walls.records.go_back(at_walls, |now, old| {
-                now.conducting_radius = 0.0;
-                if old.contacts > 0 {
-                    *now = *old;
-                }
-            });
+            // Contacts that are not new are as they were. New ones count for the ledger alone, and conduct no heat in this step.
+            let (records, records_at_walls) = (&mut polyhedra.pairs.records, &mut polyhedra.at_walls.records);
+            records.go_back(pairs, |load| load.contacts > 0, |new| new.conducting_radius = 0.0);
+            records_at_walls.go_back(at_walls, |load| load.contacts > 0, |new| new.conducting_radius = 0.0);
         }
         (self.grains.pairs.history, self.grains.pairs.shortlist) = of_pairs;
         for (new, old) in self

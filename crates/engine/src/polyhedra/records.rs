@@ -119,11 +119,23 @@ impl<L: Copy> PairRecords<L> {
         self.power_sums.resize(parts, NO_CONTACT);
     }
 
-    /// After contacts of the same pairs were computed between two steps: histories are those from `before`, and `choose` makes the load of each pair from
-    /// those now and before.
-    pub fn go_back(&mut self, before: PairRecords<L>, choose: impl Fn(&mut L, &L)) {
-        self.loads.iter_mut().zip(&before.loads).for_each(|(now, old)| choose(now, old));
-        (self.contacts, self.power_sums) = (before.contacts, before.power_sums);
+    /// After contacts of the same pairs were computed between two steps: pairs that had contacts `before` are as they were. All others keep what was
+    /// computed, which `begin` changes. Their contacts are as at their beginning: with keys, so that they are saved and sent to domains, and histories of
+    /// zeros, which act like none.
+    pub fn go_back(&mut self, before: PairRecords<L>, touches: impl Fn(&L) -> bool, begin: impl Fn(&mut L)) {
+        let now = std::mem::take(self);
+        for (k, (&ids, old)) in now.ids.iter().zip(&before.loads).enumerate() {
+            if touches(old) {
+                let (keys, histories) = before.contacts_of(k);
+                self.push(ids, *old, keys, histories);
+            } else {
+                let mut new = now.loads[k];
+                begin(&mut new);
+                let (keys, histories) = now.contacts_of(k);
+                self.push(ids, new, keys, &vec![0.0; histories.len()]);
+            }
+        }
+        (self.spare, self.power_sums) = (now.spare, before.power_sums);
     }
 
     /// The pairs of several lists. A pair that is in some of them has the same numbers there.
@@ -219,6 +231,27 @@ mod tests {
         assert_eq!(records.contacts_of(3), (&[3, 8][..], &histories[..]));
         assert!([0, 1, 2, 4].iter().all(|&k| records.contacts_of(k).0.is_empty()));
         assert_eq!((records.spare.len(), records.power_sums.len()), (1, 1));
+    }
+
+    #[test]
+    fn new_contacts_between_two_steps_have_keys_and_no_history() {
+        let of = |pairs: [(u32, &[u32]); 3], history: f64| {
+            let mut records = PairRecords::default();
+            for (k, (load, keys)) in (0..).zip(pairs) {
+                records.push([k, 9], load, keys, &[history; 8]);
+            }
+            records.power_sums = vec![NO_CONTACT];
+            records
+        };
+        let before = of([(2, &[3, 8]), (0, &[]), (0, &[])], 5.0);
+        let mut now = of([(1, &[3]), (2, &[4, 6]), (0, &[])], 7.0);
+        now.spare = vec![KeptContacts::default()];
+        now.go_back(before, |&load| load > 0, |new| *new *= 10);
+        assert_eq!((&now.ids[..], &now.loads[..]), (&[[0, 9], [1, 9], [2, 9]][..], &[2, 20, 0][..]));
+        assert_eq!(now.contacts_of(0), (&[3, 8][..], &[5.0; 8][..]));
+        assert_eq!(now.contacts_of(1), (&[4, 6][..], &[0.0; 8][..]));
+        assert!(now.contacts_of(2).0.is_empty());
+        assert_eq!((now.contacts.len(), now.spare.len(), now.power_sums.len()), (1, 1, 1));
     }
 
     #[test]

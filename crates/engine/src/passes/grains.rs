@@ -232,19 +232,21 @@ impl Populations {
         }
     }
 
+    /// Length by which two grains approached each other in the last step at most \[m\]: by their own motion, and across sides that slide by that of
+    /// the images, too.
+    fn approach_in_a_step(&self) -> f64 {
+        let strides = self.grains.motion_reports.iter().map(|moved| moved.stride_square);
+        2.0 * strides.fold(0.0, f64::max).sqrt() + self.slid_in_a_step()
+    }
+
     fn frictional_contacts(&mut self, which: PartSelection) {
         let (n, is_once) = (self.grains.fields.len(), self.lists_once());
-        let stride = self
-            .grains
-            .motion_reports
-            .iter()
-            .fold(0.0, |most: f64, moved| most.max(moved.stride_square))
-            .sqrt();
-        // Moving sides move images, too: there, all pairs of the list are tested.
+        let approach = self.approach_in_a_step();
         let margin = match which {
             PartSelection::AtBorder => self.grains.border.margin,
-            _ if self.images_move() => Some(self.grains.cells.skin),
-            _ => self.grains.pairs.shortlist.margin_after(stride, self.grains.cells.skin),
+            // The lengths of a stretched cell change in a pass of their own. So there, all pairs of the list are tested.
+            _ if self.context.sides == STRETCHED => Some(self.grains.cells.skin),
+            _ => self.grains.pairs.shortlist.margin_after(approach, self.grains.cells.skin),
         };
         self.grains.border.margin = margin;
         let border = &self.grains.border.parts[..];

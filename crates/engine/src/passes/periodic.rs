@@ -28,15 +28,23 @@ impl Populations {
         self.images_move() && self.slid_since_listed(time) > 0.5 * (self.grains.cells.skin - self.grains.cells.gap)
     }
 
+    /// Length by which sides slide past each other in a step \[m\]; zero if they do not slide.
+    pub(crate) fn slid_in_a_step(&self) -> f64 {
+        if self.context.sides == SHEARED {
+            self.context.stepping.sides.slide.length() * self.context.stepping.dt
+        } else {
+            0.0
+        }
+    }
+
     /// Number of steps until [`Populations::sides_slid_too_far`].
     pub(crate) fn steps_until_slid(&self) -> u64 {
-        let speed = self.context.stepping.sides.slide.length();
-        if self.context.sides != SHEARED || speed == 0.0 {
+        let slid = self.slid_in_a_step();
+        if slid == 0.0 {
             return u64::MAX;
         }
-        let dt = self.context.stepping.dt;
-        let lasting = 0.5 * (self.grains.cells.skin - self.grains.cells.gap) / (speed * dt);
-        let taken = (self.context.time() - self.walls.listed_at) / dt;
+        let lasting = 0.5 * (self.grains.cells.skin - self.grains.cells.gap) / slid;
+        let taken = (self.context.time() - self.walls.listed_at) / self.context.stepping.dt;
         (lasting - taken).floor().max(0.0) as u64
     }
 

@@ -43,17 +43,18 @@ impl Shortlists {
         Shortlists { parts, room: 0.0 }
     }
 
-    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no grain moved farther than `stride` \[m\].
+    /// Returns the margin of a new shortlist \[m\], if it is due after a step in which no two surfaces approached each other by more than `approach`
+    /// \[m\].
     ///
     /// The margin is larger than the separation of two grains in a step. So a pair whose contact ends is computed once more, and releases its
     /// history.
-    pub fn margin_after(&mut self, stride: f64, skin: f64) -> Option<f64> {
-        self.room -= 2.0 * stride;
+    pub fn margin_after(&mut self, approach: f64, skin: f64) -> Option<f64> {
+        self.room -= approach;
         if self.room > 0.0 {
             return None;
         }
-        let lasting = (PICKED_FOR * 2.0 * stride).clamp(skin / 64.0, skin / 4.0);
-        self.room = lasting.max(4.0 * stride);
+        let lasting = (PICKED_FOR * approach).clamp(skin / 64.0, skin / 4.0);
+        self.room = lasting.max(2.0 * approach);
         Some(self.room)
     }
 
@@ -323,9 +324,9 @@ mod tests {
     #[test]
     fn a_shortlist_is_due_before_another_pair_can_touch() {
         let mut shortlists = Shortlists::default();
-        let margin = shortlists.margin_after(1e-6, 1e-3).unwrap();
+        let margin = shortlists.margin_after(2e-6, 1e-3).unwrap();
         assert!((margin - 16e-6).abs() < 1e-12);
-        let steps = (0..100).take_while(|_| shortlists.margin_after(1e-6, 1e-3).is_none()).count();
+        let steps = (0..100).take_while(|_| shortlists.margin_after(2e-6, 1e-3).is_none()).count();
         assert!(steps as f64 * 2e-6 < margin + 1e-12, "{steps}");
     }
 }

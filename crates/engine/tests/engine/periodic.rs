@@ -177,6 +177,29 @@ fn sheared_grains_move_with_the_flow_and_the_ledger_closes() {
     assert!(ledger.residual.abs() < 1e-3 * ledger.wall_work, "{ledger:?}");
 }
 
+/// Neither grain moves, so the lists last for hundreds of steps. Only the sides bring an image of one to the other.
+#[test]
+fn grains_at_rest_touch_as_soon_as_sides_slide_them_together() {
+    let mut world = gas(64, TangentialLaw::Mindlin, 0.7, Some(SHEAR));
+    let length = world.domain.as_ref().unwrap().max[0];
+    let lift = 0.9 * RADIUS;
+    // As far along the flow as surfaces are when they touch, and as far as sides slide in 300 steps.
+    let ahead = ((2.0 * RADIUS).powi(2) - (2.0 * lift).powi(2)).sqrt() + 300.0 * 1e-6 * SHEAR.rate * length;
+    world.grains = Grains::default();
+    let centers = [[0.3 * length, RADIUS, lift], [0.3 * length + ahead, RADIUS, length - lift]];
+    for (id, center) in (0..).zip(centers) {
+        world.grains.push(id, center, [0.0; 3], [0.0; 3], RADIUS, 0, 0);
+    }
+    let pushed = |steps: u64| {
+        let simulation = after(&world, settings(1), steps);
+        assert_eq!(simulation.rebuilds(), after(&world, settings(1), 0).rebuilds());
+        let grains = simulation.snapshot();
+        grains.velocity.iter().map(|velocity| velocity[0]).fold(0.0, f64::max)
+    };
+    assert_eq!(pushed(290), 0.0);
+    assert!(pushed(330) > 0.0, "they passed through each other");
+}
+
 #[test]
 fn threads_and_resuming_change_no_bit() {
     for shear in [None, Some(SHEAR)] {

@@ -10,6 +10,9 @@ use glam::DVec3;
 const SLIVER: f64 = 1e-4;
 /// Weight of the difference of the volumes of two halves: of cuts that are as good, the one in the middle is taken.
 const BALANCE: f64 = 0.05;
+/// Weight of how narrow a part is along the normal of a plane, compared with its widest axis: of cuts that are as good, one across the longer way is
+/// taken. No first cut of a ring opens its hole; a second one does if both are across the ring, while a flat layer of a ring is still a ring.
+const NARROW: f64 = 0.05;
 /// Smallest depth of faces under the center of a part, in rounding radii.
 const ROOM: f64 = 1.2;
 /// Most planes of faces that are tried for a part.
@@ -29,8 +32,11 @@ const PARALLEL: f64 = 1e-6;
 /// Sine of the angle between axes above which both are tried.
 const DISTINCT: f64 = 0.01;
 
-/// The points that are farthest in some directions, if there are many points.
-fn outline(points: Vec<DVec3>) -> Vec<DVec3> {
+/// The points that are farthest in some directions, if there are many different points. The polyhedron around them is somewhat smaller than around all.
+fn outline(mut points: Vec<DVec3>) -> Vec<DVec3> {
+    // Triangles have their corners in common.
+    points.sort_unstable_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
+    points.dedup();
     if points.len() <= FEW_POINTS {
         return points;
     }
@@ -181,16 +187,21 @@ impl<'a> Cutting<'a> {
     fn loss(&self, piece: &Piece, plane: &HalfSpace) -> Option<f64> {
         let [below, above] = self.split(piece, plane, true)?.map(|half| half.part);
         let imbalance = (below.volume - above.volume).abs() / (below.volume + above.volume);
-        Some(below.excess.max(0.0) + above.excess.max(0.0) + BALANCE * imbalance * piece.part.excess)
+        let width = |normal: DVec3| {
+            let (low, high) = extent_along(&piece.part, normal);
+            high - low
+        };
+        let widest = self.axes.iter().map(|&axis| width(axis)).fold(0.0, f64::max);
+        let narrowness = (1.0 - width(plane.normal) / widest).max(0.0);
+        let preference = BALANCE * imbalance + NARROW * narrowness;
+        Some(below.excess.max(0.0) + above.excess.max(0.0) + preference * piece.part.excess)
     }
 
     /// Planes to be tried, each with the distance to the next one; zero if it is not to be moved.
     fn candidates(&self, piece: &Piece) -> Vec<(HalfSpace, f64)> {
         let mut all: Vec<(HalfSpace, f64)> = self.planes_of_faces(piece).into_iter().map(|plane| (plane, 0.0)).collect();
         for &normal in &self.axes {
-            let heights = piece.part.around.vertices.iter().map(|vertex| normal.dot(*vertex));
-            let unbounded = (f64::INFINITY, f64::NEG_INFINITY);
-            let (low, high) = heights.fold(unbounded, |(low, high), height| (low.min(height), high.max(height)));
+            let (low, high) = extent_along(&piece.part, normal);
             let step = (high - low) / f64::from(SLICES);
             all.extend((1..SLICES).map(|k| {
                 let offset = low + step * f64::from(k);
@@ -331,6 +342,13 @@ impl<'a> Cutting<'a> {
         };
         parts[..second].iter().enumerate().filter_map(pair).collect()
     }
+}
+
+/// Lowest and highest height of a part along a direction, in lengths.
+fn extent_along(part: &Part, direction: DVec3) -> (f64, f64) {
+    let heights = part.around.vertices.iter().map(|vertex| direction.dot(*vertex));
+    let unbounded = (f64::INFINITY, f64::NEG_INFINITY);
+    heights.fold(unbounded, |(low, high), height| (low.min(height), high.max(height)))
 }
 
 /// A part of this volume, with the polyhedron around these points.

@@ -104,7 +104,7 @@ fn faces_look_outward_and_edges_lie_between_them() {
     }
 }
 
-/// A corner that is a little outside is in the planes of the top and of one side, as far as they are told apart. One of its triangles goes to each, and
+/// A corner that is a little outside is in the planes of the top and of one side, as far as they are distinguished. One of its triangles goes to each, and
 /// a border of the top that ran around it would turn outward at the next corner.
 #[test]
 fn a_face_has_no_notch_between_corners_that_nearly_coincide() {

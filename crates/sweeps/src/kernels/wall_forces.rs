@@ -201,7 +201,7 @@ fn place_in_block<C: Real>(
         }
     }
     // Walls are placed by the other half of the threads first, so that they do not wait for the elements.
-    let w = (e + 32usize) % WALL_THREADS;
+    let w = (e + WALL_THREADS / 2usize) % WALL_THREADS;
     if w < walls as usize {
         let from = w * 24usize;
         place_wall::<C>(w, at_rest, poses, first_pose, servos, own_records);

@@ -315,8 +315,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     }
 
     /// Whether the launch of the forces between grains and walls places the walls, too.
+    ///
+    /// A subdomain without grains near walls has no such launch, and compilers might fuse operations differently in it. So where servos of
+    /// decomposition-invariant runs measure areas between walls, all subdomains place these in the same kernel.
     fn places_with_forces(&self, host: &Populations) -> bool {
         host.walls.has_moving()
+            && !(host.context.settings.decomposition_invariant && host.walls.measures_areas())
             && host.walls.given.len() <= PLACED_WALLS
             && self
                 .walls

@@ -256,6 +256,13 @@ impl Walls {
         self.given.iter().any(|wall| wall.motion.servo.is_some())
     }
 
+    /// Whether a servo acts on an area that is measured between walls.
+    pub fn measures_areas(&self) -> bool {
+        let is_between = |extent: &Extent| matches!(extent, Extent::Between { .. });
+        let mut servos = self.given.iter().filter_map(|wall| wall.motion.servo.as_ref());
+        servos.any(|servo| matches!(&servo.target, ServoTarget::Stress { area, .. } if area.iter().any(is_between)))
+    }
+
     /// Load of the grains listed here on each wall; zero for walls without servo.
     pub fn borne(&self) -> Vec<ServoLoad> {
         (0..self.given.len()).map(|wall| self.borne_by(wall)).collect()

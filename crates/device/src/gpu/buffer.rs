@@ -12,9 +12,7 @@ use bytemuck::Pod;
 use cubecl::bytes::Bytes;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use std::future::poll_fn;
 use std::marker::PhantomData;
-use std::mem::replace;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -318,20 +316,7 @@ impl Gpu {
         let state = if handles.is_empty() {
             State::Here(Ok(Vec::new()))
         } else {
-            let mut arrival: Arrival = Box::pin(async move {
-                let answer = client.read_async(handles);
-                // With CUDA, a poll of the answer waits for the copy.
-                let mut is_queued = false;
-                poll_fn(|_| {
-                    if replace(&mut is_queued, true) {
-                        Poll::Ready(())
-                    } else {
-                        Poll::Pending
-                    }
-                })
-                .await;
-                answer.await
-            });
+            let mut arrival: Arrival = Box::pin(async move { client.read_async(handles).await });
             // The first poll queues the copy; a test launches after it and checks that.
             let first = {
                 let _calls = outside_recordings();
@@ -451,12 +436,7 @@ impl Copies {
     /// # Errors
     /// If a kernel that computes it failed, or the device is lost.
     pub fn wait(self) -> Result<Arrived, GpuError> {
-        self.queue().wait()
-    }
-
-    /// Queues all copies, as the launches so far leave everything. Later launches do not change the result, and run while the host waits for it.
-    pub fn queue(self) -> PendingCopies {
-        self.gpu.queue_copies(self.handles)
+        self.gpu.queue_copies(self.handles).wait()
     }
 
     /// Queues all copies from any thread. No launch may write their memory any more. With CUDA, the copies overlap with later launches.
@@ -522,7 +502,7 @@ impl PendingCopies {
     }
 
     fn arrive(&mut self) -> Result<Vec<Bytes>, GpuError> {
-        match replace(&mut self.state, State::Here(Ok(Vec::new()))) {
+        match std::mem::replace(&mut self.state, State::Here(Ok(Vec::new()))) {
             State::Here(parts) => parts,
             State::PendingCopies(arrival) => self.runtime.wait_for(arrival, &self.account.patience),
             State::Fetched(fetch) => fetch.wait(&self.runtime, &self.account.patience),

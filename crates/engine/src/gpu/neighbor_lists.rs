@@ -312,14 +312,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let entries = lists_pairs.then(|| self.rows.request_entries(&mut copies, self.n));
         let contacts = (lists_pairs && self.kind.frictional).then(|| self.old_contacts.request_number(&mut copies));
         let near = walls.map(|near| (self.request_counts_near(&near, &mut copies), near));
-        let pending = copies.queue();
-        if contacts.is_some() {
-            // The host may find that there was too little room. But mostly there is enough, and the GPU packs while the host waits.
-            self.old_contacts
-                .pack(&self.gpu, &self.rows, self.spare_buffers(), self.kind.numbers);
-            self.gpu.submit();
-        }
-        let arrived = pending.wait()?;
+        let arrived = copies.wait()?;
         if let Some(entries) = entries {
             self.rows.refuse_too_long(&self.gpu, self.n)?;
             let contacts = contacts.map_or(0, |contacts| arrived.take(contacts)[0]);
@@ -371,21 +364,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.rows.count(&self.gpu, &search)
     }
 
-    /// Buffers for packed contacts. The next step overwrites the first two, and the others unless forces are known.
-    fn spare_buffers(&self) -> SpareBuffers<'_, R> {
-        SpareBuffers {
-            buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
-            are_free: !self.forces_known,
-        }
-    }
-
-    /// Queues the writing of the pairs, which have this many entries, and of the histories of this many contacts of the old rows. These were packed, if
-    /// there was room.
+    /// Queues the writing of the pairs, which have this many entries, and of the histories of this many contacts of the old rows.
     fn fill_pairs(&mut self, host: &Populations, entries: usize, contacts: usize) -> Result<(), GpuError> {
         let (n, gpu, numbers, present) = (self.n, &self.gpu, self.kind.numbers, self.present_slots());
-        let in_spare = self.spare_buffers().room(numbers);
-        if contacts > 0 && self.old_contacts.make_room_to_pack(gpu, in_spare, (contacts, numbers))? {
-            self.old_contacts.pack(gpu, &self.rows, self.spare_buffers(), numbers);
+        // The next step overwrites the first two, and the others unless forces are known.
+        let spare = SpareBuffers {
+            buffers: [&self.velocity[self.now ^ 1], &self.spin[self.now ^ 1], &self.force, &self.torque],
+            are_free: !self.forces_known,
+        };
+        if contacts > 0 {
+            self.old_contacts.pack(gpu, &self.rows, spare, (contacts, numbers))?;
         }
         // Once more, as the count of grains near walls overwrote the marks.
         let is_marked = self.mark_candidates(host, GRAINS);
@@ -429,14 +417,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         if contacts > 0 {
             let by_id = decomposed.map(|border| &border.old_id);
-            self.old_contacts.carry(
-                gpu,
-                &self.rows,
-                self.spare_buffers(),
-                [&self.order, &self.id],
-                by_id,
-                (known, n, numbers),
-            );
+            self.old_contacts
+                .carry(gpu, &self.rows, spare, [&self.order, &self.id], by_id, (known, n, numbers));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub(super) struct SpareBuffers<'a, R> {
 
 impl<R> SpareBuffers<'_, R> {
     /// Number of contacts whose histories they have room for, one number in each buffer.
-    pub(super) fn room(&self, numbers: usize) -> usize {
+    fn room(&self, numbers: usize) -> usize {
         if self.are_free && numbers <= self.buffers.len() {
             self.buffers[0].len()
         } else {
@@ -92,21 +92,23 @@ impl<R: Number> OldContacts<R> {
         copies.add(&self.start, self.grains..self.grains + 1)
     }
 
-    /// Makes room for this many contacts, each with this many numbers, `in_spare` of which the spare buffers have room for. Returns whether there was too
-    /// little: then [`OldContacts::pack`] must be called again.
-    pub(super) fn make_room_to_pack(&mut self, gpu: &Gpu, in_spare: usize, (contacts, numbers): (usize, usize)) -> Result<bool, GpuError> {
-        let in_rest = contacts.saturating_sub(in_spare) * numbers;
-        let is_short = self.partner.len() < contacts || self.rest.len() < in_rest;
-        make_room(gpu, &mut self.partner, contacts, "histories of contacts")?;
-        make_room(gpu, &mut self.rest, in_rest, "histories of contacts")?;
-        Ok(is_short)
-    }
-
-    /// Queues the packing of the counted contacts, each with this many numbers, from the entries of the old rows. Contacts for which there is no room are
-    /// left out: the kernel checks all its indices.
-    pub(super) fn pack(&self, gpu: &Gpu, rows: &Rows<R>, spare: SpareBuffers<'_, R>, numbers: usize) {
+    /// Queues the packing of this many contacts, each with this many numbers, from the entries of the old rows.
+    pub(super) fn pack(
+        &mut self,
+        gpu: &Gpu,
+        rows: &Rows<R>,
+        spare: SpareBuffers<'_, R>,
+        (contacts, numbers): (usize, usize),
+    ) -> Result<(), GpuError> {
         let in_spare = spare.room(numbers);
         let [a, b, c, d] = spare.buffers;
+        make_room(gpu, &mut self.partner, contacts, "histories of contacts")?;
+        make_room(
+            gpu,
+            &mut self.rest,
+            contacts.saturating_sub(in_spare) * numbers,
+            "histories of contacts",
+        )?;
         let (count, dim) = units(self.grains);
         old_contacts::pack_contacts::launch::<R>(
             gpu.client(),
@@ -127,6 +129,7 @@ impl<R: Number> OldContacts<R> {
             numbers,
             old_contacts::most_collected(numbers, size_of::<R>()),
         );
+        Ok(())
     }
 
     /// Queues the copies of the packed histories, each with this many numbers, to the new rows of n grains. `spare` is that of
@@ -281,12 +284,7 @@ mod tests {
             start[THREADS_PER_BLOCK as usize] as usize > collected,
             "a block collects {collected} contacts, not all"
         );
-        // There is no room yet, then enough.
-        for is_short in [true, false] {
-            contacts.pack(gpu, &rows, spare, numbers);
-            let made = contacts.make_room_to_pack(gpu, spare.room(numbers), (all, numbers));
-            assert_eq!(made, Ok(is_short));
-        }
+        contacts.pack(gpu, &rows, spare, (all, numbers)).unwrap();
         write(gpu, &new, numbers, |_, _, _| -1.0, &mut rows);
         let ids = |old: &[u32]| -> Buffer<u32> {
             let ids: Vec<u32> = old.iter().map(|old| 10 * old + 3).collect();

@@ -23,6 +23,7 @@ use crate::world::{PolyhedralShape, World};
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::{PowerSums, Stored};
 use seixo_sweeps::shapes::{PartEnds, ShapeGeometry, lay_out, moments_of, rounding_of, shape_at};
+use std::sync::Arc;
 
 /// Polyhedral grains of a domain: shapes, pairs and walls.
 #[derive(Default)]
@@ -38,8 +39,8 @@ pub(crate) struct Polyhedra {
 pub(crate) struct ShapeTable {
     pub words: Vec<u32>,
     pub numbers: Vec<f64>,
-    /// Number of shapes after the sphere.
-    count: usize,
+    /// The shapes after the sphere, as the world has them.
+    pub given: Arc<[PolyhedralShape]>,
 }
 
 impl Polyhedra {
@@ -65,7 +66,7 @@ impl Polyhedra {
 
     /// Number of shapes of the world.
     pub fn shapes(&self) -> usize {
-        self.shapes.count
+        self.shapes.given.len()
     }
 
     /// Principal moments of inertia of a grain of this mass \[kg\] and scale \[m\], in kg m²; `None` for a sphere.
@@ -143,7 +144,7 @@ impl ShapeTable {
             })
             .collect();
         let mut table = ShapeTable {
-            count: shapes.len(),
+            given: shapes.into(),
             ..ShapeTable::default()
         };
         lay_out(&geometries, |word| table.words.push(word), |number| table.numbers.push(number));

@@ -14,8 +14,10 @@ mod timeline;
 
 use crate::periodic_cell::PeriodicCell;
 pub use crate::scalars::{GrainScalar, GrainScalars, StartScalars};
+use crate::world::{PolyhedralShape, volume_of_sphere};
 pub use arrays::{ArrayMemory, Arrays, ArraysError, NumberType, ParticleArray};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 pub(crate) use timeline::Timeline;
 pub use timeline::{TimelineRow, TimelineSpan};
@@ -132,6 +134,12 @@ pub struct GrainSnapshot {
     pub body: Vec<i64>,
     /// Masses \[kg\]; the mass of a body is distributed over its grains by the volumes of their spheres.
     pub mass: Vec<f64>,
+    /// Volumes \[m³\], see [`GrainSnapshot::volume_of`]; may be left out.
+    pub volume: Vec<f64>,
+    /// 0 for a sphere, k for the shape k − 1 of [`GrainSnapshot::shapes`]; empty without polyhedral grains.
+    pub shape: Vec<u32>,
+    /// Shapes of polyhedral grains.
+    pub shapes: Arc<[PolyhedralShape]>,
     /// Material indices.
     pub material: Vec<u32>,
     /// Group indices.
@@ -150,6 +158,24 @@ pub struct GrainSnapshot {
     pub cell: PeriodicCell,
 }
 
+impl GrainSnapshot {
+    /// Volume of the grain at this place of the snapshot \[m³\]: of a polyhedral grain that of its shape, else that of its sphere. Whatever adds up
+    /// volumes of grains takes them from here.
+    pub fn volume_of(&self, k: usize) -> f64 {
+        self.volume.get(k).copied().unwrap_or_else(|| {
+            let radius = self.radius[k];
+            self.shape_of(k)
+                .map_or_else(|| volume_of_sphere(radius), |shape| shape.volume_at(radius))
+        })
+    }
+
+    /// Shape of the grain at this place of the snapshot, if it is polyhedral.
+    pub fn shape_of(&self, k: usize) -> Option<&PolyhedralShape> {
+        let index = self.shape.get(k)?.checked_sub(1)?;
+        self.shapes.get(index as usize)
+    }
+}
+
 /// Which columns a [`GrainSnapshot`] has besides ids, positions, radii and scalars. The others are empty, and take no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrainColumns {
@@ -165,6 +191,10 @@ pub struct GrainColumns {
     pub body: bool,
     /// Masses.
     pub mass: bool,
+    /// Volumes.
+    pub volume: bool,
+    /// Shapes of polyhedral grains.
+    pub shape: bool,
     /// Material indices.
     pub material: bool,
     /// Group indices.
@@ -184,6 +214,8 @@ impl GrainColumns {
         torque: true,
         body: true,
         mass: true,
+        volume: true,
+        shape: true,
         material: true,
         group: true,
         coordination: true,

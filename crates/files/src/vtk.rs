@@ -84,11 +84,13 @@ pub enum Field {
     Scalar(GrainScalar),
     /// Smallest id of the grains that it hangs together with by bonds; the snapshot must have it.
     Fragment,
+    /// Volume \[m³\].
+    Volume,
 }
 
 impl Field {
     /// Fields of all grains, with the words for them in scenes and files.
-    const COMMON: [(Field, &'static str); 11] = [
+    const COMMON: [(Field, &'static str); 12] = [
         (Field::Velocity, "velocity"),
         (Field::AngularVelocity, "angular_velocity"),
         (Field::Force, "force"),
@@ -100,6 +102,7 @@ impl Field {
         (Field::Body, "body"),
         (Field::Pressure, "pressure"),
         (Field::Fragment, "fragment"),
+        (Field::Volume, "volume"),
     ];
 
     /// Every field, with the word for it in scenes and files.
@@ -127,6 +130,7 @@ impl Field {
             Field::Pressure => Values::Scalars32(&snapshot.pressure),
             Field::Scalar(scalar) => Values::Scalars64(&snapshot.scalars[scalar]),
             Field::Fragment => Values::Integers(&snapshot.fragment),
+            Field::Volume => Values::Scalars64(&snapshot.volume),
         }
     }
 }
@@ -139,6 +143,7 @@ pub fn unit_of(name: &str) -> &'static str {
         "force" => "N",
         "torque" => "N m",
         "mass" => "kg",
+        "volume" => "m³",
         "density" => "kg/m³",
         "pressure" => "Pa",
         _ => GrainScalar::named(name).map_or("", GrainScalar::unit),

@@ -18,7 +18,7 @@ use crate::simulation::Simulation;
 use crate::state::{
     FluidSample, FluidSnapshot, GrainColumns, GrainScalar, GrainSnapshot, Ledger, PassedParticles, ScalarLedger, WallSnapshot,
 };
-use crate::world::{Vec3, WallMotion, array, vector};
+use crate::world::{PolyhedralShape, Vec3, WallMotion, array, vector, volume_of_sphere};
 use seixo_laws::{Real, Vector3};
 use seixo_sweeps::bodies::{FREE, LOAD};
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
@@ -118,6 +118,14 @@ impl Simulation {
             let carrier = populations.body_of(order[slot] as usize);
             carrier.map_or(-1, |b| i64::from(populations.bodies.id[b]))
         };
+        let polyhedra = populations.polyhedra.as_deref();
+        let shapes: &[PolyhedralShape] = polyhedra.map_or(&[][..], |polyhedra| &polyhedra.shapes.given[..]);
+        let volume = |slot: usize| {
+            let i = order[slot] as usize;
+            let (radius, shape) = (fields.position[RECORD * i + 3], fields.shape.get(i).copied().unwrap_or_default());
+            let shape = (shape as usize).checked_sub(1).and_then(|index| shapes.get(index));
+            shape.map_or_else(|| volume_of_sphere(radius), |shape| shape.volume_at(radius))
+        };
         // Loads of fluids are added to both.
         let has_loads = columns.force || columns.torque;
         let (mut force, mut torque) = (of_field(has_loads, &fields.force), of_field(has_loads, &fields.torque));
@@ -134,6 +142,9 @@ impl Simulation {
             radius: computed(device, order.len(), |slot| fields.position[RECORD * order[slot] as usize + 3]),
             body: computed(device, count(columns.body && populations.bodies.are_present), body),
             mass: computed(device, count(columns.mass), |slot| populations.mass_of(order[slot] as usize)),
+            volume: computed(device, count(columns.volume), volume),
+            shape: of_words(columns.shape && !fields.shape.is_empty(), &fields.shape),
+            shapes: polyhedra.map_or_else(Default::default, |polyhedra| polyhedra.shapes.given.clone()),
             material: of_words(columns.material, &fields.material),
             group: of_words(columns.group, &fields.group),
             coordination: computed(device, count(columns.coordination), |slot| {

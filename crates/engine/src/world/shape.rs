@@ -70,9 +70,14 @@ impl PolyhedralShape {
         }
     }
 
+    /// Volume of a grain of this shape and scale \[m\], in m³.
+    pub fn volume_at(&self, scale: f64) -> f64 {
+        self.volume * scale.powi(3)
+    }
+
     /// Mass of a grain of this shape, of this scale \[m\] and density \[kg/m³\], in kg.
     pub fn mass(&self, scale: f64, density: f64) -> f64 {
-        self.volume * scale.powi(3) * density
+        self.volume_at(scale) * density
     }
 
     /// Principal moments of inertia of a grain of this shape, of this mass \[kg\] and scale \[m\], in kg m².

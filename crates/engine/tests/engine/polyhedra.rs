@@ -1,6 +1,7 @@
 //! Polyhedral grains: tests against physics.
 
 use crate::corners::{about, block, capsule, floor, on, put, started, through_a_collision, turned, world};
+use seixo_engine::state::GrainSnapshot;
 use seixo_engine::world::{DeviceChoice, Frustum, Interaction, PolyhedralShape, Settings, Vec3, Wall, WallShape, World};
 use seixo_engine::{Partner, Simulation, SurroundingsChange};
 use seixo_laws::contact::{Cohesion, NormalLaw, TangentialLaw};
@@ -572,4 +573,24 @@ fn the_normal_of_a_contact_with_a_round_wall_is_that_of_its_surface() {
     assert_eq!(record.b, Partner::Wall(0));
     assert!(apart(record.normal, [-0.6, 0.0, 0.8]) < 1e-9, "{record:?}");
     assert!((record.overlap - 1e-3).abs() < 1e-9 && size(record.tangential_force) < 1e-9 * size(record.normal_force));
+}
+
+#[test]
+fn a_snapshot_has_the_volume_of_the_shape_and_not_of_the_bounding_sphere() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0; 3], [0.0; 3]);
+    let density = world.materials[0].density;
+    let grains = Simulation::new(world, on(1)).expect("the world is sound").snapshot();
+    assert!(
+        (grains.volume_of(0) * density / grains.mass[0] - 1.0).abs() < 1e-12,
+        "{:?}",
+        grains.volume
+    );
+    assert!(grains.shape_of(0).is_some_and(|shape| shape.name == "cube"));
+    // Also without the column.
+    let without = GrainSnapshot {
+        volume: Vec::new(),
+        ..grains.clone()
+    };
+    assert_eq!(without.volume_of(0), grains.volume_of(0));
 }

@@ -26,6 +26,7 @@ fn snapshot(count: u32) -> GrainSnapshot {
             snapshot.scalars[scalar].push(300.0 + x);
         }
         snapshot.fragment.push(id / 2 * 6);
+        snapshot.volume.push(x * 1e-9);
     }
     snapshot
 }
@@ -54,7 +55,7 @@ fn grains_come_back() {
             .iter()
             .map(|(name, _, components)| (name.as_str(), *components))
             .collect();
-        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+        let components = [3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
         assert_eq!(
             names,
             Field::all()

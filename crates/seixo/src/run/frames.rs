@@ -218,6 +218,8 @@ fn shown_columns(fields: &[Field]) -> GrainColumns {
         torque: is_shown(Field::Torque),
         body: is_shown(Field::Body),
         mass: is_shown(Field::Mass),
+        volume: is_shown(Field::Volume),
+        shape: false,
         material: is_shown(Field::Material),
         group: is_shown(Field::Group),
         coordination: is_shown(Field::Coordination),
@@ -248,6 +250,12 @@ fn leave_out_unshown(grains: &mut GrainSnapshot, columns: GrainColumns) {
         .for_each(|(_, values)| *values = Vec::new());
     if !columns.mass {
         grains.mass = Vec::new();
+    }
+    if !columns.volume {
+        grains.volume = Vec::new();
+    }
+    if !columns.shape {
+        grains.shape = Vec::new();
     }
     if !columns.body {
         grains.body = Vec::new();
@@ -324,6 +332,7 @@ mod tests {
             radius: vec![0.5],
             body: vec![-1],
             mass: vec![2.0],
+            volume: vec![0.3],
             material: vec![1],
             group: vec![2],
             coordination: vec![4],

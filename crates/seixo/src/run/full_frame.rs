@@ -59,6 +59,7 @@ impl FrameContents {
             radius: vec![0.0],
             body: vec![-1; usize::from(simulation.shows_bodies())],
             mass: vec![0.0],
+            volume: vec![0.0],
             material: vec![0],
             group: vec![0],
             coordination: vec![0],

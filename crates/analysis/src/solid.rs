@@ -10,6 +10,8 @@ const LINES: usize = 512;
 const LINES_OF_PLATE: usize = 4096;
 /// Gap over radius across which spheres still count as one: what rounding leaves between two that touch.
 const TOUCHING: f64 = 1e-6;
+/// Difference of two principal moments, as a share of the largest, below which they are equal: then rounding would choose their axes.
+const EQUAL: f64 = 1e-9;
 
 /// A solid of density one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +25,35 @@ pub struct Solid {
 }
 
 impl Solid {
-    /// Principal moments of inertia, and the axes as columns of a rotation.
+    /// Principal moments of inertia, and the axes as columns of a rotation. Any axes of equal moments are principal: they are along those in which the
+    /// solid is given, as far as possible.
     pub fn principal_axes(&self) -> (DVec3, DMat3) {
-        let [(a, x), (b, y), (c, _)] = principal(&self.inertia);
+        let [(a, mut x), (b, mut y), (c, z)] = principal(&self.inertia);
+        let least = EQUAL * a.abs().max(c.abs());
+        match [a - b <= least, b - c <= least] {
+            [true, true] => (x, y) = (DVec3::X, DVec3::Y),
+            [true, false] => {
+                x = across(z);
+                y = z.cross(x);
+            }
+            [false, true] => y = across(x),
+            [false, false] => {}
+        }
         (DVec3::new(a, b, c), DMat3::from_cols(x, y, x.cross(y)))
     }
+}
+
+/// The unit vector across an axis that is nearest to an axis of coordinates.
+fn across(axis: DVec3) -> DVec3 {
+    let along = axis.abs();
+    let nearest = if along.x <= along.y && along.x <= along.z {
+        DVec3::X
+    } else if along.y <= along.z {
+        DVec3::Y
+    } else {
+        DVec3::Z
+    };
+    (nearest - axis * axis.dot(nearest)).normalize()
 }
 
 /// Inertia tensor of a solid from its ∫ x xᵀ dV about the same point.
@@ -290,6 +316,7 @@ pub fn connected_parts(spheres: &[(DVec3, f64)]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{connected_parts, plate_of_disks, solid_of_mesh, solid_of_spheres};
+    use crate::Polyhedron;
     use glam::{DMat3, DQuat, DVec2, DVec3};
     use std::f64::consts::PI;
 
@@ -405,6 +432,19 @@ mod tests {
         assert!((axes.x_axis.dot(turn * DVec3::X).abs() - 1.0).abs() < 1e-10);
         let inside_out: Vec<_> = block.iter().map(|&[a, b, c]| [a, c, b]).collect();
         assert!((solid_of_mesh(&inside_out).volume + 6.0).abs() < 1e-11);
+    }
+
+    #[test]
+    fn axes_of_equal_moments_are_those_in_which_the_solid_is_given() {
+        let axes_of = |edges: [f64; 3]| Polyhedron::block(edges).unwrap().swept(0.1).unwrap().principal_axes().1;
+        for edges in [[30.0; 3], [100.0, 100.0, 60.0], [60.0, 100.0, 100.0], [20.0, 90.0, 20.0]] {
+            let axes = axes_of(edges);
+            assert!((axes.determinant() - 1.0).abs() < 1e-12, "{axes}");
+            let largest = axes
+                .to_cols_array_2d()
+                .map(|axis| axis.into_iter().map(f64::abs).fold(0.0, f64::max));
+            assert!(largest.into_iter().all(|x| x > 1.0 - 1e-9), "{edges:?}: {axes}");
+        }
     }
 
     #[test]

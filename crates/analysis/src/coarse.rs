@@ -1,6 +1,5 @@
 //! Fields on a grid by coarse graining (\[Goldhirsch 2010\]; with walls \[Weinhart 2012\]).
 
-use crate::ball;
 use crate::stress::{Carried, carried, peculiar};
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
@@ -154,7 +153,7 @@ pub fn coarse_grain(grid: &Grid, width: f64, grains: &GrainSnapshot, contacts: &
     let mut contact = vec![DMat3::ZERO; grid.len()];
     for i in 0..grains.id.len() {
         let (mass, center) = (grains.mass[i], DVec3::from(grains.position[i]));
-        let volume = ball::volume(grains.radius[i]);
+        let volume = grains.volume_of(i);
         let apart = peculiar(grains, i);
         let carried = outer(apart * mass, apart);
         for image in kernel.images(&grains.cell, [center; 2]) {

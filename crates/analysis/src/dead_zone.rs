@@ -1,6 +1,5 @@
 //! Time-averaged velocity in the cells of a grid, and the share of what is there that hardly moves.
 
-use crate::ball;
 use crate::coarse::Grid;
 use glam::DVec3;
 use seixo_engine::PeriodicCell;
@@ -58,7 +57,7 @@ impl MeanFlow {
     /// Adds the grains of a sample, of one group or of all.
     pub fn add_grains(&mut self, grains: &GrainSnapshot, group: Option<u32>) {
         for k in (0..grains.id.len()).filter(|&k| group.is_none_or(|group| grains.group[k] == group)) {
-            let amount = [ball::volume(grains.radius[k]), grains.mass[k]];
+            let amount = [grains.volume_of(k), grains.mass[k]];
             self.add(grains.position[k], grains.velocity[k], amount, &grains.cell);
         }
     }
@@ -167,7 +166,7 @@ mod tests {
                 (dead.share - 0.12).abs() < 1e-12 && (dead.mean_speed - 0.176).abs() < 1e-12,
                 "{dead:?}"
             );
-            assert!((dead.filled - ball::volume(0.4)).abs() < 1e-9, "{dead:?}");
+            assert!((dead.filled - crate::ball::volume(0.4)).abs() < 1e-9, "{dead:?}");
         }
         assert_eq!(flow.dead_zone(SpeedLimit::Speed(0.3)).share, 1.0);
         assert!(MeanFlow::new(grid()).dead_zone(SpeedLimit::Speed(0.3)).share.is_nan());

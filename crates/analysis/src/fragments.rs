@@ -1,6 +1,5 @@
 //! Fragments: grains connected by intact bonds.
 
-use crate::ball;
 use crate::stress::branch_of;
 use glam::DVec3;
 use seixo_engine::BondSnapshot;
@@ -17,7 +16,7 @@ pub struct Fragment {
     pub grains: usize,
     /// Mass \[kg\].
     pub mass: f64,
-    /// Volume of its grains \[m³\]; where grains overlap, both count.
+    /// Volume of its grains, of polyhedra that of their shapes \[m³\]; where grains overlap, both count.
     pub volume: f64,
     /// Center of mass \[m\]; of one that reaches across a periodic side as it is seen from the grain of its number.
     pub center: DVec3,
@@ -85,7 +84,7 @@ pub fn fragments(grains: &GrainSnapshot, bonds: &[BondSnapshot], counts: impl Fn
             number_of[k] = number;
             members += 1;
             mass += grains.mass[k];
-            volume += ball::volume(grains.radius[k]);
+            volume += grains.volume_of(k);
             moment += place * grains.mass[k];
             momentum += DVec3::from(grains.velocity[k]) * grains.mass[k];
             for &(_, other, apart) in links_of(k) {
@@ -170,7 +169,7 @@ impl Fragments {
 mod tests {
     use super::*;
     use seixo_engine::PeriodicCell;
-    use seixo_engine::world::{Domain, LeavingPolicy};
+    use seixo_engine::world::{Domain, LeavingPolicy, PolyhedralShape};
 
     /// Grains of one kilogram and one meter in a row along x, a meter apart, with every second id.
     fn row(count: u32) -> GrainSnapshot {
@@ -218,6 +217,22 @@ mod tests {
         assert_eq!((sizes.largest_mass, sizes.largest_share), (3.0, 3.0 / 7.0));
         assert_eq!(sizes.mean_mass, (9.0 + 4.0 + 1.0 + 1.0) / 7.0);
         assert!((sizes.d50 - 2f64.cbrt()).abs() < 1e-14 && (sizes.d80 - 3f64.cbrt()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn fragments_of_polyhedra_have_the_volume_of_their_shapes() {
+        let block = PolyhedralShape {
+            volume: 2.0,
+            ..PolyhedralShape::default()
+        };
+        let grains = GrainSnapshot {
+            shape: vec![1, 1, 0],
+            shapes: [block].into(),
+            ..row(3)
+        };
+        let found = fragments(&grains, &[bond([0, 2], 1.0)], |_| true);
+        assert!((found.list[0].volume - 0.5).abs() < 1e-15 && (found.list[1].volume - PI / 6.0).abs() < 1e-15);
+        assert!((found.list[0].diameter() - (3.0 / PI).cbrt()).abs() < 1e-14);
     }
 
     #[test]

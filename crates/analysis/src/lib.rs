@@ -28,6 +28,7 @@ mod repose;
 mod rigid_motion;
 mod scalar;
 mod solid;
+mod solid_fraction;
 mod strain;
 mod stress;
 mod surface;
@@ -45,11 +46,12 @@ pub use polyhedron::{
     ConvexParts, GrainShape, Outside, Polyhedron, PolyhedronEdge, PolyhedronError, PolyhedronFace, ShapeSurface, grain_shape_of_parts,
     solid_of_parts,
 };
-pub use region::{Region, solid_fraction};
+pub use region::Region;
 pub use repose::{DrumAngle, Repose, drum_angle, repose};
 pub use rigid_motion::RigidMotion;
 pub use scalar::Scalar;
 pub use solid::{Plate, Solid, connected_parts, plate_of_disks, plate_of_outline, solid_of_apart, solid_of_mesh, solid_of_spheres};
+pub use solid_fraction::solid_fraction;
 pub use strain::{Strain, Unstrained, strain};
 pub use stress::{Stress, pressure_of_grains, stress_in, stress_of_grains};
 pub use surface::{FreeSurface, SurfaceError, SurfaceOptions, free_surface};

@@ -19,6 +19,7 @@ mod crossing;
 mod cut;
 mod faces;
 mod shape;
+mod shape_solid;
 mod simplified;
 mod solids;
 mod surface;
@@ -28,6 +29,7 @@ mod union;
 
 pub use convex_parts::{ConvexParts, Outside};
 pub use shape::{GrainShape, grain_shape_of_parts};
+pub(crate) use shape_solid::ShapeSolid;
 pub use surface::ShapeSurface;
 pub use union::solid_of_parts;
 

@@ -3,7 +3,6 @@
 use crate::ball;
 use crate::rigid_motion::RigidMotion;
 use glam::{DMat3, DVec3};
-use seixo_engine::state::GrainSnapshot;
 use seixo_engine::{Image, PeriodicCell};
 use std::f64::consts::PI;
 
@@ -161,6 +160,20 @@ impl Region {
         (last - first).max(0.0)
     }
 
+    /// Outward unit normals of its faces, and the distances of their planes from the origin \[m\]; `None` of a round region.
+    pub(crate) fn planes(&self) -> Option<[(DVec3, f64); 6]> {
+        let (center, axes, half) = match *self {
+            Region::Box { min, max } => (0.5 * (min + max), DMat3::IDENTITY, 0.5 * (max - min)),
+            Region::Block { center, axes, half } => (center, axes, half),
+            Region::Cylinder { .. } | Region::Sphere { .. } => return None,
+        };
+        Some(std::array::from_fn(|face| {
+            let axis = face / 2;
+            let normal = if face % 2 == 0 { axes.col(axis) } else { -axes.col(axis) };
+            (normal, normal.dot(center) + half[axis])
+        }))
+    }
+
     /// Volume of a ball that is inside \[m³\]: exact for boxes and a sphere; see [`ball::in_cylinder`] for a cylinder.
     pub(crate) fn volume_of_ball(&self, center: DVec3, radius: f64) -> f64 {
         match *self {
@@ -213,9 +226,14 @@ impl Region {
 
 impl RegionInCell {
     /// The images in which what lies between two corners may reach into the region.
-    fn reaching(&self, low: DVec3, high: DVec3) -> impl Iterator<Item = Image> + use<> {
+    pub fn reaching(&self, low: DVec3, high: DVec3) -> impl Iterator<Item = Image> + use<> {
         let into = self.region.bounds().map(|corner| corner.to_array());
         self.cell.images([low.to_array(), high.to_array()], into)
+    }
+
+    /// The region itself.
+    pub fn region(&self) -> &Region {
+        &self.region
     }
 
     /// Corners of the upright box around it \[m\].
@@ -260,16 +278,6 @@ impl RegionInCell {
         }
         volume
     }
-}
-
-/// Volume of the grains inside a region over its volume \[-\]; where grains overlap, both count.
-pub fn solid_fraction(region: &Region, grains: &GrainSnapshot) -> f64 {
-    let region = region.in_cell(&grains.cell);
-    let balls = grains.position.iter().zip(&grains.radius);
-    balls
-        .map(|(&center, &radius)| region.volume_of_ball(center.into(), radius))
-        .sum::<f64>()
-        / region.volume()
 }
 
 #[cfg(test)]

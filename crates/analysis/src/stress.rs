@@ -1,6 +1,5 @@
 //! Stress by Love and Weber.
 
-use crate::ball;
 use crate::region::Region;
 use crate::tensor::{outer, pressure};
 use glam::{DMat3, DVec3};
@@ -92,7 +91,7 @@ pub fn stress_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord], bond
     let place_of = |id: u32| grains.id.binary_search(&id).ok();
     let mut add = |id: u32, force: DVec3, arm: DVec3| {
         if let Some(i) = place_of(id) {
-            stress[i] += outer(force, arm) * (1.0 / ball::volume(grains.radius[i]));
+            stress[i] += outer(force, arm) * (1.0 / grains.volume_of(i));
         }
     };
     for contact in contacts {
@@ -117,4 +116,40 @@ pub fn stress_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord], bond
 /// Mean pressure of contacts and bonds inside each grain \[Pa\].
 pub fn pressure_of_grains(grains: &GrainSnapshot, contacts: &[ContactRecord], bonds: &[BondSnapshot]) -> Vec<f64> {
     stress_of_grains(grains, contacts, bonds).iter().map(pressure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Polyhedron;
+
+    #[test]
+    fn a_die_at_rest_has_the_pressure_of_its_weight_over_its_own_volume() {
+        let die = Polyhedron::block([13e-3; 3]).unwrap().grain_shape("die", 1.5e-3).unwrap();
+        let (half, volume) = (8e-3, die.shape.volume_at(die.radius));
+        let weight = 1200.0 * 9.81 * volume;
+        let grains = GrainSnapshot {
+            id: vec![7],
+            position: vec![[0.0, 0.0, half]],
+            radius: vec![die.radius],
+            shape: vec![1],
+            shapes: [die.shape].into(),
+            ..GrainSnapshot::default()
+        };
+        let corner = |[x, y]: [f64; 2]| ContactRecord {
+            a: 7,
+            b: Partner::Wall(0),
+            center: [0.0, 0.0, half],
+            point: [x, y, 0.0],
+            branch: [-x, -y, half],
+            normal: [0.0, 0.0, 1.0],
+            overlap: 0.0,
+            normal_force: [0.0, 0.0, 0.25 * weight],
+            tangential_force: [0.0; 3],
+        };
+        let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|signs| corner(signs.map(|sign| 6.5e-3 * sign)));
+        let found = pressure_of_grains(&grains, &corners, &[])[0];
+        // A third of ρ g h, with the center at the height h.
+        assert!((found / (1200.0 * 9.81 * half / 3.0) - 1.0).abs() < 1e-12, "{found}");
+    }
 }

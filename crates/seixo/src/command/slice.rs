@@ -145,14 +145,27 @@ fn cell_of(folder: &Path, path: &Path, time: f64) -> Result<PeriodicCell, Failur
     }
 }
 
+/// Whether there are polyhedra in the frame with this file of grains.
+fn has_polyhedra(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(name.replacen("grains_", "polyhedra_", 1)).exists()
+}
+
 /// Reads the grains of a frame.
 fn grains_of(folder: &Path, path: &Path, frame: VtkPoints) -> Result<GrainSnapshot, Failure> {
+    let volume = values_of(&frame, "volume").map_or_else(Vec::new, <[f64]>::to_vec);
+    if has_polyhedra(path) && (volume.is_empty() || values_of(&frame, "mass").is_none()) {
+        return Err(input(
+            "polyhedra have masses and volumes of their own, and the frame lacks them; add \"mass\" and \"volume\" to `fields` under [output] in the scene and run it",
+        ));
+    }
     let mass = masses(folder, &frame)?;
     let velocity = values_of(&frame, "velocity")
         .ok_or_else(|| input("the frame has no velocities; add \"velocity\" to `fields` under [output] in the scene and run it"))?;
     Ok(GrainSnapshot {
         velocity: velocity.as_chunks().0.to_vec(),
         mass,
+        volume,
         id: frame.id,
         position: frame.position,
         radius: frame.radius,

@@ -2,6 +2,7 @@
 
 use crate::command_line::stage::Stage;
 use seixo::files::vtk;
+use std::f64::consts::PI;
 
 const BRICKS: &str = r#"
 [run]
@@ -65,4 +66,43 @@ fn polyhedral_grains_are_written_and_drawn_with_their_faces() {
         std::fs::read(stage.path("drawn.png")).unwrap()
     };
     assert!(drawn("") != drawn("--spheres"));
+}
+
+#[test]
+fn a_slice_of_polyhedra_takes_their_masses_and_volumes_from_the_frame() {
+    let stage = Stage::new();
+    stage.write("bricks.toml", BRICKS);
+    stage.succeed("run bricks.toml --quiet --until 0.00025");
+    let refused = stage.seixo("slice bricks.out");
+    assert!(
+        refused.code == 2 && refused.err.contains("polyhedra have masses and volumes of their own"),
+        "{} {}",
+        refused.code,
+        refused.err
+    );
+    // The remedy of the message.
+    let fields = "[output]\nfields = [\"velocity\", \"mass\", \"volume\"]\n";
+    stage.write("bricks.toml", &BRICKS.replace("[output]\n", fields));
+    stage.succeed("run bricks.toml --quiet --force --until 0.00025");
+    let grains = vtk::read_grains(&stage.path("bricks.out/fields/grains_000000.vtp")).unwrap();
+    let column = |wanted: &str| &grains.scalars.iter().find(|(name, ..)| name == wanted).unwrap().1;
+    // Two bricks and a sphere. The core of a brick is 0.6 mm less along each axis.
+    let [a, b, c] = [7.4, 3.4, 1.4];
+    let round = PI * 0.3 * 0.3;
+    let brick = a * b * c + 0.6 * (a * b + b * c + c * a) + round * (a + b + c) + 4.0 / 3.0 * 0.3 * round;
+    for (volume, mass) in column("volume").iter().zip(column("mass")) {
+        let expected = if *mass > 1e-4 { brick } else { 4.0 / 3.0 * PI };
+        assert!((volume / (1e-9 * expected) - 1.0).abs() < 1e-9, "{volume} of {mass}");
+    }
+    let values = |field: &str| -> Vec<f64> {
+        stage.succeed(&format!("slice bricks.out --width 5mm --field {field} --out slice.csv"));
+        let table = stage.read("slice.csv");
+        let last = |line: &str| line.rsplit(',').next().unwrap().parse().unwrap();
+        table.lines().skip(1).map(last).collect()
+    };
+    let (shares, densities) = (values("solid_fraction"), values("density"));
+    assert!(shares.iter().any(|share| *share > 1e-3));
+    for (share, density) in shares.iter().zip(&densities) {
+        assert!((density - 2500.0 * share).abs() < 1e-6, "{density} {share}");
+    }
 }

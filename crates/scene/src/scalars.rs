@@ -21,14 +21,29 @@ pub(crate) fn materials_of_grains(file: &SceneFile, world: &World) -> BTreeSet<u
     world.grains.material.iter().copied().chain(later).collect()
 }
 
-/// Refuses clumps and held grains in a scene whose grains carry a scalar.
+/// Refuses rigid bodies in a scene whose grains carry a scalar: clumps, held grains, and grains on joints or with fluid around them. Polyhedra that move
+/// by themselves are no bodies; they carry temperatures, but no films.
 pub(crate) fn refuse_bodies(file: &SceneFile, scalar: GrainScalar, findings: &mut CheckState) {
     for (name, section) in &file.grains {
-        let (key, what, instead) = match (section.shape.is_some(), section.motion.is_some(), section.fixed) {
-            (true, ..) => ("shape", "clumps", "plain grains"),
-            (_, true, _) => ("motion", "held grains", "a wall"),
-            (.., true) => ("fixed", "held grains", "a wall"),
-            _ => continue,
+        let shape = section.shape.as_ref().map(|shape| file.shape.get(shape));
+        let is_polyhedron = shape.flatten().is_some_and(|shape| shape.is_polyhedron());
+        let is_clump = shape.is_some() && !is_polyhedron;
+        let may_be_polyhedron = scalar == GrainScalar::Temperature;
+        let reasons = [
+            (is_clump, "shape", "clumps", "plain grains"),
+            (is_polyhedron && !may_be_polyhedron, "shape", "polyhedra", "plain grains"),
+            (section.motion.is_some(), "motion", "held grains", "a wall"),
+            (section.fixed, "fixed", "held grains", "a wall"),
+            (section.joint.is_some(), "joint", "grains on joints", "grains without `joint`"),
+            (
+                section.displaces_fluid,
+                "displaces_fluid",
+                "grains that displace fluid",
+                "grains that fluids pass through",
+            ),
+        ];
+        let Some((_, key, what, instead)) = reasons.into_iter().find(|(is_there, ..)| *is_there) else {
+            continue;
         };
         let complaint = UnlocatedDiagnostic::new(format!("grains.{name}: {what} do not go with {}", scalar.amount()));
         let remedy = format!("use {instead}, or leave `{}` out of the whole scene", scalar.name());

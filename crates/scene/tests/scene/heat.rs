@@ -1,6 +1,7 @@
 //! Heat in scenes: keys, and errors for missing ones.
 
 use crate::spoiled::{SOUND, assert_refused, refused};
+use seixo_engine::Simulation;
 use seixo_engine::state::GrainScalar;
 use seixo_scene::{ProbeKind, load_text};
 use std::path::Path;
@@ -102,4 +103,77 @@ fn what_heat_lacks_is_reported() {
         "group_temperature = \"bed\"",
         &["probe.first.group_temperature: no grain has a temperature"],
     )]);
+}
+
+/// A hot die on a cold floor, with a cold one on it; both overlap by 3 % of the rounding radius. These keys are those of the hot one.
+fn dice(keys: &str) -> String {
+    format!(
+        r#"
+[run]
+until = 1
+[material.clay]
+density = 1200
+youngs_modulus = "20 MPa"
+poisson_ratio = 0.3
+thermal_conductivity = 50
+specific_heat_capacity = 500
+[interaction.clay-clay]
+restitution = 0.4
+friction = 0.4
+[shape.die]
+kind = "polyhedron"
+box = [16, 16, 16]
+rounding = 1.5
+unit = "mm"
+[shape.rod]
+spheres = [{{ at = [-4, 0, 0], radius = 4 }}, {{ at = [4, 0, 0], radius = 4 }}]
+unit = "mm"
+[grains.cold]
+material = "clay"
+shape = "die"
+at = [[0, 0, "23.85 mm"]]
+temperature = 300
+[grains.hot]
+material = "clay"
+at = [[0, 0, "7.95 mm"]]
+temperature = 400
+{keys}
+[wall.floor]
+material = "clay"
+plane = {{ point = [0, 0, 0], normal = [0, 0, 1] }}
+temperature = 300
+"#
+    )
+}
+
+#[test]
+fn polyhedra_by_shape_conduct_heat_to_walls_and_to_each_other() {
+    let scene = load_text(&dice("shape = \"die\""), Path::new("scene.toml"), &[]).unwrap_or_else(|found| panic!("{found}"));
+    let mut simulation = Simulation::new(scene.world, scene.settings).unwrap_or_else(|refusal| panic!("{refusal}"));
+    simulation.advance(20).unwrap_or_else(|stop| panic!("{stop}"));
+    let snapshot = simulation.snapshot();
+    let temperature_of = |id: u32| {
+        let place = snapshot.id.iter().position(|known| *known == id).expect("a grain");
+        snapshot.scalars[GrainScalar::Temperature][place]
+    };
+    // Grains are counted section by section in alphabetical order.
+    let [cold, hot] = [temperature_of(0), temperature_of(1)];
+    assert!(cold > 300.0 && cold < 400.0, "{cold} K");
+    // It loses what the cold die gains, and more, to the floor.
+    assert!(400.0 - hot > 1.1 * (cold - 300.0), "{hot} K and {cold} K");
+}
+
+#[test]
+fn bodies_do_not_go_with_heat() {
+    for (keys, phrase) in [
+        ("shape = \"rod\"", "grains.hot: clumps do not go with heat"),
+        ("shape = \"die\"\nfixed = true", "grains.hot: held grains do not go with heat"),
+        (
+            "shape = \"die\"\njoint = { hinge = { through = [0, 0, 0], axis = [0, 1, 0] } }",
+            "grains.hot: grains on joints do not go with heat",
+        ),
+    ] {
+        let message = refused(&dice(keys)).plain();
+        assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
 }

@@ -112,6 +112,12 @@ impl BondPositions<'_> {
         })
     }
 
+    /// Whether one of two grains is a sphere and the other one a polyhedron.
+    pub(super) fn are_unlike(&self, pair: [usize; 2]) -> bool {
+        let [first, second] = pair.map(|i| self.shape.get(i).is_some_and(|shape| *shape > 0));
+        first != second
+    }
+
     /// Where a bond of this cross-section joins a pair; `None` at the centers of two spheres. Faces of polyhedra are nowhere farther apart than
     /// `tolerance` times the sum of the rounding radii.
     pub(super) fn attachment(&self, pair: [usize; 2], section: CrossSection, tolerance: f64) -> Result<Option<Attachment>, Unattached> {

@@ -197,6 +197,12 @@ pub(crate) fn nothing_near(bonds: &Bonds) -> WorldError {
     refused(bonds, what.to_owned())
 }
 
+/// Error of a kind of bonds whose near pairs, of which there are some, all are of a sphere and a polyhedron.
+fn only_unlike(bonds: &Bonds) -> WorldError {
+    let what = "all grains that are near enough for it are a sphere beside a polyhedron, and these are never bonded; let `among` name spheres alone, or polyhedra alone";
+    refused(bonds, what.to_owned())
+}
+
 /// Error of a kind of bonds with a missing grain.
 pub(crate) fn missing(bonds: &Bonds, id: u32) -> WorldError {
     let what = format!("it bonds grain {id}, which is not there; leave the pair out, or make the bonds while it is");
@@ -267,9 +273,10 @@ pub(crate) fn pairs_to_bond(
             // With a short period, a pair is found more than once.
             pairs.dedup();
         }
+        let are_unlike = !pairs.is_empty() && pairs.iter().all(|pair| state.are_unlike(*pair));
         let attachments = attachments(bonds, state, &mut pairs)?;
         if pairs.is_empty() {
-            return Err(nothing_near(bonds));
+            return Err(if are_unlike { only_unlike(bonds) } else { nothing_near(bonds) });
         }
         if bonds.one_piece {
             refuse_parts(bonds, state, &pairs)?;

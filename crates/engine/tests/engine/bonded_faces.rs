@@ -193,7 +193,7 @@ fn pairs_without_a_common_face_are_refused() {
     assert!(refused(world).contains("grains 0 and 1, which have no common face"));
     let mut world = bar(1, glue(BondLaw::Beam));
     world.grains.push(1, [1.0, 0.0, 0.0], [0.0; 3], [0.0; 3], 0.5, 0, 0);
-    assert!(refused(world.clone()).contains("no two grains are near enough"));
+    assert!(refused(world.clone()).contains("are a sphere beside a polyhedron, and these are never bonded; let `among`"));
     named(&mut world);
     assert!(refused(world).contains("of which one is a sphere and one a polyhedron"));
 }

@@ -4,6 +4,7 @@ use crate::{
     diagnostics::UnlocatedDiagnostic,
     fill::{refuse_too_many, si},
     polyhedra::DrawnPolyhedron,
+    rounding::{error_of_rounding, range_of_rounding},
     schema::{Blocks, GrainsSection},
     vocabulary::WholeNumber,
 };
@@ -59,7 +60,14 @@ pub(crate) fn blocks(name: &str, section: &GrainsSection, seed: u64, stream: u64
         Ok(Block { center, drawn })
     };
     let blocks: Result<Vec<Block>, PolyhedronError> = cells.iter().enumerate().map(block).collect();
-    let blocks = blocks.map_err(at("blocks.rounding"))?;
+    let blocks = blocks.map_err(|error| {
+        // Of radii that all blocks can have.
+        let ranges = cells.iter().map(|cell| range_of_rounding(std::slice::from_ref(cell)));
+        let [least, most] = ranges.fold([0.0, f64::INFINITY], |[least, most]: [f64; 2], [low, high]| {
+            [least.max(low), most.min(high)]
+        });
+        ("blocks.rounding", error_of_rounding(&error, [least, most], "m"))
+    })?;
     match blocks.iter().find_map(|block| block.drawn.shape.flaw()) {
         Some(flaw) => Err(("blocks", UnlocatedDiagnostic::new(flaw).remedy("use fewer blocks, or another seed"))),
         None => Ok(blocks),

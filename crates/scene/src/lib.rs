@@ -43,6 +43,7 @@ mod range;
 mod rate;
 mod reader;
 mod renamed_keys;
+mod rounding;
 mod scalars;
 mod schema;
 mod section;

@@ -9,6 +9,7 @@ use crate::{
     assemble::CheckState,
     diagnostics::UnlocatedDiagnostic,
     mesh_placement::{MeshPlacement, meters, placed_mesh},
+    rounding::{error_of_rounding, range_of_rounding},
     schema::{MOST_PARTS, SceneFile, ShapeSection, Sides},
     shape::{Placement, given_solid, orientation, possible_moments},
     vocabulary::WholeNumber,
@@ -120,6 +121,17 @@ fn at(key: &'static str) -> impl Fn(PolyhedronError) -> At {
     move |error| (key, UnlocatedDiagnostic::from_message(&error.to_string()))
 }
 
+/// The error of a polyhedron with these convex parts at its rounding radius.
+fn at_rounding(error: &PolyhedronError, sharp: &[Polyhedron], section: &ShapeSection) -> At {
+    // A `scale` is a unit, or a factor besides one.
+    let unit = match (&section.unit, &section.scale) {
+        (Some(unit), None) => unit.symbol.as_str(),
+        (None, None) => "m",
+        (_, Some(_)) => "lengths of the shape",
+    };
+    ("rounding", error_of_rounding(error, range_of_rounding(sharp), unit))
+}
+
 fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut CheckState) -> Result<DrawnPolyhedron, At> {
     let Parts {
         all: parts,
@@ -133,12 +145,18 @@ fn drawn(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
             given
         }
         (None, Some(of_mesh), _) => of_mesh,
-        (None, None, [one]) => one.core.swept(rounding).map_err(at("rounding"))?,
-        (None, None, _) => solid_of_union(&parts, rounding)?,
+        (None, None, [one]) => {
+            let swept = one.core.swept(rounding);
+            swept.map_err(|error| at_rounding(&error, std::slice::from_ref(&one.sharp), section))?
+        }
+        (None, None, _) => solid_of_union(&parts, rounding, section)?,
     };
     possible_moments(&solid)?;
-    let cores: Vec<Polyhedron> = parts.into_iter().map(|part| part.core).collect();
-    let grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(at("rounding"))?;
+    let (sharp, cores): (Vec<Polyhedron>, Vec<Polyhedron>) = parts.into_iter().map(|part| (part.sharp, part.core)).unzip();
+    let grain = grain_shape_of_parts(name, rounding, &cores, &solid).map_err(|error| match section.capsule {
+        Some(_) => at("capsule.radius")(error),
+        None => at_rounding(&error, &sharp, section),
+    })?;
     if let Some(corners) = grain.shape.faces.iter().map(Vec::len).find(|corners| *corners > MOST_CORNERS) {
         let complaint = UnlocatedDiagnostic::new(format!("a face has {corners} corners"));
         let complaint = complaint.limit(format!("{MOST_CORNERS} corners of a face: each may be a contact"));
@@ -224,13 +242,14 @@ fn check_center(center: DVec3, parts: &[Part], rounding: f64) -> Result<(), At> 
 }
 
 /// The union of several parts.
-fn solid_of_union(parts: &[Part], rounding: f64) -> Result<Solid, At> {
+fn solid_of_union(parts: &[Part], rounding: f64, section: &ShapeSection) -> Result<Solid, At> {
     let sharp: Vec<Polyhedron> = parts.iter().map(|part| part.sharp.clone()).collect();
     let cores: Vec<Polyhedron> = parts.iter().map(|part| part.core.clone()).collect();
-    let union = solid_of_parts(&sharp, &cores, rounding).map_err(at("rounding"))?;
+    let of_rounding = |error: PolyhedronError| at_rounding(&error, &sharp, section);
+    let union = solid_of_parts(&sharp, &cores, rounding).map_err(of_rounding)?;
     let (mut largest, mut all) = (0.0f64, 0.0);
     for core in &cores {
-        let volume = core.swept(rounding).map_err(at("rounding"))?.volume;
+        let volume = core.swept(rounding).map_err(of_rounding)?.volume;
         largest = largest.max(volume);
         all += volume;
     }
@@ -306,15 +325,14 @@ fn parts(name: &str, section: &mut ShapeSection, seed: u64, findings: &mut Check
     } else {
         (vec![outer(name, section, seed, key, findings)?], None)
     };
-    let count = sharp.len();
-    let part = |(k, sharp): (usize, Polyhedron)| -> Result<Part, At> {
-        let core = sharp.shrunk(rounding).map_err(at("rounding"));
-        let core = core.map_err(|(key, complaint)| (key, if count > 1 { of_part(k, complaint) } else { complaint }))?;
-        Ok(Part { sharp, core })
+    let shrunk = |(k, part): (usize, &Polyhedron)| -> Result<Polyhedron, At> {
+        let core = part.shrunk(rounding).map_err(|error| at_rounding(&error, &sharp, section));
+        core.map_err(|(key, complaint)| (key, if sharp.len() > 1 { of_part(k, complaint) } else { complaint }))
     };
-    let all: Result<Vec<Part>, At> = sharp.into_iter().enumerate().map(part).collect();
+    let cores: Result<Vec<Polyhedron>, At> = sharp.iter().enumerate().map(shrunk).collect();
+    let all = sharp.into_iter().zip(cores?).map(|(sharp, core)| Part { sharp, core });
     Ok(Parts {
-        all: all?,
+        all: all.collect(),
         rounding,
         of_mesh,
     })

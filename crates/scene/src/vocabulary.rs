@@ -469,7 +469,7 @@ impl JsonSchema for Scale {
 #[derive(Clone, Debug)]
 pub struct LengthUnit {
     /// As written.
-    symbol: String,
+    pub symbol: String,
     /// Its length \[m\].
     pub meters: f64,
 }

@@ -23,6 +23,15 @@ pub enum StepErrorCause {
         /// Largest allowed share.
         limit: f64,
     },
+    /// Its overlap with a partner is too deep, and it is a polyhedron whose rounding radius is the smaller one.
+    TooDeepForRounding {
+        /// The partner: id of a grain or name of a wall.
+        partner: String,
+        /// Overlap as a share of the rounding radius.
+        share: f64,
+        /// Largest allowed share.
+        limit: f64,
+    },
     /// It left the domain, which is an error in this scene.
     LeftDomain,
     /// One of its scalars changes too fast for the time step.
@@ -105,6 +114,12 @@ impl std::fmt::Display for StepError {
             StepErrorCause::TooDeep { partner, share, limit } => write!(
                 f,
                 "overlaps {partner} by {:.1} % of the smaller radius; the limit is {:.1} % (run.overlap_limit). Likely cause: too soft a material, too high a speed, or a time step too large",
+                100.0 * share,
+                100.0 * limit
+            )?,
+            StepErrorCause::TooDeepForRounding { partner, share, limit } => write!(
+                f,
+                "overlaps {partner} by {:.1} % of the smaller rounding radius; the limit is {:.1} % (run.overlap_limit). Use a stiffer material, a larger `rounding` of the shape, or a larger run.overlap_limit",
                 100.0 * share,
                 100.0 * limit
             )?,

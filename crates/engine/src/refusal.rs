@@ -2,6 +2,11 @@
 
 use crate::scalars::GrainScalar;
 
+/// Name of the radius of which an overlap is a share: of a sphere, or `of_rounding` of a polyhedron.
+fn radius_of_overlaps(of_rounding: bool) -> &'static str {
+    if of_rounding { "rounding radius" } else { "radius" }
+}
+
 /// A world or setting that cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
@@ -217,7 +222,8 @@ pub enum WorldError {
     },
     /// Grains overlap at the start.
     #[error(
-        "grains {a} and {b} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller radius; the limit is {limit:.1} %: move or shrink them, or raise run.overlap_limit"
+        "grains {a} and {b} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller {radius}; the limit is {limit:.1} %: move or shrink them, or raise run.overlap_limit",
+        radius = radius_of_overlaps(*of_rounding)
     )]
     Overlap {
         /// One grain.
@@ -230,6 +236,8 @@ pub enum WorldError {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+        /// Whether the radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// A new grain is of no expected kind. [`crate::world::LaterAdditions::grains`] announces kinds.
     #[error(
@@ -256,7 +264,8 @@ pub enum WorldError {
     },
     /// A wall would appear inside a grain.
     #[error(
-        "{partner} cannot appear: grain {id} would be {share:.1} % of its radius inside it; the limit is {limit:.1} %: let it appear elsewhere or later, or raise run.overlap_limit"
+        "{partner} cannot appear: grain {id} would be {share:.1} % of its {radius} inside it; the limit is {limit:.1} %: let it appear elsewhere or later, or raise run.overlap_limit",
+        radius = radius_of_overlaps(*of_rounding)
     )]
     WallInGrain {
         /// The wall.
@@ -267,6 +276,8 @@ pub enum WorldError {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+        /// Whether the radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// A wall would appear inside a fluid.
     #[error(
@@ -312,7 +323,8 @@ pub enum WorldError {
     },
     /// A grain released from prescribed motion would overlap another object.
     #[error(
-        "grain {id} cannot be set free: it overlaps with {partner} by {share:.1} % of the smaller radius, as fixed grains have no contact with it; the limit is {limit:.1} %: set it free elsewhere, or raise run.overlap_limit"
+        "grain {id} cannot be set free: it overlaps with {partner} by {share:.1} % of the smaller {radius}, as fixed grains have no contact with it; the limit is {limit:.1} %: set it free elsewhere, or raise run.overlap_limit",
+        radius = radius_of_overlaps(*of_rounding)
     )]
     FreedInside {
         /// The grain.
@@ -323,10 +335,13 @@ pub enum WorldError {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+        /// Whether the radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// A body that froze out of a fluid would overlap another object.
     #[error(
-        "grain {id} of what froze overlaps with {partner} by {share:.1} % of the smaller radius; the limit is {limit:.1} %: freeze a region that ends a spacing before walls and grains, or raise run.overlap_limit"
+        "grain {id} of what froze overlaps with {partner} by {share:.1} % of the smaller {radius}; the limit is {limit:.1} %: freeze a region that ends a spacing before walls and grains, or raise run.overlap_limit",
+        radius = radius_of_overlaps(*of_rounding)
     )]
     FrozenInside {
         /// The grain, or one that was there.
@@ -337,6 +352,8 @@ pub enum WorldError {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+        /// Whether the radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// Grains that cannot be fixed, released or loaded.
     #[error("grains {group}: {what}")]
@@ -354,8 +371,8 @@ pub enum WorldError {
     Stopped(Box<crate::guard::StepError>),
     /// A grain is inside a wall at the start.
     #[error(
-        "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start, wall {wall}; the limit is {limit:.1} %: move it, or raise run.overlap_limit",
-        x = at[0], y = at[1], z = at[2]
+        "grain {id} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its {radius} inside a wall at the start, wall {wall}; the limit is {limit:.1} %: move it, or raise run.overlap_limit",
+        x = at[0], y = at[1], z = at[2], radius = radius_of_overlaps(*of_rounding)
     )]
     InWall {
         /// The grain.
@@ -368,6 +385,8 @@ pub enum WorldError {
         share: f64,
         /// The limit \[%\].
         limit: f64,
+        /// Whether the radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// A domain that is too short for periodic sides.
     #[error(

@@ -393,6 +393,7 @@ impl Populations {
         }
         let (share, i, partner) = self.deepest_overlap_now();
         let (id, limit, share) = (self.grains.fields.id[i], 100.0 * limit, 100.0 * share);
+        let of_rounding = self.is_polyhedral(i);
         let center = &self.grains.fields.position[i * RECORD..];
         match partner.strip_prefix("grain ").and_then(|other| other.parse::<u32>().ok()) {
             Some(other) => {
@@ -403,6 +404,7 @@ impl Populations {
                     overlap,
                     share,
                     limit,
+                    of_rounding,
                 })
             }
             None => Err(WorldError::InWall {
@@ -411,6 +413,7 @@ impl Populations {
                 wall: partner.trim_start_matches("wall ").to_owned(),
                 share,
                 limit,
+                of_rounding,
             }),
         }
     }

@@ -186,8 +186,13 @@ impl Source {
     }
 
     /// The remedy for two grains that overlap at the start. A random fill has no overlaps with the sections before it, which other fills do not see.
-    fn remedy_of_overlap(&self, ids: [u32; 2], root: &Node) -> String {
-        let of_both = "move or shrink them, or raise run.overlap_limit";
+    /// For polyhedra, overlaps are shares of their rounding radii.
+    fn remedy_of_overlap(&self, ids: [u32; 2], of_rounding: bool, root: &Node) -> String {
+        let of_both = if of_rounding {
+            "move or shrink them, give their shape a larger `rounding`, or raise run.overlap_limit"
+        } else {
+            "move or shrink them, or raise run.overlap_limit"
+        };
         let [a, b] = ids.map(|id| self.group_of(id).unwrap_or_default());
         // Sections are filled in alphabetical order.
         let later = a.max(b);
@@ -284,16 +289,7 @@ impl Source {
                 (path.to_owned(), reported())
             }
             WorldError::Shape { name, .. } => (format!("shape.{name}"), reported()),
-            WorldError::WithPolyhedra { what, .. } => {
-                let path = match *what {
-                    "a GPU" => "run.device",
-                    what if what.starts_with("walls") => "wall",
-                    "fluids" => "fluid",
-                    "bonds" => "bonds",
-                    _ => "shape",
-                };
-                (path.to_owned(), reported())
-            }
+            WorldError::WithPolyhedra { what, .. } => (beside_polyhedra(root, what), reported()),
             WorldError::Material {
                 name,
                 what,
@@ -322,6 +318,7 @@ impl Source {
                 overlap,
                 share,
                 limit,
+                of_rounding,
             } => {
                 let [of_a, of_b] = [a, b].map(|id| self.section_of(*id));
                 let grains = if of_a == of_b {
@@ -329,9 +326,11 @@ impl Source {
                 } else {
                     format!("grain {a}{of_a} and grain {b}{of_b}")
                 };
-                let message = format!("{grains} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller radius");
+                let radius = radius_of_shares(*of_rounding);
+                let message = format!("{grains} overlap by {overlap:.3e} m at the start, {share:.1} % of the smaller {radius}");
                 let complaint = UnlocatedDiagnostic::new(message).limit(format!("overlaps of {limit:.1} %"));
-                (of_grain(a, "at"), complaint.remedy(self.remedy_of_overlap([*a, *b], root)))
+                let remedy = self.remedy_of_overlap([*a, *b], *of_rounding, root);
+                (of_grain(a, "at"), complaint.remedy(remedy))
             }
             WorldError::InWall {
                 id,
@@ -339,16 +338,20 @@ impl Source {
                 wall,
                 share,
                 limit,
+                of_rounding,
             } => {
                 let [x, y, z] = at;
                 let grain = format!("grain {id}{}", self.section_of(*id));
                 let message = format!(
-                    "{grain} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its radius inside a wall at the start: wall.{wall}"
+                    "{grain} at ({x:.4e}, {y:.4e}, {z:.4e}) m is {share:.1} % of its {} inside a wall at the start: wall.{wall}",
+                    radius_of_shares(*of_rounding)
                 );
                 let complaint = UnlocatedDiagnostic::new(message).limit(format!("overlaps of {limit:.1} %"));
                 (
                     of_grain(id, "at"),
-                    complaint.remedy(if *share < 100.0 {
+                    complaint.remedy(if *of_rounding {
+                        "move it or the wall, give its shape a larger `rounding`, or raise run.overlap_limit"
+                    } else if *share < 100.0 {
                         "move it or the wall, or raise run.overlap_limit"
                     } else {
                         // Only planes have a side for grains.
@@ -380,6 +383,11 @@ impl Source {
     }
 }
 
+/// Name of the radius of which an overlap is a share: of a sphere, or `of_rounding` of a polyhedron.
+fn radius_of_shares(of_rounding: bool) -> &'static str {
+    if of_rounding { "rounding radius" } else { "radius" }
+}
+
 /// An error from a message that ends with the remedy.
 fn from_message(refusal: &WorldError) -> UnlocatedDiagnostic {
     let text = refusal.to_string();
@@ -396,6 +404,34 @@ fn of_fluid(root: &Node, message: &str) -> String {
         (Some(name), _) | (None, [name]) => key_named(root, &format!("fluid.{name}"), message),
         _ => "fluid".to_owned(),
     }
+}
+
+/// The path of the key with which polyhedral grains do not go, by the words for it in the message.
+fn beside_polyhedra(root: &Node, what: &str) -> String {
+    // Of sections with names, the first one that has the key.
+    let in_section = |table: &str, key: &str| {
+        let name = keys(root, &[table]).find(|name| holds(root, &[table, name.as_str(), key]))?;
+        Some(format!("{table}.{name}.{key}"))
+    };
+    let found = match what.split([' ', ',']).next().unwrap_or_default() {
+        "clumps" => {
+            let mut shapes = keys(root, &["shape"]);
+            let clump = shapes.find(|name| !holds(root, &["shape", name.as_str(), "kind"]));
+            clump.map(|name| format!("shape.{name}"))
+        }
+        "fluids" => in_section("grains", "displaces_fluid").or_else(|| Some("fluid".to_owned())),
+        "joints" => in_section("grains", "joint"),
+        "liquid" => in_section("interaction", "film_exchange"),
+        "walls" if what.contains("wear") => in_section("wall", "specific_wear_rate"),
+        "walls" => Some("wall".to_owned()),
+        "a" => Some("run.device".to_owned()),
+        "sides" => Some("world.domain".to_owned()),
+        "Gear's" => Some("run.integrator".to_owned()),
+        "force" => Some("run.assembly".to_owned()),
+        "bonds" => Some("bonds".to_owned()),
+        _ => None,
+    };
+    found.unwrap_or_else(|| "shape".to_owned())
 }
 
 /// The path of the key of a wall in a message. Each face of a box has its own name.

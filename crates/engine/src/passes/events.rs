@@ -61,10 +61,29 @@ impl Populations {
         if self.is_too_deep() {
             let (share, i, partner) = self.deepest_overlap_now();
             let (id, share, limit) = (self.grains.fields.id[i], 100.0 * share, 100.0 * self.context.settings.overlap_limit);
+            let of_rounding = self.is_polyhedral(i);
             return Err(match meets {
-                OverlapCheck::Grains => WorldError::FreedInside { id, partner, share, limit },
-                OverlapCheck::Frozen => WorldError::FrozenInside { id, partner, share, limit },
-                OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain { partner, id, share, limit },
+                OverlapCheck::Grains => WorldError::FreedInside {
+                    id,
+                    partner,
+                    share,
+                    limit,
+                    of_rounding,
+                },
+                OverlapCheck::Frozen => WorldError::FrozenInside {
+                    id,
+                    partner,
+                    share,
+                    limit,
+                    of_rounding,
+                },
+                OverlapCheck::Nothing | OverlapCheck::Walls => WorldError::WallInGrain {
+                    partner,
+                    id,
+                    share,
+                    limit,
+                    of_rounding,
+                },
             });
         }
         if let (Some(polyhedra), Some((pairs, at_walls))) = (&mut self.polyhedra, of_polyhedra) {

@@ -94,7 +94,12 @@ impl Populations {
     pub(crate) fn too_deep(&self) -> StepError {
         let limit = self.context.settings.overlap_limit;
         let (share, i, partner) = self.deepest_overlap_now();
-        self.stop(i, 1, StepErrorCause::TooDeep { partner, share, limit })
+        let cause = if self.is_polyhedral(i) {
+            StepErrorCause::TooDeepForRounding { partner, share, limit }
+        } else {
+            StepErrorCause::TooDeep { partner, share, limit }
+        };
+        self.stop(i, 1, cause)
     }
 
     /// Whether an overlap exceeds the limit.

@@ -120,9 +120,15 @@ impl Simulation {
         if !populations.has_polyhedra() {
             return Ok(());
         }
+        let bodies = &populations.bodies;
+        let is_on_joint = |b: usize| !bodies.held.is_body_prescribed(b) && bodies.joints.is_on_joint(b);
         let limits = [
-            (populations.has_loose_bodies(), "joints, or rigid bodies that move freely, on a GPU"),
-            (populations.flows(), "fluids on a GPU"),
+            (populations.flows(), "fluids, with or without displaces_fluid, on a GPU"),
+            ((0..bodies.len()).any(is_on_joint), "joints on a GPU"),
+            (
+                populations.has_loose_bodies(),
+                "clumps, or other rigid bodies that move freely, on a GPU",
+            ),
         ];
         let refused = limits.into_iter().find(|(is_there, _)| *is_there);
         let remedy = "use --device cpu";

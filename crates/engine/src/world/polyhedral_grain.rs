@@ -1,8 +1,8 @@
 //! Polyhedral grains of a world, and what they do not go with.
 
 use super::{
-    Body, DeviceChoice, ForceAssembly, Frustum, Grains, Joint, PolyhedralShape, Settings, Vec3, Wall, WallMotion, WallShape, World, array,
-    start_of, vector,
+    Body, DeviceChoice, ForceAssembly, Frustum, Grains, Interaction, Joint, PolyhedralShape, Settings, Vec3, Wall, WallMotion, WallShape,
+    World, array, start_of, vector,
 };
 use crate::refusal::WorldError;
 use seixo_sweeps::shape_meshes::{MOST_FEATURES_AT_MESHES, MOST_TRIANGLES};
@@ -118,6 +118,7 @@ pub(crate) fn check_polyhedra(world: &World, settings: &Settings) -> Result<(), 
     if world.shapes.is_empty() {
         return Ok(());
     }
+    check_interactions_with_polyhedra(world)?;
     let is_refused = |(is_there, _, _): &(bool, _, _)| *is_there;
     match unsupported(world, settings).into_iter().find(is_refused) {
         Some((_, what, remedy)) => Err(WorldError::WithPolyhedra { what, remedy }),
@@ -167,8 +168,48 @@ fn has_compound_polyhedra(grains: &Grains) -> bool {
     (0..grains.shape.len()).any(|k| grains.shape[k] > 0 && members.contains(&grains.id[k]))
 }
 
+/// Rejects interactions with more than polyhedral grains have; the error begins with the key.
+fn check_interactions_with_polyhedra(world: &World) -> Result<(), WorldError> {
+    let refused = world.interactions.iter().enumerate().find_map(|(k, pair)| {
+        let what = beyond_overlap(pair.as_ref()?)?;
+        // The table has a row for each material.
+        let name = |material: usize| world.materials.get(material).map(|found| found.name.clone());
+        let materials = world.materials.len().max(1);
+        let [a, b] = [k / materials, k % materials].map(|material| name(material).unwrap_or_default());
+        Some(WorldError::Interaction {
+            a,
+            b,
+            what: what.to_owned(),
+        })
+    });
+    refused.map_or(Ok(()), Err)
+}
+
+/// What an interaction has besides forces of overlap alone, and the remedy.
+fn beyond_overlap(pair: &Interaction) -> Option<&'static str> {
+    let all = [
+        (
+            pair.cohesion.is_some(),
+            "cohesion does not go with polyhedral grains yet; leave it out, or use spheres",
+        ),
+        (
+            pair.rolling.is_some(),
+            "rolling does not go with polyhedral grains, whose edges and faces keep them from rolling; leave it out",
+        ),
+        (
+            pair.twisting.is_some(),
+            "twisting does not go with polyhedral grains, whose contacts of a face keep them from twisting; leave it out",
+        ),
+        (
+            !pair.is_of_overlap_alone(),
+            "normal = \"hysteretic\" does not go with polyhedral grains yet; use \"hertz\" or \"linear\"",
+        ),
+    ];
+    all.into_iter().find(|(is_there, _)| *is_there).map(|(_, what)| what)
+}
+
 /// What polyhedral grains do not go with: whether it is there, its name, and the remedy.
-fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 13] {
+fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'static str); 12] {
     let is_on_both = matches!(settings.device, DeviceChoice::Heterogeneous(_));
     let centers = centers_of_polyhedra(&world.grains);
     let domain = world.domain.as_ref();
@@ -218,11 +259,6 @@ fn unsupported(world: &World, settings: &Settings) -> [(bool, &'static str, &'st
             domain.is_some_and(|domain| domain.shear.is_some() || domain.control.is_some()),
             "sides that slide, or a controlled cell",
             "use fixed sides",
-        ),
-        (
-            world.interactions.iter().flatten().any(|pair| !pair.is_of_overlap_alone()),
-            "cohesion, rolling or twisting resistance, or the hysteretic law",
-            "use another normal law, without these",
         ),
         (settings.scheme.corrects().is_some(), "Gear's methods", "take another integrator"),
         (

@@ -289,6 +289,22 @@ fn a_grain_that_gets_another_velocity_keeps_its_rotation() {
 }
 
 #[test]
+fn overlaps_are_shares_of_the_rounding_radius_and_messages_say_so() {
+    let mut world = world(vec![cube()], Interaction::default());
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, 0.51], [0.0, 0.0, -5.0]);
+    put(&mut world, 0, OF_UNIT_CUBE, [0.0, 0.0, -0.51], [0.0, 0.0, 5.0]);
+    let stop = started(world.clone()).advance(10_000).expect_err("a deep overlap").to_string();
+    assert!(
+        stop.contains("% of the smaller rounding radius; the limit is 50.0 %") && stop.contains("a larger `rounding` of the shape"),
+        "{stop}"
+    );
+    // They overlap by 9 cm, and the rounding radius is 10 cm.
+    world.grains.position[0][2] = 0.4;
+    let refused = Simulation::new(world, on(1)).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("at the start, 90.0 % of the smaller rounding radius"), "{refused}");
+}
+
+#[test]
 fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
     let mut plain = world(vec![cube()], Interaction::default());
     put(&mut plain, 0, 0.1, [0.0; 3], [0.0; 3]);
@@ -326,7 +342,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
                     ..Interaction::default()
                 });
             },
-            "cohesion, rolling",
+            "interaction stone-stone: cohesion does not go with polyhedral grains yet; leave it out",
         ),
         (
             |world, _| {
@@ -346,7 +362,7 @@ fn what_polyhedra_do_not_go_with_is_refused_with_a_remedy() {
                     ..Interaction::default()
                 });
             },
-            "hysteretic law",
+            "interaction stone-stone: normal = \"hysteretic\" does not go with polyhedral grains yet; use \"hertz\" or \"linear\"",
         ),
         (
             |world, _| world.grains.orientation[0] = [2.0, 0.0, 0.0, 0.0],

@@ -353,7 +353,7 @@ fn joints_clumps_and_fluids_beside_cubes_are_refused_on_a_gpu() {
     wet.shapes = vec![cube()];
     wet.interactions = vec![Some(Interaction::default())];
     put(&mut wet, 0, 0.02, [0.06, 0.06, 0.3], [0.0; 3]);
-    for (world, expected) in [(tied, "joints"), (beside_a_rod, "move freely"), (wet, "fluids")] {
+    for (world, expected) in [(tied, "joints on"), (beside_a_rod, "clumps"), (wet, "displaces_fluid")] {
         for domains in [1, 2] {
             let settings = among(domains, Precision::F64);
             let refused = Simulation::new(world.clone(), settings).map(|_| ()).unwrap_err().to_string();

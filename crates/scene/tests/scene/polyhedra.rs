@@ -2,7 +2,7 @@
 
 use crate::loaded::GLASS;
 use glam::{DQuat, DVec3};
-use seixo_engine::Simulation;
+use seixo_engine::{Simulation, WorldError};
 use seixo_scene::{Diagnostics, InletTotals, Scene, load_text};
 use std::path::Path;
 
@@ -229,7 +229,7 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
         (
             "box = [1, 1, 1]\nrounding = 0.6",
             "",
-            &["the rounding radius is 6.000e-1", "to 4.750e-1"],
+            &["the rounding radius is 0.6 m", "from 0.0000867 m to 0.316 m", "such as 0.0634 m"],
         ),
         ("box = [1, 1, 1]", "", &["`rounding` is missing"]),
         ("box = [1, 1, 1e-6]\nrounding = 1e-7", "", &["the points are flat"]),
@@ -273,7 +273,7 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
         (
             "box = [1, 1, 1]\nrounding = 1e-8",
             "",
-            &["the rounding radius is 1.000e-8; it must be from"],
+            &["the rounding radius is 0.00000001 m", "from 0.0000867 m to 0.316 m"],
         ),
         (
             "capsule = { radius = 1, length = 2 }",
@@ -303,6 +303,69 @@ fn impossible_polyhedra_are_refused_with_place_and_remedy() {
     let clump = "spheres = [{ at = [0, 0, 0], radius = 1 }]\nrounding = 0.1";
     let message = stones_in(folder.path(), clump, "").expect_err("a clump").plain();
     assert!(message.contains("`rounding` is for polyhedra"), "{message}");
+}
+
+#[test]
+fn rounding_radii_have_one_range_and_its_limits_are_possible() {
+    let shape = |rounding: &str| stones(&format!("box = [16, 16, 16]\nunit = \"mm\"\nrounding = {rounding}"));
+    for outside in ["0.0001", "0.00138", "5.08", "7.9"] {
+        let message = shape(outside).expect_err(outside).plain();
+        let found = format!("the rounding radius is {outside} mm");
+        for phrase in [found.as_str(), "from 0.00139 mm to 5.07 mm", "such as 1.01 mm"] {
+            assert!(message.contains(phrase), "{outside}: no `{phrase}` in\n{message}");
+        }
+    }
+    for inside in ["0.00139", "1.01", "5.07"] {
+        shape(inside).unwrap_or_else(|found| panic!("{inside}: {found}"));
+    }
+}
+
+#[test]
+fn what_polyhedra_do_not_go_with_is_shown_at_its_key() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let explained = |scene: &Scene, refusal: &WorldError| {
+        let found = scene.source.explain(refusal);
+        found.unwrap_or_else(|| panic!("{refusal} has no place")).plain()
+    };
+    let rolling = "friction = 0.3\nrolling = { law = \"elastic_plastic\", coefficient = 0.1 }";
+    let stones = format!("[shape.stone]\n{keys}\n[grains.stones]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[0, 0, 1]]\n");
+    let text = GLASS.replace("friction = 0.3", rolling) + &stones;
+    let scene = load_text(&text, Path::new("scene.toml"), &[]).expect("sound keys");
+    let refusal = Simulation::new(scene.world.clone(), scene.settings.clone())
+        .map(|_| ())
+        .unwrap_err();
+    let message = explained(&scene, &refusal);
+    for phrase in [
+        "scene.toml:11:",
+        "rolling = {",
+        "glass-glass: rolling does not go with polyhedral grains",
+        "help: leave it out",
+    ] {
+        assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
+    let clumps = "joint = { hinge = { through = [0, 0, 3], axis = [0, 1, 0] } }\n\
+                  [shape.rod]\nspheres = [{ at = [-1, 0, 0], radius = 1 }, { at = [1, 0, 0], radius = 1 }]\n";
+    let scene = stones_in(Path::new(""), keys, clumps).expect("a sound scene");
+    for (what, shown) in [
+        ("joints on a GPU", "joint = { hinge"),
+        ("clumps, or other rigid bodies that move freely, on a GPU", "[shape.rod]"),
+    ] {
+        let remedy = "use --device cpu";
+        let message = explained(&scene, &WorldError::WithPolyhedra { what, remedy });
+        assert!(message.contains(shown) && message.contains(what), "no `{shown}` in\n{message}");
+    }
+}
+
+#[test]
+fn overlaps_at_the_start_are_shares_of_the_rounding_radius() {
+    let keys = "kind = \"polyhedron\"\nbox = [4, 2, 1]\nrounding = 0.2";
+    let close = "[grains.other]\nmaterial = \"glass\"\nshape = \"stone\"\nat = [[0, 0, 1.85]]";
+    let scene = stones_in(Path::new(""), keys, close).expect("sound keys");
+    let refusal = Simulation::new(scene.world, scene.settings).map(|_| ()).unwrap_err();
+    let message = scene.source.explain(&refusal).expect("a place").plain();
+    for phrase in ["75.0 % of the smaller rounding radius", "a larger `rounding`", "run.overlap_limit"] {
+        assert!(message.contains(phrase), "no `{phrase}` in\n{message}");
+    }
 }
 
 #[test]
@@ -368,7 +431,7 @@ fn defects_of_meshes_are_refused_with_the_file_or_part_and_the_remedy() {
         ),
         (
             "parts = [\"cube.obj\", \"plate.obj\"]\nrounding = 0.2",
-            &["part 1: the rounding radius is 2.000e-1", "to 4.750e-2"],
+            &["part 1: the rounding radius is 0.2 m", "to 0.047"],
         ),
         (
             "parts = [\"cube.obj\", \"open.obj\"]\nrounding = 0.1",
@@ -381,7 +444,7 @@ fn defects_of_meshes_are_refused_with_the_file_or_part_and_the_remedy() {
         (many.as_str(), &["the parts have", "32767 of each", "write `faces`"]),
         (
             "parts = [\"cube.obj\", \"plate.obj\"]\nrounding = 1e-9",
-            &["the rounding radius is 1.000e-9"],
+            &["the rounding radius is 0.000000001 m", "to 0.047"],
         ),
     ];
     for (keys, phrases) in cases {

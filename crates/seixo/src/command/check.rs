@@ -24,7 +24,8 @@ Examples:
   seixo check silo.toml --passes
   seixo check silo.toml --set \"grains.bed.fill.count=1000000\" --json
 
-Exit code 0 if the scene can be run, 2 if not. The estimated time comes from half a second of steps that are thrown away.")]
+Exit code 0 if the scene can be run, 1 if its first steps fail, 2 if it is wrong.
+The estimated time comes from half a second of steps that are thrown away.")]
 pub struct CheckArguments {
     /// Scene file, such as silo.toml
     scene: PathBuf,
@@ -87,6 +88,9 @@ struct Findings {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     passes: Vec<Pass>,
     notices: Vec<String>,
+    /// Why the run will stop in its first steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop: Option<String>,
 }
 
 /// A pass of a time step.
@@ -112,10 +116,13 @@ pub fn check(arguments: &CheckArguments) -> Done {
     });
     let found = found.map_err(|failure| failure.with_json(arguments.json))?;
     if arguments.json {
-        terminal::json(&found)
+        terminal::json(&found)?;
     } else {
-        terminal::out(&found.text())
+        terminal::out(&found.text())?;
     }
+    found
+        .stop
+        .map_or(Ok(()), |stop| Err(Failure::Run(format!("{}: {stop}", file.display()))))
 }
 
 /// Text and JSON of what the command finds in a scene that was read from this file.
@@ -125,7 +132,8 @@ pub fn check(arguments: &CheckArguments) -> Done {
 pub fn findings(scene: Scene, file: &Path) -> Result<(String, serde_json::Value), RunError> {
     let found = examine(scene, file, false)?;
     let values = serde_json::to_value(&found).unwrap_or_default();
-    Ok((found.text(), values))
+    let stop = found.stop.as_ref().map_or_else(String::new, |stop| format!("\nerror: {stop}"));
+    Ok((found.text() + &stop, values))
 }
 
 fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, RunError> {
@@ -168,15 +176,24 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
     let steps = scene.run.steps(step.value);
     let passes = if with_passes { passes(&simulation) } else { Vec::new() };
     // All positions are known before the first step, so the actions at the start can be tried.
-    let begun = match StageRunner::new(&scene.plan, step.value).happen(&mut simulation) {
+    let mut stages = StageRunner::new(&scene.plan, step.value);
+    let begun = match stages.happen(&mut simulation) {
         Ok(_) => Ok(()),
         Err(seixo_engine::WorldError::Stopped(stop)) => Err(*stop),
         Err(refusal) => return Err(refused(refusal)),
     };
-    let speed = begun
-        .and_then(|()| trial(&mut simulation, steps))
-        .map_err(|stop| notices.push(format!("the run will stop early: {stop}")))
-        .ok();
+    // The trial has no later actions, which may keep the run from stopping.
+    let is_certain = begun.is_err() || stages.is_empty() && scene.plan.region_servos.is_empty();
+    let tried = begun.and_then(|()| trial(&mut simulation, steps));
+    let mut stop = None;
+    match &tried {
+        Err(cause) if is_certain => stop = Some(format!("the run will stop early: {cause}")),
+        Err(cause) => notices.push(format!(
+            "the run will stop early, unless its stages, inlets, zones or servos prevent it: {cause}"
+        )),
+        Ok(_) => {}
+    }
+    let speed = tried.ok();
     Ok(Findings {
         scene: file.to_owned(),
         title: scene.title.clone(),
@@ -213,6 +230,7 @@ fn examine(scene: Scene, file: &Path, with_passes: bool) -> Result<Findings, Run
             .filter(|time| time.is_finite()),
         passes,
         notices,
+        stop,
     })
 }
 
@@ -387,6 +405,10 @@ impl Findings {
             );
         }
         self.notices.iter().for_each(|notice| text += &format!("note: {notice}\n"));
+        if self.stop.is_some() {
+            text.truncate(text.trim_end().len());
+            return text;
+        }
         text + &format!("right; next: seixo run {}", self.scene.display())
     }
 

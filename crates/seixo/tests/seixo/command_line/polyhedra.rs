@@ -106,3 +106,35 @@ fn a_slice_of_polyhedra_takes_their_masses_and_volumes_from_the_frame() {
         assert!((density - 2500.0 * share).abs() < 1e-6, "{density} {share}");
     }
 }
+
+#[test]
+fn check_fails_where_the_run_stops_in_its_first_steps() {
+    let stage = Stage::new();
+    // The second brick hits the dust within a quarter of a millisecond.
+    stage.write("fast.toml", &BRICKS.replace("velocity = [0, 0.5, 0]", "velocity = [-20, 0, 0]"));
+    let checked = stage.seixo("check fast.toml");
+    assert_eq!(checked.code, 1, "{}", checked.err);
+    assert!(
+        checked.out.contains("grains     3") && !checked.out.contains("right; next"),
+        "{}",
+        checked.out
+    );
+    for phrase in ["of the smaller rounding radius", "a larger `rounding` of the shape"] {
+        assert!(checked.err.contains(phrase), "no `{phrase}` in\n{}", checked.err);
+    }
+    let after = checked.err.split("fast.toml: the run will stop early: ").nth(1).unwrap_or_default();
+    let step = after.split(" (t").next().unwrap_or_default();
+    let ran = stage.seixo("run fast.toml --quiet");
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(step.starts_with("step ") && ran.err.contains(step), "{step}:\n{}", ran.err);
+    let reported = stage.seixo("check fast.toml --json");
+    let found: serde_json::Value = serde_json::from_str(&reported.out).unwrap();
+    assert_eq!(reported.code, 1);
+    assert!(
+        found["stop"].as_str().is_some_and(|stop| stop.contains("will stop early")),
+        "{found}"
+    );
+    // Slow bricks are right.
+    stage.write("bricks.toml", BRICKS);
+    assert!(stage.succeed("check bricks.toml").out.contains("right; next: seixo run"));
+}

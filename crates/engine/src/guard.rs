@@ -25,8 +25,8 @@ pub enum StepErrorCause {
     },
     /// Its overlap with a partner is too deep, and it is a polyhedron whose rounding radius is the smaller one.
     TooDeepForRounding {
-        /// The partner: id of a grain or name of a wall.
-        partner: String,
+        /// The partner: id of a grain or name of a wall. It takes less room than a `String`, so that a result with an error is no longer than before.
+        partner: Box<str>,
         /// Overlap as a share of the rounding radius.
         share: f64,
         /// Largest allowed share.

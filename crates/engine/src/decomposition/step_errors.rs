@@ -28,7 +28,7 @@ pub fn encode_step_error(stop: &StepError) -> Vec<u8> {
         StepErrorCause::NotFinite => (0, [0.0; 2], ""),
         StepErrorCause::TooFast { moved, limit } => (1, [*moved, *limit], ""),
         StepErrorCause::TooDeep { partner, share, limit } => (2, [*share, *limit], partner.as_str()),
-        StepErrorCause::TooDeepForRounding { partner, share, limit } => (7, [*share, *limit], partner.as_str()),
+        StepErrorCause::TooDeepForRounding { partner, share, limit } => (7, [*share, *limit], &**partner),
         StepErrorCause::LeftDomain => (3, [0.0; 2], ""),
         StepErrorCause::TooConductive { scalar, share, time_step } => (4, [*share, *time_step], scalar.name()),
         StepErrorCause::TooCompressed { excess } => (5, [*excess, 0.0], ""),
@@ -73,7 +73,7 @@ pub fn decode_step_error(bytes: &[u8]) -> Result<StepError, DecodeError> {
         5 => StepErrorCause::TooCompressed { excess: a },
         6 => StepErrorCause::Device { what: word },
         7 => StepErrorCause::TooDeepForRounding {
-            partner: word,
+            partner: word.into_boxed_str(),
             share: a,
             limit: b,
         },
@@ -123,7 +123,7 @@ mod tests {
                 limit: 0.5,
             },
             StepErrorCause::TooDeepForRounding {
-                partner: "grain 3".to_owned(),
+                partner: "grain 3".into(),
                 share: 0.75,
                 limit: 0.5,
             },

@@ -95,6 +95,7 @@ impl Populations {
         let limit = self.context.settings.overlap_limit;
         let (share, i, partner) = self.deepest_overlap_now();
         let cause = if self.is_polyhedral(i) {
+            let partner = partner.into_boxed_str();
             StepErrorCause::TooDeepForRounding { partner, share, limit }
         } else {
             StepErrorCause::TooDeep { partner, share, limit }

@@ -196,7 +196,8 @@ fn place_in_block<C: Real>(
         if CUBE_POS == 0usize {
             #[unroll]
             for c in 0..9usize {
-                placed[from + c] = own_elements[from + c];
+                let number = from + c;
+                placed[number] = own_elements[number];
             }
         }
     }

@@ -20,7 +20,7 @@ use seixo_laws::{Coordinate, Real, Vector3};
 /// Selects the short rows of n particles if the word number `now` of `outdated` is set: the entries of rows at less than the root of `reach_square`
 /// \[m²\]. Wall particles get empty ones. `selected_at` gets the positions for which rows were selected.
 ///
-/// If it `uses_compact` positions, distances are those between the records in `compact`, as in [`flow()`](super::fluid::flow()). `kind` says which
+/// If it `uses_compact` positions, distances are those between the records in `compact`, as in [`flow()`](crate::kernels::fluid::flow()). `kind` says which
 /// sides are periodic, see [`crate::periodic`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]

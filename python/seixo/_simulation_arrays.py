@@ -105,6 +105,8 @@ class Grains(Columns):
     """Radii [m] (n)."""
     mass: Floats
     """Masses [kg] (n)."""
+    volume: Floats
+    """Volumes [m^3] (n): of polyhedral grains those of their shapes, else those of their spheres."""
     material: Whole
     """Indices into `sim.materials` (n)."""
     group: Whole

@@ -125,6 +125,28 @@ at = [[0, 0, 0]]
 radius = {RADIUS}
 """
 
+DIE = f"""
+title = "Die"
+[run]
+until = "1 s"
+time_step = "20 us"
+[world]
+gravity = [0, 0, 0]
+{SOLID}
+[shape.die]
+kind = "polyhedron"
+box = [0.02, 0.02, 0.02]
+rounding = 0.002
+[grains.dice]
+material = "glass"
+shape = "die"
+at = [[0, 0, 0]]
+[grains.balls]
+material = "glass"
+at = [[0, 0, 0.1]]
+radius = {RADIUS}
+"""
+
 Make = Callable[..., sx.Simulation]
 
 
@@ -506,6 +528,18 @@ def test_bodies_are_thrown_and_read(make: Make) -> None:
     assert set(sim.grains.body) == {scoop.id}
     with pytest.raises(KeyError, match="scoop"):
         sim.body["scop"]
+
+
+def test_grains_have_the_volumes_of_their_shapes(make: Make) -> None:
+    sim = make(DIE)
+    grains = sim.grains
+    die, ball = (grains.group == sim.groups.index(name) for name in ("dice", "balls"))
+    # A cube whose edges and corners are rounded: a core, plates on its faces, quarters of cylinders on its edges, and a sphere in eight parts.
+    core, rounding = 0.016, 0.002
+    rounded = core**3 + 6 * core**2 * rounding + 3 * np.pi * core * rounding**2 + 4 / 3 * np.pi * rounding**3
+    np.testing.assert_allclose(grains.volume[die], [rounded], rtol=1e-6)
+    np.testing.assert_allclose(grains.volume[ball], [4 / 3 * np.pi * RADIUS**3], rtol=1e-12)
+    np.testing.assert_allclose(grains.volume * 2500.0, grains.mass, rtol=1e-12)
 
 
 def test_arrays_are_taken_once_a_step_and_cannot_be_written_to(make: Make) -> None:

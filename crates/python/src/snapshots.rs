@@ -29,6 +29,7 @@ pub fn arrays_of_grains(py: Python<'_>, grains: GrainSnapshot) -> PyResult<Bound
     arrays.set_item("torque", rows(py, grains.torque)?)?;
     arrays.set_item("radius", grains.radius.into_pyarray(py))?;
     arrays.set_item("mass", grains.mass.into_pyarray(py))?;
+    arrays.set_item("volume", grains.volume.into_pyarray(py))?;
     arrays.set_item("material", grains.material.into_pyarray(py))?;
     arrays.set_item("group", grains.group.into_pyarray(py))?;
     arrays.set_item("body", body.into_pyarray(py))?;

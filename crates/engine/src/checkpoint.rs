@@ -16,6 +16,9 @@ pub(crate) const WEAR: [&str; 3] = ["walls/wear", "walls/wear_since_listed", "wa
 /// Sections of given masses: ids, and masses \[kg\].
 pub(crate) const GIVEN_MASSES: [&str; 2] = ["given_masses/id", "given_masses/mass"];
 
+/// Section of the digests of the shapes of polyhedral grains.
+pub(crate) const SHAPES: &str = "shapes/digest";
+
 pub(crate) fn misfit(what: &str) -> WorldError {
     WorldError::State { what: what.into() }
 }
@@ -78,6 +81,14 @@ pub(crate) fn given_masses(state: &State) -> Option<BTreeMap<u32, f64>> {
     match GIVEN_MASSES.map(|name| state.get(name)) {
         [Some(Column::U32(ids)), Some(Column::F64(masses))] => Some(ids.iter().copied().zip(masses.iter().copied()).collect()),
         _ => None,
+    }
+}
+
+/// Saved digests of the shapes of polyhedral grains; none in a state without such shapes, or of a version that did not save them.
+pub(crate) fn digests_of_shapes(state: &State) -> &[u64] {
+    match state.get(SHAPES) {
+        Some(Column::U64(digests)) => digests,
+        _ => &[],
     }
 }
 

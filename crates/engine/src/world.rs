@@ -57,7 +57,9 @@ pub use polyhedral_grain::PolyhedralGrain;
 pub(crate) use polyhedral_grain::{check_polyhedra, check_shapes, check_walls_around};
 pub use principal::principal;
 pub use saved::SavedGrains;
-pub(crate) use saved::{LoadNumbers, OF_LOAD, SavedBond, SavedContact, SavedForces, SavedHistory, SavedShapeContacts, SavedWallContact};
+pub(crate) use saved::{
+    LoadNumbers, OF_LOAD, SavedBond, SavedContact, SavedForces, SavedHistory, SavedShapeContacts, SavedWallContact, flaw_of_shapes,
+};
 pub use seixo_device::Cpu;
 pub use seixo_device::gpu::Api;
 use seixo_laws::Vector3;

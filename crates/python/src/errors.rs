@@ -104,7 +104,7 @@ pub fn of_run(py: Python<'_>, error: &run::RunError) -> PyErr {
         run::RunError::Scene(found) => of_scene(py, found),
         run::RunError::Files(error) => of_files(error),
         run::RunError::Refused(refusal) => of_world(refusal),
-        run::RunError::NotARun { .. } => FileError::new_err(error.to_string()),
+        run::RunError::NotARun { .. } | run::RunError::Misfit { .. } => FileError::new_err(error.to_string()),
         run::RunError::UserChange(what) => wrong(what.clone()),
         error => RunError::new_err(error.to_string()),
     }

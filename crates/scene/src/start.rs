@@ -119,6 +119,11 @@ impl Taken {
                 let complaint = UnlocatedDiagnostic::new("the polyhedral grains of the other run have shapes that its scene does not have");
                 return Err(("from", complaint.remedy("run the other scene again with this version")));
             }
+            if let Some(flaw) = taken.saved.flaw_of_shapes(&taken.shapes) {
+                let message = format!("the last checkpoint in {} does not fit: {flaw}", folder.join(CHECKPOINTS).display());
+                let remedy = "run the other scene again with this version, or use the version that wrote it";
+                return Err(("from", UnlocatedDiagnostic::new(message).remedy(remedy)));
+            }
         }
         if !other.fluid.is_empty() {
             findings

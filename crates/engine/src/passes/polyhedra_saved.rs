@@ -1,11 +1,11 @@
 //! Contact histories of polyhedral grains in checkpoints, across changes between two steps, and in simulations that start from another one.
 
-use crate::checkpoint::{misfit, numbers, words};
+use crate::checkpoint::{SHAPES, digests_of_shapes, misfit, numbers, words};
 use crate::polyhedra::{AT_WALLS, ColumnNames, ContactColumns, NO_LOAD, OF_PAIRS, PairRecords, SLOTS};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
-use crate::state::{Sections, State};
-use crate::world::{LoadNumbers, OF_LOAD, SavedGrains, SavedShapeContacts, array};
+use crate::state::{Column, Sections, State};
+use crate::world::{LoadNumbers, OF_LOAD, PolyhedralShape, SavedGrains, SavedShapeContacts, array, flaw_of_shapes};
 use seixo_laws::Vector3;
 use seixo_sweeps::contact::Stored;
 use seixo_sweeps::layout::{RECORD, load};
@@ -162,6 +162,20 @@ impl Populations {
         *pairs = listed_as(pairs, saved_in_all(states, OF_PAIRS, load_of_pair)?, NO_LOAD, all)?;
         *at_walls = listed_as(at_walls, saved_in_all(states, AT_WALLS, load_at_wall)?, NO_WALL_LOAD, all)?;
         Ok(())
+    }
+
+    /// Saves digests of the shapes, if there are any: orientations and keys of contacts are those of their axes and features.
+    pub(crate) fn save_shapes(&self, to: &mut dyn Sections) {
+        if let Some(polyhedra) = &self.polyhedra {
+            let digests = polyhedra.shapes.given.iter().map(PolyhedralShape::digest);
+            to.put(SHAPES, Column::U64(digests.collect()));
+        }
+    }
+
+    /// Rejects a state whose grains, also disabled ones, have shapes with other axes or features than these.
+    pub(crate) fn check_saved_shapes(&self, state: &State, shapes: &[PolyhedralShape]) -> Result<(), WorldError> {
+        let used = self.grains.fields.shape.iter().chain(&self.grains.disabled.fields.shape);
+        flaw_of_shapes(used.copied(), digests_of_shapes(state), shapes).map_or(Ok(()), |flaw| Err(misfit(&flaw)))
     }
 
     /// Rejects restored grains with shapes that the world does not have, or without orientations.

@@ -36,6 +36,7 @@ impl Simulation {
         self.whole.populations.grains.fields.save(Some(device), to);
         self.whole.populations.grains.disabled.save(to);
         self.whole.populations.save_given_masses(to);
+        self.whole.populations.save_shapes(to);
         if self.whole.populations.bodies.are_present {
             self.whole.populations.bodies.save(to);
         }
@@ -145,6 +146,7 @@ impl Simulation {
         populations.loads.follow(&populations.grains.fields);
         populations.restore_lately_loaded(state);
         populations.grains.disabled = populations.disabled_of(state)?;
+        populations.check_saved_shapes(state, &world.shapes)?;
         populations.restore_given_masses(state);
         let [dt, listed_at] = *numbers(state, "clock/time_step", Some(2))? else {
             unreachable!("the length was checked")

@@ -1,7 +1,7 @@
 //! Start of a simulation with grains that another one saved.
 
 use crate::bodies::Bodies;
-use crate::checkpoint::{contact_ledger, given_masses, misfit, numbers, padded, words};
+use crate::checkpoint::{contact_ledger, digests_of_shapes, given_masses, misfit, numbers, padded, words};
 use crate::fields::Fields;
 use crate::measure::NO_CONTACT;
 use crate::passes::saved_shape_contacts;
@@ -94,6 +94,7 @@ impl SavedGrains {
             velocity_lead,
             shape_contacts,
             shape_wall_contacts,
+            shape_digests: digests_of_shapes(state).to_vec(),
             power_sums: Some(contact_ledger(state)?.1),
             ..SavedGrains::default()
         };

@@ -1,11 +1,11 @@
 //! Grains that another simulation saved, with which a world starts.
 
-use super::{Body, Grains, Vec3, array, vector};
+use super::{Body, Grains, PolyhedralShape, Vec3, array, vector};
 use seixo_laws::Quaternion;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, WALL_CONTACT};
 use seixo_sweeps::motion::StepParameters;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Grains that another simulation saved: where they are, how they move, and what their contacts and bonds remember. [`SavedGrains::of`] reads them from
 /// the state of that simulation.
@@ -25,6 +25,8 @@ pub struct SavedGrains {
     pub(crate) shape_contacts: Vec<SavedShapeContacts>,
     /// Contacts of polyhedral grains with walls, in the order of the ids of the grains.
     pub(crate) shape_wall_contacts: Vec<SavedShapeContacts>,
+    /// Digests of the shapes of the other world.
+    pub(crate) shape_digests: Vec<u64>,
     pub(crate) bonds: Vec<SavedBond>,
     /// Gravitational acceleration there \[m/s²\].
     pub(crate) gravity: Vec3,
@@ -110,7 +112,31 @@ impl From<Grains> for SavedGrains {
     }
 }
 
+/// Why these shapes are not those that grains had where shapes had these digests, with the numbers of the `used` ones in the order of the table, from
+/// one; `None` if they are. Orientations and contact histories are those of the axes and features of a shape.
+pub(crate) fn flaw_of_shapes(used: impl Iterator<Item = u32>, digests: &[u64], shapes: &[PolyhedralShape]) -> Option<String> {
+    let used: BTreeSet<u32> = used.filter(|&number| number > 0).collect();
+    used.into_iter().find_map(|number| {
+        let index = number as usize - 1;
+        let Some(shape) = shapes.get(index) else {
+            return Some("its grains have shapes that those of the scene do not have".to_owned());
+        };
+        let problem = match digests.get(index) {
+            Some(digest) if *digest == shape.digest() => return None,
+            Some(_) => "had other axes, vertices or sizes when it was written",
+            None => "may have had other axes when it was written, by a version that did not save which",
+        };
+        Some(format!("shape `{}` {problem}", shape.name))
+    })
+}
+
 impl SavedGrains {
+    /// Why these shapes are not those that the grains had when they were saved, as words that follow "it does not fit:"; `None` if they are. The shapes
+    /// are those of the other world, in its order.
+    pub fn flaw_of_shapes(&self, shapes: &[PolyhedralShape]) -> Option<String> {
+        flaw_of_shapes(self.grains.shape.iter().copied(), &self.shape_digests, shapes)
+    }
+
     /// Keeps some grains, by their ids, and rigid bodies all of whose grains are kept; contacts and bonds stay where both ends do.
     ///
     /// ```

@@ -24,6 +24,9 @@ const RESOLUTION: f64 = 1e-6;
 /// Largest distance of the vertices of a face from its plane, in scales. Faces of meshes are flat to seven digits.
 const FLATNESS: f64 = 1e-5;
 
+/// Quantum of the numbers in a digest, in scales: rounding errors are far below it, and differences of other axes are far above it.
+const QUANTUM: f64 = 1e-6;
+
 /// A shape of polyhedral grains: all that is nearer than the rounding radius to a core. The core is a convex polyhedron, a segment or a point, or a union
 /// of convex polyhedra.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,6 +86,22 @@ impl PolyhedralShape {
     /// Principal moments of inertia of a grain of this shape, of this mass \[kg\] and scale \[m\], in kg m².
     pub fn moments_of_inertia(&self, mass: f64, scale: f64) -> Vec3 {
         self.moments.map(|moment| moment * mass * scale * scale)
+    }
+
+    /// A number by which checkpoints know the shape again. Another size, other axes and another order of vertices, edges or faces give another number;
+    /// rounding errors and the name do not.
+    pub(crate) fn digest(&self) -> u64 {
+        let numbers = [self.rounding, self.volume].into_iter().chain(self.moments);
+        let numbers = numbers.chain(self.vertices.iter().flatten().copied());
+        let quanta = numbers.map(|x| ((x / QUANTUM).round() as i64).cast_unsigned());
+        let ends = self.part_ends().into_iter().flat_map(|end| [end.vertices, end.edges, end.faces]);
+        let loops = self.faces.iter().flat_map(|face| [&[face.len() as u32][..], &face[..]].concat());
+        let words = ends.chain(self.edges.iter().flatten().copied()).chain(loops);
+        // Fowler, Noll and Vo's hash, variant 1a, of words: the same on every machine and in every version.
+        words
+            .map(u64::from)
+            .chain(quanta)
+            .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x100_0000_01b3))
     }
 
     /// The problem of the shape, with value and limit; `None` if it has none.
@@ -429,6 +448,31 @@ mod tests {
             spoil(&mut shape);
             let flaw = shape.flaw().unwrap_or_default();
             assert!(flaw.contains(what), "{what}: {flaw}");
+        }
+    }
+
+    #[test]
+    fn a_digest_knows_axes_and_features_and_neither_rounding_errors_nor_names() {
+        let digest = segment().digest();
+        type Change = fn(&mut PolyhedralShape);
+        let same: [Change; 3] = [
+            |shape| shape.name = "stick".into(),
+            |shape| shape.vertices[0][0] += 1e-15,
+            |shape| shape.vertices[0][1] = -0.0,
+        ];
+        let others: [Change; 5] = [
+            |shape| shape.vertices = vec![[0.0, -0.75, 0.0], [0.0, 0.75, 0.0]],
+            |shape| shape.vertices.reverse(),
+            |shape| shape.edges[0].reverse(),
+            |shape| shape.moments.reverse(),
+            |shape| shape.volume = 0.37,
+        ];
+        for (changes, is_same) in [(&same[..], true), (&others[..], false)] {
+            for (k, change) in changes.iter().enumerate() {
+                let mut shape = segment();
+                change(&mut shape);
+                assert_eq!(shape.digest() == digest, is_same, "{k} of {is_same}");
+            }
         }
     }
 

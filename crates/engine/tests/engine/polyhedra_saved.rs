@@ -2,7 +2,8 @@
 
 use crate::corners::{about, floor, on};
 use crate::polyhedra::swarm;
-use seixo_engine::world::{SavedGrains, Scheme, Settings, Vec3, WallShape, World};
+use seixo_engine::state::State;
+use seixo_engine::world::{Grains, SavedGrains, Scheme, Settings, Vec3, WallShape, World};
 use seixo_engine::{Partner, Simulation, plan_time_step};
 use std::sync::Arc;
 
@@ -141,4 +142,43 @@ fn a_cut_keeps_the_contacts_of_the_rest() {
     assert!(!kept.is_empty());
     assert_eq!(second.contacts_now().expect("a sound state"), kept);
     second.advance(100).expect("sound steps");
+}
+
+#[test]
+fn a_state_of_shapes_with_other_axes_is_refused() {
+    let (world, settings) = falling();
+    let flaw = |world: &World, state: &State| {
+        let restored = Simulation::restore(world.clone(), settings.clone(), state);
+        restored.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let state = after(world.clone(), &settings, 10).save().expect("a sound state");
+    let saved = SavedGrains::of(&state).expect("it has grains");
+    assert_eq!((flaw(&world, &state), saved.flaw_of_shapes(&world.shapes)), (String::new(), None));
+    // As a version would read the scene that chose other axes of the equal moments of the cube.
+    let mut turned = world.clone();
+    let sine = std::f64::consts::FRAC_1_SQRT_2;
+    for vertex in &mut turned.shapes[0].vertices {
+        let [x, y, z] = *vertex;
+        *vertex = [sine * (x - y), sine * (x + y), z];
+    }
+    let found = flaw(&turned, &state);
+    assert!(
+        found.contains("shape `cube` had other axes") && found.contains("resume with the scene and version that wrote it"),
+        "{found}"
+    );
+    assert!(saved.flaw_of_shapes(&turned.shapes).is_some_and(|flaw| flaw.contains("`cube`")));
+    // Earlier versions did not save the digests. Their checkpoints without polyhedral grains are sound.
+    let of_earlier_version = |mut state: State| {
+        state.sections.retain(|(name, _)| name != "shapes/digest");
+        state
+    };
+    let found = flaw(&world, &of_earlier_version(state));
+    assert!(found.contains("shape `cube` may have had other axes"), "{found}");
+    let mut spheres = World {
+        grains: Grains::default(),
+        ..world
+    };
+    spheres.grains.push(0, [0.0; 3], [0.0; 3], [0.0; 3], 0.02, 0, 0);
+    let state = after(spheres.clone(), &settings, 10).save().expect("a sound state");
+    assert_eq!(flaw(&spheres, &of_earlier_version(state)), "");
 }

@@ -125,6 +125,14 @@ pub enum RunError {
     /// The world cannot be simulated.
     #[error(transparent)]
     Refused(#[from] WorldError),
+    /// A checkpoint is not of the scene as this version reads it.
+    #[error("{}: {what}", path.display())]
+    Misfit {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The mismatch and the remedy.
+        what: String,
+    },
     /// Grains of a stage or an inlet could not be added, or a user action left a state that cannot be simulated.
     #[error("{}t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", before(place), folder.display())]
     Event {
@@ -221,6 +229,17 @@ impl RunError {
         }
     }
 
+    /// Converts a refusal of a state from this checkpoint, as [`RunError::refused`] does others.
+    pub(super) fn refused_state(refusal: WorldError, source: &Source, checkpoint: &Path) -> RunError {
+        match refusal {
+            WorldError::State { .. } => RunError::Misfit {
+                path: checkpoint.to_owned(),
+                what: refusal.to_string(),
+            },
+            refusal => RunError::refused(refusal, source),
+        }
+    }
+
     /// Whether the input is wrong; otherwise the run or the disk failed.
     pub fn is_input(&self) -> bool {
         match self {
@@ -230,6 +249,7 @@ impl RunError {
             | RunError::Owned { .. }
             | RunError::Missing { .. }
             | RunError::UserChange(_)
+            | RunError::Misfit { .. }
             | RunError::PassedParticles { .. } => true,
             RunError::Refused(WorldError::Gpu(GpuError::Lost { .. }) | WorldError::Stopped(_)) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,

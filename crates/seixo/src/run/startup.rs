@@ -177,7 +177,7 @@ pub fn resume(folder: &Path, overrides: &[(String, String)], options: Options) -
     let bounds = bounds(&scene);
     let given_masses = Some(has_given_masses(&scene));
     let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), &state, &stage_runner.past());
-    let mut simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
+    let mut simulation = simulation.map_err(|refusal| RunError::refused_state(refusal, &scene.source, &from))?;
 
     refuse_endless(&scene, &simulation)?;
     let mut record = Record::new(&mut simulation, &scene, &scene_hash);

@@ -44,6 +44,8 @@ struct SessionFile {
 
 /// A checkpoint and the scene that it belongs to.
 struct Found {
+    /// The file.
+    checkpoint: PathBuf,
     header: Header,
     state: State,
     text: String,
@@ -144,7 +146,7 @@ impl Session {
         let groups = stage_runner.user_record().groups();
         scene.world.later.constrained_groups.extend(groups);
         let simulation = Simulation::restore_changed(world_of(&mut scene), scene.settings.clone(), state, &stage_runner.past());
-        let simulation = simulation.map_err(|refusal| RunError::refused(refusal, &scene.source))?;
+        let simulation = simulation.map_err(|refusal| RunError::refused_state(refusal, &scene.source, &found.checkpoint))?;
         let mut outputs = Outputs::kept(&scene, time_step);
         outputs.restore(state, &simulation);
         for (index, probe) in scene.probes.iter().enumerate() {
@@ -180,11 +182,11 @@ fn find(path: &Path) -> Result<Found, RunError> {
     if !is_folder && !is_file && exists(path)? {
         return Err(RunError::NotARun { folder: path.to_owned() });
     }
-    let (header, state) = if is_folder {
-        let (_, header, state) = checkpoint::newest_valid(&Unwritten, &path.join(CHECKPOINTS))?;
-        (header, state)
+    let (checkpoint, header, state) = if is_folder {
+        checkpoint::newest_valid(&Unwritten, &path.join(CHECKPOINTS))?
     } else {
-        checkpoint::read(&Unwritten, path)?
+        let (header, state) = checkpoint::read(&Unwritten, path)?;
+        (path.to_owned(), header, state)
     };
     if let Ok(SessionHeader { session }) = serde_json::from_value(header.outputs.clone()) {
         let (text, files) = scene_in(&state, &session).ok_or_else(|| FilesError::Content {
@@ -193,6 +195,7 @@ fn find(path: &Path) -> Result<Found, RunError> {
             remedy: "resume from another checkpoint, or start the scene again",
         })?;
         return Ok(Found {
+            checkpoint,
             header,
             state,
             text,
@@ -213,6 +216,7 @@ fn find(path: &Path) -> Result<Found, RunError> {
     }
     let text = Unwritten.read(&scene).map_err(disk(&scene, "read it"))?;
     Ok(Found {
+        checkpoint,
         header,
         state,
         text: String::from_utf8_lossy(&text).into_owned(),

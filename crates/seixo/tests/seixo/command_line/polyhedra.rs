@@ -1,7 +1,9 @@
 //! Polyhedral grains in the files of a run, and in pictures of it.
 
 use crate::command_line::stage::Stage;
-use seixo::files::vtk;
+use seixo::engine::state::Column;
+use seixo::files::layer::Disk;
+use seixo::files::{FilesError, checkpoint, vtk};
 use std::f64::consts::PI;
 
 const BRICKS: &str = r#"
@@ -66,6 +68,44 @@ fn polyhedral_grains_are_written_and_drawn_with_their_faces() {
         std::fs::read(stage.path("drawn.png")).unwrap()
     };
     assert!(drawn("") != drawn("--spheres"));
+}
+
+#[test]
+fn a_checkpoint_of_shapes_with_other_axes_is_refused() {
+    let stage = Stage::new();
+    stage.write("bricks.toml", BRICKS);
+    stage.succeed("run bricks.toml --quiet --until 0.0005");
+    let path = stage.path("bricks.out/checkpoints").join(checkpoint::FILE_NAME);
+    let (header, mut state) = checkpoint::read(&Disk, &path).unwrap();
+    let digests = state.sections.iter_mut().find(|(name, _)| name == "shapes/digest");
+    let Some((_, Column::U64(digests))) = digests else {
+        panic!("no digests of shapes")
+    };
+    digests[0] ^= 1;
+    checkpoint::write_file(&Disk, &path, &header, |to| {
+        state.put_to(to);
+        Ok::<(), FilesError>(())
+    })
+    .unwrap();
+    let refused = stage.seixo("resume bricks.out --quiet --until 0.001");
+    for part in [
+        checkpoint::FILE_NAME,
+        "shape `brick` had other axes",
+        "resume with the scene and version that wrote it",
+    ] {
+        assert!(refused.code == 2 && refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    // So is a scene that starts from it.
+    let own = ["shape = ", "at = ", "velocity = ", "radius = "];
+    let rest = BRICKS.lines().filter(|line| !own.iter().any(|key| line.starts_with(key)));
+    let rest = rest.collect::<Vec<_>>().join("\n");
+    stage.write("next.toml", &format!("{rest}\n[start]\nfrom = \"bricks.out\"\n"));
+    let refused = stage.seixo("run next.toml --quiet");
+    assert!(
+        refused.code == 2 && refused.err.contains("shape `brick` had other axes"),
+        "{}",
+        refused.err
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Angle of repose: the cone that fits the surface of a heap, and the plane that fits that of a bed in a drum.
 
 use crate::region::Region;
+use glam::{DQuat, DVec3};
 use seixo_engine::state::GrainSnapshot;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -143,7 +144,7 @@ fn surface(grains: &GrainSnapshot, group: u32, region: Option<&Region>) -> Surfa
     let width = CELL * 2.0 * heap.iter().map(|&k| grains.radius[k]).sum::<f64>() / count;
     let mut tops: BTreeMap<[i64; 2], [f64; 3]> = BTreeMap::new();
     for (&k, [x, y, z]) in heap.iter().zip(&places) {
-        let top = [*x, *y, z + axis[2] + grains.radius[k]];
+        let top = [*x, *y, z + axis[2] + height_of_top(grains, k)];
         let highest = tops.entry([x, y].map(|along| (along / width).floor() as i64)).or_insert(top);
         if top[2] > highest[2] {
             *highest = top;
@@ -153,6 +154,18 @@ fn surface(grains: &GrainSnapshot, group: u32, region: Option<&Region>) -> Surfa
         tops: tops.into_values().collect(),
         spread: places.iter().map(|[x, y, _]| x.hypot(*y)).sum::<f64>() / count,
     }
+}
+
+/// Height of the top of the grain at this place of the snapshot above its center \[m\]: of a polyhedral grain that of its highest vertex and the rounding
+/// there, else the radius.
+fn height_of_top(grains: &GrainSnapshot, k: usize) -> f64 {
+    let scale = grains.radius[k];
+    grains.shape_of(k).map_or(scale, |shape| {
+        let [w, x, y, z] = grains.orientation[k];
+        let up = DQuat::from_xyzw(x, y, z, w).conjugate() * DVec3::Z;
+        let heights = shape.vertices.iter().map(|&vertex| up.dot(vertex.into()));
+        scale * (heights.fold(f64::NEG_INFINITY, f64::max) + shape.rounding)
+    })
 }
 
 /// Fits points u v z by least squares; not numbers for too few points.
@@ -188,6 +201,7 @@ fn fitted(points: &[[f64; 3]]) -> Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Polyhedron;
     use seixo_engine::PeriodicCell;
     use seixo_engine::world::{Domain, LeavingPolicy};
 
@@ -263,6 +277,27 @@ mod tests {
         assert!((first.angle - second.angle).abs() < 1e-3 && (first.radius - second.radius).abs() < 1e-9);
         let none = repose(&cone(30.0), 7, None);
         assert!(none.angle.is_nan() && none.error.is_nan());
+    }
+
+    #[test]
+    fn the_top_of_a_polyhedral_grain_is_that_of_its_pose() {
+        let (edge, rounding) = (8e-3, 1e-3);
+        let cube = Polyhedron::block([edge; 3]).unwrap().grain_shape("cube", rounding).unwrap();
+        let flat = DQuat::from_mat3(&cube.rotation);
+        let on_a_corner = DQuat::from_rotation_arc(DVec3::ONE.normalize(), DVec3::Z) * flat;
+        let grains = GrainSnapshot {
+            shape: vec![1; 2],
+            shapes: [cube.shape].into(),
+            orientation: [flat, on_a_corner].map(|turn| [turn.w, turn.x, turn.y, turn.z]).to_vec(),
+            radius: vec![cube.radius; 2],
+            ..of_equal_spheres(vec![[0.0, 0.0, 0.5], [0.1, 0.0, 0.5]])
+        };
+        let tops = surface(&grains, 2, None).tops;
+        let expected = [0.5 * edge, 0.5 * 3.0_f64.sqrt() * edge].map(|half| 0.5 + half + rounding);
+        assert_eq!(tops.len(), 2);
+        for ([.., found], expected) in tops.into_iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
     }
 
     /// The upper four layers of a bed in a drum about y with this radius \[m\], below a plane with this angle that passes below the axis and rises to

@@ -16,21 +16,14 @@ pub enum StepErrorCause {
     },
     /// Its overlap with a partner is too deep.
     TooDeep {
-        /// The partner: id of a grain or name of a wall.
-        partner: String,
+        /// The partner: id of a grain or name of a wall. It takes less room than a `String`, so that results with an error stay short.
+        partner: Box<str>,
         /// Overlap as a share of the smaller radius.
         share: f64,
         /// Largest allowed share.
         limit: f64,
-    },
-    /// Its overlap with a partner is too deep, and it is a polyhedron whose rounding radius is the smaller one.
-    TooDeepForRounding {
-        /// The partner: id of a grain or name of a wall. It takes less room than a `String`, so that a result with an error is no longer than before.
-        partner: Box<str>,
-        /// Overlap as a share of the rounding radius.
-        share: f64,
-        /// Largest allowed share.
-        limit: f64,
+        /// Whether this radius is the rounding radius of a polyhedron.
+        of_rounding: bool,
     },
     /// It left the domain, which is an error in this scene.
     LeftDomain,
@@ -111,18 +104,30 @@ impl std::fmt::Display for StepError {
                 f,
                 "moved {moved:.3e} m in one step, more than a cell ({limit:.3e} m). Likely cause: a time step too large, or a start velocity too high"
             )?,
-            StepErrorCause::TooDeep { partner, share, limit } => write!(
-                f,
-                "overlaps {partner} by {:.1} % of the smaller radius; the limit is {:.1} % (run.overlap_limit). Likely cause: too soft a material, too high a speed, or a time step too large",
-                100.0 * share,
-                100.0 * limit
-            )?,
-            StepErrorCause::TooDeepForRounding { partner, share, limit } => write!(
-                f,
-                "overlaps {partner} by {:.1} % of the smaller rounding radius; the limit is {:.1} % (run.overlap_limit). Use a stiffer material, a larger `rounding` of the shape, or a larger run.overlap_limit",
-                100.0 * share,
-                100.0 * limit
-            )?,
+            StepErrorCause::TooDeep {
+                partner,
+                share,
+                limit,
+                of_rounding,
+            } => {
+                let (radius, advice) = if *of_rounding {
+                    (
+                        "rounding radius",
+                        "Use a stiffer material, a larger `rounding` of the shape, or a larger run.overlap_limit",
+                    )
+                } else {
+                    (
+                        "radius",
+                        "Likely cause: too soft a material, too high a speed, or a time step too large",
+                    )
+                };
+                write!(
+                    f,
+                    "overlaps {partner} by {:.1} % of the smaller {radius}; the limit is {:.1} % (run.overlap_limit). {advice}",
+                    100.0 * share,
+                    100.0 * limit
+                )?;
+            }
             StepErrorCause::Device { .. } | StepErrorCause::FluidErrorCause(_) => {}
             StepErrorCause::TooConductive {
                 scalar: GrainScalar::Temperature,

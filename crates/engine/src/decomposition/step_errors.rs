@@ -27,8 +27,12 @@ pub fn encode_step_error(stop: &StepError) -> Vec<u8> {
     let (which, [a, b], word): (u64, [f64; 2], &str) = match cause {
         StepErrorCause::NotFinite => (0, [0.0; 2], ""),
         StepErrorCause::TooFast { moved, limit } => (1, [*moved, *limit], ""),
-        StepErrorCause::TooDeep { partner, share, limit } => (2, [*share, *limit], partner.as_str()),
-        StepErrorCause::TooDeepForRounding { partner, share, limit } => (7, [*share, *limit], &**partner),
+        StepErrorCause::TooDeep {
+            partner,
+            share,
+            limit,
+            of_rounding,
+        } => (if *of_rounding { 7 } else { 2 }, [*share, *limit], &**partner),
         StepErrorCause::LeftDomain => (3, [0.0; 2], ""),
         StepErrorCause::TooConductive { scalar, share, time_step } => (4, [*share, *time_step], scalar.name()),
         StepErrorCause::TooCompressed { excess } => (5, [*excess, 0.0], ""),
@@ -59,10 +63,11 @@ pub fn decode_step_error(bytes: &[u8]) -> Result<StepError, DecodeError> {
     let cause = match which {
         0 => StepErrorCause::NotFinite,
         1 => StepErrorCause::TooFast { moved: a, limit: b },
-        2 => StepErrorCause::TooDeep {
-            partner: word,
+        2 | 7 => StepErrorCause::TooDeep {
+            partner: word.into_boxed_str(),
             share: a,
             limit: b,
+            of_rounding: which == 7,
         },
         3 => StepErrorCause::LeftDomain,
         4 => StepErrorCause::TooConductive {
@@ -72,11 +77,6 @@ pub fn decode_step_error(bytes: &[u8]) -> Result<StepError, DecodeError> {
         },
         5 => StepErrorCause::TooCompressed { excess: a },
         6 => StepErrorCause::Device { what: word },
-        7 => StepErrorCause::TooDeepForRounding {
-            partner: word.into_boxed_str(),
-            share: a,
-            limit: b,
-        },
         _ => return Err(DecodeError),
     };
     Ok(StepError {
@@ -118,14 +118,16 @@ mod tests {
             StepErrorCause::NotFinite,
             StepErrorCause::TooFast { moved: 0.5, limit: 0.25 },
             StepErrorCause::TooDeep {
-                partner: "wall Größe".to_owned(),
+                partner: "wall Größe".into(),
                 share: 0.7,
                 limit: 0.5,
+                of_rounding: false,
             },
-            StepErrorCause::TooDeepForRounding {
+            StepErrorCause::TooDeep {
                 partner: "grain 3".into(),
                 share: 0.75,
                 limit: 0.5,
+                of_rounding: true,
             },
             StepErrorCause::LeftDomain,
             StepErrorCause::TooConductive {

@@ -94,11 +94,11 @@ impl Populations {
     pub(crate) fn too_deep(&self) -> StepError {
         let limit = self.context.settings.overlap_limit;
         let (share, i, partner) = self.deepest_overlap_now();
-        let cause = if self.is_polyhedral(i) {
-            let partner = partner.into_boxed_str();
-            StepErrorCause::TooDeepForRounding { partner, share, limit }
-        } else {
-            StepErrorCause::TooDeep { partner, share, limit }
+        let cause = StepErrorCause::TooDeep {
+            partner: partner.into_boxed_str(),
+            share,
+            limit,
+            of_rounding: self.is_polyhedral(i),
         };
         self.stop(i, 1, cause)
     }

@@ -1,20 +1,16 @@
 //! How much of a ball is inside a box, a ball or a cylinder.
 
 use glam::DVec3;
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI};
+use seixo_engine::world::volume_of_sphere;
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Slices along the axis by which a ball is clipped by a cylinder.
 const SLICES: usize = 64;
 
-/// Volume of a ball \[m³\].
-pub fn volume(radius: f64) -> f64 {
-    4.0 * FRAC_PI_3 * radius.powi(3)
-}
-
 /// Volume of the ball inside an upright box \[m³\], exact: the eight corners of the box taken in and out.
 pub fn in_box(center: DVec3, radius: f64, min: DVec3, max: DVec3) -> f64 {
     if (center - min).min_element() >= radius && (max - center).min_element() >= radius {
-        return volume(radius);
+        return volume_of_sphere(radius);
     }
     let faces = [(min - center) / radius, (max - center) / radius];
     let mut inside = 0.0;
@@ -62,7 +58,7 @@ pub fn in_ball(distance: f64, radius: f64, other: f64) -> f64 {
         return 0.0;
     }
     if distance <= (radius - other).abs() {
-        return volume(radius.min(other));
+        return volume_of_sphere(radius.min(other));
     }
     let depth = radius + other - distance;
     let square = distance * distance + 2.0 * distance * (radius + other) - 3.0 * (radius - other).powi(2);
@@ -74,7 +70,7 @@ pub fn in_ball(distance: f64, radius: f64, other: f64) -> f64 {
 /// ball's volume are unsure.
 pub fn in_cylinder(aside: f64, low: f64, high: f64, radius: f64, cylinder: f64) -> f64 {
     if aside + radius <= cylinder && low <= -radius && high >= radius {
-        return volume(radius);
+        return volume_of_sphere(radius);
     }
     if aside - radius >= cylinder {
         return 0.0;
@@ -112,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_box_cuts_caps_wedges_and_corners() {
-        let unit = volume(1.0);
+        let unit = volume_of_sphere(1.0);
         let cut = |min: [f64; 3], max: [f64; 3]| in_box(DVec3::ZERO, 1.0, min.into(), max.into());
         assert_eq!(cut([-1.0; 3], [1.0; 3]), unit);
         assert!((cut([0.0; 3], [FAR; 3]) - unit / 8.0).abs() < 1e-14);
@@ -138,22 +134,22 @@ mod tests {
                     DVec3::new(f64::from(cell % 20), f64::from(cell / 20 % 20), f64::from(cell / 400)) * edge - DVec3::splat(10.0 * edge);
                 total += in_box(center, radius, corner, corner + DVec3::splat(edge));
             }
-            assert!((total / volume(radius) - 1.0).abs() < 1e-12, "{edge}: {total}");
+            assert!((total / volume_of_sphere(radius) - 1.0).abs() < 1e-12, "{edge}: {total}");
         }
     }
 
     #[test]
     fn cylinders_and_balls_cut_like_planes_when_they_are_large() {
-        let half = volume(1.0) / 2.0;
+        let half = volume_of_sphere(1.0) / 2.0;
         assert!((in_cylinder(1e3, -FAR, FAR, 1.0, 1e3) / half - 1.0).abs() < 1e-3);
         assert!((in_ball(1e3, 1.0, 1e3) / half - 1.0).abs() < 1e-3);
         assert!((in_cylinder(0.0, 0.0, FAR, 1.0, FAR) / half - 1.0).abs() < 1e-3);
         // A ball pierced along its middle: 4π/3 (1 − (1 − r²)^{3/2}).
-        let pierced = volume(1.0) * (1.0 - 0.75f64.powf(1.5));
+        let pierced = volume_of_sphere(1.0) * (1.0 - 0.75f64.powf(1.5));
         assert!((in_cylinder(0.0, -FAR, FAR, 1.0, 0.5) / pierced - 1.0).abs() < 1e-3);
         // What two stacked cylinders share out is the whole.
         let stacked = in_cylinder(0.8, -FAR, 0.3, 1.0, 1.2) + in_cylinder(0.8, 0.3, FAR, 1.0, 1.2);
         assert!((stacked / in_cylinder(0.8, -FAR, FAR, 1.0, 1.2) - 1.0).abs() < 1e-3);
-        assert_eq!((in_ball(3.0, 1.0, 2.0), in_ball(0.5, 1.0, 2.0)), (0.0, volume(1.0)));
+        assert_eq!((in_ball(3.0, 1.0, 2.0), in_ball(0.5, 1.0, 2.0)), (0.0, volume_of_sphere(1.0)));
     }
 }

@@ -127,7 +127,7 @@ impl MeanFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seixo_engine::world::{Domain, LeavingPolicy};
+    use seixo_engine::world::{Domain, LeavingPolicy, volume_of_sphere};
 
     /// A grain in each cell of a square of 10 × 10 cells of 1 cm: at rest in a corner of 3 × 4 cells, and else at 0.2 m/s along x, where it also shakes.
     fn square(shake: f64) -> GrainSnapshot {
@@ -166,7 +166,7 @@ mod tests {
                 (dead.share - 0.12).abs() < 1e-12 && (dead.mean_speed - 0.176).abs() < 1e-12,
                 "{dead:?}"
             );
-            assert!((dead.filled - crate::ball::volume(0.4)).abs() < 1e-9, "{dead:?}");
+            assert!((dead.filled - volume_of_sphere(0.4)).abs() < 1e-9, "{dead:?}");
         }
         assert_eq!(flow.dead_zone(SpeedLimit::Speed(0.3)).share, 1.0);
         assert!(MeanFlow::new(grid()).dead_zone(SpeedLimit::Speed(0.3)).share.is_nan());

@@ -3,6 +3,7 @@
 use crate::ball;
 use crate::rigid_motion::RigidMotion;
 use glam::{DMat3, DVec3};
+use seixo_engine::world::volume_of_sphere;
 use seixo_engine::{Image, PeriodicCell};
 use std::f64::consts::PI;
 
@@ -77,7 +78,7 @@ impl Region {
         match *self {
             Region::Box { min, max } => (max - min).element_product(),
             Region::Cylinder { from, to, radius } => PI * radius * radius * (to - from).length(),
-            Region::Sphere { radius, .. } => ball::volume(radius),
+            Region::Sphere { radius, .. } => volume_of_sphere(radius),
             Region::Block { half, .. } => 8.0 * half.element_product(),
         }
     }

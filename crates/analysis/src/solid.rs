@@ -2,7 +2,7 @@
 
 use crate::tensor::{outer, principal};
 use glam::{DMat3, DVec2, DVec3};
-use seixo_engine::world::Triangle;
+use seixo_engine::world::{Triangle, volume_of_sphere};
 
 /// Lines along which the solid is sampled, along the longer of the two sides across them.
 const LINES: usize = 512;
@@ -74,14 +74,13 @@ pub fn solid_of_spheres(spheres: &[(DVec3, f64)]) -> Solid {
 
 /// Spheres of which it is known that none overlap, summed up by Steiner's theorem.
 pub fn solid_of_apart(spheres: &[(DVec3, f64)]) -> Solid {
-    let volume_of = |radius: f64| 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
-    let volume: f64 = spheres.iter().map(|(_, radius)| volume_of(*radius)).sum();
-    let center = spheres.iter().map(|(at, radius)| *at * volume_of(*radius)).sum::<DVec3>() / volume;
+    let volume: f64 = spheres.iter().map(|(_, radius)| volume_of_sphere(*radius)).sum();
+    let center = spheres.iter().map(|(at, radius)| *at * volume_of_sphere(*radius)).sum::<DVec3>() / volume;
     let mut inertia = DMat3::ZERO;
     for (at, radius) in spheres {
         let arm = *at - center;
         let own = DMat3::from_diagonal(DVec3::splat(0.4 * radius * radius));
-        inertia += (own + moment_of(&outer(arm, arm))) * volume_of(*radius);
+        inertia += (own + moment_of(&outer(arm, arm))) * volume_of_sphere(*radius);
     }
     Solid { volume, center, inertia }
 }

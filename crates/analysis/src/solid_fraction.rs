@@ -4,9 +4,8 @@ use crate::polyhedron::ShapeSolid;
 use crate::region::{Region, RegionInCell};
 use glam::{DQuat, DVec3};
 use seixo_engine::state::GrainSnapshot;
-use seixo_engine::world::PolyhedralShape;
+use seixo_engine::world::{PolyhedralShape, volume_of_sphere};
 use std::cell::OnceCell;
-use std::f64::consts::PI;
 
 /// A polyhedral grain in space.
 struct PlacedShape<'a> {
@@ -30,7 +29,7 @@ impl PlacedShape<'_> {
             volume += match region.region().planes() {
                 Some(planes) => self.volume_behind(planes, center, whole),
                 None => {
-                    let radius = (whole / (4.0 / 3.0 * PI)).cbrt();
+                    let radius = (whole / volume_of_sphere(1.0)).cbrt();
                     region.region().volume_of_ball(center, radius)
                 }
             };
@@ -81,6 +80,7 @@ pub fn solid_fraction(region: &Region, grains: &GrainSnapshot) -> f64 {
 mod tests {
     use super::*;
     use crate::{Polyhedron, RigidMotion};
+    use std::f64::consts::PI;
 
     const EDGE: f64 = 16e-3;
 

@@ -67,7 +67,8 @@ use seixo_laws::contact::{Cohesion, NormalLaw, ResistanceLaw, RollingLaw, Tangen
 pub use seixo_laws::motion::Scheme;
 pub use seixo_sweeps::shapes::PartEnds;
 pub use shape::PolyhedralShape;
-pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere, volume_of_sphere};
+pub use sphere_mass::volume_of_sphere;
+pub(crate) use sphere_mass::{given_mass_or_of_sphere, mass_of_sphere};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 pub use time_function::{Formula, FormulaError, TimeFunction, VectorOfTime};

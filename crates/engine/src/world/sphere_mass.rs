@@ -1,7 +1,7 @@
 //! Volume and mass of a sphere.
 
 /// Volume of a sphere \[m³\].
-pub(crate) fn volume_of_sphere(radius: f64) -> f64 {
+pub fn volume_of_sphere(radius: f64) -> f64 {
     4.0 / 3.0 * std::f64::consts::PI * radius.powi(3)
 }
 

@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_knows_axes_and_features_and_neither_rounding_errors_nor_names() {
+    fn a_digest_depends_on_axes_and_features_and_not_on_rounding_errors_or_names() {
         let digest = segment().digest();
         type Change = fn(&mut PolyhedralShape);
         let same: [Change; 3] = [

@@ -117,22 +117,13 @@ impl Simulation {
     /// Refuses polyhedral grains with what they do not go with on a GPU, or in several domains on GPUs.
     pub(super) fn refuse_polyhedra_on_gpus(&self) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
-        if !populations.has_polyhedra() {
-            return Ok(());
+        if populations.has_polyhedra() && populations.flows() {
+            return Err(WorldError::WithPolyhedra {
+                what: "fluids, with or without displaces_fluid, on a GPU",
+                remedy: "use --device cpu",
+            });
         }
-        let bodies = &populations.bodies;
-        let is_on_joint = |b: usize| !bodies.held.is_body_prescribed(b) && bodies.joints.is_on_joint(b);
-        let limits = [
-            (populations.flows(), "fluids, with or without displaces_fluid, on a GPU"),
-            ((0..bodies.len()).any(is_on_joint), "joints on a GPU"),
-            (
-                populations.has_loose_bodies(),
-                "clumps, or other rigid bodies that move freely, on a GPU",
-            ),
-        ];
-        let refused = limits.into_iter().find(|(is_there, _)| *is_there);
-        let remedy = "use --device cpu";
-        refused.map_or(Ok(()), |(_, what)| Err(WorldError::WithPolyhedra { what, remedy }))
+        Ok(())
     }
 
     /// Moves the grains to a GPU.

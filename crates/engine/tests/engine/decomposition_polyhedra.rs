@@ -143,7 +143,7 @@ fn a_pile_on_a_mesh_is_the_same_in_three_domains() {
 }
 
 /// The pile with a cube on each kind of joint, and three clumps that fall on it.
-fn pile_with_joints_and_clumps() -> World {
+pub fn pile_with_joints_and_clumps() -> World {
     let mut world = pile();
     // Beside their centers, so that gravity turns them.
     let beside = |k: usize| {

@@ -3,7 +3,7 @@
 
 use crate::alike::assert_same;
 use crate::corners::{about, turned, world};
-use crate::decomposition_polyhedra::{COLUMNS, breaking_bar, pile};
+use crate::decomposition_polyhedra::{COLUMNS, breaking_bar, pile, pile_with_joints_and_clumps};
 use crate::ledgers::assert_same_ledger;
 use crate::on_gpus::among;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough};
@@ -213,6 +213,29 @@ fn cubes_that_are_held_and_set_free_are_the_same_in_two_domains_on_a_gpu() {
         assert_all_same(&mut whole, &mut decomposed, &what);
         assert_same_ledger(&whole, &decomposed, &what);
     }
+}
+
+#[test]
+fn joints_and_clumps_in_a_pile_are_the_same_in_any_number_of_domains_on_a_gpu() {
+    let (world, precision, steps) = (pile_with_joints_and_clumps(), Precision::Mixed, 150);
+    let state = touching(&world);
+    let mut whole = resumed(&world, &state, (1, precision), steps);
+    let turning = whole.bodies().iter().filter(|body| body.angular_velocity != [0.0; 3]).count();
+    assert!(
+        whole.contacts() > 5 && whole.bodies().len() == 6 && turning > 2,
+        "{:?}",
+        whole.bodies()
+    );
+    let mut decomposed = resumed(&world, &state, (2, precision), steps);
+    assert_all_same(&mut whole, &mut decomposed, "2 domains");
+    assert_same_ledger(&whole, &decomposed, "2 domains");
+    assert_eq!(whole.bodies(), decomposed.bodies());
+    let saved = decomposed.save().expect("a sound state");
+    whole.advance(50).expect("sound steps");
+    whole.observe().expect("a sound state");
+    let mut again = resumed(&world, &saved, (3, precision), 50);
+    assert_all_same(&mut whole, &mut again, "from 2 to 3 domains");
+    assert_eq!(whole.bodies(), again.bodies());
 }
 
 #[test]

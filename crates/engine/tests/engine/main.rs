@@ -125,6 +125,7 @@ mod polyhedra_on_a_gpu;
 mod polyhedra_on_joints;
 mod polyhedra_periodic;
 mod polyhedra_saved;
+mod polyhedra_with_bodies_on_a_gpu;
 mod polyhedra_with_clumps;
 mod polyhedra_with_heat;
 mod polyhedra_with_heat_on_a_gpu;

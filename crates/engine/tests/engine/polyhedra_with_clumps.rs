@@ -7,12 +7,12 @@ use crate::resumed::assert_same_when_resumed;
 use seixo_engine::world::{Interaction, Scheme, Settings, Vec3, World};
 use seixo_engine::{Simulation, plan_time_step};
 
-fn size(v: Vec3) -> f64 {
+pub fn size(v: Vec3) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// A cube of a decimeter on a floor, and a clump of four spheres just above it.
-fn clump_above_a_cube(radius: f64) -> World {
+pub fn clump_above_a_cube(radius: f64) -> World {
     let mut world = world(vec![cube()], rough());
     world.gravity = [0.0, 0.0, -9.81];
     world.walls.push(floor());
@@ -43,14 +43,21 @@ fn a_clump_that_falls_onto_a_cube_comes_to_rest_on_it() {
     assert!(ledger.residual.abs() < 0.1 * ledger.normal_damping, "{ledger:?}");
 }
 
-#[test]
-fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
+/// Speed of the clump that hits a cube \[m/s\].
+const SPEED: f64 = 0.05;
+
+/// A smooth cube of a decimeter at rest, and a rod that flies to it: its last sphere hits an edge.
+pub fn clump_that_hits_a_cube() -> World {
     let mut world = world(vec![cube()], Interaction::default());
     put(&mut world, 0, 0.1 * OF_UNIT_CUBE, [0.0; 3], [0.0; 3]);
-    let speed = 0.05;
-    // The last sphere of the rod hits an edge of the cube.
     let orientation = about([0.0, 1.0, 0.0], 0.4);
-    rod(3, 0.02).put(&mut world.grains, [0.02, 0.01, 0.0825], orientation, [0.0, 0.0, -speed], [0.0; 3]);
+    rod(3, 0.02).put(&mut world.grains, [0.02, 0.01, 0.0825], orientation, [0.0, 0.0, -SPEED], [0.0; 3]);
+    world
+}
+
+#[test]
+fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
+    let world = clump_that_hits_a_cube();
     let usual = plan_time_step(&world, Scheme::default()).expect("the world is sound").value;
     let settings = Settings {
         time_step: Some(usual / 8.0),
@@ -70,7 +77,7 @@ fn a_clump_and_a_cube_that_collide_keep_momentum_and_energy() {
     let moving = ledger.kinetic + ledger.rotational;
     assert!((moving / energy - 1.0).abs() < 1e-3, "{energy} J became {moving} J");
     assert!(ledger.rotational > 1e-3 * energy, "{ledger:?}");
-    assert!(size(simulation.polyhedra()[0].velocity) > 0.02 * speed, "the cube was hit");
+    assert!(size(simulation.polyhedra()[0].velocity) > 0.02 * SPEED, "the cube was hit");
 }
 
 #[test]

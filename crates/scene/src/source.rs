@@ -414,13 +414,7 @@ fn beside_polyhedra(root: &Node, what: &str) -> String {
         Some(format!("{table}.{name}.{key}"))
     };
     let found = match what.split([' ', ',']).next().unwrap_or_default() {
-        "clumps" => {
-            let mut shapes = keys(root, &["shape"]);
-            let clump = shapes.find(|name| !holds(root, &["shape", name.as_str(), "kind"]));
-            clump.map(|name| format!("shape.{name}"))
-        }
         "fluids" => in_section("grains", "displaces_fluid").or_else(|| Some("fluid".to_owned())),
-        "joints" => in_section("grains", "joint"),
         "liquid" => in_section("interaction", "film_exchange"),
         "walls" if what.contains("wear") => in_section("wall", "specific_wear_rate"),
         "walls" => Some("wall".to_owned()),

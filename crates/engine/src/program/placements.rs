@@ -111,7 +111,7 @@ static LIMITS: &[PlacementLimit] = &[
         what: "polyhedral grains",
         passes: (None, &["contacts of polyhedra", "rotation of polyhedra"]),
         not_on: &[CpuAndGpu, CpuAndGpuDomains],
-        why: "a GPU beside the cores takes fluids, and fluids beside polyhedral grains are on the cores",
+        why: "a GPU beside the cores takes fluids, so far only those around spheres and clumps",
         when: Populations::has_polyhedra,
     },
     PlacementLimit {

@@ -105,7 +105,6 @@ impl Simulation {
         let gpus = self.gpus_of_domains()?;
         if !gpus.is_empty() {
             self.refuse_placement(Placement::GpuDomains)?;
-            self.refuse_polyhedra_on_gpus()?;
         }
         let Some((cuts, of_fluids)) = self.partition_current(&places, !gpus.is_empty(), goes_on)? else {
             return self.prepare_for(&gpus);

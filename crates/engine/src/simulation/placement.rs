@@ -114,25 +114,12 @@ impl Simulation {
         })
     }
 
-    /// Refuses polyhedral grains with what they do not go with on a GPU, or in several domains on GPUs.
-    pub(super) fn refuse_polyhedra_on_gpus(&self) -> Result<(), WorldError> {
-        let populations = &self.whole.populations;
-        if populations.has_polyhedra() && populations.flows() {
-            return Err(WorldError::WithPolyhedra {
-                what: "fluids, with or without displaces_fluid, on a GPU",
-                remedy: "use --device cpu",
-            });
-        }
-        Ok(())
-    }
-
     /// Moves the grains to a GPU.
     fn go_to(&mut self, gpu: Gpu) -> Result<(), WorldError> {
         let populations = &self.whole.populations;
         if let Some(why) = populations.why_cell_on_host().filter(|_| !populations.context.is_heterogeneous()) {
             return Err(WorldError::Cell(format!("{why}; use --device cpu")));
         }
-        self.refuse_polyhedra_on_gpus()?;
         if self.whole.populations.context.is_heterogeneous() && !self.whole.populations.flows() {
             self.notices
                 .push("there is no fluid that a GPU could take: everything is computed on the CPU".to_owned());

@@ -115,9 +115,12 @@ mod open_boundaries;
 mod parts;
 mod periodic;
 mod polyhedra;
+#[cfg(feature = "long-tests")]
+mod polyhedra_afloat_on_a_gpu;
 mod polyhedra_at_meshes;
 mod polyhedra_coming;
 mod polyhedra_floating;
+mod polyhedra_floating_on_a_gpu;
 mod polyhedra_held;
 mod polyhedra_held_on_a_gpu;
 mod polyhedra_of_parts;

@@ -15,7 +15,7 @@ use seixo_engine::world::{PolyhedralGrain, Settings, World};
 const ROUNDING: f64 = 0.015;
 
 /// The world with a polyhedral brick of this many spacings in place of the grain of each body. Boundary particles stay as they are.
-fn with_bricks(mut world: World, cells: &[[i64; 3]]) -> World {
+pub fn with_bricks(mut world: World, cells: &[[i64; 3]]) -> World {
     let bodies = std::mem::take(&mut world.grains).bodies;
     for (id, (body, cells)) in (0u32..).zip(bodies.iter().zip(cells)) {
         let half = cells.map(|n| 0.5 * n as f64 * SPACING - ROUNDING);
@@ -40,12 +40,12 @@ fn with_bricks(mut world: World, cells: &[[i64; 3]]) -> World {
 }
 
 /// A brick that is pushed through water in a periodic box, without gravity.
-fn pushed_brick() -> World {
+pub fn pushed_brick() -> World {
     with_bricks(pushed(), &[[4, 3, 4]])
 }
 
 /// Two cubes that float in a pool, and press on each other with a face each.
-fn colliding() -> World {
+pub fn colliding() -> World {
     let mut world = pool([20, 7, 10], 6, None);
     for (low, velocity) in [([7, 2, 4], [0.1, 0.05, 0.0]), ([10, 2, 4], [-0.1, 0.0, 0.0])] {
         let cube = Block {
@@ -62,7 +62,7 @@ fn colliding() -> World {
 }
 
 /// Largest difference of two lists of numbers.
-fn apart(a: &[f64], b: &[f64]) -> f64 {
+pub fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -116,7 +116,7 @@ fn the_velocity_of_a_brick_in_water_can_be_set() {
 
 /// Asserts that two simulations have the same grains, bodies and fluid, to the bit.
 #[track_caller]
-fn assert_alike(whole: &mut Simulation, other: &mut Simulation, what: &str) {
+pub fn assert_alike(whole: &mut Simulation, other: &mut Simulation, what: &str) {
     assert_same(whole, other, what);
     assert_same_ledger(whole, other, what);
     assert_eq!(whole.polyhedra(), other.polyhedra(), "{what}");

@@ -1,11 +1,9 @@
 //! Polyhedral grains on a GPU: tests against physics, and against the CPU.
 
 use crate::alike::assert_same;
-use crate::blocks::pool;
 use crate::bonded_faces::{APART, bar, glue};
 use crate::corners::{about, floor, put, turned, world};
 use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
-use crate::on_gpus::among;
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
 use seixo_engine::Simulation;
@@ -339,19 +337,4 @@ fn a_too_deep_overlap_of_cubes_is_named_on_a_gpu() {
     let mut simulation = Simulation::new(world, settings).expect("the world is sound");
     let stopped = (0..40).find_map(|_| simulation.advance(25).err()).expect("an error").to_string();
     assert!(stopped.contains("overlaps grain"), "{stopped}");
-}
-
-#[test]
-fn fluids_beside_cubes_are_refused_on_a_gpu() {
-    let mut wet = pool([6; 3], 3, None);
-    wet.groups = vec!["stones".into()];
-    wet.shapes = vec![cube()];
-    wet.interactions = vec![Some(Interaction::default())];
-    put(&mut wet, 0, 0.02, [0.06, 0.06, 0.3], [0.0; 3]);
-    for domains in [1, 2] {
-        let settings = among(domains, Precision::F64);
-        let refused = Simulation::new(wet.clone(), settings).map(|_| ()).unwrap_err().to_string();
-        let is_named = refused.contains("displaces_fluid") && refused.contains("on a GPU yet; use --device cpu");
-        assert!(is_named, "{refused}");
-    }
 }

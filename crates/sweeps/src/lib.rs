@@ -56,6 +56,7 @@ pub mod shapes;
 pub mod shifting;
 pub mod shortlist;
 pub mod simd;
+mod smooth_pairs;
 pub mod suspension;
 pub mod tiles;
 pub mod voxelize;

@@ -17,6 +17,7 @@ use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, history_at};
 use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};
 use crate::pair::{ContactForces, Pair, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, PeriodicBoundaries, by_components, nearest_image};
+use crate::smooth_pairs::push_both_on;
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory, ExtendedHistory};
 use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller};
@@ -114,9 +115,9 @@ pub fn no_load<R: Real>() -> ContactLoad<R> {
     }
 }
 
-/// Contacts of a grain with the `count` neighbors of its row, history included. The row starts at entry `first` with `first_word`, which is read even
-/// if the row is empty. If all grains have one material, `shared` holds the coefficients of all pairs; otherwise `own_material` is the material of the
-/// grain.
+/// Contacts of a grain with the `count` neighbors of its row, history included. The row starts at entry `first` with `first_word` and, for smooth
+/// grains, `second_word`, which are read even if the row is shorter. If all grains have one material, `shared` holds the coefficients of all pairs;
+/// otherwise `own_material` is the material of the grain.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
@@ -125,6 +126,7 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
     count: u32,
     first: usize,
     first_word: u32,
+    second_word: u32,
     own_material: u32,
     shared: &Coefficients<R>,
     list: &mut [u32],
@@ -192,24 +194,34 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
             stride += TILE * kind.numbers;
         }
     } else {
-        // Two at a time, so that the reads of one do not wait for the other. Smooth grains leave registers for both.
+        // Two at a time, so that the reads of one do not wait for the other, and their words a turn before. Smooth grains leave registers for that.
+        let mut second = second_word;
         let mut s = 0u32;
         while s < count {
-            let is_second = s + 1u32 < count;
-            let mut second = list[entry + TILE];
-            if !is_second {
-                second = word;
-            }
-            let next = list[entry + 64usize];
+            // Behind the last word of the row, its words are read again.
+            let is_pair = s + 1u32 < count;
             let one = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
-            let other = fetch::<C, R>(second, stride, history, position, velocity, spin, kind);
-            let pair = of_pair::<R>(shared, table, own_row, material, one.place as usize, kind);
-            push_on::<C, R>(grain, &one, &pair, sides, overlap_limit, &mut all, kind.sides);
-            if is_second {
-                let pair = of_pair::<R>(shared, table, own_row, material, other.place as usize, kind);
-                push_on::<C, R>(grain, &other, &pair, sides, overlap_limit, &mut all, kind.sides);
-            }
-            word = next;
+            let other = fetch::<C, R>(select(is_pair, second, word), stride, history, position, velocity, spin, kind);
+            let third_at = select(s + 2u32 < count, entry + 64usize, entry);
+            let fourth_at = select(s + 3u32 < count, entry + 96usize, entry);
+            let third = list[third_at];
+            let fourth = list[fourth_at];
+            let laws_of_one = of_pair::<R>(shared, table, own_row, material, one.place as usize, kind);
+            let laws_of_other = of_pair::<R>(shared, table, own_row, material, other.place as usize, kind);
+            push_both_on::<C, R>(
+                grain,
+                &one,
+                &other,
+                is_pair,
+                &laws_of_one,
+                &laws_of_other,
+                sides,
+                overlap_limit,
+                &mut all,
+                kind.sides,
+            );
+            word = third;
+            second = fourth;
             entry += 64usize;
             s += 2u32;
         }

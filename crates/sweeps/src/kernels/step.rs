@@ -3,7 +3,7 @@
 use super::bonds::{bonds_on, quaternion, record_of};
 use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_sum, begins_part, raise, store_sum};
 use crate::bodies::FREE;
-use crate::entries::first_entry;
+use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, between_steps, kept_beside, last, record, xyz};
 use crate::motion::{StepParameters, acceleration, angular_acceleration, flags_of, kicked};
 use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, contacts_of, grain_of, no_load};
@@ -22,7 +22,8 @@ pub struct StepKernelConfig {
     pub touch: bool,
     /// Whether grains move; otherwise forces and torques are stored.
     pub advance: bool,
-    /// Whether velocities between steps are read before contacts are computed. They take registers, which smooth grains in single precision leave.
+    /// Whether velocities between steps, and what earlier steps marked, are read before contacts are computed. They take registers, which smooth grains
+    /// in single precision leave.
     pub reads_early: bool,
     /// Whether powers of contacts are added up although another kernel of the step moves the grains. Otherwise they are only stored.
     pub adds_up: bool,
@@ -130,14 +131,18 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     let mut neighbors = 0u32;
     let mut first = 0usize;
     let mut word = 0u32;
+    let mut second = 0u32;
     let mut own_material = 0u32;
     // One word for two answers, as it takes a register while contacts are computed: 1 if the grain is near a wall, and 2 if another kernel moves it.
     let mut status = 0u32;
     if plan.touch {
         neighbors = count[own];
         first = first_entry(own, tile_first);
-        // A row without neighbors has room for this read, too.
+        // A row without neighbors has room for these reads, too.
         word = list[first];
+        if !plan.kind.frictional {
+            second = list[first + TILE];
+        }
         if !plan.kind.uniform {
             own_material = material[own];
         }
@@ -154,9 +159,11 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     }
     let mut half = Record::<R>::new(R::new(0.0));
     let mut half_turning = Record::<R>::new(R::new(0.0));
+    let mut sure_square = stride_square;
     if plan.advance {
         if plan.reads_early {
             half = half_velocity[own];
+            sure_square = sure_stride_square::<R>(flags, level, stride_square);
         }
     }
     let mut from = 0usize;
@@ -176,6 +183,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 neighbors,
                 first,
                 word,
+                second,
                 own_material,
                 shared,
                 list,
@@ -227,11 +235,11 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             // All are read before anything waits for one of them.
             if !plan.reads_early {
                 half = half_velocity[i];
+                sure_square = sure_stride_square::<R>(flags, level, stride_square);
             }
             if plan.kind.frictional {
                 half_turning = half_spin[i];
             }
-            let sure_square = sure_stride_square::<R>(flags, level, stride_square);
             // Sliding sides and local damping never occur together, so one number serves both.
             if plan.carries {
                 if status & 2u32 == 0u32 {

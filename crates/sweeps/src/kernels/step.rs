@@ -340,18 +340,27 @@ pub(super) fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_
 }
 
 /// Sets the words of all levels whose stride is shorter than that of a grain. Threads that write at the same time write the same value.
+///
+/// Who sets a word sets those of all shorter strides, too. So one read tells whether another thread has set them all, or will before the step ends.
+/// Reads of one word by many threads are faster than writes, but a read for each level would wait for the one before.
 #[cube]
 pub(super) fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {
     let mut square = widest_square;
+    let mut shorter = 0u32.runtime();
     #[unroll]
-    for level in 0..16usize {
+    for _level in 0..16usize {
         if moved_square > square {
-            // Reads of one word by many threads are faster than writes.
-            if flags[level + LONG_STRIDES] == 0u32 {
-                flags[level + LONG_STRIDES] = 1u32;
-            }
+            shorter += 1u32;
         }
         square *= R::new(STRIDE_RATIO);
+    }
+    if shorter > 0u32 {
+        let widest = 16u32 - shorter;
+        if flags[widest as usize + LONG_STRIDES] == 0u32 {
+            for level in widest..16u32 {
+                flags[level as usize + LONG_STRIDES] = 1u32;
+            }
+        }
     }
 }
 

@@ -19,10 +19,11 @@ use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
 use crate::layout::{Record, coefficients, last, xyz};
 use crate::pair::depth_of;
-use crate::periodic::open_sides;
-use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, Neighbor, if_uniform, no_load, of_pair, push_on};
+use crate::periodic::{PeriodicBoundaries, nearest_image, open_sides};
+use crate::smooth_pairs::push_if;
+use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, Neighbor, if_uniform, no_load, of_pair};
 use cubecl::prelude::*;
-use seixo_laws::contact::ContactHistory;
+use seixo_laws::contact::{Coefficients, ContactHistory};
 use seixo_laws::{Coordinate, Real, Vector3};
 
 /// Sum of the normal forces on grain i. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` holds their position records
@@ -67,34 +68,108 @@ pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
                 next_first = run.first;
                 next_end = run.end;
             }
-            for k in first..end {
-                let there = binned[k];
-                let apart = grain.position.minus(&xyz::<C>(there));
-                if depth_of::<C>(&apart, grain.reach + last::<C>(there)) > C::new(0.0) {
-                    let j = items[k] as usize;
-                    if j != i {
-                        let moving = velocity[j];
-                        let neighbor = Neighbor::<C, R> {
-                            place: j as u32,
-                            in_contact: 0u32,
-                            position: xyz::<C>(there),
-                            reach: last::<C>(there),
-                            velocity: xyz::<R>(moving),
-                            mass: last::<R>(moving),
-                            spin: Vector3::<R>::zero(),
-                            stored_history: ContactHistory::<R> {
-                                force: Vector3::<R>::zero(),
-                                contact_radius: R::new(0.0),
-                            },
-                        };
-                        let pair = of_pair::<R>(&own, table, own_row, material, j, kind);
-                        push_on::<C, R>(grain, &neighbor, &pair, &open, overlap_limit, &mut all, 0u32);
+            // Contacts of 32 grains at most are found first, then computed, so that adjacent threads compute theirs together.
+            let mut k = first;
+            while k < end {
+                let stop = min(k + 32usize, end);
+                let mut touched = 0u32.runtime();
+                let mut at = k;
+                while at < stop {
+                    // Four at a time, so that the reads of one do not wait for the test of another. Behind the run, its last grain is read again.
+                    #[unroll]
+                    for ahead in 0..4usize {
+                        let place = min(at + ahead, stop - 1usize);
+                        let touches = is_touched::<C, R>(i, grain, binned[place], items[place], at + ahead < stop);
+                        if touches {
+                            touched |= 1u32 << ((at - k + ahead) as u32);
+                        }
                     }
+                    at += 4usize;
                 }
+                while touched != 0u32 {
+                    let place = k + touched.trailing_zeros() as usize;
+                    touched &= touched - 1u32;
+                    push_from::<C, R>(
+                        grain,
+                        binned[place],
+                        items[place],
+                        velocity,
+                        &own,
+                        table,
+                        own_row,
+                        material,
+                        &open,
+                        overlap_limit,
+                        &mut all,
+                        kind,
+                    );
+                }
+                k += 32usize;
             }
         }
     }
     all
+}
+
+/// Whether grain i touches another grain with this position record, if that `is_there`.
+#[cube]
+#[inline(always)]
+fn is_touched<C: Coordinate<R>, R: Real>(i: usize, grain: &Grain<C, R>, there: Record<C>, item: u32, is_there: bool) -> bool {
+    let depth = depth_of::<C>(&grain.position.minus(&xyz::<C>(there)), grain.reach + last::<C>(there));
+    let is_other = item as usize != i;
+    let felt = select(is_other, depth, C::new(-1.0));
+    select(is_there, felt, C::new(-1.0)) > C::new(0.0)
+}
+
+/// Adds the force of grain `item`, which touches, with the position record `there`. Arguments are those of [`normal_forces_on()`].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn push_from<C: Coordinate<R>, R: Real>(
+    grain: &Grain<C, R>,
+    there: Record<C>,
+    item: u32,
+    velocity: &[Record<R>],
+    own: &Coefficients<R>,
+    table: &[R],
+    own_row: u32,
+    material: &[u32],
+    open: &PeriodicBoundaries<C, R>,
+    overlap_limit: R,
+    all: &mut ContactLoad<R>,
+    #[comptime] kind: ContactKernelConfig,
+) {
+    let j = item as usize;
+    let moving = velocity[j];
+    let neighbor = Neighbor::<C, R> {
+        place: item,
+        in_contact: 0u32,
+        position: xyz::<C>(there),
+        reach: last::<C>(there),
+        velocity: xyz::<R>(moving),
+        mass: last::<R>(moving),
+        spin: Vector3::<R>::zero(),
+        stored_history: ContactHistory::<R> {
+            force: Vector3::<R>::zero(),
+            contact_radius: R::new(0.0),
+        },
+    };
+    let pair = of_pair::<R>(own, table, own_row, material, j, kind);
+    // Without a branch, as compilers would move the reads into it, one behind the other.
+    let image = nearest_image::<C, R>(&grain.position.minus(&neighbor.position), open, 0u32);
+    let depth = depth_of::<C>(&image.apart, grain.reach + neighbor.reach);
+    push_if::<C, R>(
+        depth > C::new(0.0),
+        grain,
+        &neighbor,
+        &image,
+        depth,
+        &pair,
+        open,
+        overlap_limit,
+        all,
+        0u32,
+    );
 }
 
 /// Half of the energy stored in the contacts of grain i \[J\]. Arguments are those of [`normal_forces_on()`].

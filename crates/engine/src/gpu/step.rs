@@ -483,10 +483,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             parted: host.context.settings.decomposition_invariant,
         };
         if let Some(binned) = &self.binned {
+            // What ends the step sorts the grains into their new cells.
             self.push_and_advance(binned, host, parity, plan);
-            return if advance {
-                self.bin()
-            };
+            return;
         }
         let now = StepParameters {
             sides: host.sides_ahead(ahead),

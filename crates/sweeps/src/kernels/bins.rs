@@ -45,10 +45,24 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
 ) {
     let i = ABSOLUTE_POS;
     let mut took = Record::<R>::new(R::new(0.0));
+    // Reads that do not depend on the flag come before it, so that one wait serves all.
+    let is_meant = i < n as usize;
+    let mut here = Record::<C>::new(C::new(0.0));
+    let mut moving = Record::<R>::new(R::new(0.0));
+    let mut half = Record::<R>::new(R::new(0.0));
+    if is_meant {
+        here = position[i];
+        moving = velocity[i];
+        if plan.advance {
+            if plan.reads_early {
+                half = half_velocity[i];
+            }
+        }
+    }
     let goes = begins(flags, parity, plan.advance);
-    if goes && i < n as usize {
+    if goes && is_meant {
         let turning = Record::<R>::new(R::new(0.0));
-        let grain = grain_of::<C, R>(position[i], velocity[i], turning);
+        let grain = grain_of::<C, R>(here, moving, turning);
         let mut load = no_load::<R>();
         let mut raised = 0u32;
         if plan.touch {
@@ -80,7 +94,9 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
             load.force = xyz::<R>(force[i]);
         }
         if plan.advance {
-            let half = half_velocity[i];
+            if !plan.reads_early {
+                half = half_velocity[i];
+            }
             let half_turning = Record::<R>::new(R::new(0.0));
             let gone = go_on::<C, R>(
                 i,

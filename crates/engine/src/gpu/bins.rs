@@ -88,7 +88,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
-    pub(super) fn push_and_advance(&self, binned: &BinnedGrains<C>, host: &Populations, parity: u32, plan: StepKernelConfig) {
+    pub(super) fn push_and_advance(&self, binned: &BinnedGrains<C>, host: &Populations, ahead: u32, parity: u32, plan: StepKernelConfig) {
         let adds_to_ledger = plan.damped || !plan.advance;
         let (count, dim) = if adds_to_ledger {
             units(self.n)
@@ -100,6 +100,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             skin_exceeded_square: (0.5 * host.walls.skin).powi(2),
             ..host.context.stepping
         };
+        let strides = self.stride_bounds_within(host, ahead, listed.skin_exceeded_square);
         // SAFETY: threads beyond n do nothing. Cells in use have a first index, and there is one more. Items are indices below n. All fields have n
         // records. Flags have all their words, and powers two records for every block.
         unsafe {
@@ -130,6 +131,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 self.power.records(),
                 stepping::<C, R>(&listed),
                 R::of(host.context.settings.overlap_limit),
+                R::of(strides.widest_square),
+                R::of(strides.square),
+                strides.level,
                 host.grains.cells.grids() as u32,
                 self.n as u32,
                 host.context.materials.count,

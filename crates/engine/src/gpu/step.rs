@@ -484,7 +484,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         if let Some(binned) = &self.binned {
             // What ends the step sorts the grains into their new cells.
-            self.push_and_advance(binned, host, parity, plan);
+            self.push_and_advance(binned, host, ahead, parity, plan);
             return;
         }
         let now = StepParameters {

@@ -88,8 +88,12 @@ impl LongStrides {
 impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Bounds for the step that is `ahead` steps after the host's clock.
     pub(super) fn stride_bounds(&self, host: &Populations, ahead: u32) -> StrideBounds {
+        self.stride_bounds_within(host, ahead, host.context.stepping.skin_exceeded_square)
+    }
+
+    /// As [`GpuGrains::stride_bounds()`], for lists with this (half the skin)² \[m²\].
+    pub(super) fn stride_bounds_within(&self, host: &Populations, ahead: u32, skin_square: f64) -> StrideBounds {
         let step = self.since_rebuild + u64::from(ahead) + 1;
-        let skin_square = host.context.stepping.skin_exceeded_square;
         let bounds = self.strides.bounds(skin_square, self.interval, step, host.grains.rebuilds);
         if self.is_repeated() {
             // Launches that are repeated must not depend on the number of the step.

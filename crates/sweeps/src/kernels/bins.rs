@@ -1,6 +1,6 @@
 //! Step of smooth grains whose cells are rebuilt at every step.
 
-use super::step::{StepKernelConfig, add_buffered_forces, go_on};
+use super::step::{StepKernelConfig, add_buffered_forces, go_on, record_long_stride, sure_stride_square};
 use super::{add_sum, begins, raise, store_sum, sum_of_cube};
 use crate::bins::{normal_forces_on, stored_around};
 use crate::cells::{cell_of, class_of};
@@ -10,7 +10,8 @@ use crate::tiles::{grain_of, no_load};
 use cubecl::prelude::*;
 use seixo_laws::Coordinate;
 
-/// As [`crate::kernels::step::grains()`], for grains with normal contacts only. If they move, `key` gets their new cells.
+/// As [`crate::kernels::step::grains()`], for grains with normal contacts only. If they move, `key` gets their new cells. Only the lists of walls can
+/// get out of date.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
@@ -37,6 +38,9 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     power: &mut [Record<C>],
     stepping: &StepParameters<C, R>,
     overlap_limit: R,
+    widest_square: R,
+    stride_square: R,
+    level: u32,
     number_of_grids: u32,
     n: u32,
     materials: u32,
@@ -50,12 +54,14 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
     let mut here = Record::<C>::new(C::new(0.0));
     let mut moving = Record::<R>::new(R::new(0.0));
     let mut half = Record::<R>::new(R::new(0.0));
+    let mut sure_square = stride_square;
     if is_meant {
         here = position[i];
         moving = velocity[i];
         if plan.advance {
             if plan.reads_early {
                 half = half_velocity[i];
+                sure_square = sure_stride_square::<R>(flags, level, stride_square);
             }
         }
     }
@@ -96,6 +102,7 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
         if plan.advance {
             if !plan.reads_early {
                 half = half_velocity[i];
+                sure_square = sure_stride_square::<R>(flags, level, stride_square);
             }
             let half_turning = Record::<R>::new(R::new(0.0));
             let gone = go_on::<C, R>(
@@ -112,10 +119,11 @@ pub fn forces_and_advance<R: Coordinate<R>, C: Coordinate<R>>(
                 new_velocity,
                 new_spin,
                 stepping,
-                R::new(-1.0),
+                sure_square,
                 false,
             );
             raised |= gone.flags;
+            record_long_stride::<R>(flags, gone.moved_square, widest_square);
             took.insert(3usize, gone.damping_work);
             let class = class_of::<C>(grain.reach, grids, number_of_grids as usize);
             key[i] = cell_of::<C>(&gone.position, grids, shapes, class, true);

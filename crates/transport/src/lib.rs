@@ -16,11 +16,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod awake;
 mod launch;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod threads;
 
+pub use awake::receive_awake;
 pub use launch::{Launch, launched_by_mpi};
 #[cfg(feature = "mpi")]
 pub use ranks::{Mpi, end_job};

@@ -1,6 +1,6 @@
 //! Domains as threads of one process.
 
-use crate::{Disconnected, Transport};
+use crate::{Disconnected, Transport, receive_awake};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -90,8 +90,8 @@ impl Channels {
             if let Some(bytes) = self.waiting[verb as usize][from].pop_front() {
                 return Ok(bytes);
             }
-            let message = self.inbox.recv().expect("an inbox stays open, for its owner has a way to it, too");
-            self.open(message);
+            let message = receive_awake(&self.inbox).map_or_else(|| self.inbox.recv(), Ok);
+            self.open(message.expect("an inbox stays open, for its owner has a way to it, too"));
         }
     }
 }

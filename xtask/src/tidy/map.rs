@@ -29,7 +29,7 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         folder: "device",
-        ours: &[],
+        ours: &["transport"],
         outside: Some(&[
             "rayon",
             "cubecl",

@@ -1,5 +1,6 @@
 //! Limits of waits. A GPU that waits for another one, as in a copy between them, never answers if that one fails or their link does.
 
+use seixo_transport::receive_awake;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, SendError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
@@ -50,7 +51,7 @@ impl Patience {
         }
         let begun = Instant::now();
         loop {
-            match answered.recv_timeout(LOOK) {
+            match receive_awake(&answered).map_or_else(|| answered.recv_timeout(LOOK), Ok) {
                 Ok(answer) => {
                     self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
                     return Ok(answer);
@@ -70,7 +71,11 @@ impl Patience {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| {
             let (tasks, given) = channel::<Task>();
-            thread::spawn(move || given.into_iter().for_each(|task| task()));
+            thread::spawn(move || {
+                while let Ok(task) = receive_awake(&given).map_or_else(|| given.recv(), Ok) {
+                    task();
+                }
+            });
             tasks
         })
     }

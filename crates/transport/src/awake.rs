@@ -1,0 +1,34 @@
+//! Waits that keep their thread awake for a short time.
+//!
+//! A thread that sleeps takes about 50 µs to run again, in a virtual machine more. Domains on GPUs wait several times at each rebuild of their lists, and
+//! most answers come sooner than that.
+//!
+//! ```
+//! use std::sync::mpsc::channel;
+//! let (sender, receiver) = channel();
+//! assert_eq!(seixo_transport::receive_awake::<u32>(&receiver), None);
+//! sender.send(7).unwrap();
+//! assert_eq!(seixo_transport::receive_awake(&receiver), Some(7));
+//! ```
+
+use std::sync::mpsc::Receiver;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time for which a thread stays awake. Longer waits are rare, and then a wake-up is a small part of them.
+const AWAKE: Duration = Duration::from_micros(300);
+
+/// The next item, if it comes soon; otherwise none, and the caller goes on with a wait that lets its thread sleep. Meanwhile other threads may use the
+/// core.
+pub fn receive_awake<T>(receiver: &Receiver<T>) -> Option<T> {
+    let begun = Instant::now();
+    loop {
+        if let Ok(item) = receiver.try_recv() {
+            return Some(item);
+        }
+        if begun.elapsed() > AWAKE {
+            return None;
+        }
+        thread::yield_now();
+    }
+}

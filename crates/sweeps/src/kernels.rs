@@ -214,10 +214,10 @@ fn store_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], amounts: Record
     }
 }
 
-/// Adds the sum over a block to the first of its two records, and stores it in the second.
+/// Adds the sum over a block of `side` times `side` threads to the first of its two records, and stores it in the second.
 #[cube]
-fn add_and_store_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>) {
-    let total = widened_record::<C, R>(sum_of_cube::<R>(took));
+fn add_and_store_sum<C: Coordinate<R>, R: Real>(power: &mut [Record<C>], took: Record<R>, #[comptime] side: usize) {
+    let total = widened_record::<C, R>(sum_of_square_cube::<R>(took, side));
     let at = CUBE_POS * 2usize;
     // A grid of several rows may have more blocks than there are records.
     if UNIT_POS == 0u32 && at < power.len() {

@@ -5,7 +5,8 @@
 //! direction of the last step, then the faces of a part under a vertex and the boxes around two edges.
 //!
 //! Bounds take few operations, and nearest points take many. A loop goes from feature to feature until the bounds leave one; then its nearest points are
-//! computed. So the threads of a warp, each with another pair, compute nearest points together, although they find their features at different places.
+//! computed. So the threads of a warp compute nearest points together, although they find their features at different places. On a GPU, several threads
+//! share the features of a pair, see [`crate::kernels::polyhedra_pairs`]: most pairs of a list do not touch, and one thread would take long for one that does.
 //! Shares of contacts are left to the law: here it is enough that a contact is at none of its ends.
 //!
 //! ```
@@ -45,7 +46,7 @@ use crate::shape_features::{
 use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
 use seixo_laws::nearest::nearest_of_edges;
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector, smaller, widened};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector, smaller, widened};
 
 /// Result of a search in a pair.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -78,8 +79,8 @@ fn is_worth_computing<C: Real>(square: C, bound: C, least: C) -> bool {
 /// Whether features with this squared distance \[m²\] are nearer than the nearest so far.
 #[cube]
 #[inline(always)]
-fn is_nearer<C: Real>(square: C, search: &Search<C>) -> bool {
-    search.least < C::new(0.0) || square < search.least
+fn is_nearer<C: Real>(square: C, least: C) -> bool {
+    least < C::new(0.0) || square < least
 }
 
 /// Remembers features as the nearest so far: their gap, from j to i in the frame of j \[m\], and its square.
@@ -154,6 +155,106 @@ fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], sear
     search.at.contacts += 1u32;
 }
 
+/// What a search knows of two grains before it looks at their features.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(crate) struct Approach<C: Real> {
+    /// Whether the bounding spheres are near enough.
+    pub spheres_meet: bool,
+    /// Features that are farther apart do not touch \[m\].
+    pub bound: C,
+    /// Unit vector from j to i in space: the direction of the last step, or from center to center.
+    pub axis: Vector3<C>,
+    /// The same in the frame of i.
+    pub axis_i: Vector3<C>,
+    /// The same in the frame of j.
+    pub axis_j: Vector3<C>,
+    /// Place of the center of i along it, seen from that of j \[m\].
+    pub center_i: C,
+}
+
+/// How far the vertices of two grains reach toward each other along the axis of their [`Approach`].
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(crate) struct Extents<C: Real> {
+    /// Least place of a vertex of i, seen from its center \[m\].
+    pub low_i: C,
+    /// Largest place of a vertex of j, seen from its center \[m\].
+    pub high_j: C,
+}
+
+/// Looks at two grains from afar.
+#[cube]
+#[inline(always)]
+pub(crate) fn approach_of<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>, sizes: &PairSizes<C, R>) -> Approach<C> {
+    // The margins keep rounding errors from being a criterion, in any precision, and vertices that are beside the plane of their face, as in meshes.
+    let both = pair.i.scale + pair.j.scale;
+    let spheres = C::new(1.00001) * both;
+    let mut toward_i = widened::<C, R>(&pair.direction);
+    if toward_i.dot(&toward_i) < C::new(0.5) {
+        toward_i = pair.apart.plus(&Vector3::<C>::zero());
+    }
+    let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
+    Approach::<C> {
+        spheres_meet: pair.apart.dot(&pair.apart) < spheres * spheres,
+        bound: sizes.reach + C::new(5.0e-5) * both,
+        axis_i: pair.i.orientation.back().to_space(&axis),
+        axis_j: pair.j.orientation.back().to_space(&axis),
+        center_i: pair.apart.dot(&axis),
+        axis,
+    }
+}
+
+/// How far two grains reach toward each other.
+#[cube]
+#[inline(always)]
+pub(crate) fn extents_of<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    approach: &Approach<C>,
+    words: &[u32],
+    numbers: &[C],
+) -> Extents<C> {
+    let shape_i = shape_at(words, pair.i.shape);
+    let shape_j = shape_at(words, pair.j.shape);
+    Extents::<C> {
+        low_i: -extent_along::<C>(&shape_i, numbers, pair.i.scale, &approach.axis_i.times(C::new(-1.0))),
+        high_j: extent_along::<C>(&shape_j, numbers, pair.j.scale, &approach.axis_j),
+    }
+}
+
+/// Whether support planes of the two along this axis are near enough for a contact.
+#[cube]
+#[inline(always)]
+pub(crate) fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>) -> bool {
+    approach.center_i + extents.low_i - extents.high_j < approach.bound
+}
+
+/// A search that has found nothing yet.
+#[cube]
+#[inline(always)]
+pub(crate) fn nothing_found<C: Real>() -> Search<C> {
+    Search::<C> {
+        least: C::new(-1.0),
+        nearest: Vector3::<C>::zero(),
+        at: SlotPlaces { old: 0u32, contacts: 0u32 },
+    }
+}
+
+/// Value of [`ShapePair::direction`] for the next step, if the nearest points were found at this vector from j to i in the frame of j, which has this
+/// orientation.
+#[cube]
+#[inline(always)]
+pub(crate) fn direction_along<C: Coordinate<R>, R: Real>(nearest: &Vector3<C>, orientation: &Quaternion<C>) -> Vector3<R> {
+    near_vector::<C, R>(&unit::<C>(&orientation.to_space(nearest), nearest.dot(nearest)))
+}
+
+/// The sizes of a pair that a search needs, which are all but the limit of the overlap.
+#[cube]
+#[inline(always)]
+pub(crate) fn sizes_of_search<C: Coordinate<R>, R: Real>(pair: &ShapePair<C, R>, words: &[u32], numbers: &[C]) -> PairSizes<C, R> {
+    let shape_i = shape_at(words, pair.i.shape);
+    let shape_j = shape_at(words, pair.j.shape);
+    sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, R::new(0.0))
+}
+
 /// Finds the contacts of two polyhedral grains, and writes their keys in ascending order to `keys` from `first_slot` on, as far as the `slots` of the pair
 /// have room. The key after the last contact is zero.
 ///
@@ -168,192 +269,34 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     slots: u32,
     keys: &mut [u32],
 ) -> FoundContacts<R> {
-    let shape_i = shape_at(words, pair.i.shape);
-    let shape_j = shape_at(words, pair.j.shape);
-    let scale_i = pair.i.scale;
-    let scale_j = pair.j.scale;
-    // A search needs no limit of the overlap.
-    let sizes = sizes_of::<C, R>(pair, &shape_i, &shape_j, numbers, R::new(0.0));
-    let reach_square = sizes.reach * sizes.reach;
-    // Features that are farther apart than `reach` do not touch. The margins keep rounding errors from being a criterion, in any precision, and
-    // vertices that are beside the plane of their face, as in meshes.
-    let both = scale_i + scale_j;
-    let spheres = C::new(1.00001) * both;
-    let bound = sizes.reach + C::new(5.0e-5) * both;
-    let bound_square = bound * bound;
-    let mut toward_i = widened::<C, R>(&pair.direction);
-    if toward_i.dot(&toward_i) < C::new(0.5) {
-        toward_i = pair.apart.plus(&Vector3::<C>::zero());
-    }
-    let mut search = Search::<C> {
-        least: C::new(-1.0),
-        nearest: Vector3::<C>::zero(),
-        at: SlotPlaces { old: 0u32, contacts: 0u32 },
-    };
-    if pair.apart.dot(&pair.apart) < spheres * spheres {
-        let back_i = pair.i.orientation.back();
-        let back_j = pair.j.orientation.back();
-        let axis = unit::<C>(&toward_i, toward_i.dot(&toward_i));
-        let axis_i = back_i.to_space(&axis);
-        let axis_j = back_j.to_space(&axis);
-        let low_i = -extent_along::<C>(&shape_i, numbers, scale_i, &axis_i.times(C::new(-1.0)));
-        let high_j = extent_along::<C>(&shape_j, numbers, scale_j, &axis_j);
-        let center_i = pair.apart.dot(&axis);
-        if center_i + low_i - high_j < bound {
-            // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
-            let i_from_j = Frame::<C> {
-                orientation: back_j.after(&pair.i.orientation),
-                center: back_j.to_space(&pair.apart),
-            };
-            let back = i_from_j.orientation.back();
+    let sizes = sizes_of_search::<C, R>(pair, words, numbers);
+    let approach = approach_of::<C, R>(pair, &sizes);
+    let mut search = nothing_found::<C>();
+    if approach.spheres_meet {
+        let extents = extents_of::<C, R>(pair, &approach, words, numbers);
+        if planes_meet::<C>(&approach, &extents) {
+            let bound_square = approach.bound * approach.bound;
             // A pair that is apart looks once more, at all features that may be nearer than the nearest so far. Then the direction is that of the
             // nearest points, in which the distance of the planes is that of the cores. So the next steps end above, until the grains come nearer.
-            let mut limit = bound;
+            let mut limit = approach.bound;
             let mut round = 0u32;
             let mut goes_on = true;
             while goes_on {
-                let mut v = 0u32.runtime();
-                let mut p = 0u32.runtime();
-                while v < shape_i.vertices {
-                    let mut of_i = 0u32.runtime();
-                    let mut of_j = 0u32.runtime();
-                    let mut place = Vector3::<C>::zero();
-                    let mut found = false;
-                    let mut looks = true;
-                    while looks {
-                        let vertex = vertex_of::<C>(&shape_i, numbers, v, scale_i);
-                        if center_i + vertex.dot(&axis_i) - high_j < limit {
-                            place = seen::<C>(&vertex, &i_from_j);
-                            let part = part_of(&shape_j, words, p);
-                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_j);
-                            found = is_worth_computing::<C>(height * height, bound_square, search.least);
-                            of_i = v;
-                            of_j = p;
-                            p += 1u32;
-                        } else {
-                            p = shape_j.parts;
-                        }
-                        if p >= shape_j.parts {
-                            p = 0u32;
-                            v += 1u32;
-                        }
-                        looks = !found && v < shape_i.vertices;
-                    }
-                    if found {
-                        let part = part_of(&shape_j, words, of_j);
-                        let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
-                        let feature = feature_pair::<C>(&place, &there);
-                        if is_nearer::<C>(feature.square, &search) {
-                            note::<C>(&feature.gap, feature.square, &mut search);
-                        }
-                        if feature.square < reach_square {
-                            take::<C>(key_of(VERTEX_OF_I, of_i, of_j), first_slot, slots, keys, &mut search);
-                        }
-                    }
-                }
-                let mut q = 0u32.runtime();
-                let mut w = 0u32.runtime();
-                while q < shape_i.parts {
-                    let mut of_i = 0u32.runtime();
-                    let mut of_j = 0u32.runtime();
-                    let mut place = Vector3::<C>::zero();
-                    let mut found = false;
-                    let mut looks = true;
-                    while looks {
-                        let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
-                        if center_i + low_i - vertex.dot(&axis_j) < limit {
-                            place = back.to_space(&vertex.minus(&i_from_j.center));
-                            let part = part_of(&shape_i, words, q);
-                            let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
-                            found = is_worth_computing::<C>(height * height, bound_square, search.least);
-                            of_i = q;
-                            of_j = w;
-                        }
-                        w += 1u32;
-                        if w >= shape_j.vertices {
-                            w = 0u32;
-                            q += 1u32;
-                        }
-                        looks = !found && q < shape_i.parts;
-                    }
-                    if found {
-                        let part = part_of(&shape_i, words, of_i);
-                        let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
-                        let feature = feature_pair::<C>(&there, &place);
-                        if is_nearer::<C>(feature.square, &search) {
-                            note::<C>(&i_from_j.orientation.to_space(&feature.gap), feature.square, &mut search);
-                        }
-                        if feature.square < reach_square {
-                            if is_off_vertices::<C, R>(&place, feature.square, &part, &shape_i, numbers, scale_i, &sizes) {
-                                take::<C>(key_of(VERTEX_OF_J, of_i, of_j), first_slot, slots, keys, &mut search);
-                            }
-                        }
-                    }
-                }
-                // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
-                let mut reached = 0u32;
-                for k in 0u32..shape_j.edges {
-                    let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0u32, scale_j);
-                    let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1u32, scale_j);
-                    if center_i + low_i - larger::<C>(f1.dot(&axis_j), f2.dot(&axis_j)) < limit {
-                        reached |= 1u32 << (k % 32u32);
-                    }
-                }
-                let mut e = 0u32.runtime();
-                let mut f = 0u32.runtime();
-                // The ends of edge e, as seen from j.
-                let mut e1 = Vector3::<C>::zero();
-                let mut e2 = Vector3::<C>::zero();
-                while e < shape_i.edges {
-                    let mut of_i = 0u32.runtime();
-                    let mut of_j = 0u32.runtime();
-                    let mut found = false;
-                    let mut looks = true;
-                    while looks {
-                        if f == 0u32 {
-                            let first = edge_end::<C>(&shape_i, words, numbers, e, 0u32, scale_i);
-                            let second = edge_end::<C>(&shape_i, words, numbers, e, 1u32, scale_i);
-                            if center_i + smaller::<C>(first.dot(&axis_i), second.dot(&axis_i)) - high_j < limit {
-                                e1 = seen::<C>(&first, &i_from_j);
-                                e2 = seen::<C>(&second, &i_from_j);
-                            } else {
-                                f = shape_j.edges;
-                            }
-                        }
-                        if f < shape_j.edges {
-                            if (reached >> (f % 32u32)) & 1u32 == 1u32 {
-                                let f1 = edge_end::<C>(&shape_j, words, numbers, f, 0u32, scale_j);
-                                let f2 = edge_end::<C>(&shape_j, words, numbers, f, 1u32, scale_j);
-                                let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
-                                found = is_worth_computing::<C>(square, bound_square, search.least);
-                                of_i = e;
-                                of_j = f;
-                            }
-                            f += 1u32;
-                        }
-                        if f >= shape_j.edges {
-                            f = 0u32;
-                            e += 1u32;
-                        }
-                        looks = !found && e < shape_i.edges;
-                    }
-                    if found {
-                        let f1 = edge_end::<C>(&shape_j, words, numbers, of_j, 0u32, scale_j);
-                        let f2 = edge_end::<C>(&shape_j, words, numbers, of_j, 1u32, scale_j);
-                        let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
-                        if nearest.square >= C::new(0.0) {
-                            let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
-                            if is_nearer::<C>(feature.square, &search) {
-                                note::<C>(&feature.gap, feature.square, &mut search);
-                            }
-                            if feature.square < reach_square {
-                                if is_off_ends::<C, R>(&e1, &e2, &f1, &f2, feature.square, &sizes) {
-                                    take::<C>(key_of(EDGES, of_i, of_j), first_slot, slots, keys, &mut search);
-                                }
-                            }
-                        }
-                    }
-                }
+                search_features::<C, R>(
+                    pair,
+                    &sizes,
+                    &approach,
+                    &extents,
+                    words,
+                    numbers,
+                    limit,
+                    0u32,
+                    1u32,
+                    first_slot,
+                    slots,
+                    keys,
+                    &mut search,
+                );
                 round += 1u32;
                 goes_on = round < 2u32 && search.at.contacts == 0u32 && search.least > bound_square;
                 limit = C::root(larger::<C>(search.least, bound_square));
@@ -363,11 +306,197 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     if search.at.contacts < slots {
         keys[first_slot + search.at.contacts as usize] = 0u32;
     }
+    let mut direction = near_vector::<C, R>(&approach.axis);
     if search.least >= C::new(0.0) {
-        toward_i = pair.j.orientation.to_space(&search.nearest);
+        direction = direction_along::<C, R>(&search.nearest, &pair.j.orientation);
     }
     FoundContacts::<R> {
         contacts: search.at.contacts,
-        direction: near_vector::<C, R>(&unit::<C>(&toward_i, toward_i.dot(&toward_i))),
+        direction,
+    }
+}
+
+/// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach. Several lanes share the work: each takes
+/// every `lanes`-th vertex and edge, beginning with that of its number, `lane`, and writes the keys that it finds in ascending order.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
+    pair: &ShapePair<C, R>,
+    sizes: &PairSizes<C, R>,
+    approach: &Approach<C>,
+    extents: &Extents<C>,
+    words: &[u32],
+    numbers: &[C],
+    limit: C,
+    lane: u32,
+    lanes: u32,
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    search: &mut Search<C>,
+) {
+    let shape_i = shape_at(words, pair.i.shape);
+    let shape_j = shape_at(words, pair.j.shape);
+    let scale_i = pair.i.scale;
+    let scale_j = pair.j.scale;
+    let reach_square = sizes.reach * sizes.reach;
+    let bound_square = approach.bound * approach.bound;
+    let center_i = approach.center_i;
+    let low_i = extents.low_i;
+    let high_j = extents.high_j;
+    // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
+    let back_j = pair.j.orientation.back();
+    let i_from_j = Frame::<C> {
+        orientation: back_j.after(&pair.i.orientation),
+        center: back_j.to_space(&pair.apart),
+    };
+    let back = i_from_j.orientation.back();
+    let mut v = lane;
+    let mut p = 0u32.runtime();
+    while v < shape_i.vertices {
+        let mut of_i = 0u32.runtime();
+        let mut of_j = 0u32.runtime();
+        let mut place = Vector3::<C>::zero();
+        let mut found = false;
+        let mut looks = true;
+        while looks {
+            let vertex = vertex_of::<C>(&shape_i, numbers, v, scale_i);
+            if center_i + vertex.dot(&approach.axis_i) - high_j < limit {
+                place = seen::<C>(&vertex, &i_from_j);
+                let part = part_of(&shape_j, words, p);
+                let height = height_over_part::<C>(&place, &part, words, numbers, scale_j);
+                found = is_worth_computing::<C>(height * height, bound_square, search.least);
+                of_i = v;
+                of_j = p;
+                p += 1u32;
+            } else {
+                p = shape_j.parts;
+            }
+            if p >= shape_j.parts {
+                p = 0u32;
+                v += lanes;
+            }
+            looks = !found && v < shape_i.vertices;
+        }
+        if found {
+            let part = part_of(&shape_j, words, of_j);
+            let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
+            let feature = feature_pair::<C>(&place, &there);
+            if is_nearer::<C>(feature.square, search.least) {
+                note::<C>(&feature.gap, feature.square, search);
+            }
+            if feature.square < reach_square {
+                take::<C>(key_of(VERTEX_OF_I, of_i, of_j), first_slot, slots, keys, search);
+            }
+        }
+    }
+    let mut q = 0u32.runtime();
+    let mut w = lane;
+    if lane >= shape_j.vertices {
+        q = shape_i.parts;
+    }
+    while q < shape_i.parts {
+        let mut of_i = 0u32.runtime();
+        let mut of_j = 0u32.runtime();
+        let mut place = Vector3::<C>::zero();
+        let mut found = false;
+        let mut looks = true;
+        while looks {
+            let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
+            if center_i + low_i - vertex.dot(&approach.axis_j) < limit {
+                place = back.to_space(&vertex.minus(&i_from_j.center));
+                let part = part_of(&shape_i, words, q);
+                let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
+                found = is_worth_computing::<C>(height * height, bound_square, search.least);
+                of_i = q;
+                of_j = w;
+            }
+            w += lanes;
+            if w >= shape_j.vertices {
+                w = lane;
+                q += 1u32;
+            }
+            looks = !found && q < shape_i.parts;
+        }
+        if found {
+            let part = part_of(&shape_i, words, of_i);
+            let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
+            let feature = feature_pair::<C>(&there, &place);
+            if is_nearer::<C>(feature.square, search.least) {
+                note::<C>(&i_from_j.orientation.to_space(&feature.gap), feature.square, search);
+            }
+            if feature.square < reach_square {
+                if is_off_vertices::<C, R>(&place, feature.square, &part, &shape_i, numbers, scale_i, sizes) {
+                    take::<C>(key_of(VERTEX_OF_J, of_i, of_j), first_slot, slots, keys, search);
+                }
+            }
+        }
+    }
+    // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
+    let mut reached = 0u32;
+    if lane < shape_i.edges {
+        for k in 0u32..shape_j.edges {
+            let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0u32, scale_j);
+            let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1u32, scale_j);
+            if center_i + low_i - larger::<C>(f1.dot(&approach.axis_j), f2.dot(&approach.axis_j)) < limit {
+                reached |= 1u32 << (k % 32u32);
+            }
+        }
+    }
+    let mut e = lane;
+    let mut f = 0u32.runtime();
+    // The ends of edge e, as seen from j.
+    let mut e1 = Vector3::<C>::zero();
+    let mut e2 = Vector3::<C>::zero();
+    while e < shape_i.edges {
+        let mut of_i = 0u32.runtime();
+        let mut of_j = 0u32.runtime();
+        let mut found = false;
+        let mut looks = true;
+        while looks {
+            if f == 0u32 {
+                let first = edge_end::<C>(&shape_i, words, numbers, e, 0u32, scale_i);
+                let second = edge_end::<C>(&shape_i, words, numbers, e, 1u32, scale_i);
+                if center_i + smaller::<C>(first.dot(&approach.axis_i), second.dot(&approach.axis_i)) - high_j < limit {
+                    e1 = seen::<C>(&first, &i_from_j);
+                    e2 = seen::<C>(&second, &i_from_j);
+                } else {
+                    f = shape_j.edges;
+                }
+            }
+            if f < shape_j.edges {
+                if (reached >> (f % 32u32)) & 1u32 == 1u32 {
+                    let f1 = edge_end::<C>(&shape_j, words, numbers, f, 0u32, scale_j);
+                    let f2 = edge_end::<C>(&shape_j, words, numbers, f, 1u32, scale_j);
+                    let square = square_between_boxes::<C>(&e1, &e2, &f1, &f2);
+                    found = is_worth_computing::<C>(square, bound_square, search.least);
+                    of_i = e;
+                    of_j = f;
+                }
+                f += 1u32;
+            }
+            if f >= shape_j.edges {
+                f = 0u32;
+                e += lanes;
+            }
+            looks = !found && e < shape_i.edges;
+        }
+        if found {
+            let f1 = edge_end::<C>(&shape_j, words, numbers, of_j, 0u32, scale_j);
+            let f2 = edge_end::<C>(&shape_j, words, numbers, of_j, 1u32, scale_j);
+            let nearest = nearest_of_edges::<C>(&e1, &e2, &f1, &f2);
+            if nearest.square >= C::new(0.0) {
+                let feature = feature_pair::<C>(&nearest.on_e, &nearest.on_f);
+                if is_nearer::<C>(feature.square, search.least) {
+                    note::<C>(&feature.gap, feature.square, search);
+                }
+                if feature.square < reach_square {
+                    if is_off_ends::<C, R>(&e1, &e2, &f1, &f2, feature.square, sizes) {
+                        take::<C>(key_of(EDGES, of_i, of_j), first_slot, slots, keys, search);
+                    }
+                }
+            }
+        }
     }
 }

@@ -17,6 +17,7 @@ use seixo_sweeps::bonds::BondPowerSums;
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
+use seixo_sweeps::kernels::polyhedra::CONTACT_THREADS;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
 use seixo_sweeps::kernels::{KINDS, THREADS};
 use seixo_sweeps::layout::RECORD;
@@ -94,12 +95,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let room = self.contacts.as_ref().map_or(0, |contacts| contacts.room);
         let (contacts, last_of_contacts) = powers(contact_power, room.div_ceil(THREADS));
         let listed = self.shapes.as_ref().map_or(0, GpuShapes::listed);
-        let (pairs, last_of_pairs) = powers(shape_power, listed.div_ceil(THREADS));
+        let (pairs, last_of_pairs) = powers(shape_power, listed.div_ceil(CONTACT_THREADS));
         for k in 0..3 {
             grains[k] += last_of_grains[k] + contacts[k] + pairs[k];
             last_of_grains[k] += last_of_contacts[k] + last_of_pairs[k];
         }
-        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls.div_ceil(THREADS));
+        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls.div_ceil(CONTACT_THREADS));
         for k in 0..RECORD {
             walls[k] += at_walls[k];
             last_of_walls[k] += last_at_walls[k];

@@ -12,13 +12,13 @@ pub(super) use conduction::ConductingShapes;
 pub(super) use lists::ShapesOfDomain;
 pub(super) use migration::{HostShapeContacts, MigratingShapes, ShapeContactBuffer, ShapeContactReadback};
 
-use super::{GpuGrains, Number, numbers, room_for_cubes, sides, stepping};
+use super::{GpuGrains, Number, THREADS, numbers, room_for_cubes, sides, stepping};
 use crate::polyhedra::SLOTS;
 use crate::populations::Populations;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::kernels::polyhedra::{add_up_shape_pairs, move_shapes, shape_walls};
+use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, add_up_shape_pairs, move_shapes, shape_walls};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
 use seixo_sweeps::kernels::polyhedra_pairs::{search_shape_pairs, shape_pair_contacts};
 use seixo_sweeps::layout::{ELEMENT, RECORD};
@@ -26,9 +26,6 @@ use seixo_sweeps::shape_meshes::FEATURES;
 
 /// What buffers of contacts are called in errors.
 const CONTACTS: &str = "contacts of polyhedral grains";
-
-/// Threads of a block that searches pairs. A search takes many registers, and threads of a block take different times.
-const SEARCHERS: u32 = 64;
 
 /// Contact histories in slots, of which each pair has [`SLOTS`].
 struct Slots<R> {
@@ -100,6 +97,11 @@ pub(super) struct GpuShapes<C, R> {
     pub wall_power: Buffer<C>,
 }
 
+/// Blocks that compute contacts of n pairs, or of n grains at walls.
+fn contact_cubes(n: usize) -> usize {
+    room_for_cubes(n * (THREADS / CONTACT_THREADS))
+}
+
 impl<R: Number> Slots<R> {
     fn new(gpu: &Gpu) -> Result<Slots<R>, GpuError> {
         Ok(Slots {
@@ -132,8 +134,8 @@ impl<R: Number> PairTable<R> {
 }
 
 impl<C: Number, R: Number> GpuShapes<C, R> {
-    /// Polyhedral grains of the host in its order, without contacts, with room for this many grains and blocks. `None` if all grains are spheres.
-    pub fn new(gpu: &Gpu, host: &Populations, room: usize, cubes: usize) -> Result<Option<GpuShapes<C, R>>, GpuError> {
+    /// Polyhedral grains of the host in its order, without contacts, with room for this many grains. `None` if all grains are spheres.
+    pub fn new(gpu: &Gpu, host: &Populations, room: usize) -> Result<Option<GpuShapes<C, R>>, GpuError> {
         let Some(polyhedra) = host.polyhedra.as_deref() else {
             return Ok(None);
         };
@@ -172,13 +174,13 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             },
             counts: [gpu.buffer(room, CONTACTS)?, gpu.buffer(room, CONTACTS)?],
             workspace: Workspace::new(gpu)?,
-            power: gpu.zeros(2 * RECORD * room_for_cubes(1), "the ledger")?,
-            wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
+            power: gpu.zeros(2 * RECORD * contact_cubes(1), "the ledger")?,
+            wall_power: gpu.zeros(2 * RECORD * contact_cubes(room), "the ledger")?,
         }))
     }
 
-    /// Makes room for this many grains and blocks.
-    pub fn make_room_for(&mut self, gpu: &Gpu, room: usize, cubes: usize) -> Result<(), GpuError> {
+    /// Makes room for this many grains.
+    pub fn make_room_for(&mut self, gpu: &Gpu, room: usize) -> Result<(), GpuError> {
         for words in [&mut self.marks].into_iter().chain(&mut self.held) {
             gpu.lengthen(words, room, "shapes of grains")?;
         }
@@ -192,7 +194,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         for first in list.first.iter_mut().chain(&mut list.end_first) {
             gpu.lengthen(first, room + 1, CONTACTS)?;
         }
-        gpu.lengthen(&mut self.wall_power, 2 * RECORD * cubes, "the ledger")
+        gpu.lengthen(&mut self.wall_power, 2 * RECORD * contact_cubes(room), "the ledger")
     }
 
     /// Number of pairs.
@@ -263,7 +265,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let at_walls = &shapes.at_walls;
         let [from, to] = [self.now, self.now ^ 1].map(|set| &at_walls.slots[set]);
-        let (count, dim) = units(near.near);
+        let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, near.near);
         shape_walls::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -312,7 +314,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let loads = &list.loads[list.now];
         if list.count > 0 {
             let [from, to] = [self.now, self.now ^ 1].map(|set| &list.slots[set]);
-            let (count, dim) = units_in_cubes_of(SEARCHERS, list.count);
+            let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, list.count);
             search_shape_pairs::launch::<R, C>(
                 self.gpu.client(),
                 count,
@@ -330,12 +332,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 loads.records(),
                 self.flags.argument(),
                 sides::<C, R>(&host.context.stepping.sides),
-                SLOTS as u32,
                 list.count as u32,
                 parity,
+                SLOTS,
                 self.kind.sides,
             );
-            let (count, dim) = units(list.count);
+            let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, list.count);
             shape_pair_contacts::launch::<R, C>(
                 self.gpu.client(),
                 count,

@@ -260,7 +260,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             border: DomainState::new(&gpu, host, room)?,
             geared: GpuGear::new(&gpu, host, room)?,
             holding: GpuBonds::new(&gpu, host, room, cubes)?,
-            shapes: GpuShapes::new(&gpu, host, room, cubes)?,
+            shapes: GpuShapes::new(&gpu, host, room)?,
             carriers: host.bodies.are_present.then(|| GpuBodies::new(&gpu, host)).transpose()?,
             no_rows: gpu.zeros(1, "walls")?,
             flags: Arc::new(gpu.zeros(FLAGS, "flags")?),

@@ -223,7 +223,7 @@ pub fn compute_ends<R: Real, C: Coordinate<R>>(
                 raise(flags, parity, TOO_DEEP);
             }
         }
-        add_and_store_sum::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took, 16usize);
     }
 }
 
@@ -352,7 +352,7 @@ pub fn compute_pairs<R: Real, C: Coordinate<R>>(
                 raise(flags, parity, TOO_DEEP);
             }
         }
-        add_and_store_sum::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took, 16usize);
     }
     if k < room as usize {
         key[k * 2usize] = key_i;

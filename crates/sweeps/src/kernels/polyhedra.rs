@@ -20,6 +20,12 @@ use crate::wall::row_of_wall;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, near_vector, widened};
 
+/// Threads of a block that computes contacts of polyhedral grains. They take many registers and different times, so blocks are small.
+pub const CONTACT_THREADS: usize = SIDE * SIDE;
+
+/// Threads of a side of such a block, if they stand in a square.
+pub(super) const SIDE: usize = 8;
+
 /// Grain i as the laws of polyhedral grains read it; it may be a sphere, which is the first shape of the table.
 #[cube]
 pub(super) fn posed<C: Coordinate<R>, R: Real>(
@@ -215,7 +221,7 @@ pub fn shape_walls<R: Coordinate<R>, C: Coordinate<R>>(
                 took.insert(3usize, wall_power);
             }
         }
-        add_and_store_sum::<C, R>(power, took);
+        add_and_store_sum::<C, R>(power, took, SIDE);
     }
 }
 

@@ -224,7 +224,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             holding.make_room_for(gpu, room, room_for_cubes(room))?;
         }
         if let Some(shapes) = &mut self.shapes {
-            shapes.make_room_for(gpu, room, room_for_cubes(room))?;
+            shapes.make_room_for(gpu, room)?;
         }
         for diffusion in &mut self.diffusions {
             diffusion.make_room_for(gpu, room)?;

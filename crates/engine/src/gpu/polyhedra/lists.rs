@@ -1,8 +1,8 @@
 //! Lists of polyhedral grains at a rebuild of the neighbor lists: their pairs leave the rows of neighbors, and keep their contact histories.
 
 use super::super::neighbor_lists::make_room;
-use super::super::{GpuGrains, Number, Rows, WallRows, room_for_cubes};
-use super::{CONTACTS, GpuShapes, Slots};
+use super::super::{GpuGrains, Number, Rows, WallRows};
+use super::{CONTACTS, GpuShapes, Slots, contact_cubes};
 use crate::polyhedra::SLOTS;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -145,7 +145,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         list.slots[present ^ 1].make_room(gpu, pairs)?;
         (list.now, list.count, list.end_count) = (now, pairs, ends);
         self.order_pairs(gpu)?;
-        gpu.lengthen(&mut self.power, 2 * RECORD * room_for_cubes(pairs), "the ledger")
+        gpu.lengthen(&mut self.power, 2 * RECORD * contact_cubes(pairs), "the ledger")
     }
 
     /// Finds the order in which threads take the pairs, from the loads of the last step. Results of pairs do not depend on it.

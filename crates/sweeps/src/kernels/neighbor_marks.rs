@@ -123,28 +123,59 @@ fn mark_candidates<C: Real>(
     for g in 0..number_of_grids {
         let reach = radius + grids[g * 8usize + 4usize] + skin;
         let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
-        while walk.goes_on() {
-            let run = next_run(&mut walk, first, false);
-            for j in run.first..run.end {
-                if is_neighbor::<C>(i, j, &center, radius, position, skin) {
-                    word |= 1u32 << (candidate % BITS);
+        let begin = next_run(&mut walk, first, false);
+        let mut next_first = begin.first;
+        let mut next_end = begin.end;
+        let mut goes_on = true;
+        while goes_on {
+            // The bounds of the next run are read while this one is searched.
+            let mut j = next_first;
+            let end = next_end;
+            goes_on = walk.goes_on();
+            if goes_on {
+                let next = next_run(&mut walk, first, false);
+                next_first = next.first;
+                next_end = next.end;
+            }
+            while j < end {
+                // Four at a time, so that the reads of one do not wait for the test of another. Behind the run, its last grain is read again.
+                let mut near = 0u32.runtime();
+                let mut deep = 0u32.runtime();
+                #[unroll]
+                for ahead in 0..4usize {
+                    let other = position[min(j + ahead, end - 1usize)];
+                    let apart = center.minus(&xyz::<C>(other));
+                    let is_other = j + ahead < end && j + ahead != i;
+                    if are_near::<C>(&apart, radius, last::<C>(other), skin) && is_other {
+                        near |= 1u32 << (ahead as u32);
+                    }
                     if touching {
-                        if listed < BITS {
-                            if overlaps::<C>(j, &center, radius, position) {
-                                touches |= 1u32 << listed;
-                            }
+                        if depth_of::<C>(&apart, radius + last::<C>(other)) > C::new(0.0) {
+                            deep |= 1u32 << (ahead as u32);
                         }
                     }
-                    listed += 1u32;
                 }
-                candidate += 1u32;
-                let bits = candidate % BITS;
-                if bits == 0u32 {
-                    if candidate / BITS <= words {
-                        marks[(candidate / BITS - 1u32) as usize * n + i] = word;
+                if touching {
+                    let mut rest = near;
+                    let mut neighbor = listed;
+                    while rest != 0u32 && neighbor < BITS {
+                        touches |= ((deep >> rest.trailing_zeros()) & 1u32) << neighbor;
+                        rest &= rest - 1u32;
+                        neighbor += 1u32;
                     }
-                    word = 0u32;
                 }
+                listed += near.count_ones();
+                let bit = candidate % BITS;
+                let taken = min((end - j) as u32, 4u32);
+                word |= near << bit;
+                if bit + taken >= BITS {
+                    if candidate / BITS < words {
+                        marks[(candidate / BITS) as usize * n + i] = word;
+                    }
+                    word = near >> (BITS - bit);
+                }
+                candidate += taken;
+                j += 4usize;
             }
         }
     }
@@ -194,6 +225,9 @@ pub fn marked_rows<C: Real>(
             touches = marks[words as usize * n as usize + i];
         }
         let mut candidate = 0u32;
+        // The word of bits that was read last.
+        let mut word = words;
+        let mut bits = 0u32.runtime();
         for g in 0..number_of_grids as usize {
             let reach = radius + grids[g * 8usize + 4usize] + skin;
             let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
@@ -205,7 +239,11 @@ pub fn marked_rows<C: Real>(
                 while k < end {
                     let mut is_listed = false;
                     if k / BITS < words {
-                        let rest = marks[(k / BITS) as usize * n as usize + i] >> (k % BITS);
+                        if k / BITS != word {
+                            word = k / BITS;
+                            bits = marks[word as usize * n as usize + i];
+                        }
+                        let rest = bits >> (k % BITS);
                         if rest == 0u32 {
                             k = (k / BITS + 1u32) * BITS;
                         } else {

@@ -1,6 +1,7 @@
 //! Processor cores.
 
-use crate::split::Split;
+use crate::split::{Split, Strided};
+use std::mem::MaybeUninit;
 
 /// A pool of threads on the cores of this machine.
 pub struct Cpu {
@@ -31,6 +32,8 @@ impl std::error::Error for CpuError {}
 /// Most threads per core, and most on any machine. Further threads would wait for the others instead of working.
 const MAX_PER_CORE: usize = 8;
 const MAX_ANYWHERE: usize = 64;
+/// Items that a thread computes at once; fewer are not worth a second thread.
+const BLOCK: usize = 1 << 14;
 
 impl Cpu {
     /// Most threads that a pool may have on this machine.
@@ -112,12 +115,38 @@ impl Cpu {
         }
         self.enter(|| halves(0, parts, data, &body));
     }
+
+    /// The results of `of` for 0 to n − 1, computed in parallel. Each thread is the first to write to its part of the new memory: zeros that one thread
+    /// wrote there beforehand would take longer than the results.
+    #[allow(
+        unsafe_code,
+        reason = "the safe way to a vector of this length writes all of it on one thread first"
+    )]
+    pub fn collect<T: Copy + Send>(&self, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        if n <= BLOCK || self.threads() == 1 {
+            return (0..n).map(of).collect();
+        }
+        let mut items: Vec<T> = Vec::with_capacity(n);
+        let room = Strided {
+            items: &mut items.spare_capacity_mut()[..n],
+            per_part: BLOCK,
+        };
+        self.run(n.div_ceil(BLOCK), (room,), |block, (to,): (Strided<MaybeUninit<T>>,)| {
+            for (k, item) in to.items.iter_mut().enumerate() {
+                item.write(of(block * BLOCK + k));
+            }
+        });
+        // SAFETY: the room for n items was divided into the parts of the run, each of which has written all of its items. A panic in one of them does not
+        // come here.
+        unsafe { items.set_len(n) };
+        items
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::{Ranges, Strided};
+    use crate::split::Ranges;
 
     #[test]
     fn what_waits_holds_nothing_up() {
@@ -142,6 +171,17 @@ mod tests {
             item.items[0] = part as u32;
         });
         assert!(items.iter().zip(0..).all(|(&item, part)| item == part));
+    }
+
+    #[test]
+    fn results_are_collected_in_their_order() {
+        for threads in [1, 2, 8] {
+            let cpu = Cpu::new(threads).unwrap();
+            for n in [0, 1, BLOCK, BLOCK + 1, 5 * BLOCK - 7] {
+                let found = cpu.collect(n, |k| [k, k * k]);
+                assert!(found == (0..n).map(|k| [k, k * k]).collect::<Vec<_>>(), "{n} on {threads}");
+            }
+        }
     }
 
     #[test]

@@ -39,12 +39,12 @@ const BLOCK: usize = 1 << 14;
 
 /// Sets `items` to the results of `of` for 0 to n − 1, on all threads. Memory for n items is used again: the system takes longer to provide new memory
 /// than threads take to write to it.
-pub fn refill<T: Copy + Default + Send>(device: &Cpu, items: &mut Vec<T>, n: usize, of: impl Fn(usize) -> T + Sync) {
+pub fn refill<T: Copy + Send>(device: &Cpu, items: &mut Vec<T>, n: usize, of: impl Fn(usize) -> T + Sync) {
     if items.len() != n {
         // The old memory is free before the new is allocated.
         *items = Vec::new();
-        // Zeros come from the system, so that each thread is the first to touch its part.
-        *items = vec![T::default(); n];
+        *items = computed(device, n, of);
+        return;
     }
     let write = |block: usize, items: &mut [T]| {
         for (k, item) in items.iter_mut().enumerate() {
@@ -62,10 +62,8 @@ pub fn refill<T: Copy + Default + Send>(device: &Cpu, items: &mut Vec<T>, n: usi
 }
 
 /// The results of `of` for 0 to n − 1, computed on all threads.
-pub fn computed<T: Copy + Default + Send>(device: &Cpu, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let mut items = Vec::new();
-    refill(device, &mut items, n, of);
-    items
+pub fn computed<T: Copy + Send>(device: &Cpu, n: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    device.collect(n, of)
 }
 
 /// A copy that all threads of a device make, or this one alone.

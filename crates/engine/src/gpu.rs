@@ -63,7 +63,7 @@ use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Real, Vector3};
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::{KINDS, THREADS};
-use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
+use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::motion::{StepParameters, StepParametersLaunch};
 use seixo_sweeps::periodic::{PERIODIC, PeriodicBoundaries, PeriodicBoundariesLaunch};
 use seixo_sweeps::tiles::ContactKernelConfig;
@@ -83,6 +83,7 @@ pub(crate) use joint_halo::HaloPair;
 pub(crate) use search_benchmark::tables_on;
 pub(crate) use servos::SharedServoLoads;
 pub(crate) use step::{FLUID_LISTS, LISTS, OPEN_BOUNDARIES, PASSES, lists_out_of_date};
+pub(crate) use touching::PairHistories;
 
 /// A number type of the GPU, with conversions from and to the doubles of the host.
 pub(crate) trait Number: Real + Word + Coordinate<Self> + ArrayNumber {
@@ -203,11 +204,8 @@ pub(crate) struct SharedWithFluids<C> {
     pub servos: Option<Arc<Buffer<C>>>,
 }
 
-/// A pair by its indices, with the contact history of each of the two grains. The two histories are opposite except for rounding.
-pub(crate) type PairHistory = (u32, u32, [f64; EXTENDED_HISTORY_STRIDE], [f64; EXTENDED_HISTORY_STRIDE]);
-
 /// Downloaded contact histories, of which the threads of a device make those of all pairs.
-pub(crate) type PendingHistories = Box<dyn FnOnce(&Cpu) -> Vec<PairHistory> + Send>;
+pub(crate) type PendingHistories = Box<dyn FnOnce(&Cpu) -> PairHistories + Send>;
 
 /// Rows of neighbors in tiles, see [`seixo_sweeps::tiles`].
 struct Rows<R> {

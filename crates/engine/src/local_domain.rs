@@ -1,18 +1,19 @@
 //! One domain with its backend: a whole world, or a part of it that exchanges data with others.
 
 use crate::backend::Backend;
+use crate::checkpoint::padded;
 use crate::events::{OverlapCheck, stopped};
 use crate::exchange::HaltReason;
-use crate::fields::{Fields, computed};
-use crate::gpu::{GpuBackend, GpuGrains, PairHistory};
+use crate::fields::{Fields, computed, one_each};
+use crate::gpu::{GpuBackend, GpuGrains, PairHistories};
 use crate::guard::{StepError, StepErrorCause};
 use crate::populations::Populations;
 use crate::refusal::WorldError;
 use crate::search::Pairs;
 use crate::state::{Column, Ledger, Sections, State};
 use crate::world::Precision;
-use seixo_device::Cpu;
 use seixo_device::gpu::{Gpu, GpuError};
+use seixo_device::{Cpu, Strided};
 use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, history_stride};
 use seixo_sweeps::motion::{AT_REST, LEFT_DOMAIN, MotionReport, TOO_CONDUCTIVE, TOO_DEEP};
@@ -33,6 +34,9 @@ pub(crate) struct LocalDomain {
     pub populations: Populations,
     pub backend: Backend,
 }
+
+/// Ids of pairs, and the histories of their first and of their second grains.
+type ListedHistories = (Vec<u32>, [Vec<f64>; 2]);
 
 /// What a change between two steps compares with.
 pub(crate) struct BeforeChange {
@@ -138,10 +142,11 @@ impl LocalDomain {
         if self.populations.grains_on_gpu() {
             let downloaded = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
             let device: &Cpu = &self.populations.context.device;
-            let contact_histories = downloaded(device);
-            contact_histories
-                .iter()
-                .for_each(|(i, j, of_i, of_j)| visit(&self.populations, *i, *j, of_i, of_j));
+            let histories = downloaded(device);
+            for (k, &[i, j]) in histories.pairs.iter().enumerate() {
+                let [of_i, of_j] = histories.of(k).map(padded);
+                visit(&self.populations, i, j, &of_i, &of_j);
+            }
         } else {
             self.populations
                 .visit_listed(|i, j, of_i, of_j| visit(&self.populations, i, j, of_i, of_j));
@@ -330,26 +335,17 @@ impl LocalDomain {
 
     /// Saves contact histories; with `are_two`, those of both grains.
     pub(crate) fn save_histories(&mut self, to: &mut dyn Sections, are_two: bool) -> Result<(), StepError> {
-        let kept = history_stride(self.populations.context.materials.are_extended);
         if self.populations.grains_on_gpu() {
             let downloaded = self.with_gpu_backend(|remote, _| remote.contact_histories())?;
             let (device, id) = (self.populations.context.device.clone(), self.populations.grains.fields.id.clone());
             // Millions of pairs take long, and the GPU may go on.
             to.put_pending(Box::new(move |to: &mut dyn Sections| {
                 let device: &Cpu = &device;
-                put_histories_of_gpu(&downloaded(device), &id, device, [kept, if are_two { kept } else { 0 }], to);
+                put_histories_of_gpu(downloaded(device), &id, device, are_two, to);
             }));
         } else {
-            let (mut pair, mut history, mut of_second) = (Vec::new(), Vec::new(), Vec::new());
-            let id = &self.populations.grains.fields.id;
-            self.populations.visit_listed(|i, j, of_i, of_j| {
-                pair.extend([i, j].map(|place| id[place as usize]));
-                history.extend(&of_i[..kept]);
-                if are_two {
-                    of_second.extend(&of_j[..kept]);
-                }
-            });
-            put_pairs(pair, [history, of_second], are_two, to);
+            let (pair, histories) = self.populations.listed_histories(are_two);
+            put_pairs(pair, histories, are_two, to);
         }
         self.populations.save_wall_histories(to);
         if self.populations.grains_on_gpu() && self.populations.has_polyhedra() {
@@ -382,6 +378,36 @@ impl LocalDomain {
 }
 
 impl Populations {
+    /// The ids of all pairs in contact that are listed here, and the histories of their first and, with `are_two`, of their second grains.
+    fn listed_histories(&self, are_two: bool) -> ListedHistories {
+        let (kept, id) = (history_stride(self.context.materials.are_extended), &self.grains.fields.id);
+        let parts = self.listed_parts();
+        let mut found = vec![ListedHistories::default(); parts];
+        let data = (one_each(&mut found),);
+        self.context.device.run(parts, data, |part, (found,): (Strided<ListedHistories>,)| {
+            let (pair, [of_first, of_second]) = &mut found.items[0];
+            self.visit_listed_in_part(part, |i, j, of_i, of_j| {
+                pair.extend([i, j].map(|place| id[place as usize]));
+                of_first.extend(&of_i[..kept]);
+                if are_two {
+                    of_second.extend(&of_j[..kept]);
+                }
+            });
+        });
+        let pairs = found.iter().map(|(pair, _)| pair.len() / 2).sum::<usize>();
+        let mut all = ListedHistories::default();
+        all.0.reserve_exact(2 * pairs);
+        all.1[0].reserve_exact(kept * pairs);
+        all.1[1].reserve_exact(if are_two { kept * pairs } else { 0 });
+        // Each part is freed once it is copied.
+        for (pair, [of_first, of_second]) in found {
+            all.0.extend_from_slice(&pair);
+            all.1[0].extend_from_slice(&of_first);
+            all.1[1].extend_from_slice(&of_second);
+        }
+        all
+    }
+
     /// The energy that a change has supplied \[J\], once the changed state is observed.
     pub(crate) fn gained(&mut self, before: &BeforeChange) -> f64 {
         let after = self.gpu_energies();
@@ -401,16 +427,10 @@ impl Populations {
     }
 }
 
-/// Puts the ids of all pairs, and so many numbers of the history of the first and of the second grain of each, if any.
-fn put_histories_of_gpu(all: &[PairHistory], id: &[u32], device: &Cpu, [first, second]: [usize; 2], to: &mut dyn Sections) {
-    let id_of = |k: usize| {
-        let (i, j, ..) = all[k / 2];
-        id[[i, j][k % 2] as usize]
-    };
-    let pair = computed(device, 2 * all.len(), id_of);
-    let of_first = computed(device, first * all.len(), |k| all[k / first].2[k % first]);
-    let of_second = computed(device, second * all.len(), |k| all[k / second].3[k % second]);
-    put_pairs(pair, [of_first, of_second], second > 0, to);
+/// Puts the ids of all pairs and their histories, with `are_two` those of both grains.
+fn put_histories_of_gpu(all: PairHistories, id: &[u32], device: &Cpu, are_two: bool, to: &mut dyn Sections) {
+    let pair = computed(device, all.pairs.len(), |k| all.pairs[k].map(|place| id[place as usize]));
+    put_pairs(pair.into_flattened(), [all.of_first, all.of_second], are_two, to);
 }
 
 /// Puts the ids of pairs and their histories, with `are_two` those of both grains.

@@ -3,11 +3,10 @@
 use super::Subdomains;
 use crate::exchange::HaltReason;
 use crate::fields::{PART, computed, one_each, parts};
-use crate::gpu::{PairHistory, PendingHistories};
+use crate::gpu::{PairHistories, PendingHistories};
 use crate::local_domain::put_pairs;
 use crate::state::Sections;
 use seixo_device::{Cpu, Ranges, Strided, stable_order_by_key};
-use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
 
 /// Downloaded contact histories of a subdomain.
 pub(crate) struct PendingContacts {
@@ -30,7 +29,7 @@ impl Subdomains {
 }
 
 /// A pair in contact, as the owner of one of the two grains reports it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct ReportedPair {
     /// The smaller of the indices of the two grains.
     lower: u32,
@@ -48,8 +47,8 @@ impl ReportedPair {
     }
 
     /// The history of the grain with the smaller index, or with the larger one.
-    fn history<'a>(&self, all: &'a [Vec<PairHistory>], of_lower: bool) -> &'a [f64; EXTENDED_HISTORY_STRIDE] {
-        let (_, _, of_first, of_second) = &all[self.domain as usize][self.at as usize];
+    fn history<'a>(&self, all: &'a [PairHistories], of_lower: bool) -> &'a [f64] {
+        let [of_first, of_second] = all[self.domain as usize].of(self.at as usize);
         if self.is_lower_first == of_lower { of_first } else { of_second }
     }
 }
@@ -63,12 +62,11 @@ pub(crate) fn put_contacts_of_domains(
     [first, second]: [usize; 2],
     to: &mut dyn Sections,
 ) {
-    let (mut reported, mut all): (Vec<ReportedPair>, Vec<Vec<PairHistory>>) = (Vec::new(), Vec::new());
+    let (mut reported, mut all): (Vec<ReportedPair>, Vec<PairHistories>) = (Vec::new(), Vec::new());
     for (domain, PendingContacts { histories, grains }) in (0..).zip(contacts) {
         let made = histories(device);
-        reported.extend(computed(device, made.len(), |at| {
-            let (i, j, ..) = made[at];
-            let [one, other] = [i, j].map(|i| grains[i as usize]);
+        reported.extend(computed(device, made.pairs.len(), |at| {
+            let [one, other] = made.pairs[at].map(|i| grains[i as usize]);
             ReportedPair {
                 lower: one.min(other),
                 higher: one.max(other),
@@ -125,9 +123,14 @@ mod tests {
 
     /// Contacts of a subdomain with these grains: pairs of indices there, with a number for each of the two histories.
     fn downloaded(grains: &[u32], pairs: Vec<(u32, u32, f64, f64)>) -> PendingContacts {
-        let history = |(i, j, of_i, of_j): (u32, u32, f64, f64)| (i, j, [of_i; EXTENDED_HISTORY_STRIDE], [of_j; EXTENDED_HISTORY_STRIDE]);
+        let histories = PairHistories {
+            pairs: pairs.iter().map(|&(i, j, ..)| [i, j]).collect(),
+            numbers: 2,
+            of_first: pairs.iter().flat_map(|&(_, _, of_i, _)| [of_i; 2]).collect(),
+            of_second: pairs.iter().flat_map(|&(.., of_j)| [of_j; 2]).collect(),
+        };
         PendingContacts {
-            histories: Box::new(move |_: &Cpu| pairs.into_iter().map(history).collect()),
+            histories: Box::new(move |_: &Cpu| histories),
             grains: grains.to_vec(),
         }
     }

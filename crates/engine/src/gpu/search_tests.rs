@@ -2,7 +2,7 @@
 
 use super::neighbor_lists::{UNBOUNDED, box_around};
 use super::tables::{Index, RowSearch};
-use super::{Cells, GpuGrains, Number, PairHistory, Rows};
+use super::{Cells, GpuGrains, Number, PairHistories, Rows};
 use crate::assemble::fields_of;
 use crate::populations::Populations;
 use crate::search::Pairs;
@@ -273,7 +273,7 @@ fn rows_of_laws_in_single_precision_begin_with_the_pairs_that_overlap() {
 }
 
 /// Contact histories of all pairs.
-fn histories(remote: &GpuGrains<f64, f32>, host: &Populations) -> Vec<PairHistory> {
+fn histories(remote: &GpuGrains<f64, f32>, host: &Populations) -> PairHistories {
     let device: &Cpu = &host.context.device;
     let downloaded = remote.touching().unwrap();
     downloaded(device)
@@ -307,14 +307,15 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     let numbers: Vec<f32> = (0..remote.rows.history.len()).map(|k| k as f32).collect();
     gpu.write(&remote.rows.history, &numbers);
     let before = histories(&remote, &host);
-    assert!(before.len() * 10 > 27 * n, "{} contacts", before.len());
+    let contacts = before.pairs.len();
+    assert!(contacts * 10 > 27 * n, "{contacts} contacts");
     // After a step, histories also go to buffers that only steps need.
     remote.forces_known = false;
     remote.rebuild_neighbor_lists(&mut host, false, None).unwrap();
     assert!(histories(&remote, &host) == before, "each contact keeps its history");
     // In mixed precision an entry has four bytes for the neighbor, and four for each number of its history. So has a contact, unless its history is in
     // those buffers, four times four numbers a grain. Buffers have up to a quarter of spare room. All other columns take some 300 bytes a grain.
-    let (numbers, contacts) = (remote.kind.numbers, 2 * before.len());
+    let (numbers, contacts) = (remote.kind.numbers, 2 * contacts);
     let entries = gpu.download(&remote.rows.tile_first).unwrap()[n.div_ceil(TILE)] as usize;
     let words = entries * (1 + numbers) + contacts + contacts * numbers - 16 * n;
     let most = 4 * words * 5 / 4 + 400 * n;

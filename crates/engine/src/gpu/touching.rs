@@ -1,13 +1,33 @@
 //! Download of the contact histories of grains.
 
-use super::{GpuGrains, Number, PairHistory, PendingHistories};
+use super::{GpuGrains, Number, PendingHistories};
 use crate::fields::{computed, one_each, part_range, parts};
 use crate::search::of_partner;
 use seixo_device::gpu::GpuError;
 use seixo_device::{Cpu, Strided};
 use seixo_laws::Coordinate;
 use seixo_sweeps::entries::{IN_CONTACT, PLACE, TILE};
-use seixo_sweeps::layout::EXTENDED_HISTORY_STRIDE;
+use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD};
+
+/// Contact histories of pairs of grains, as columns of a checkpoint have them. The two histories of a pair are opposite except for rounding.
+#[derive(Default, PartialEq)]
+pub(crate) struct PairHistories {
+    /// Indices of the two grains of each pair.
+    pub pairs: Vec<[u32; 2]>,
+    /// Numbers of a history, see [`history_stride`](seixo_sweeps::layout::history_stride).
+    pub numbers: usize,
+    /// Histories of the first grains of all pairs.
+    pub of_first: Vec<f64>,
+    /// Histories of the second grains.
+    pub of_second: Vec<f64>,
+}
+
+impl PairHistories {
+    /// The histories of the first and of the second grain of pair k.
+    pub fn of(&self, k: usize) -> [&[f64]; 2] {
+        [&self.of_first, &self.of_second].map(|all| &all[k * self.numbers..][..self.numbers])
+    }
+}
 
 /// Downloaded rows of neighbors in tiles.
 struct DownloadedRows<'a> {
@@ -97,9 +117,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Downloads the contact histories of the pairs that were in contact at the last step.
     pub(super) fn touching(&self) -> Result<PendingHistories, GpuError> {
         if !self.kind.frictional {
-            return Ok(Box::new(|_: &Cpu| Vec::new()));
+            return Ok(Box::new(|_: &Cpu| PairHistories::default()));
         }
-        let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
+        let (gpu, rows, numbers, is_extended) = (&self.gpu, &self.rows, self.kind.numbers, self.kind.is_extended);
         let entries = rows.entries(gpu, self.n)?;
         let mut copies = gpu.copies();
         let (count, first) = (
@@ -114,26 +134,33 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 let (count, first) = (&count[..], &first[..]);
                 DownloadedRows { count, first, list }.pairs(device)
             });
-            arrived.make(history, |history: &[R]| with_histories(&pairs, history, numbers, device))
+            arrived.make(history, |history: &[R]| {
+                if is_extended {
+                    with_histories::<R, EXTENDED_HISTORY_STRIDE>(&pairs, history, numbers, device)
+                } else {
+                    with_histories::<R, RECORD>(&pairs, history, numbers, device)
+                }
+            })
         }))
     }
 }
 
-/// The contact histories of these pairs, which are those of entries in tiles, with so many numbers each.
-fn with_histories<R: Number>(pairs: &[Touch], history: &[R], numbers: usize, device: &Cpu) -> Vec<PairHistory> {
-    let record = |entry: usize| -> [f64; EXTENDED_HISTORY_STRIDE] {
+/// The contact histories of these pairs, N numbers each, which are those of entries in tiles, with so many numbers each.
+fn with_histories<R: Number, const N: usize>(pairs: &[Touch], history: &[R], numbers: usize, device: &Cpu) -> PairHistories {
+    let record = |entry: usize| -> [f64; N] {
         let number = |c: usize| history[(entry / TILE * numbers + c) * TILE + entry % TILE].double();
         std::array::from_fn(|c| if c < numbers { number(c) } else { 0.0 })
     };
-    computed(device, pairs.len(), |k| {
-        let Touch {
-            grains: [i, j],
-            entry,
-            of_second,
-        } = pairs[k];
-        let of_i = record(entry);
-        (i, j, of_i, of_second.map_or_else(|| of_partner(&of_i), record))
-    })
+    let of_second = |touch: &Touch| match touch.of_second {
+        Some(entry) => record(entry),
+        None => of_partner(&record(touch.entry)),
+    };
+    PairHistories {
+        pairs: computed(device, pairs.len(), |k| pairs[k].grains),
+        numbers: N,
+        of_first: computed(device, pairs.len(), |k| record(pairs[k].entry)).into_flattened(),
+        of_second: computed(device, pairs.len(), |k| of_second(&pairs[k])).into_flattened(),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::pairs::Index;
 use super::tables::Tables;
 use crate::fields::{PART, Sorted, part_range, parts};
 use crate::world::Search;
-use seixo_device::{Cpu, Strided, stable_order_by_key};
+use seixo_device::{Cpu, Ranges, Strided, stable_order_by_key};
 use seixo_sweeps::cells::{GRID, SHAPE, cell_of, class_of};
 use seixo_sweeps::layout::{RECORD, load};
 use seixo_sweeps::neighbors::SearchStructure;
@@ -206,12 +206,28 @@ impl Cells {
         stable_order_by_key(&key, cells + 1, &mut self.old_of, &mut self.first);
         self.first.truncate(cells + 1);
         self.old_of.truncate(self.first[cells] as usize);
-        for cell in self.first.windows(2) {
-            if cell[1] - cell[0] > 1 {
-                self.old_of[cell[0] as usize..cell[1] as usize].sort_unstable_by_key(|&i| fields.ids()[i as usize]);
-            }
-        }
+        self.sort_within_cells(device, fields.ids());
         fields.reorder(device, &self.old_of);
+    }
+
+    /// Sorts the grains of each cell by their ids.
+    fn sort_within_cells(&mut self, device: &Cpu, ids: &[u32]) {
+        let (first, cells) = (&self.first[..], self.first.len() - 1);
+        let bounds: Vec<u32> = (0..=parts(cells)).map(|part| first[(part * PART).min(cells)]).collect();
+        let data = (Ranges {
+            items: &mut self.old_of[..],
+            bounds: &bounds,
+            stride: 1,
+        },);
+        device.run(parts(cells), data, |part, (grains,): (Ranges<u32>,)| {
+            let (start, end) = part_range(part, cells);
+            for cell in first[start..=end].windows(2) {
+                if cell[1] - cell[0] > 1 {
+                    let [from, to] = [cell[0], cell[1]].map(|place| (place - first[start]) as usize);
+                    grains.items[from..to].sort_unstable_by_key(|&i| ids[i as usize]);
+                }
+            }
+        });
     }
 
     /// Structure for the lookup of rows.

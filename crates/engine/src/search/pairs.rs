@@ -7,7 +7,7 @@ use seixo_device::{Cpu, Ranges, Strided, exclusive_scan};
 use seixo_sweeps::bodies::{FREE, drop_own};
 use seixo_sweeps::cells::{GRID, next_run, walk_around};
 use seixo_sweeps::contact::carry_history_of;
-use seixo_sweeps::layout::{EXTENDED_HISTORY_STRIDE, RECORD, load, sign_of_second};
+use seixo_sweeps::layout::{RECORD, load, sign_of_second};
 use seixo_sweeps::neighbors::{NeighborQuery, RowPlan, SearchStructure, listed_in_run, neighbors_of};
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundaries};
 use std::borrow::Cow;
@@ -614,6 +614,6 @@ fn without_dropped(first: u32, count: u32, neighbors: &mut [u32], is_dropped: im
 }
 
 /// Contact history of the second grain, from that of the first.
-pub(crate) fn of_partner(of_first: &[f64; EXTENDED_HISTORY_STRIDE]) -> [f64; EXTENDED_HISTORY_STRIDE] {
+pub(crate) fn of_partner<const N: usize>(of_first: &[f64; N]) -> [f64; N] {
     std::array::from_fn(|c| sign_of_second::<f64>(c) * of_first[c])
 }

@@ -193,11 +193,20 @@ impl Populations {
         walls.wall_contacts.clear();
         // Domains have reported it already.
         walls.work.by_entry.clear();
+        let rows: Vec<&[u32]> = domains.iter().map(|domain| &domain.walls.row[..]).collect();
+        // Few grains are at walls. All threads find them, and one collects their entries.
+        let counts = computed(&self.context.device, order.len(), |k| {
+            let (domain, i) = order[k];
+            let (row, i) = (rows[domain as usize], i as usize);
+            row[i + 1] - row[i]
+        });
+        walls.row.reserve_exact(order.len() + 1);
         walls.row.push(0);
-        for &(domain, i) in order {
-            let from = &domains[domain as usize].walls;
-            let [first, end] = [i, i + 1].map(|i| from.row[i as usize] as usize);
-            if first < end {
+        for (&(domain, i), &count) in order.iter().zip(&counts) {
+            if count > 0 {
+                let from = &domains[domain as usize].walls;
+                let first = from.row[i as usize] as usize;
+                let end = first + count as usize;
                 walls.list.extend_from_slice(&from.list[first..end]);
                 walls.history.extend_from_slice(&from.history[kept * first..kept * end]);
                 walls

@@ -10,7 +10,8 @@
 //! seal              BLAKE3 of all bytes before
 //! ```
 //!
-//! A preface is its length, u32, and JSON. Sections are written as they come and let go of, so that saving takes little memory.
+//! A preface is its length, u32, and JSON. Sections are packed as they come, a few at once, and let go of, so that saving takes little memory. A thread
+//! writes them meanwhile.
 //!
 //! ```
 //! use seixo_engine::state::Column;
@@ -38,7 +39,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Builder};
 
 /// Name of the newest checkpoint in its folder; the one before has `.prev` after it.
 pub const FILE_NAME: &str = "state.checkpoint";
@@ -167,26 +171,112 @@ const SMALL_SECTION: usize = (FREE_EXPANSION / MAX_SECTIONS) as usize;
 /// Bytes that are packed together. A constant, as files must not depend on the number of threads.
 const BLOCK: usize = 4 << 20;
 
-/// Packs numbers in blocks, each into a frame of its own; a reader takes frames that follow each other for one.
-fn packed(column: &Column, threads: usize) -> io::Result<Vec<u8>> {
-    let (numbers, per_block) = (count(column), BLOCK / Kind::of(column).width() as usize);
-    // Without numbers there is one frame, which is empty.
-    let blocks = numbers.div_ceil(per_block).max(1);
-    let blocks = in_parallel(blocks, threads, |index| {
-        let start = index * per_block;
-        zstd::bulk::compress(&plain_bytes(column, start..numbers.min(start + per_block)), 1)
-    });
-    let blocks: Vec<Vec<u8>> = blocks.into_iter().collect::<io::Result<_>>()?;
-    Ok(blocks.concat())
+/// A section as the file has it.
+struct PackedSection {
+    preface: Section,
+    /// The stored bytes, in parts.
+    stored: Vec<Vec<u8>>,
 }
 
-/// A checkpoint on its way to the disk: takes the sections as they are made. Errors are returned at the end.
+/// Packs the numbers of each column in blocks, each into a frame of its own; a reader takes frames that follow each other for one. Blocks of all sections
+/// are packed at the same time. A section that shrinks more than a reader believes stays plain.
+fn packed(sections: &[(String, Column)], threads: usize) -> io::Result<Vec<PackedSection>> {
+    let blocks_of = |(section, (_, column)): (usize, &(String, Column))| {
+        let (numbers, per_block) = (count(column), BLOCK / Kind::of(column).width() as usize);
+        // Without numbers there is one frame, which is empty.
+        let starts = (0..numbers.div_ceil(per_block).max(1)).map(move |block| block * per_block);
+        starts.map(move |start| (section, start..numbers.min(start + per_block)))
+    };
+    let blocks: Vec<(usize, Range<usize>)> = sections.iter().enumerate().flat_map(blocks_of).collect();
+    let frames = in_parallel(blocks.len(), threads, |index| {
+        let (section, part) = &blocks[index];
+        zstd::bulk::compress(&plain_bytes(&sections[*section].1, part.clone()), 1)
+    });
+    let mut stored: Vec<Vec<Vec<u8>>> = vec![Vec::new(); sections.len()];
+    for ((section, _), frame) in blocks.iter().zip(frames) {
+        stored[*section].push(frame?);
+    }
+    let prefaces = in_parallel(sections.len(), threads, |k| {
+        let ((name, column), frames) = (&sections[k], &stored[k]);
+        let (kind, numbers) = (Kind::of(column), count(column));
+        let (plain, packed) = (numbers as u64 * kind.width(), bytes_in(frames));
+        let is_believed = plain <= SMALL_SECTION as u64 || plain <= packed * MAX_EXPANSION;
+        let kept_plain = (!is_believed).then(|| vec![plain_bytes(column, 0..numbers)]);
+        let kept = kept_plain.as_ref().unwrap_or(frames);
+        let mut hash = blake3::Hasher::new();
+        kept.iter().for_each(|part| {
+            hash.update(part);
+        });
+        let preface = Section {
+            name: name.clone(),
+            kind,
+            encoding: if is_believed { Encoding::Zstd } else { Encoding::Plain },
+            count: numbers as u64,
+            stored: bytes_in(kept),
+            blake3: hash.finalize().to_string(),
+        };
+        (preface, kept_plain)
+    });
+    let both = prefaces
+        .into_iter()
+        .zip(stored)
+        .map(|((preface, kept_plain), frames)| PackedSection {
+            preface,
+            stored: kept_plain.unwrap_or(frames),
+        });
+    Ok(both.collect())
+}
+
+fn bytes_in(parts: &[Vec<u8>]) -> u64 {
+    parts.iter().map(|part| part.len() as u64).sum()
+}
+
+/// Sections on their way to the thread that writes them. Errors are returned at the end.
+struct Packing {
+    threads: usize,
+    sections: u64,
+    /// Sections that are packed together with the next ones.
+    waiting: Vec<(String, Column)>,
+    /// Bytes of these before they are packed.
+    bytes: usize,
+    /// To the thread that writes. It takes the next sections once it has written the last, so that few are in memory.
+    packed: SyncSender<Vec<PackedSection>>,
+    failed: io::Result<()>,
+}
+
+impl Packing {
+    fn section(&mut self, name: &str, column: Column) -> io::Result<()> {
+        self.sections += 1;
+        if self.sections > MAX_SECTIONS {
+            return Err(io::Error::other(format!("more than {MAX_SECTIONS} sections")));
+        }
+        self.bytes += count(&column) * Kind::of(&column).width() as usize;
+        self.waiting.push((name.to_owned(), column));
+        // A block for each thread.
+        if self.bytes >= BLOCK * self.threads { self.pack() } else { Ok(()) }
+    }
+
+    /// Packs the sections that wait.
+    fn pack(&mut self) -> io::Result<()> {
+        let sections = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let packed = packed(&sections, self.threads)?;
+        drop(sections);
+        // The thread that writes has an error of its own if it takes no more.
+        self.packed.send(packed).map_err(|_| io::Error::other("not written"))
+    }
+
+    /// Packs the rest.
+    fn finish(mut self) -> io::Result<()> {
+        std::mem::replace(&mut self.failed, Ok(()))?;
+        self.pack()
+    }
+}
+
+/// A checkpoint on its way to the disk.
 struct Writing<'a> {
     file: &'a mut dyn LayerFile,
     seal: blake3::Hasher,
-    threads: usize,
-    sections: u64,
-    failed: io::Result<()>,
 }
 
 impl Writing<'_> {
@@ -204,36 +294,27 @@ impl Writing<'_> {
         self.bytes(&preface)
     }
 
-    /// Packs a section; one that shrinks more than a reader believes stays plain.
-    fn section(&mut self, name: &str, column: Column) -> io::Result<()> {
-        self.sections += 1;
-        if self.sections > MAX_SECTIONS {
-            return Err(io::Error::other(format!("more than {MAX_SECTIONS} sections")));
+    /// Writes the whole file, with the sections that arrive.
+    fn all(mut self, header: &Header, sections: &Receiver<Vec<PackedSection>>) -> io::Result<Self> {
+        self.bytes(&[&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat())?;
+        self.preface(header)?;
+        for PackedSection { preface, stored } in sections.iter().flatten() {
+            self.preface(&preface)?;
+            // Each part is freed once it is written.
+            stored.into_iter().try_for_each(|part| self.bytes(&part))?;
         }
-        let (kind, numbers) = (Kind::of(&column), count(&column));
-        let count = numbers as u64;
-        let plain = count * kind.width();
-        let packed = packed(&column, self.threads)?;
-        let is_believed = plain <= SMALL_SECTION as u64 || plain <= packed.len() as u64 * MAX_EXPANSION;
-        let (encoding, stored) = if is_believed {
-            (Encoding::Zstd, packed)
-        } else {
-            (Encoding::Plain, plain_bytes(&column, 0..numbers))
-        };
-        drop(column);
-        self.preface(&Section {
-            name: name.to_owned(),
-            kind,
-            encoding,
-            count,
-            stored: stored.len() as u64,
-            blake3: blake3::hash(&stored).to_string(),
-        })?;
-        self.bytes(&stored)
+        Ok(self)
+    }
+
+    /// Ends the file.
+    fn seal(mut self) -> io::Result<()> {
+        self.bytes(&0u32.to_le_bytes())?;
+        let seal = self.seal.finalize();
+        self.file.write_all(seal.as_bytes())
     }
 }
 
-impl Sections for Writing<'_> {
+impl Sections for Packing {
     fn put(&mut self, name: &str, column: Column) {
         if self.failed.is_ok() {
             self.failed = self.section(name, column);
@@ -326,20 +407,28 @@ fn write_sections(
     let folder = folder_of(path);
     layer.create_dir_all(folder)?;
     let temporary = write_temporary(layer, path, &mut |file| {
-        let mut writing = Writing {
+        let writing = Writing {
             file,
             seal: blake3::Hasher::new(),
-            threads,
-            sections: 0,
-            failed: Ok(()),
         };
-        writing.bytes(&[&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat())?;
-        writing.preface(header)?;
-        save(&mut writing)?;
-        std::mem::replace(&mut writing.failed, Ok(()))?;
-        writing.bytes(&0u32.to_le_bytes())?;
-        let seal = writing.seal.finalize();
-        writing.file.write_all(seal.as_bytes())
+        thread::scope(|scope| {
+            let (packed, arriving) = sync_channel(0);
+            let writes = Builder::new().spawn_scoped(scope, move || writing.all(header, &arriving))?;
+            let mut packing = Packing {
+                threads: threads.max(1),
+                sections: 0,
+                waiting: Vec::new(),
+                bytes: 0,
+                packed,
+                failed: Ok(()),
+            };
+            let saved = save(&mut packing).and_then(|()| packing.finish());
+            let written = writes.join().unwrap_or_else(|panic| resume_unwind(panic));
+            // If the file failed, nothing more could be packed.
+            let writing = written?;
+            saved?;
+            writing.seal()
+        })
     })?;
     // The new file's name is made durable first: from here on it stands in for the current one even if that is damaged.
     layer.sync_dir(folder)?;

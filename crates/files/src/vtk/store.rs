@@ -13,6 +13,9 @@ use std::io::Write as _;
 /// Multiple of bytes at which raw arrays begin in a file: numbers of mapped arrays must not lie across words.
 const ALIGNMENT: usize = 8;
 
+/// Bytes that are encoded as text together. Each three are four letters, so that parts of a multiple of three join to the text of all.
+const ENCODED: usize = 3 << 17;
+
 /// The arrays of a file in the making, in its format.
 pub(super) struct ArrayStore {
     format: Format,
@@ -104,5 +107,8 @@ fn pack(out: &mut String, values: &Values, threads: usize) {
     let sizes = blocks.iter().map(|block| block.len() as u64);
     let header: Vec<u8> = header.into_iter().chain(sizes).flat_map(u64::to_le_bytes).collect();
     STANDARD.encode_string(header, out);
-    STANDARD.encode_string(blocks.concat(), out);
+    let packed = blocks.concat();
+    let parts: Vec<&[u8]> = packed.chunks(ENCODED).collect();
+    let texts = in_parallel(parts.len(), threads, |part| STANDARD.encode(parts[part]));
+    texts.iter().for_each(|text| out.push_str(text));
 }

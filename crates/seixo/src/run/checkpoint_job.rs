@@ -29,8 +29,9 @@ pub(super) struct StoredCheckpoint {
 }
 
 impl CheckpointJob {
-    /// Writes the checkpoint. Its columns are made, and freed, one after the other.
-    pub fn store(self, layer: &dyn FileLayer) -> Result<StoredCheckpoint, FilesError> {
+    /// Writes the checkpoint. Its columns are made, and freed, a few at a time. It replaces the one before only if `relied_on` succeeds, which is called
+    /// once all columns are made.
+    pub fn store(self, layer: &dyn FileLayer, relied_on: impl FnOnce() -> Result<(), FilesError>) -> Result<StoredCheckpoint, FilesError> {
         let CheckpointJob {
             folder,
             header,
@@ -40,7 +41,7 @@ impl CheckpointJob {
         } = self;
         let path = checkpoint::write_on_threads(layer, &folder, threads, &header, |to| {
             state.put_to(to);
-            Ok::<(), FilesError>(())
+            relied_on()
         })?;
         if !keeps_previous {
             let previous = path.with_extension("checkpoint.prev");

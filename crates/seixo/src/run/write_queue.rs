@@ -7,8 +7,9 @@ use seixo_files::FilesError;
 use seixo_files::layer::FileLayer;
 use seixo_files::owner::Ownership;
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Scope;
+use std::thread::{self, Scope};
 use std::time::Instant;
 
 /// Frames in the queue, that which is being written included; then the run waits.
@@ -235,8 +236,7 @@ impl Shared {
             let is_ours = owned.map_or(Ok(()), Ownership::check);
             let written = is_ours.and_then(|()| match job {
                 Job::Frame(frame) => files.write(layer, *frame).map(|()| None),
-                // A run that resumes does not write the frames before the checkpoint again, so the disk must have them first.
-                Job::Checkpoint(checkpoint) => files.list(layer).and_then(|()| checkpoint.store(layer)).map(Some),
+                Job::Checkpoint(checkpoint) => store(*checkpoint, &mut files, layer).map(Some),
             });
             let (warning, bytes) = (files.warning(), files.bytes());
             drop(files);
@@ -278,6 +278,15 @@ impl Shared {
         state.writing = job.as_ref().map(Job::kind);
         job
     }
+}
+
+/// Stores a checkpoint. A run that resumes does not write the frames before it again, so the disk must have them first. It takes them while the checkpoint
+/// is packed.
+fn store(checkpoint: CheckpointJob, frames: &mut FrameFiles, layer: &dyn FileLayer) -> Result<StoredCheckpoint, FilesError> {
+    thread::scope(|scope| {
+        let listed = scope.spawn(|| frames.list(layer));
+        checkpoint.store(layer, || listed.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// Says that the thread has ended, also by a panic, so that the run does not wait for it forever.

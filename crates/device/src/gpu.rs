@@ -129,6 +129,22 @@ pub fn list() -> Listing {
     listing
 }
 
+/// The chosen GPU or, without a choice, the first one, among all of its API; else as [`list`]. Where those of CUDA suffice, no other API is asked, as it
+/// would load drivers of its own.
+pub fn list_with(choice: Option<(Api, usize)>) -> Listing {
+    let is_chosen = |found: &Description| choice.is_none_or(|chosen| chosen == (found.api, found.index));
+    if choice.is_none_or(|(api, _)| api == Api::Cuda) {
+        let found = runtime::caught(cuda::list).and_then(|answer| answer).unwrap_or_default();
+        if found.iter().any(is_chosen) {
+            return Listing {
+                found,
+                missing: Vec::new(),
+            };
+        }
+    }
+    list()
+}
+
 /// Errors of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GpuError {
@@ -234,7 +250,7 @@ impl Gpu {
     /// # Errors
     /// If there is no such GPU, or it does not start.
     pub fn open(choice: Option<(Api, usize)>) -> Result<Gpu, GpuError> {
-        let description = described(&list(), choice)?;
+        let description = described(&list_with(choice), choice)?;
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
         let runtime = match opened.iter().find(|runtime| runtime.description == description) {
             Some(runtime) => runtime.clone(),
@@ -254,7 +270,7 @@ impl Gpu {
     /// # Errors
     /// As [`Gpu::open`], for the first of them that fails.
     pub fn open_all(api: Api, indices: &[usize]) -> Result<Vec<Gpu>, GpuError> {
-        let listing = list();
+        let listing = list_with(indices.iter().max().map(|&last| (api, last)));
         let descriptions = indices.iter().map(|&index| described(&listing, Some((api, index))));
         let descriptions = descriptions.collect::<Result<Vec<Description>, GpuError>>()?;
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -432,6 +448,18 @@ mod tests {
         assert!(all.len() == 2 && all.iter().all(|gpu| gpu.is_same(&one)));
         assert!(matches!(Gpu::open_all(api, &[index, 999]), Err(GpuError::None { looked }) if looked.contains(":999")));
         assert!(Gpu::open_all(api, &[]).unwrap().is_empty());
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn a_shorter_list_has_the_chosen_gpu_at_the_same_place() {
+        let all = list();
+        let first = all.found.first();
+        assert!(first.is_some() && list_with(None).found.first() == first);
+        for one in &all.found {
+            assert!(list_with(Some((one.api, one.index))).found.contains(one), "{one}");
+        }
+        assert_eq!(list_with(Some((Api::Cuda, 999))), all);
     }
 
     #[test]

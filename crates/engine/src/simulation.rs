@@ -23,6 +23,7 @@ use crate::cell_control::CellState;
 use crate::context::{MaterialTable, StepContext};
 use crate::coordinate_precision::CoordinatePrecision;
 use crate::decomposition::{Subdomains, Traffic};
+use crate::device_choice::open_ahead;
 use crate::diffusion::Diffusion;
 use crate::fields::{Fields, Numbers, numbers, part_range, parts};
 use crate::grains::GrainState;
@@ -71,6 +72,7 @@ impl Simulation {
     /// # Errors
     /// If the world or a setting cannot be simulated.
     pub fn new(mut world: World, settings: Settings) -> Result<Simulation, WorldError> {
+        let opening = open_ahead(&settings);
         let fluid = world.fluids.as_ref().map_or(0, |fluids| fluids.particles.len());
         let again = |settings| Simulation::new(world.clone(), settings);
         let (settings, tried) = placed(settings, [world.grains.len(), fluid], again);
@@ -125,6 +127,7 @@ impl Simulation {
         let populations = &mut simulation.whole.populations;
         populations.ledger.work.initial = residual;
         populations.init_scalar_ledgers()?;
+        drop(opening);
         simulation.go_where_asked()?;
         Ok(simulation)
     }

@@ -205,16 +205,10 @@ impl<D: GhostExchange + ?Sized> Paired for GhostsOf<'_, D> {
 /// The exchange for subdomains on these GPUs. `None` if some GPUs cannot reach each other, or if there are several GPUs and one of them has more than
 /// one subdomain: subdomains of one GPU do not wait for each other. There are this many walls. With `waits`, the hosts wait for every step.
 pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Option<Arc<PeerExchange>>, GpuError> {
-    let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
-    let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
-    let take_turns = gpus.iter().all(|gpu| [1, gpus.len()].contains(&on(gpu)));
-    if !all_reach || !take_turns || gpus.len() < 2 {
+    let Some(have_own) = have_own_gpus(gpus) else {
         return Ok(None);
-    }
-    let have_own = on(&gpus[0]) == 1;
-    if have_own {
-        Gpu::try_links(gpus);
-    }
+    };
+    try_links(gpus);
     let inboxes = if have_own { Inboxes::of(gpus) } else { None };
     let halts = if waits {
         None
@@ -227,6 +221,21 @@ pub fn peer_exchange_for(gpus: &[Gpu], walls: usize, waits: bool) -> Result<Opti
         halts,
         inboxes: inboxes.filter(|_| !waits).map(Arc::new),
     })))
+}
+
+/// Whether each of the subdomains on these GPUs has its own; `None` if they exchange through their hosts, see [`peer_exchange_for`].
+fn have_own_gpus(gpus: &[Gpu]) -> Option<bool> {
+    let all_reach = gpus.iter().all(|gpu| gpus.iter().all(|other| gpu.reaches(other)));
+    let on = |gpu: &Gpu| gpus.iter().filter(|other| gpu.is_same(other)).count();
+    let take_turns = gpus.iter().all(|gpu| [1, gpus.len()].contains(&on(gpu)));
+    (all_reach && take_turns && gpus.len() > 1).then(|| on(&gpus[0]) == 1)
+}
+
+/// Tries the links between these GPUs if subdomains on them exchange over links. Then [`peer_exchange_for`] does not wait for that.
+pub fn try_links(gpus: &[Gpu]) {
+    if have_own_gpus(gpus) == Some(true) {
+        Gpu::try_links(gpus);
+    }
 }
 
 /// Tries the links between all these GPUs, so that none is tried during a run. Returns a notice for each that fails: the GPUs then exchange by NCCL what

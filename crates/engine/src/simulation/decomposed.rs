@@ -4,9 +4,9 @@ use crate::bonds::BondPlan;
 use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
 use crate::decomposition::{
-    Decomposition, Partition, Report, Subdomain, Subdomains, failed_links, limit_waits, merged_contacts, peer_exchange_for,
+    Decomposition, Partition, Report, Subdomain, Subdomains, failed_links, limit_waits, merged_contacts, peer_exchange_for, try_links,
 };
-use crate::device_choice::gpu_choice;
+use crate::device_choice::{alike, gpu_choice};
 use crate::diffusion::Diffusion;
 use crate::exchange::HaltReason;
 use crate::fields::{Fields, Sorted, computed};
@@ -25,7 +25,7 @@ use crate::simulation::Simulation;
 use crate::state::{Profile, State};
 use crate::world::{DeviceChoice, Settings, Vec3};
 use seixo_device::Cpu;
-use seixo_device::gpu::{Description, Gpu, list};
+use seixo_device::gpu::{Gpu, list_with};
 use seixo_sweeps::contact::PowerSums;
 use seixo_transport::Transport;
 use std::panic::resume_unwind;
@@ -132,20 +132,6 @@ impl Simulation {
         } else {
             &[]
         };
-        let walls = self.whole.populations.walls.given.len();
-        let peer_exchange = peer_exchange_for(
-            reached,
-            walls,
-            self.whole.populations.flow.is_some() || self.whole.populations.has_loose_bodies(),
-        )?;
-        let fluid_peer_exchange = if of_fluids.is_some() {
-            peer_exchange_for(reached, walls, false)?
-        } else {
-            None
-        };
-        if peer_exchange.is_some() {
-            self.note_failed_links(reached);
-        }
         let transports = self.whole.populations.context.settings.transports();
         let threads = (self.threads() / transports.len()).max(1);
         let mut domains = Vec::new();
@@ -163,14 +149,9 @@ impl Simulation {
             }
             let mut domain = Subdomain::new(share, cuts.clone(), transport);
             domain.has_grains = !places.is_empty();
-            domain.peer_exchange = peer_exchange.clone();
             domain.has_own_gpu = has_own_gpu(&gpus, rank);
             if let Some(cuts) = &of_fluids {
                 self.whole.populations.share_fluids(cuts, rank, &mut domain)?;
-                domain
-                    .fluids
-                    .iter_mut()
-                    .for_each(|fluids| fluids.peer_exchange = fluid_peer_exchange.clone());
             }
             domains.push(domain);
         }
@@ -178,25 +159,51 @@ impl Simulation {
             domains,
             ranks: self.whole.populations.context.settings.ranks.clone(),
             grains,
-            fluid: of_fluids.map_or_else(Vec::new, |cuts| self.whole.populations.fluid_in(&cuts)),
+            fluid: of_fluids
+                .as_ref()
+                .map_or_else(Vec::new, |cuts| self.whole.populations.fluid_in(cuts)),
             bytes: 0,
             costs: vec![[0.0; 2]; count],
             is_broken: false,
         };
         let (listed_at, held) = (self.whole.populations.walls.listed_at, [contacts]);
-        let listed = subdomains.all(|domain| {
-            domain.list(listed_at, &held, &[])?;
-            let worn = domain.local.populations.restore_wear_since_rebuild(&held[0], false);
-            worn.map_err(HaltReason::Refused)?;
-            domain.list_fluids()?;
-            match (gpus.get(domain.rank), precision) {
-                (Some(gpu), Some(precision)) => domain.upload(gpu, precision),
-                _ => Ok(()),
-            }
+        let listed = std::thread::scope(|scope| {
+            // GPUs compile what links take while the hosts list.
+            scope.spawn(|| try_links(reached));
+            subdomains.all(|domain| {
+                domain.list(listed_at, &held, &[])?;
+                let worn = domain.local.populations.restore_wear_since_rebuild(&held[0], false);
+                worn.map_err(HaltReason::Refused)?;
+                domain.list_fluids()
+            })
         });
         listed.map_err(|halt| self.refused_start(halt))?;
+        self.link(&mut subdomains, reached, of_fluids.is_some())?;
+        let uploaded = subdomains.all(|domain| match (gpus.get(domain.rank), precision) {
+            (Some(gpu), Some(precision)) => domain.upload(gpu, precision),
+            _ => Ok(()),
+        });
+        uploaded.map_err(|halt| self.refused_start(halt))?;
         subdomains.bytes = subdomains.bytes_here();
         self.subdomains = Some(subdomains);
+        Ok(())
+    }
+
+    /// Lets subdomains on these GPUs, and their fluids if there are any, exchange between the GPUs, if these can.
+    fn link(&mut self, subdomains: &mut Subdomains, gpus: &[Gpu], has_fluids: bool) -> Result<(), WorldError> {
+        let populations = &self.whole.populations;
+        let walls = populations.walls.given.len();
+        let of_grains = peer_exchange_for(gpus, walls, populations.flow.is_some() || populations.has_loose_bodies())?;
+        let of_fluids = if has_fluids { peer_exchange_for(gpus, walls, false)? } else { None };
+        if of_grains.is_some() {
+            self.note_failed_links(gpus);
+        }
+        for domain in &mut subdomains.domains {
+            domain.peer_exchange = of_grains.clone();
+            if let Some(fluids) = &mut domain.fluids {
+                fluids.peer_exchange = of_fluids.clone();
+            }
+        }
         Ok(())
     }
 
@@ -255,13 +262,10 @@ impl Simulation {
         if asked <= 1 && (is_named || self.whole.populations.context.settings.ranks.is_none()) {
             return Ok(vec![Gpu::open(choice)?; domains]);
         }
-        let found = list().found;
-        let is_chosen = |found: &&Description| choice.is_none_or(|chosen| chosen == (found.api, found.index));
-        let Some(api) = found.iter().find(is_chosen).map(|first| first.api) else {
+        let Some((api, alike)) = alike(&list_with(choice).found, choice) else {
             // The reason why there is none.
             return Ok(vec![Gpu::open(choice)?; domains]);
         };
-        let alike: Vec<usize> = found.iter().filter(|found| found.api == api).map(|found| found.index).collect();
         if asked <= 1 {
             // The ranks of one machine are distributed over its GPUs.
             let own = self

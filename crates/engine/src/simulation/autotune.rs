@@ -3,7 +3,7 @@
 use crate::refusal::WorldError;
 use crate::simulation::Simulation;
 use crate::world::{DeviceChoice, Precision, Settings};
-use seixo_device::gpu::list;
+use seixo_device::gpu::list_with;
 use std::time::Instant;
 
 /// Largest number of grains and fluid particles for trials. The setup of more takes longer than the trials could save, and a GPU is then fastest.
@@ -15,7 +15,7 @@ const TIMED: f64 = 0.2;
 
 /// Devices for trials with these numbers of grains and fluid particles, with their names; empty without a choice.
 fn places([grains, fluid]: [usize; 2], precision: Option<Precision>) -> Vec<(DeviceChoice, String)> {
-    let listing = list();
+    let listing = list_with(None);
     let Some(gpu) = listing.found.iter().find(|gpu| !gpu.is_software) else {
         return Vec::new();
     };

@@ -427,9 +427,11 @@ impl<'a> Driver<'a> {
             fragments::write(self.options.layer, &self.folder, &self.course.simulation)?;
         }
         self.last_checkpoint = Instant::now();
-        self.output_time.0 += seconds;
+        let closed = self.close(Outcome::Running);
+        // With the record and the profile, for which the run stands still, too.
+        self.output_time.0 += seconds + self.last_checkpoint.elapsed().as_secs_f64();
         self.output_time.1 += 1;
-        self.close(Outcome::Running).map_err(RunError::from)
+        closed.map_err(RunError::from)
     }
 
     /// Fails if the folder is gone, or if another process has taken it.

@@ -73,6 +73,7 @@ use std::sync::Arc;
 use step::PendingSteps;
 use strides::LongStrides;
 use tables::{StaticTables, Tables};
+use wall_lists::SentTable;
 
 pub(crate) use bodies::CoupledBodies;
 pub(crate) use domain::{DomainBackend, HaltFlags};
@@ -229,11 +230,11 @@ struct WallRows<C, R> {
     poses: Buffer<C>,
     /// Shared with fluids on the same GPU, whose wall particles follow these walls.
     servos: Arc<Buffer<C>>,
-    planes: Buffer<u32>,
-    grid: Buffer<C>,
-    shape: Buffer<u32>,
-    cell_first: Buffer<u32>,
-    cell_list: Buffer<u32>,
+    planes: SentTable<u32>,
+    grid: SentTable<C>,
+    shape: SentTable<u32>,
+    cell_first: SentTable<u32>,
+    cell_list: SentTable<u32>,
     row: Buffer<u32>,
     old_row: Buffer<u32>,
     list: Buffer<u32>,

@@ -2,20 +2,26 @@
 
 #![allow(unsafe_code, reason = "kernels are launched without checks of their indices")]
 
-use super::scan::ScanRoom;
-use super::{Buffer, Gpu, GpuError, Word, units};
+use super::scan::{BLOCK, ITEMS, ScanRoom, sum_of_earlier_blocks};
+use super::{Buffer, Gpu, GpuError, THREADS_PER_BLOCK, Word, cubes, units};
 use cubecl::prelude::*;
 
-/// Index n stands for the end.
+/// Writes the indices of the kept items. `sums` has the number of kept ones before each item, without those of the earlier ones of these `blocks`, whose
+/// numbers are in `totals`. Index n stands for the end.
 #[cube(launch_unchecked)]
-fn place_kept(keep: &[u32], sums: &[u32], places: &mut [u32], kept: &mut [u32], n: u32) {
-    let item = ABSOLUTE_POS as u32;
-    if item < n {
-        if keep[item as usize] == 1 {
-            places[sums[item as usize] as usize] = item;
+fn place_kept(keep: &[u32], sums: &[u32], totals: &[u32], places: &mut [u32], kept: &mut [u32], blocks: u32, n: u32) {
+    let base = sum_of_earlier_blocks(totals, blocks);
+    let start = CUBE_POS * BLOCK + UNIT_POS as usize;
+    #[unroll]
+    for k in 0..ITEMS {
+        let item = start + k * THREADS_PER_BLOCK as usize;
+        if item < n as usize {
+            if keep[item] != 0u32 {
+                places[(sums[item] + base) as usize] = item as u32;
+            }
+        } else if item == n as usize {
+            kept[0] = sums[item] + base;
         }
-    } else if item == n {
-        kept[0] = sums[item as usize];
     }
 }
 
@@ -43,7 +49,7 @@ fn scatter_words<W: Word>(from: &[W], places: &[u32], to: &mut [W], n: u32, widt
 }
 
 impl Gpu {
-    /// Sets `places[k]` to the index of the k-th of the first n items whose `keep` is 1 (0 for the others), and `kept[0]` to their number.
+    /// Sets `places[k]` to the index of the k-th of the first n items whose `keep` is not 0, and `kept[0]` to their number.
     ///
     /// # Errors
     /// If there is no memory for n + 1 sums.
@@ -66,18 +72,19 @@ impl Gpu {
         kept: &Buffer<u32>,
     ) {
         assert!(keep.len() >= n && places.len() >= n && !kept.is_empty(), "{n} items");
-        self.scan_in(scan, keep, n, sums);
-        let (count, dim) = units(n + 1);
-        // SAFETY: items are read up to n; the sum of a kept item is at most its index.
+        let (totals, blocks) = self.scan_marks(scan, keep, n + 1, sums);
+        // SAFETY: items are read up to n, sums of blocks below their number; the sum of a kept item is at most its index.
         unsafe {
             place_kept::launch_unchecked(
                 self.client(),
-                count,
-                dim,
+                cubes((n + 1).div_ceil(BLOCK)),
+                CubeDim::new_1d(THREADS_PER_BLOCK),
                 keep.argument(),
                 sums.argument(),
+                totals.argument(),
                 places.argument(),
                 kept.argument(),
+                blocks as u32,
                 n as u32,
             );
         }

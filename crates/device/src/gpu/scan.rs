@@ -6,9 +6,9 @@ use super::{Buffer, Gpu, GpuError, THREADS_PER_BLOCK, cubes};
 use cubecl::prelude::*;
 
 /// Items per thread.
-const ITEMS: usize = 8;
+pub(super) const ITEMS: usize = 8;
 /// Items per block of threads.
-const BLOCK: usize = ITEMS * THREADS_PER_BLOCK as usize;
+pub(super) const BLOCK: usize = ITEMS * THREADS_PER_BLOCK as usize;
 
 /// Index in shared memory of an item of a block. Threads that read adjacent items, and threads that read items 8 apart, access different banks.
 #[cube]
@@ -16,9 +16,9 @@ fn place_of(item: usize) -> usize {
     item + item / 32usize
 }
 
-/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0.
+/// Scans every block separately; `totals` gets the sum of each. Items from `given` on count as 0. With `as_marks`, a count above 1 counts as 1.
 #[cube(launch_unchecked)]
-fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32) {
+fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32, n: u32, #[comptime] as_marks: bool) {
     let mut block = Shared::<[u32]>::new_slice(BLOCK + BLOCK / 32);
     let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
@@ -29,6 +29,9 @@ fn scan_blocks(counts: &[u32], sums: &mut [u32], totals: &mut [u32], given: u32,
         let mut count = 0u32;
         if start + item < given as usize {
             count = counts[start + item];
+            if as_marks {
+                count = min(count, 1u32);
+            }
         }
         block[place_of(item)] = count;
     }
@@ -88,9 +91,9 @@ fn add_to_blocks(sums: &mut [u32], bases: &[u32], n: u32) {
     }
 }
 
-/// Adds to every item the sum of all earlier blocks, from the sums of each of these `blocks`.
-#[cube(launch_unchecked)]
-fn add_earlier_blocks(sums: &mut [u32], totals: &[u32], blocks: u32, n: u32) {
+/// Sum of all blocks of a scan before this one, from the sums of each of these `blocks`.
+#[cube]
+pub(super) fn sum_of_earlier_blocks(totals: &[u32], blocks: u32) -> u32 {
     let mut shared = Shared::<[u32]>::new_slice(THREADS_PER_BLOCK as usize);
     let unit = UNIT_POS as usize;
     let mut end = CUBE_POS;
@@ -114,8 +117,14 @@ fn add_earlier_blocks(sums: &mut [u32], totals: &[u32], blocks: u32, n: u32) {
         sync_cube();
         reach /= 2usize;
     }
-    let base = shared[0];
-    let start = CUBE_POS * BLOCK + unit;
+    shared[0]
+}
+
+/// Adds to every item the sum of all earlier blocks, from the sums of each of these `blocks`.
+#[cube(launch_unchecked)]
+fn add_earlier_blocks(sums: &mut [u32], totals: &[u32], blocks: u32, n: u32) {
+    let base = sum_of_earlier_blocks(totals, blocks);
+    let start = CUBE_POS * BLOCK + UNIT_POS as usize;
     #[unroll]
     for k in 0..ITEMS {
         let place = start + k * THREADS_PER_BLOCK as usize;
@@ -181,39 +190,70 @@ impl Gpu {
         self.scan_level(room, 0, counts, n, sums, n + 1);
     }
 
-    /// Scans one level. The first `given` of the n counts are given; the rest count as 0.
-    fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
+    /// Queues the scan of n items of which the first n − 1 are marked if they are not 0, as a [`Gpu::scan_in`] of 1 for each mark. The sums count from the
+    /// start of a block on, if that saves a launch. Returns the sums of the blocks, and how many of them are to be added: all, or none.
+    pub(super) fn scan_marks<'a>(&self, room: &'a ScanRoom, marks: &Buffer<u32>, n: usize, sums: &Buffer<u32>) -> (&'a Buffer<u32>, usize) {
+        assert!(marks.len() + 1 >= n && sums.len() >= n, "{n} items");
+        let (blocks, totals) = (n.div_ceil(BLOCK), &room.totals[0]);
+        self.scan_each_block(totals, marks, (n - 1, true), sums, n);
+        if blocks <= FEW_BLOCKS {
+            return (totals, blocks);
+        }
+        self.add_blocks_of_blocks(room, 0, sums, n);
+        (totals, 0)
+    }
+
+    /// Queues the scan of each block of n items. The first `given` of them are given; the rest count as 0. With `as_marks`, so do those above 1 as 1.
+    fn scan_each_block(&self, totals: &Buffer<u32>, counts: &Buffer<u32>, (given, as_marks): (usize, bool), sums: &Buffer<u32>, n: usize) {
         let blocks = n.div_ceil(BLOCK);
-        let totals = &room.totals[level];
         assert!(totals.len() >= blocks, "{blocks} blocks, room for {}", totals.len());
-        let dim = CubeDim::new_1d(THREADS_PER_BLOCK);
         // SAFETY: counts are read below `given`, sums are written below n, totals below their number.
         unsafe {
             scan_blocks::launch_unchecked(
                 self.client(),
                 cubes(blocks),
-                dim,
+                CubeDim::new_1d(THREADS_PER_BLOCK),
                 counts.argument(),
                 sums.argument(),
                 totals.argument(),
                 given as u32,
                 n as u32,
+                as_marks,
             );
         }
+    }
+
+    /// Scans the sums of the many blocks of n items, and adds them to the items.
+    fn add_blocks_of_blocks(&self, room: &ScanRoom, level: usize, sums: &Buffer<u32>, n: usize) {
+        let (blocks, totals, bases) = (n.div_ceil(BLOCK), &room.totals[level], &room.bases[level]);
+        self.scan_level(room, level + 1, totals, blocks, bases, blocks);
+        // SAFETY: sums are written below n; bases are read below their number.
+        unsafe {
+            add_to_blocks::launch_unchecked(
+                self.client(),
+                cubes(blocks),
+                CubeDim::new_1d(THREADS_PER_BLOCK),
+                sums.argument(),
+                bases.argument(),
+                n as u32,
+            );
+        }
+    }
+
+    /// Scans one level. The first `given` of the n counts are given; the rest count as 0.
+    fn scan_level(&self, room: &ScanRoom, level: usize, counts: &Buffer<u32>, given: usize, sums: &Buffer<u32>, n: usize) {
+        let blocks = n.div_ceil(BLOCK);
+        let totals = &room.totals[level];
+        self.scan_each_block(totals, counts, (given, false), sums, n);
         if blocks > FEW_BLOCKS {
-            let bases = &room.bases[level];
-            self.scan_level(room, level + 1, totals, blocks, bases, blocks);
-            // SAFETY: sums are written below n; bases are read below their number.
-            unsafe {
-                add_to_blocks::launch_unchecked(self.client(), cubes(blocks), dim, sums.argument(), bases.argument(), n as u32);
-            }
+            self.add_blocks_of_blocks(room, level, sums, n);
         } else if blocks > 1 {
             // SAFETY: sums are written below n; totals are read below the number of blocks, for which they have room.
             unsafe {
                 add_earlier_blocks::launch_unchecked(
                     self.client(),
                     cubes(blocks),
-                    dim,
+                    CubeDim::new_1d(THREADS_PER_BLOCK),
                     sums.argument(),
                     totals.argument(),
                     blocks as u32,

@@ -5,7 +5,7 @@ use super::servos::ServoLoads;
 use super::{GpuGrains, Number, WallRows, numbers};
 use crate::broad_phase::WALLS;
 use crate::populations::Populations;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Ticket, Word, bytes_of, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::neighbor_lists;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
@@ -40,8 +40,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (gpu, cells) = (&self.gpu, &mut self.cells);
         cells.workspace.exclusive_scan(gpu, &cells.lengths, n, &near.row)?;
         // The grains that have a row.
-        let (count, dim) = units(n);
-        neighbor_lists::have_rows::launch(gpu.client(), count, dim, cells.lengths.argument(), n as u32);
         cells.workspace.compact(gpu, &cells.lengths, n, &near.grains, &cells.kept)?;
         Ok(Some(near))
     }
@@ -138,18 +136,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             dim,
             self.position[self.now].argument(),
             near.elements.argument(),
-            near.planes.argument(),
-            near.grid.argument(),
-            near.shape.argument(),
-            near.cell_first.argument(),
-            near.cell_list.argument(),
+            near.planes.buffer.argument(),
+            near.grid.buffer.argument(),
+            near.shape.buffer.argument(),
+            near.cell_first.buffer.argument(),
+            near.cell_list.buffer.argument(),
             near.row.argument(),
             member.argument(),
             touching.argument(),
             is_held.argument(),
             out.argument(),
             C::of(host.walls.skin),
-            near.planes.len() as u32,
+            near.planes.sent.len() as u32,
             self.n as u32,
             fill,
             self.has_members(),
@@ -173,11 +171,11 @@ impl<C: Number, R: Number> WallRows<C, R> {
                 if walls.has_moving() { batch * walls.given.len() * POSE } else { 1 },
                 "poses of walls",
             )?,
-            planes: gpu.buffer(0, "walls")?,
-            grid: gpu.buffer(0, "walls")?,
-            shape: gpu.buffer(0, "walls")?,
-            cell_first: gpu.buffer(0, "walls")?,
-            cell_list: gpu.buffer(0, "walls")?,
+            planes: SentTable::new(gpu)?,
+            grid: SentTable::new(gpu)?,
+            shape: SentTable::new(gpu)?,
+            cell_first: SentTable::new(gpu)?,
+            cell_list: SentTable::new(gpu)?,
             row: gpu.zeros(n + 1, "rows of walls")?,
             old_row: gpu.zeros(if frictional { n + 1 } else { 0 }, "rows of walls")?,
             list: gpu.buffer(0, "grains near walls")?,
@@ -204,20 +202,62 @@ impl<C: Number, R: Number> WallRows<C, R> {
         gpu.write(&self.elements, &numbers::<C>(walls.elements.iter().copied()));
         gpu.write(&self.records, &numbers::<C>(walls.records.iter().copied()));
         gpu.write(&self.servos, &numbers::<C>(walls.servos.iter().copied()));
-        if self.planes.len() != walls.planes.len() {
-            self.planes = gpu.buffer(walls.planes.len(), "walls")?;
-        }
-        gpu.write(&self.planes, &walls.planes);
-        rewrite(gpu, &mut self.grid, &numbers::<C>(walls.grid.iter().copied()))?;
-        rewrite(gpu, &mut self.shape, &walls.shape)?;
-        rewrite(gpu, &mut self.cell_first, &walls.cell_first)?;
-        rewrite(gpu, &mut self.cell_list, &walls.cell_list)
+        self.planes.send(gpu, &walls.planes)?;
+        self.grid.send(gpu, &numbers::<C>(walls.grid.iter().copied()))?;
+        self.shape.send(gpu, &walls.shape)?;
+        self.cell_first.send(gpu, &walls.cell_first)?;
+        self.cell_list.send(gpu, &walls.cell_list)
     }
 }
 
-/// Writes items to the start of a buffer, which grows if it is too short.
-fn rewrite<T: Word>(gpu: &Gpu, buffer: &mut Buffer<T>, items: &[T]) -> Result<(), GpuError> {
-    make_room(gpu, buffer, items.len(), "walls")?;
-    gpu.write_part(buffer, 0, items);
-    Ok(())
+/// A table of the host that is seldom another one at the next rebuild of the lists. It is sent only then, as each copy takes the time of a launch.
+pub(super) struct SentTable<T> {
+    /// Has room for at least the items.
+    buffer: Buffer<T>,
+    sent: Vec<T>,
+}
+
+impl<T: Word> SentTable<T> {
+    fn new(gpu: &Gpu) -> Result<SentTable<T>, GpuError> {
+        Ok(SentTable {
+            buffer: gpu.buffer(0, "walls")?,
+            sent: Vec::new(),
+        })
+    }
+
+    /// Sends these items, unless they are those that were sent last, bit for bit.
+    fn send(&mut self, gpu: &Gpu, items: &[T]) -> Result<(), GpuError> {
+        if bytes_of(&self.sent) == bytes_of(items) {
+            return Ok(());
+        }
+        make_room(gpu, &mut self.buffer, items.len(), "walls")?;
+        gpu.write_part(&self.buffer, 0, items);
+        self.sent.clear();
+        self.sent.extend_from_slice(items);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn a_table_is_sent_when_it_is_another_one() {
+        let gpu = Gpu::open(None).unwrap();
+        let mut table = SentTable::new(&gpu).unwrap();
+        for items in [&[1u32, 2, 3][..], &[1, 2, 4], &[1, 2], &[5; 40]] {
+            table.send(&gpu, items).unwrap();
+            assert_eq!(table.sent, items);
+            assert_eq!(gpu.download_part(&table.buffer, 0..items.len()).wait().unwrap(), items);
+            // What is there already is not sent again.
+            gpu.clear(&table.buffer);
+            table.send(&gpu, items).unwrap();
+            assert_eq!(
+                gpu.download_part(&table.buffer, 0..items.len()).wait().unwrap(),
+                vec![0; items.len()]
+            );
+        }
+    }
 }

@@ -14,6 +14,22 @@ pub(super) struct WallSortBuffers {
     key: Vec<u32>,
     element: Vec<u32>,
     order: Vec<u32>,
+    sorted: Sorted,
+}
+
+/// What a sort of moving walls depends on. Walls that turn about their own axis often have the same elements as before.
+#[derive(Clone, Default)]
+struct Sorted {
+    elements: Vec<f64>,
+    there: Vec<bool>,
+    /// Radius of the largest grain, and skin \[m\].
+    sizes: [f64; 2],
+}
+
+impl Sorted {
+    fn is_of(&self, walls: &Walls, largest: f64) -> bool {
+        self.sizes == [largest, walls.skin] && self.there == walls.there && self.elements == walls.elements
+    }
 }
 
 fn is_kind(record: &[f64], kind: f32) -> bool {
@@ -48,7 +64,7 @@ impl Walls {
     /// Sorts the elements, except planes, into the cells of their own grid: into each cell from which they can be near a grain of radius up
     /// to `largest`. While nothing moves, this is done once.
     pub fn sort(&mut self, largest: f64) {
-        if !self.cell_first.is_empty() && !self.has_moving() {
+        if !self.cell_first.is_empty() && (!self.has_moving() || self.room.sorted.is_of(self, largest)) {
             return;
         }
         let reach = largest + self.skin;
@@ -86,7 +102,7 @@ impl Walls {
             .extend([low[0], low[1], low[2], 1.0 / edge, largest, high[0], high[1], high[2]]);
         self.shape.clear();
         self.shape.extend([shape[0], shape[1], shape[2], blocks[0], blocks[1], 0, 0, 0]);
-        let WallSortBuffers { key, element, order } = &mut self.room;
+        let WallSortBuffers { key, element, order, .. } = &mut self.room;
         key.clear();
         element.clear();
         // Distance of the farthest points of a cell from its center.
@@ -116,6 +132,14 @@ impl Walls {
         stable_order_by_key(key, cells, order, &mut self.cell_first);
         self.cell_list.clear();
         self.cell_list.extend(order.iter().map(|&k| element[k as usize]));
+        if self.has_moving() {
+            let Sorted { elements, there, sizes } = &mut self.room.sorted;
+            elements.clone_from(&self.elements);
+            there.clone_from(&self.there);
+            *sizes = [largest, self.skin];
+        } else {
+            self.room.sorted = Sorted::default();
+        }
     }
 
     /// Whether an element may be near a sphere inside this box. The elements must be sorted for spheres of at least its radius.
@@ -158,5 +182,54 @@ impl Walls {
                 })
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Frustum, Wall, WallMotion, WallShape};
+
+    #[test]
+    fn moving_walls_are_sorted_again_only_when_they_are_elsewhere() {
+        let drum = Frustum {
+            base: [0.0; 3],
+            axis: [0.0, 1.0, 0.0],
+            height: 0.4,
+            radii: [0.2; 2],
+        };
+        let wall = Wall {
+            name: "drum".to_owned(),
+            material: 0,
+            shape: WallShape::Round(vec![drum]),
+            motion: WallMotion {
+                velocity: [0.1, 0.0, 0.0],
+                ..WallMotion::default()
+            },
+            specific_wear_rate: 0.0,
+        };
+        let walls_at = |time: f64| {
+            let mut walls = Walls::new(vec![wall.clone()], 1.0, 1e-3, 0.0, 0);
+            walls.place(time, false);
+            walls.sort(5e-3);
+            walls
+        };
+        let mut walls = walls_at(0.0);
+        assert!(!walls.cell_list.is_empty());
+        walls.cell_list.clear();
+        walls.sort(5e-3);
+        assert!(walls.cell_list.is_empty());
+        walls.place(1.0, false);
+        walls.sort(5e-3);
+        let moved = walls_at(1.0);
+        assert!(!walls.cell_list.is_empty());
+        assert_eq!(
+            (&walls.grid, &walls.cell_first, &walls.cell_list),
+            (&moved.grid, &moved.cell_first, &moved.cell_list)
+        );
+        walls.cell_list.clear();
+        // Larger grains need another grid.
+        walls.sort(6e-3);
+        assert!(!walls.cell_list.is_empty());
     }
 }

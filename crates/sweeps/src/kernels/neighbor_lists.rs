@@ -639,15 +639,6 @@ pub fn wall_rows<C: Real>(
     }
 }
 
-/// Replaces the length of each row by 1, or 0 if it is empty.
-#[cube(launch)]
-pub fn have_rows(lengths: &mut [u32], n: u32) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
-        lengths[i] = min(lengths[i], 1u32);
-    }
-}
-
 /// Copies the histories of wall contacts from the old list to the new. They are zero for a new element, and for a new grain, whose old index is
 /// `known` or above. A grain that was wrapped at a periodic side is near another image of the element, which gets the history.
 #[cube(launch)]

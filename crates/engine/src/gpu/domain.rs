@@ -376,7 +376,7 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
     fn receive_migrating(&mut self, messages: &[Vec<u8>]) -> Result<(), HaltReason> {
         for message in messages {
             let (mut message, first) = (&message[..], self.n);
-            let count = self.unpacked(&mut message, false)?;
+            let count = self.unpacked(&mut message, None)?;
             self.border().staying += count;
             if count > 0 {
                 let messages = [next_message(&mut message)?, next_message(&mut message)?];
@@ -429,6 +429,8 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             self.restore_migrated_histories(&arrived, host.walls.contact_histories)?;
             self.restore_migrated_shapes(&arrived)?;
         }
+        // The GPU works while the hosts wait for each other.
+        self.gpu.submit();
         Ok(())
     }
 

@@ -47,7 +47,8 @@ pub(super) struct JointMemory {
 }
 
 impl JointMemory {
-    /// Zeros for so many `own` words and so many of the other subdomain: multiples of 64. Uses the memory before, if that is large enough.
+    /// Room for so many `own` words and so many of the other subdomain: multiples of 64. They are zeros, if both are to be summed. Uses the memory before, if
+    /// that is large enough.
     fn new(gpu: &Gpu, before: Option<JointMemory>, pair: HaloPair, post: Post, [own, theirs]: [usize; 2]) -> Result<JointMemory, GpuError> {
         let words = own + theirs;
         let (given, sums) = match before.filter(|before| before.given.len() >= words) {
@@ -57,9 +58,10 @@ impl JointMemory {
                 (Arc::new(gpu.buffer(room, "domains")?), Arc::new(gpu.buffer(room, "domains")?))
             }
         };
-        gpu.clear(&given);
-        if let Some(inboxes) = &pair.inboxes {
-            inboxes.prepare(gpu, post, pair.ranks, theirs)?;
+        match &pair.inboxes {
+            Some(inboxes) => inboxes.prepare(gpu, post, pair.ranks, theirs)?,
+            // Of the part of the other one, the sum takes zeros.
+            None => gpu.clear(&given),
         }
         let starts = if pair.ranks[0] < pair.ranks[1] { [0, own] } else { [theirs, 0] };
         Ok(JointMemory {

@@ -16,7 +16,7 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
-use seixo_sweeps::kernels::domain::{REMOVED_KEYS, key_removed_last};
+use seixo_sweeps::kernels::domain::REMOVED_KEYS;
 use seixo_sweeps::kernels::{THREADS, neighbor_lists};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::OPEN;
@@ -191,8 +191,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// Computes the cell of every grain, numbered in rows of cells.
     pub(super) fn find_cells(&self, host: &Populations, cells: usize) {
         let places = (&self.position[self.now], &self.cells.unbounded);
-        self.cells
-            .find(&self.gpu, host.grains.cells.grids(), places, &self.key, (self.n, cells), true);
+        self.cells.find(
+            &self.gpu,
+            host.grains.cells.grids(),
+            places,
+            (&self.key, None),
+            (self.n, cells),
+            true,
+        );
     }
 
     /// Puts every field into the new order. Each field is gathered into a buffer that is free, and that buffer becomes the field.
@@ -439,13 +445,13 @@ pub(super) fn box_around<C: Number>(corners: &[C]) -> (Bounds, usize) {
 
 impl<C: Number> Cells<C> {
     /// Computes the cell of each of n particles in these grids, numbered in rows or in blocks of cells. Particles outside the domain, whose corners are
-    /// given, get the number `cells`.
+    /// given, get the number `cells`. Those that are marked as removed come behind, if there are marks.
     fn find(
         &self,
         gpu: &Gpu,
         grids: usize,
         (position, domain): (&Buffer<C>, &Buffer<C>),
-        key: &Buffer<u32>,
+        (key, member): (&Buffer<u32>, Option<&Buffer<u32>>),
         (n, cells): (usize, usize),
         rows: bool,
     ) {
@@ -458,11 +464,14 @@ impl<C: Number> Cells<C> {
             self.grids.argument(),
             self.shapes.argument(),
             domain.argument(),
+            // Not read without marks.
+            member.unwrap_or(&self.first).argument(),
             key.argument(),
             grids as u32,
             cells as u32,
             n as u32,
             rows,
+            member.is_some(),
         );
     }
 
@@ -566,19 +575,7 @@ impl<C: Number> Cells<C> {
             Extent::Domain(_) => &self.domain,
             Extent::Known(_) => &self.unbounded,
         };
-        self.find(gpu, host.grids(), (position, domain), keys.key, (n, cells), false);
-        if let Some(member) = keys.member {
-            let (count, dim) = units(n);
-            key_removed_last::launch(
-                gpu.client(),
-                count,
-                dim,
-                member.argument(),
-                keys.key.argument(),
-                cells as u32,
-                n as u32,
-            );
-        }
+        self.find(gpu, host.grids(), (position, domain), (keys.key, keys.member), (n, cells), false);
         let into = Order {
             order: keys.order,
             first: &self.first,

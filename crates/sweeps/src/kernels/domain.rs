@@ -4,8 +4,8 @@
 //! and member number. The coordinate records are position, velocity and angular velocity at half steps. The motion records are velocity and angular
 //! velocity for laws. Other columns, if any, are packed one by one.
 
-use super::HALTED;
 use super::neighbor_lists::{entry_of_origin, is_outside};
+use super::{HALTED, THREADS};
 use crate::bodies::{FREE, GHOST, REMOVED, ghost_of, is_ghost, is_owned};
 use crate::cells::cell_number;
 use crate::domain::{Block, is_in_block};
@@ -123,11 +123,13 @@ pub fn find_among<C: Real>(
     }
 }
 
-/// Packs the m grains at these indices.
+/// Packs m grains: the first of the found indices, of which there are `kept`. If fewer were found, grain 0 follows. `place` gets the indices.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack<R: Real, C: Real>(
-    place: &[u32],
+    found: &[u32],
+    kept: &[u32],
+    place: &mut [u32],
     id: &[u32],
     material: &[u32],
     group: &[u32],
@@ -145,7 +147,12 @@ pub fn pack<R: Real, C: Real>(
 ) {
     let k = ABSOLUTE_POS;
     if k < m as usize {
-        let i = place[k] as usize;
+        let mut taken = 0u32;
+        if k < kept[0] as usize {
+            taken = found[k];
+        }
+        place[k] = taken;
+        let i = taken as usize;
         words[k * 4usize] = id[i];
         words[k * 4usize + 1usize] = material[i];
         words[k * 4usize + 2usize] = group[i];
@@ -160,7 +167,7 @@ pub fn pack<R: Real, C: Real>(
     }
 }
 
-/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains.
+/// Unpacks m packed grains to the indices from `from` on, as ghost particles or as own grains. `place` gets the indices of ghosts.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack<R: Real, C: Real>(
@@ -176,6 +183,7 @@ pub fn unpack<R: Real, C: Real>(
     spin: &mut [Record<R>],
     half_velocity: &mut [Record<R>],
     half_spin: &mut [Record<R>],
+    place: &mut [u32],
     from: u32,
     m: u32,
     #[comptime] as_ghosts: bool,
@@ -190,6 +198,7 @@ pub fn unpack<R: Real, C: Real>(
         let own = words[k * 4usize + 3usize];
         if as_ghosts {
             member[i] = ghost_of(own);
+            place[k] = i as u32;
         } else {
             member[i] = own;
         }
@@ -318,19 +327,6 @@ pub fn list_part(place: &[u32], parts: &mut [u32], first: u32, m: u32) {
     }
 }
 
-/// Takes the first of the found indices, of which there are `kept`, for m grains. If fewer were found, index 0 follows.
-#[cube(launch)]
-pub fn take_first(found: &[u32], kept: &[u32], place: &mut [u32], m: u32) {
-    let k = ABSOLUTE_POS;
-    if k < m as usize {
-        let mut taken = 0u32;
-        if k < kept[0] as usize {
-            taken = found[k];
-        }
-        place[k] = taken;
-    }
-}
-
 /// Writes m successive indices, from this one on.
 #[cube(launch)]
 pub fn count_from(place: &mut [u32], first: u32, m: u32) {
@@ -358,6 +354,20 @@ pub fn mark_ghosts_removed(member: &mut [u32], n: u32) {
     }
 }
 
+/// Marks as removed: the m of n grains at these indices, which are no ghosts, and all ghosts.
+#[cube(launch)]
+pub fn mark_gone(place: &[u32], member: &mut [u32], m: u32, n: u32) {
+    let i = ABSOLUTE_POS;
+    if i < n as usize {
+        if is_ghost(member[i]) {
+            member[i] = REMOVED;
+        }
+    }
+    if i < m as usize {
+        member[place[i] as usize] = REMOVED;
+    }
+}
+
 /// Marks ghost fluid particles, which need no rows, by the member number of a ghost, and all others as free. The subdomain that owns a fluid particle
 /// computes its force. Ghost wall particles have rows, because their pressures are computed in every subdomain with fluid near them.
 #[cube(launch)]
@@ -369,17 +379,6 @@ pub fn mark_without_rows(kind: &[u32], owned: &[u32], marks: &mut [u32], n: u32)
             mark = GHOST.runtime();
         }
         marks[i] = mark;
-    }
-}
-
-/// Gives removed grains keys after those of `cells` cells and of the outside, see [`REMOVED_KEYS`].
-#[cube(launch)]
-pub fn key_removed_last(member: &[u32], key: &mut [u32], cells: u32, n: u32) {
-    let i = ABSOLUTE_POS;
-    if i < n as usize {
-        if member[i] == REMOVED {
-            key[i] = cells + 1u32 + i as u32 % 1024u32;
-        }
     }
 }
 
@@ -401,6 +400,18 @@ pub fn rename(place: &mut [u32], place_of: &[u32], m: u32) {
     }
 }
 
+/// As [`rename()`], for m indices and for `too` others.
+#[cube(launch)]
+pub fn rename_both(place: &mut [u32], other: &mut [u32], place_of: &[u32], m: u32, too: u32) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        place[k] = place_of[place[k] as usize];
+    }
+    if k < too as usize {
+        other[k] = place_of[other[k] as usize];
+    }
+}
+
 /// Number of contacts of each of m grains at the last step.
 #[cube(launch)]
 pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: &[u32], out: &mut [u32], m: u32) {
@@ -411,13 +422,34 @@ pub fn count_in_contact(place: &[u32], count: &[u32], tile_first: &[u32], list: 
     }
 }
 
+/// Sum of the numbers of the threads of this block before this one. All threads of the block must call it.
+#[cube]
+fn sum_before(own: u32) -> u32 {
+    let unit = UNIT_POS as usize;
+    let mut sums = Shared::<[u32]>::new_slice(THREADS);
+    sums[unit] = own;
+    sync_cube();
+    let mut reach = 1usize;
+    while reach < THREADS {
+        let mut left = 0u32;
+        if unit >= reach {
+            left = sums[unit - reach];
+        }
+        sync_cube();
+        sums[unit] += left;
+        sync_cube();
+        reach *= 2usize;
+    }
+    sums[unit] - own
+}
+
 /// Packs the contact histories of m grains, from their entry of `start` on, with the number of the grain among the m and the id of the other grain.
-/// Entries beyond the `room` are left out.
+/// Entries beyond the `room` are left out. With `counts`, one block counts them for itself, and writes `start` first.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack_histories<R: Real>(
     place: &[u32],
-    start: &[u32],
+    start: &mut [u32],
     count: &[u32],
     tile_first: &[u32],
     list: &[u32],
@@ -427,9 +459,24 @@ pub fn pack_histories<R: Real>(
     histories: &mut [R],
     room: u32,
     m: u32,
+    #[comptime] counts: bool,
     #[comptime] numbers: usize,
 ) {
     let k = ABSOLUTE_POS;
+    if counts {
+        let mut own = 0u32;
+        if k < m as usize {
+            let i = place[k] as usize;
+            own = contacts_in_row(i, count[i], tile_first, list);
+        }
+        let before = sum_before(own);
+        if k < m as usize {
+            start[k] = before;
+            if k + 1usize == m as usize {
+                start[k + 1usize] = before + own;
+            }
+        }
+    }
     if k < m as usize {
         let i = place[k] as usize;
         let first = first_entry(i, tile_first);
@@ -452,8 +499,8 @@ pub fn pack_histories<R: Real>(
     }
 }
 
-/// Restores contact histories of grains, see [`pack_histories()`]; `place` holds their present indices. Histories with grains that are no longer near
-/// are dropped.
+/// Restores contact histories of grains, see [`pack_histories()`]; `place` holds their present indices, from entry `from` on. Histories with grains that are
+/// no longer near are dropped.
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn unpack_histories<R: Real>(
@@ -465,12 +512,13 @@ pub fn unpack_histories<R: Real>(
     list: &mut [u32],
     history: &mut [R],
     id: &[u32],
+    from: u32,
     entries: u32,
     #[comptime] numbers: usize,
 ) {
     let at = ABSOLUTE_POS;
     if at < entries as usize {
-        let i = place[whose[at * 2usize] as usize] as usize;
+        let i = place[(from + whose[at * 2usize]) as usize] as usize;
         let other = whose[at * 2usize + 1usize];
         let first = first_entry(i, tile_first);
         for s in 0..count[i] {
@@ -502,7 +550,7 @@ pub fn count_near(place: &[u32], row: &[u32], out: &mut [u32], m: u32) {
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn pack_wall_histories<R: Real>(
     place: &[u32],
-    start: &[u32],
+    start: &mut [u32],
     row: &[u32],
     list: &[u32],
     history: &[R],
@@ -510,9 +558,24 @@ pub fn pack_wall_histories<R: Real>(
     histories: &mut [R],
     room: u32,
     m: u32,
+    #[comptime] counts: bool,
     #[comptime] numbers: usize,
 ) {
     let k = ABSOLUTE_POS;
+    if counts {
+        let mut own = 0u32;
+        if k < m as usize {
+            let i = place[k] as usize;
+            own = row[i + 1usize] - row[i];
+        }
+        let before = sum_before(own);
+        if k < m as usize {
+            start[k] = before;
+            if k + 1usize == m as usize {
+                start[k + 1usize] = before + own;
+            }
+        }
+    }
     if k < m as usize {
         let i = place[k] as usize;
         let first = row[i] as usize;
@@ -541,6 +604,7 @@ pub fn unpack_wall_histories<R: Real, C: Real>(
     list: &[u32],
     elements: &[C],
     history: &mut [R],
+    from: u32,
     entries: u32,
     #[comptime] numbers: usize,
 ) {
@@ -549,7 +613,7 @@ pub fn unpack_wall_histories<R: Real, C: Real>(
     if at < entries as usize {
         let remembers = histories[at * numbers + mark] > R::new(0.0);
         if remembers {
-            let i = place[whose[at * 2usize] as usize] as usize;
+            let i = place[(from + whose[at * 2usize]) as usize] as usize;
             let q = entry_of_origin::<C>(whose[at * 2usize + 1usize], row[i], row[i + 1usize], list, elements);
             if q < row[i + 1usize] {
                 #[unroll]

@@ -2,7 +2,7 @@
 
 use super::bodies::FREELY;
 use super::{DONE, THREADS, put_sum};
-use crate::bodies::{FREE, is_carried, is_ghost};
+use crate::bodies::{FREE, REMOVED, is_carried, is_ghost};
 use crate::buckets::bucket_of_grain;
 use crate::cells::{cell_of, class_of};
 use crate::entries::{TILE, first_entry, sort_by_id};
@@ -143,7 +143,8 @@ fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
     }
 }
 
-/// The cell of every grain; `cells` for grains outside of the domain. Both corners of the domain are in `domain`.
+/// The cell of every grain; `cells` for grains outside of the domain. Both corners of the domain are in `domain`. With `removes`, grains that `member` marks
+/// as removed get keys after those, see [`super::domain::REMOVED_KEYS`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn keys<C: Real>(
@@ -151,11 +152,13 @@ pub fn keys<C: Real>(
     grids: &[C],
     shapes: &[u32],
     domain: &[C],
+    member: &[u32],
     key: &mut [u32],
     number_of_grids: u32,
     cells: u32,
     n: u32,
     #[comptime] rows: bool,
+    #[comptime] removes: bool,
 ) {
     let i = ABSOLUTE_POS;
     if i < n as usize {
@@ -164,6 +167,11 @@ pub fn keys<C: Real>(
         let mut cell = cell_of::<C>(&p, grids, shapes, class, rows);
         if is_outside::<C>(&p, domain) {
             cell = cells;
+        }
+        if removes {
+            if member[i] == REMOVED {
+                cell = cells + 1u32 + i as u32 % 1024u32;
+            }
         }
         key[i] = cell;
     }

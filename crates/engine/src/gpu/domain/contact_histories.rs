@@ -1,7 +1,7 @@
 //! Contact histories of grains that migrate.
 
 use super::DomainState;
-use super::packing::picked;
+use super::packing::{numbers_in, picked, put_numbers, room_of, words_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::index_map::rename_places;
 use crate::gpu::neighbor_lists::make_room;
@@ -9,10 +9,12 @@ use crate::gpu::polyhedra::MigratingShapes;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Ticket, units};
 use seixo_laws::Coordinate;
+use seixo_sweeps::kernels::THREADS;
 use seixo_sweeps::kernels::domain::{
     count_in_contact, count_near, pack_histories, pack_wall_histories, unpack_histories, unpack_wall_histories,
 };
 use seixo_sweeps::layout::RECORD;
+use std::marker::PhantomData;
 
 /// Contact histories of grains that migrated here, which have successive indices from `first` on: those with grains, and those with walls.
 pub(super) struct ArrivedHistories {
@@ -24,9 +26,12 @@ pub(super) struct ArrivedHistories {
 }
 
 /// Room for packed contact histories in GPU memory: the first entry of each grain, and for each entry the number of the grain among those packed,
-/// the other grain or wall element, and the history.
+/// the other grain or wall element, and the history. The latter are in one memory, so that one copy takes all along.
 pub(super) struct HistoryBuffer<R> {
     start: Buffer<u32>,
+    whole: Buffer<u32>,
+    /// Number of entries for which the parts are laid out.
+    room: usize,
     whose: Buffer<u32>,
     history: Buffer<R>,
 }
@@ -34,9 +39,10 @@ pub(super) struct HistoryBuffer<R> {
 /// Downloads of packed contact histories, in progress.
 pub(super) struct HistoryReadback<R> {
     start: Ticket<u32>,
-    whose: Ticket<u32>,
-    history: Ticket<R>,
+    whole: Ticket<u32>,
+    room: usize,
     numbers: usize,
+    histories: PhantomData<R>,
 }
 
 /// Packed contact histories that were downloaded, each with `numbers` values. If there was not room for all, the last ones are missing.
@@ -50,40 +56,64 @@ pub(super) struct HostHistories<R> {
 impl<R: Number> HistoryBuffer<R> {
     /// Without room yet.
     pub fn new(gpu: &Gpu) -> Result<HistoryBuffer<R>, GpuError> {
+        let whole: Buffer<u32> = gpu.buffer(2 * room_of(0), "domains")?;
         Ok(HistoryBuffer {
             start: gpu.buffer(RECORD, "domains")?,
-            whose: gpu.buffer(RECORD, "domains")?,
-            history: gpu.buffer(RECORD, "domains")?,
+            whose: whole.part_from(0, 2 * room_of(0)),
+            history: whole.part_from(0, 0),
+            whole,
+            room: 0,
         })
     }
 
     /// Makes room for m grains and this many entries, each with this many values.
     fn make_room(&mut self, gpu: &Gpu, m: usize, entries: usize, numbers: usize) -> Result<(), GpuError> {
+        self.room = room_of(entries);
         make_room(gpu, &mut self.start, m + 1, "domains")?;
-        make_room(gpu, &mut self.whose, 2 * entries, "domains")?;
-        make_room(gpu, &mut self.history, numbers * entries, "domains")
+        let words = self.words(numbers);
+        make_room(gpu, &mut self.whole, words, "domains")?;
+        self.whose = self.whole.part_from(0, 2 * self.room);
+        self.history = self.whole.part_from(2 * self.room, numbers * self.room);
+        Ok(())
     }
 
-    /// Requests the download of the first entries of m grains and the one behind, and of this many entries with `numbers` values each.
-    fn ask(&self, copies: &mut Copies, m: usize, entries: usize, numbers: usize) -> HistoryReadback<R> {
+    /// Words of all entries with `numbers` values each.
+    fn words(&self, numbers: usize) -> usize {
+        2 * self.room + words_of::<R>(numbers * self.room)
+    }
+
+    /// Requests the download of the first entries of m grains and the one behind, and of all entries for which there is room, with `numbers` values each.
+    fn ask(&self, copies: &mut Copies, m: usize, numbers: usize) -> HistoryReadback<R> {
         HistoryReadback {
             start: copies.add(&self.start, 0..m + 1),
-            whose: copies.add(&self.whose, 0..2 * entries),
-            history: copies.add(&self.history, 0..numbers * entries),
+            whole: copies.add(&self.whole, 0..self.words(numbers)),
+            room: self.room,
             numbers,
+            histories: PhantomData,
         }
+    }
+
+    /// Writes received entries, which have `numbers` values each.
+    fn write(&mut self, gpu: &Gpu, whose: &[u32], histories: &[R], numbers: usize) -> Result<(), GpuError> {
+        self.make_room(gpu, 0, whose.len() / 2, numbers)?;
+        let mut words = vec![0; self.words(numbers)];
+        put_numbers(&mut words, 0, whose);
+        put_numbers(&mut words, 2 * self.room, histories);
+        gpu.write_items(&self.whole, 0, words);
+        Ok(())
     }
 }
 
 impl<R: Number> HistoryReadback<R> {
     /// The histories, once they have arrived.
     pub fn histories(self, arrived: &Arrived) -> HostHistories<R> {
-        HostHistories {
-            start: arrived.take(self.start),
-            whose: arrived.take(self.whose),
-            history: arrived.take(self.history),
+        let start = arrived.take(self.start);
+        arrived.make(self.whole, |words| HostHistories {
+            start,
+            whose: words[..2 * self.room].to_vec(),
+            history: numbers_in(words, 2 * self.room, self.numbers * self.room),
             numbers: self.numbers,
-        }
+        })
     }
 }
 
@@ -125,20 +155,24 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
         let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
         let [of_grains, near_walls] = &mut parcel.histories;
+        // One block counts its contacts by itself.
+        let counts = m <= THREADS;
         let (count, dim) = units(m);
-        count_in_contact::launch(
-            gpu.client(),
-            count.clone(),
-            dim,
-            parcel.place.argument(),
-            rows.count.argument(),
-            rows.tile_first.argument(),
-            rows.list.argument(),
-            self.key.argument(),
-            m as u32,
-        );
         of_grains.make_room(gpu, m, rooms[0], numbers)?;
-        self.cells.workspace.exclusive_scan(gpu, &self.key, m, &of_grains.start)?;
+        if !counts {
+            count_in_contact::launch(
+                gpu.client(),
+                count.clone(),
+                dim,
+                parcel.place.argument(),
+                rows.count.argument(),
+                rows.tile_first.argument(),
+                rows.list.argument(),
+                self.key.argument(),
+                m as u32,
+            );
+            self.cells.workspace.exclusive_scan(gpu, &self.key, m, &of_grains.start)?;
+        }
         pack_histories::launch::<R>(
             gpu.client(),
             count.clone(),
@@ -154,23 +188,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             of_grains.history.argument(),
             rooms[0] as u32,
             m as u32,
+            counts,
             numbers,
         );
-        let of_grains = of_grains.ask(copies, m, rooms[0], numbers);
+        let of_grains = of_grains.ask(copies, m, numbers);
         let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0) else {
             return Ok([Some(of_grains), None]);
         };
-        count_near::launch(
-            gpu.client(),
-            count.clone(),
-            dim,
-            parcel.place.argument(),
-            near.row.argument(),
-            self.key.argument(),
-            m as u32,
-        );
         near_walls.make_room(gpu, m, rooms[1], of_walls)?;
-        self.cells.workspace.exclusive_scan(gpu, &self.key, m, &near_walls.start)?;
+        if !counts {
+            count_near::launch(
+                gpu.client(),
+                count.clone(),
+                dim,
+                parcel.place.argument(),
+                near.row.argument(),
+                self.key.argument(),
+                m as u32,
+            );
+            self.cells.workspace.exclusive_scan(gpu, &self.key, m, &near_walls.start)?;
+        }
         pack_wall_histories::launch::<R>(
             gpu.client(),
             count,
@@ -184,20 +221,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near_walls.history.argument(),
             rooms[1] as u32,
             m as u32,
+            counts,
             of_walls,
         );
-        Ok([Some(of_grains), Some(near_walls.ask(copies, m, rooms[1], of_walls))])
+        Ok([Some(of_grains), Some(near_walls.ask(copies, m, of_walls))])
     }
 
     /// Restores the contact histories of grains that migrated here, in the lists that were just built.
     pub(super) fn restore_migrated_histories(&mut self, arrived: &ArrivedHistories, of_walls: usize) -> Result<(), HaltReason> {
         let gpu = &self.gpu;
         let DomainState { parcel, place_of, .. } = self.border.as_mut().expect("a domain has a border");
-        // Their current indices.
-        let places: Vec<u32> = (arrived.first..arrived.first + arrived.count).map(|place| place as u32).collect();
-        make_room(gpu, &mut parcel.start, arrived.count, "domains")?;
-        gpu.write_part(&parcel.start, 0, &places);
-        rename_places(gpu, &parcel.start, arrived.count, place_of);
         for (message, (numbers, is_of_walls)) in arrived.messages.iter().zip([(self.kind.numbers, false), (of_walls, true)]) {
             if message.is_empty() {
                 continue;
@@ -214,9 +247,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 continue;
             }
             let [packed, _] = &mut parcel.histories;
-            packed.make_room(gpu, 0, entries, numbers)?;
-            gpu.write_part(&packed.whose, 0, &whose);
-            gpu.write_part(&packed.history, 0, &contact_histories);
+            packed.write(gpu, &whose, &contact_histories, numbers)?;
             let (count, dim) = units(entries);
             match &self.walls {
                 Some(near) if is_of_walls => unpack_wall_histories::launch::<R, C>(
@@ -225,11 +256,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     dim,
                     packed.whose.argument(),
                     packed.history.argument(),
-                    parcel.start.argument(),
+                    place_of.argument(),
                     near.row.argument(),
                     near.list.argument(),
                     near.elements.argument(),
                     near.history.argument(),
+                    arrived.first as u32,
                     entries as u32,
                     numbers,
                 ),
@@ -239,12 +271,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                     dim,
                     packed.whose.argument(),
                     packed.history.argument(),
-                    parcel.start.argument(),
+                    place_of.argument(),
                     self.rows.count.argument(),
                     self.rows.tile_first.argument(),
                     self.rows.list.argument(),
                     self.rows.history.argument(),
                     self.id.argument(),
+                    arrived.first as u32,
                     entries as u32,
                     numbers,
                 ),
@@ -253,14 +286,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         Ok(())
     }
 
-    /// Restores the contact histories of polyhedral grains that migrated here, after [`GpuGrains::restore_migrated_histories`], which finds the present
-    /// indices of these grains.
+    /// As [`GpuGrains::restore_migrated_histories`], of polyhedral grains.
     pub(super) fn restore_migrated_shapes(&mut self, arrived: &ArrivedHistories) -> Result<(), HaltReason> {
         let present = self.present_slots();
         let (Some(shapes), Some(messages)) = (&self.shapes, &arrived.of_shapes) else {
             return Ok(());
         };
-        let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
+        let (gpu, DomainState { parcel, place_of, .. }) = (&self.gpu, self.border.as_mut().expect("a domain has a border"));
+        // Their current indices.
+        let places: Vec<u32> = (arrived.first..arrived.first + arrived.count).map(|place| place as u32).collect();
+        make_room(gpu, &mut parcel.start, arrived.count, "domains")?;
+        gpu.write_part(&parcel.start, 0, &places);
+        rename_places(gpu, &parcel.start, arrived.count, place_of);
         let grains = MigratingShapes {
             place: &parcel.start,
             m: arrived.count,
@@ -268,13 +305,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             present,
         };
         let [packed, _] = &mut parcel.shape_contacts;
-        shapes.restore_arrived(&self.gpu, self.walls.as_ref(), &grains, messages, packed)
+        shapes.restore_arrived(gpu, self.walls.as_ref(), &grains, messages, packed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seixo_sweeps::entries::IN_CONTACT;
 
     #[test]
     fn a_message_has_the_histories_of_its_grains_alone() {
@@ -294,5 +332,81 @@ mod tests {
         assert_eq!(parts(&[1, 2]), (vec![1, 72], vec![5.0, 6.0]));
         assert_eq!(parts(&[0]), (vec![0, 70, 0, 71], vec![1.0, 2.0, 3.0, 4.0]));
         assert_eq!(parts(&[1]), (Vec::new(), Vec::new()));
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn a_block_that_counts_packs_what_a_scan_does() {
+        let gpu = Gpu::open(None).unwrap();
+        let (grains, m, numbers, room) = (64, 50, 3, 256);
+        // Two tiles of rows with three entries each.
+        let entries = 3 * grains;
+        let mark = |entry: usize| if entry * 37 % 11 < 4 { IN_CONTACT } else { 0 };
+        let list: Vec<u32> = (0..entries).map(|entry| (entry * 7 % grains) as u32 | mark(entry)).collect();
+        let history: Vec<f32> = (0..entries * numbers).map(|k| k as f32).collect();
+        let place: Vec<u32> = (0..m).map(|k| (k * 13 % grains) as u32).collect();
+        let ids: Vec<u32> = (0..grains as u32).map(|k| 1000 + k).collect();
+        let tiles = [0, 96, 192];
+        let [place, list, ids, count, tile_first] =
+            [&place[..], &list, &ids, &vec![3; grains], &tiles].map(|words| gpu.upload(words, "a test").unwrap());
+        let (history, counted) = (gpu.upload(&history, "a test").unwrap(), gpu.zeros(m, "a test").unwrap());
+        let packed_by = |counts: bool| {
+            let mut packed = HistoryBuffer::<f32>::new(&gpu).unwrap();
+            packed.make_room(&gpu, m, room, numbers).unwrap();
+            let (cubes, dim) = units(m);
+            if !counts {
+                count_in_contact::launch(
+                    gpu.client(),
+                    cubes.clone(),
+                    dim,
+                    place.argument(),
+                    count.argument(),
+                    tile_first.argument(),
+                    list.argument(),
+                    counted.argument(),
+                    m as u32,
+                );
+                gpu.exclusive_scan(&counted, m, &packed.start).unwrap();
+            }
+            pack_histories::launch::<f32>(
+                gpu.client(),
+                cubes,
+                dim,
+                place.argument(),
+                packed.start.argument(),
+                count.argument(),
+                tile_first.argument(),
+                list.argument(),
+                history.argument(),
+                ids.argument(),
+                packed.whose.argument(),
+                packed.history.argument(),
+                room as u32,
+                m as u32,
+                counts,
+                numbers,
+            );
+            let mut copies = gpu.copies();
+            let coming = packed.ask(&mut copies, m, numbers);
+            coming.histories(&copies.wait().unwrap())
+        };
+        let [scanned, counted] = [false, true].map(packed_by);
+        let all = scanned.entries(m);
+        assert!(all > 20 && all <= room, "{all} contacts");
+        assert_eq!(scanned.start, counted.start);
+        assert_eq!(scanned.whose[..2 * all], counted.whose[..2 * all]);
+        assert_eq!(scanned.history[..numbers * all], counted.history[..numbers * all]);
+        assert!(scanned.history[..numbers * all].iter().any(|number| *number > 0.0));
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn one_copy_takes_received_histories_to_their_places() {
+        let gpu = Gpu::open(None).unwrap();
+        let (whose, histories) = ([0, 70, 0, 71, 2, 72], [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let mut packed = HistoryBuffer::<f32>::new(&gpu).unwrap();
+        packed.write(&gpu, &whose, &histories, 2).unwrap();
+        assert_eq!(gpu.download_part(&packed.whose, 0..6).wait().unwrap(), whose);
+        assert_eq!(gpu.download_part(&packed.history, 0..6).wait().unwrap(), histories);
     }
 }

@@ -11,7 +11,7 @@ use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Copies, GpuError, units};
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::domain::{Block, is_in_block};
-use seixo_sweeps::kernels::domain::{mark_ghosts_removed, mark_removed};
+use seixo_sweeps::kernels::domain::mark_gone;
 
 /// Grains that leave, and their contact histories with grains and with walls.
 struct Departure<C, R> {
@@ -81,13 +81,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let messages = groups.iter().map(|which| departure.message_of(which)).collect();
         let border = self.border.as_mut().expect("a domain has a border");
         border.staying -= m;
-        if m > 0 {
-            let (count, dim) = units(m);
-            let place = border.parcel.place.argument();
-            mark_removed::launch(self.gpu.client(), count, dim, place, self.member().argument(), m as u32);
-        }
         let (count, dim) = units(self.n);
-        mark_ghosts_removed::launch(self.gpu.client(), count, dim, self.member().argument(), self.n as u32);
+        let place = border.parcel.place.argument();
+        mark_gone::launch(
+            self.gpu.client(),
+            count,
+            dim,
+            place,
+            border.member.argument(),
+            m as u32,
+            self.n as u32,
+        );
         Ok((m as u64, messages))
     }
 
@@ -111,7 +115,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             let of_shapes = self.pack_leaving_shapes(room, shape_contacts, &mut copies)?;
             let parcel = &self.border.as_ref().expect("a domain has a border").parcel;
             let kept = copies.add(&parcel.kept, 0..1);
-            let packed = parcel.packed.ask(&mut copies, room, &widths);
+            let packed = parcel.packed.ask(&mut copies, &widths);
             let arrived = copies.wait()?;
             let m = arrived.take(kept)[0] as usize;
             let parcel = &mut self.border().parcel;

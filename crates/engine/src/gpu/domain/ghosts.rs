@@ -10,12 +10,11 @@ use crate::gpu::neighbor_lists::{box_around, make_room};
 use crate::gpu::{GpuGrains, Number};
 use crate::populations::Populations;
 use crate::world::GhostSelection;
-use seixo_device::gpu::{Gpu, GpuError, units};
+use seixo_device::gpu::{Gpu, GpuError};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::is_owned;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::domain::Block;
-use seixo_sweeps::kernels::domain::count_from;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -102,7 +101,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 .iter()
                 .map(|&k| {
                     let (side, room) = (&sides[k], sides[k].room.min(n));
-                    let packed = by_messages.then(|| side.outgoing.ask(&mut copies, room, &widths));
+                    let packed = by_messages.then(|| side.outgoing.ask(&mut copies, &widths));
                     (k, room, copies.add(&side.kept, 0..1), packed)
                 })
                 .collect();
@@ -183,12 +182,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         let widths = widths_of(&self.belongings());
         let side = &mut self.border().sides[side];
-        PackedGrains::make_room_apart(&mut side.room_for_incoming, &gpu, theirs.count, &widths)?;
-        if theirs.count > 0
-            && !side
-                .room_for_incoming
-                .fetch(&gpu, (&theirs.packed, &theirs.gpu), theirs.count, &widths)?
-        {
+        PackedGrains::make_room_apart(&mut side.room_for_incoming, &gpu, theirs.packed.room(), &widths)?;
+        if theirs.count > 0 && !side.room_for_incoming.fetch(&gpu, (&theirs.packed, &theirs.gpu), &widths)? {
             return Ok(false);
         }
         side.incoming = Some(PackedGhosts {
@@ -217,7 +212,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let before = self.n;
         let mut bounds = self.border().own_box;
         for k in 0..self.border().sides.len() {
-            let first = self.n;
             let side = &mut self.border().sides[k];
             let (incoming, mut message) = (side.incoming.take(), messages.get(k).map_or(&[][..], |message| &message[..]));
             let count = match &incoming {
@@ -225,24 +219,17 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 None if message.is_empty() => 0,
                 None => {
                     bounds = bounds.with(&unfold_box(&mut message)?);
-                    self.unpacked(&mut message, true)?
+                    self.unpacked(&mut message, Some(k))?
                 }
             };
-            let side = &mut self.border().sides[k];
-            side.followed_ghosts = count;
-            make_room(&gpu, &mut side.ghosts, count, "domains")?;
-            if count == 0 {
-                continue;
-            }
-            let (blocks, dim) = units(count);
-            count_from::launch(gpu.client(), blocks, dim, side.ghosts.argument(), first as u32, count as u32);
-            if let Some(ghosts) = incoming {
-                bounds = bounds.with(&ghosts.bounds);
-                self.make_room_for(first + count)?;
-                let side = &self.border.as_ref().expect("a domain has a border").sides[k];
-                self.unpack_ghosts(&ghosts.packed, count, &side.ghosts);
-                self.n += count;
-            }
+            self.border().sides[k].followed_ghosts = count;
+            let Some(ghosts) = incoming.filter(|_| count > 0) else { continue };
+            bounds = bounds.with(&ghosts.bounds);
+            self.make_room_for(self.n + count)?;
+            make_room(&gpu, &mut self.border().sides[k].ghosts, count, "domains")?;
+            let side = &self.border.as_ref().expect("a domain has a border").sides[k];
+            self.unpack_ghosts(&ghosts.packed, count, &side.ghosts);
+            self.n += count;
         }
         Ok((self.n - before, bounds))
     }
@@ -288,7 +275,7 @@ impl<C: Number, R: Number> PackedGhosts<C, R> {
         let packed = if self.count == 0 {
             self.packed.clone()
         } else {
-            PackedGrains::copied(&self.packed, self.count, widths, &self.gpu, to)?
+            PackedGrains::copied(&self.packed, widths, &self.gpu, to)?
         };
         Ok(PackedGhosts {
             packed,

@@ -5,14 +5,13 @@ use super::migration::{enclose_all, unfold_all, widths_of, with_reserve};
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
-use crate::gpu::index_map::rename_places;
 use crate::gpu::step_halo::StepHalo;
 use crate::gpu::{GpuGrains, Number};
 use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Rows, Ticket, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bounding_boxes::Bounds;
 use seixo_sweeps::kernels::HALTED;
-use seixo_sweeps::kernels::domain::{follow, show};
+use seixo_sweeps::kernels::domain::{follow, rename_both, show};
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
 
@@ -175,9 +174,21 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn rename_shared(&self) {
         let border = self.border.as_ref().expect("a domain has a border");
         for side in &border.sides {
-            for (places, m) in [(&side.own, side.shown), (&side.ghosts, side.followed_ghosts)] {
-                rename_places(&self.gpu, places, m, &border.place_of);
+            let (shown, followed) = (side.shown, side.followed_ghosts);
+            if shown.max(followed) == 0 {
+                continue;
             }
+            let (count, dim) = units(shown.max(followed));
+            rename_both::launch(
+                self.gpu.client(),
+                count,
+                dim,
+                side.own.argument(),
+                side.ghosts.argument(),
+                border.place_of.argument(),
+                shown as u32,
+                followed as u32,
+            );
         }
     }
 }

@@ -6,10 +6,9 @@ use super::RESERVE;
 use super::contact_histories::HistoryBuffer;
 use super::packing::PackedGrains;
 use crate::exchange::{DecodeError, enclose, unfold};
-use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::polyhedra::ShapeContactBuffer;
 use crate::gpu::{GpuGrains, Number, room_for_cubes};
-use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket};
+use seixo_device::gpu::{Arrived, Buffer, Gpu, GpuError, Ticket};
 use seixo_laws::Coordinate;
 use seixo_sweeps::entries::TILE;
 use seixo_sweeps::layout::RECORD;
@@ -87,68 +86,6 @@ pub(super) type MigratingColumn<'a, C> = (&'a Buffer<C>, usize);
 /// Values per grain in these columns.
 pub(super) fn widths_of<C>(columns: &[MigratingColumn<'_, C>]) -> Vec<usize> {
     columns.iter().map(|(_, width)| *width).collect()
-}
-
-/// Packed values of some grains in such columns, column by column.
-pub(super) struct MigratingColumns<C>(Vec<Buffer<C>>);
-
-impl<C: Number> MigratingColumns<C> {
-    pub fn new() -> MigratingColumns<C> {
-        MigratingColumns(Vec::new())
-    }
-
-    /// Makes room for m grains with this many values each.
-    pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
-        while self.0.len() < widths.len() {
-            self.0.push(gpu.buffer(RECORD, "domains")?);
-        }
-        let mut rooms = self.0.iter_mut().zip(widths);
-        rooms.try_for_each(|(room, width)| make_room(gpu, room, width * m, "domains"))
-    }
-
-    /// Gathers the values of m grains at these indices.
-    pub fn gather(&self, gpu: &Gpu, columns: &[MigratingColumn<'_, C>], place: &Buffer<u32>, m: usize) {
-        for ((column, width), room) in columns.iter().zip(&self.0) {
-            gpu.gather(column, place, m, *width, room);
-        }
-    }
-
-    /// Requests the download of the values that were gathered for m grains.
-    pub fn ask(&self, copies: &mut Copies, m: usize, widths: &[usize]) -> Vec<Ticket<C>> {
-        let rooms = self.0.iter().zip(widths);
-        rooms.map(|(room, width)| copies.add(room, 0..width * m)).collect()
-    }
-
-    /// Whether there is room for m grains with this many values each.
-    pub fn hold(&self, m: usize, widths: &[usize]) -> bool {
-        self.0.len() >= widths.len() && self.0.iter().zip(widths).all(|(room, width)| room.len() >= width * m)
-    }
-
-    /// The memory of all columns of this GPU; `None` if other GPUs cannot read it.
-    pub fn memory(&self, gpu: &Gpu) -> Result<Option<Vec<CudaMemory>>, GpuError> {
-        self.0.iter().map(|room| gpu.cuda_memory(room)).collect()
-    }
-
-    /// Copies the values of the first m grains of another GPU, whose memory is given beside them, see [`Gpu::fetch`].
-    pub fn fetch(&self, gpu: &Gpu, (from, memory): (&MigratingColumns<C>, &[CudaMemory]), m: usize, widths: &[usize]) {
-        for (((room, from), memory), width) in self.0.iter().zip(&from.0).zip(memory).zip(widths) {
-            gpu.fetch((from, memory), width * m, room);
-        }
-    }
-
-    /// A copy of the values of the first m grains on another GPU, see [`Gpu::copy_to`].
-    pub fn copied(&self, m: usize, widths: &[usize], from: &Gpu, to: &Gpu) -> Result<MigratingColumns<C>, GpuError> {
-        let rooms = self.0.iter().zip(widths);
-        let copied: Result<Vec<Buffer<C>>, GpuError> = rooms.map(|(room, width)| from.copy_to(room, width * m, to)).collect();
-        Ok(MigratingColumns(copied?))
-    }
-
-    /// Writes the packed values of the first m grains at these indices into each column.
-    pub fn scatter_all(&self, gpu: &Gpu, places: &Buffer<u32>, m: usize, columns: &[MigratingColumn<'_, C>]) {
-        for ((column, width), room) in columns.iter().zip(&self.0) {
-            gpu.scatter(room, places, m, *width, column);
-        }
-    }
 }
 
 /// Appends the downloaded values to a message.

@@ -1,13 +1,14 @@
 //! Packed grains: those that migrate, and the ghosts that are chosen at a rebuild of the lists.
 
-use super::migration::{MigratingColumn, MigratingColumns, unfold_all, widths_of};
+use super::migration::{MigratingColumn, unfold_all, widths_of};
 use crate::exchange::{DecodeError, HaltReason, enclose, unfold};
 use crate::gpu::neighbor_lists::make_room;
 use crate::gpu::{GpuGrains, Number};
-use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, units};
+use seixo_device::gpu::{Arrived, Buffer, Copies, CudaMemory, Gpu, GpuError, Ticket, Word, bytes_of, items_of, units};
 use seixo_laws::{Coordinate, Vector3};
-use seixo_sweeps::kernels::domain::{pack, take_first, unpack};
+use seixo_sweeps::kernels::domain::{pack, unpack};
 use seixo_sweeps::layout::RECORD;
+use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 /// Words of a packed grain: id, material, group and member number.
@@ -16,32 +17,60 @@ const WORDS: usize = 4;
 const COORDINATES: usize = RECORD;
 /// Numbers of its motion: velocity and angular velocity for laws, each with what is kept beside it of that between steps.
 const MOTIONS: usize = 4 * RECORD;
+/// There is room for a multiple of this many, since a part of a buffer starts at a multiple of 64 words.
+const GROUP: usize = 64;
 
-/// Room for packed grains in GPU memory.
+/// Room for packed grains in GPU memory: words, coordinates, further columns and motions, one after the other in one memory, so that one copy takes all
+/// along.
 pub(super) struct PackedGrains<C, R> {
+    whole: Buffer<u32>,
+    /// Number of grains for which the parts are laid out.
+    room: usize,
     pub words: Buffer<u32>,
     pub coordinates: Buffer<C>,
+    /// See [`GpuGrains::belongings`].
+    belongings: Vec<Buffer<C>>,
     motions: Buffer<R>,
-    belongings: MigratingColumns<C>,
     /// Where this memory is for other GPUs, once one asked.
-    memory: OnceLock<GrainsMemory>,
+    memory: OnceLock<CudaMemory>,
 }
 
-/// Memory of packed grains that other GPUs read: of words, coordinates, motions and belongings.
-#[derive(Clone)]
-struct GrainsMemory {
-    words: CudaMemory,
-    coordinates: CudaMemory,
-    motions: CudaMemory,
-    belongings: Vec<CudaMemory>,
-}
-
-/// Downloads of packed grains, in progress.
+/// A download of packed grains, in progress.
 pub(super) struct GrainsReadback<C, R> {
-    words: Ticket<u32>,
-    coordinates: Ticket<C>,
-    motions: Ticket<R>,
-    belongings: Vec<Ticket<C>>,
+    whole: Ticket<u32>,
+    /// Number of grains for which it is laid out.
+    room: usize,
+    numbers: PhantomData<(C, R)>,
+}
+
+/// Number of grains or entries for which there is room if there are so many.
+pub(super) fn room_of(items: usize) -> usize {
+    items.max(1).next_multiple_of(GROUP)
+}
+
+/// The words of this many numbers of type T.
+pub(super) fn words_of<T>(numbers: usize) -> usize {
+    numbers * size_of::<T>() / size_of::<u32>()
+}
+
+/// This many numbers of type T in words, from this word on.
+pub(super) fn numbers_in<T: Word>(words: &[u32], first: usize, numbers: usize) -> Vec<T> {
+    items_of(bytes_of(&words[first..first + words_of::<T>(numbers)])).expect("words hold whole numbers")
+}
+
+/// Writes numbers into words, from this word on.
+pub(super) fn put_numbers<T: Word>(words: &mut [u32], first: usize, numbers: &[T]) {
+    let put: Vec<u32> = items_of(bytes_of(numbers)).expect("numbers have whole words");
+    words[first..first + put.len()].copy_from_slice(&put);
+}
+
+/// The words at which coordinates, belongings and motions begin, and all words, for this much room. Belongings have as many values per grain as `widths`
+/// say.
+fn layout<C, R>(room: usize, widths: &[usize]) -> [usize; 4] {
+    let coordinates = WORDS * room;
+    let belongings = coordinates + words_of::<C>(COORDINATES * room);
+    let motions = belongings + words_of::<C>(widths.iter().sum::<usize>() * room);
+    [coordinates, belongings, motions, motions + words_of::<R>(MOTIONS * room)]
 }
 
 /// Packed grains that were downloaded, or received.
@@ -55,69 +84,73 @@ pub(super) struct HostGrains<C, R> {
 }
 
 impl<C: Number, R: Number> PackedGrains<C, R> {
-    /// Without room yet.
+    /// With minimal room.
     pub fn new(gpu: &Gpu) -> Result<PackedGrains<C, R>, GpuError> {
-        Ok(PackedGrains {
-            words: gpu.buffer(RECORD, "domains")?,
-            coordinates: gpu.buffer(RECORD, "domains")?,
-            motions: gpu.buffer(RECORD, "domains")?,
-            belongings: MigratingColumns::new(),
+        let room = room_of(0);
+        let [.., all] = layout::<C, R>(room, &[]);
+        Ok(PackedGrains::within(gpu.buffer(all, "domains")?, room, &[]))
+    }
+
+    /// Parts of this memory for so many grains, with columns of these `widths`.
+    fn within(whole: Buffer<u32>, room: usize, widths: &[usize]) -> PackedGrains<C, R> {
+        let [coordinates, mut column, motions, _] = layout::<C, R>(room, widths);
+        let mut belongings = Vec::with_capacity(widths.len());
+        for width in widths {
+            belongings.push(whole.part_from(column, width * room));
+            column += words_of::<C>(width * room);
+        }
+        PackedGrains {
+            words: whole.part_from(0, WORDS * room),
+            coordinates: whole.part_from(coordinates, COORDINATES * room),
+            belongings,
+            motions: whole.part_from(motions, MOTIONS * room),
+            whole,
+            room,
             memory: OnceLock::new(),
-        })
+        }
     }
 
     /// Makes room for m grains; the contents are lost. `widths` are the values per grain of the additional columns.
     pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
-        if !self.holds(m, widths) {
-            self.memory = OnceLock::new();
+        let room = room_of(m);
+        let [.., all] = layout::<C, R>(room, widths);
+        let least = self.whole.part_from(0, 1);
+        let mut whole = std::mem::replace(&mut self.whole, least);
+        let memory = std::mem::take(&mut self.memory);
+        let lasts = whole.len() >= all;
+        make_room(gpu, &mut whole, all, "domains")?;
+        *self = PackedGrains::within(whole, room, widths);
+        if lasts {
+            self.memory = memory;
         }
-        self.belongings.make_room(gpu, m, widths)?;
-        make_room(gpu, &mut self.words, WORDS * m, "domains")?;
-        make_room(gpu, &mut self.coordinates, COORDINATES * m, "domains")?;
-        make_room(gpu, &mut self.motions, MOTIONS * m, "domains")
+        Ok(())
     }
 
-    /// Whether there is room for m grains.
-    fn holds(&self, m: usize, widths: &[usize]) -> bool {
-        let holds_all = self.words.len() >= WORDS * m && self.coordinates.len() >= COORDINATES * m && self.motions.len() >= MOTIONS * m;
-        holds_all && self.belongings.hold(m, widths)
+    /// Number of grains for which there is room.
+    pub fn room(&self) -> usize {
+        self.room
     }
 
     /// The memory of these grains of this GPU; `None` if other GPUs cannot read it.
-    fn memory(&self, gpu: &Gpu) -> Result<Option<GrainsMemory>, GpuError> {
+    fn memory(&self, gpu: &Gpu) -> Result<Option<CudaMemory>, GpuError> {
         if let Some(known) = self.memory.get() {
             return Ok(Some(known.clone()));
         }
-        let memory = (
-            gpu.cuda_memory(&self.words)?,
-            gpu.cuda_memory(&self.coordinates)?,
-            gpu.cuda_memory(&self.motions)?,
-        );
-        let (Some(words), Some(coordinates), Some(motions)) = memory else {
+        let Some(memory) = gpu.cuda_memory(&self.whole)? else {
             return Ok(None);
-        };
-        let Some(belongings) = self.belongings.memory(gpu)? else {
-            return Ok(None);
-        };
-        let memory = GrainsMemory {
-            words,
-            coordinates,
-            motions,
-            belongings,
         };
         Ok(Some(self.memory.get_or_init(|| memory).clone()))
     }
 
-    /// Copies the first m grains of another GPU into this room on a GPU that [accesses](Gpu::accesses) it. They were packed before the other host waited
-    /// for its GPU. Returns whether that was possible.
-    pub fn fetch(&self, gpu: &Gpu, (from, of): (&PackedGrains<C, R>, &Gpu), m: usize, widths: &[usize]) -> Result<bool, GpuError> {
+    /// Copies the grains of another GPU into this memory, which has the same room, on a GPU that [accesses](Gpu::accesses) it. They were packed before the
+    /// other host waited for its GPU. Returns whether that was possible.
+    pub fn fetch(&self, gpu: &Gpu, (from, of): (&PackedGrains<C, R>, &Gpu), widths: &[usize]) -> Result<bool, GpuError> {
         let Some(memory) = from.memory(of)? else {
             return Ok(false);
         };
-        gpu.fetch((&from.words, &memory.words), WORDS * m, &self.words);
-        gpu.fetch((&from.coordinates, &memory.coordinates), COORDINATES * m, &self.coordinates);
-        gpu.fetch((&from.motions, &memory.motions), MOTIONS * m, &self.motions);
-        self.belongings.fetch(gpu, (&from.belongings, &memory.belongings), m, widths);
+        debug_assert_eq!(self.room, from.room);
+        let [.., all] = layout::<C, R>(from.room, widths);
+        gpu.fetch((&from.whole, &memory), all, &self.whole);
         Ok(true)
     }
 
@@ -132,34 +165,36 @@ impl<C: Number, R: Number> PackedGrains<C, R> {
         Ok(())
     }
 
-    /// Requests the download of the first m grains.
-    pub fn ask(&self, copies: &mut Copies, m: usize, widths: &[usize]) -> GrainsReadback<C, R> {
+    /// Requests the download of all grains for which there is room, with columns of these widths.
+    pub fn ask(&self, copies: &mut Copies, widths: &[usize]) -> GrainsReadback<C, R> {
+        let [.., all] = layout::<C, R>(self.room, widths);
         GrainsReadback {
-            words: copies.add(&self.words, 0..WORDS * m),
-            coordinates: copies.add(&self.coordinates, 0..COORDINATES * m),
-            motions: copies.add(&self.motions, 0..MOTIONS * m),
-            belongings: self.belongings.ask(copies, m, widths),
+            whole: copies.add(&self.whole, 0..all),
+            room: self.room,
+            numbers: PhantomData,
         }
     }
 
-    /// A copy of the first m grains on another GPU, after all launches here so far, see [`Gpu::copy_to`]. On the same GPU, these grains themselves.
-    pub fn copied(
-        packed: &Arc<PackedGrains<C, R>>,
-        m: usize,
-        widths: &[usize],
-        from: &Gpu,
-        to: &Gpu,
-    ) -> Result<Arc<PackedGrains<C, R>>, GpuError> {
+    /// A copy of these grains on another GPU, after all launches here so far, see [`Gpu::copy_to`]. On the same GPU, these grains themselves.
+    pub fn copied(packed: &Arc<PackedGrains<C, R>>, widths: &[usize], from: &Gpu, to: &Gpu) -> Result<Arc<PackedGrains<C, R>>, GpuError> {
         if from.is_same(to) {
             return Ok(packed.clone());
         }
-        Ok(Arc::new(PackedGrains {
-            words: from.copy_to(&packed.words, WORDS * m, to)?,
-            coordinates: from.copy_to(&packed.coordinates, COORDINATES * m, to)?,
-            motions: from.copy_to(&packed.motions, MOTIONS * m, to)?,
-            belongings: packed.belongings.copied(m, widths, from, to)?,
-            memory: OnceLock::new(),
-        }))
+        let [.., all] = layout::<C, R>(packed.room, widths);
+        let whole = from.copy_to(&packed.whole, all, to)?;
+        Ok(Arc::new(PackedGrains::within(whole, packed.room, widths)))
+    }
+
+    /// Writes received grains, without their belongings.
+    fn write(&mut self, gpu: &Gpu, grains: &HostGrains<C, R>) -> Result<(), GpuError> {
+        self.make_room(gpu, grains.len(), &[])?;
+        let [coordinates, _, motions, all] = layout::<C, R>(self.room, &[]);
+        let mut words = vec![0; all];
+        put_numbers(&mut words, 0, &grains.words);
+        put_numbers(&mut words, coordinates, &grains.coordinates);
+        put_numbers(&mut words, motions, &grains.motions);
+        gpu.write_items(&self.whole, 0, words);
+        Ok(())
     }
 
     /// Size of a packed grain \[bytes\].
@@ -172,17 +207,22 @@ impl<C: Number, R: Number> PackedGrains<C, R> {
 impl<C: Number, R: Number> GrainsReadback<C, R> {
     /// The first m grains, once they have arrived, with columns of these widths.
     pub fn grains(self, arrived: &Arrived, m: usize, widths: &[usize]) -> HostGrains<C, R> {
-        let first = |column: &[C], width: usize| column[..width * m].to_vec();
-        let belongings = self.belongings.into_iter().zip(widths);
-        HostGrains {
-            words: arrived.make(self.words, |words| words[..WORDS * m].to_vec()),
-            coordinates: arrived.make(self.coordinates, |coordinates| first(coordinates, COORDINATES)),
-            motions: arrived.make(self.motions, |motions| motions[..MOTIONS * m].to_vec()),
-            belongings: belongings
-                .map(|(ticket, width)| arrived.make(ticket, |column| first(column, *width)))
-                .collect(),
-            widths: widths.to_vec(),
-        }
+        let [coordinates, belongings, motions, _] = layout::<C, R>(self.room, widths);
+        arrived.make(self.whole, |words| {
+            let mut first = belongings;
+            let column = |width: &usize| {
+                let numbers = numbers_in::<C>(words, first, width * m);
+                first += words_of::<C>(width * self.room);
+                numbers
+            };
+            HostGrains {
+                belongings: widths.iter().map(column).collect(),
+                words: words[..WORDS * m].to_vec(),
+                coordinates: numbers_in(words, coordinates, COORDINATES * m),
+                motions: numbers_in(words, motions, MOTIONS * m),
+                widths: widths.to_vec(),
+            }
+        })
     }
 }
 
@@ -260,20 +300,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// indices.
     pub(super) fn pack_found(&self, packed: &PackedGrains<C, R>, found: &Buffer<u32>, place: &Buffer<u32>, room: usize) {
         let (count, dim) = units(room);
-        take_first::launch(
+        pack::launch::<R, C>(
             self.gpu.client(),
             count,
             dim,
             self.order.argument(),
             found.argument(),
-            place.argument(),
-            room as u32,
-        );
-        let (count, dim) = units(room);
-        pack::launch::<R, C>(
-            self.gpu.client(),
-            count,
-            dim,
             place.argument(),
             self.id.argument(),
             self.material.argument(),
@@ -290,11 +322,16 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             room as u32,
             self.kind.frictional,
         );
-        packed.belongings.gather(&self.gpu, &self.belongings(), place, room);
+        for ((column, width), values) in self.belongings().into_iter().zip(&packed.belongings) {
+            self.gpu.gather(column, place, room, width, values);
+        }
     }
 
-    /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles or as own grains. Belongings excepted.
-    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, as_ghosts: bool) {
+    /// Queues the unpacking of m grains behind all others, where there is room: as ghost particles, whose indices are written to a buffer, or as own grains.
+    /// Belongings excepted.
+    fn unpack_behind(&self, packed: &PackedGrains<C, R>, m: usize, ghosts: Option<&Buffer<u32>>) {
+        // Not written for own grains.
+        let places = ghosts.unwrap_or(&self.border.as_ref().expect("a domain has a border").parcel.place);
         let (count, dim) = units(m);
         unpack::launch::<R, C>(
             self.gpu.client(),
@@ -312,22 +349,25 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             self.spin[self.now].records(),
             self.half_velocity.records(),
             self.half_spin.records(),
+            places.argument(),
             self.n as u32,
             m as u32,
-            as_ghosts,
+            ghosts.is_some(),
             self.kind.frictional,
         );
     }
 
-    /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles with these indices.
+    /// Queues the unpacking of m grains behind all others, where there is room, as ghost particles. Their indices are written to `places`.
     pub(super) fn unpack_ghosts(&self, packed: &PackedGrains<C, R>, m: usize, places: &Buffer<u32>) {
-        self.unpack_behind(packed, m, true);
-        packed.belongings.scatter_all(&self.gpu, places, m, &self.belongings());
+        self.unpack_behind(packed, m, Some(places));
+        for ((column, width), values) in self.belongings().into_iter().zip(&packed.belongings) {
+            self.gpu.scatter(values, places, m, width, column);
+        }
         self.mark_arrived_shapes(m);
     }
 
-    /// Appends the grains of a message behind all others, as ghost particles or as own grains. Returns their number.
-    pub(super) fn unpacked(&mut self, message: &mut &[u8], as_ghosts: bool) -> Result<usize, HaltReason> {
+    /// Appends the grains of a message behind all others, as ghost particles of the neighbor with this number, or as own grains. Returns their number.
+    pub(super) fn unpacked(&mut self, message: &mut &[u8], ghosts_of: Option<usize>) -> Result<usize, HaltReason> {
         if message.is_empty() {
             return Ok(0);
         }
@@ -338,17 +378,64 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             return Ok(0);
         }
         self.make_room_for(self.n + m)?;
-        self.border().parcel.packed.make_room(&gpu, m, &widths)?;
-        let packed = &self.border.as_ref().expect("a domain has a border").parcel.packed;
-        gpu.write_part(&packed.words, 0, &grains.words);
-        gpu.write_part(&packed.coordinates, 0, &grains.coordinates);
-        gpu.write_part(&packed.motions, 0, &grains.motions);
-        self.unpack_behind(packed, m, as_ghosts);
+        let border = self.border();
+        if let Some(side) = ghosts_of {
+            make_room(&gpu, &mut border.sides[side].ghosts, m, "domains")?;
+        }
+        border.parcel.packed.write(&gpu, &grains)?;
+        let border = self.border.as_ref().expect("a domain has a border");
+        self.unpack_behind(&border.parcel.packed, m, ghosts_of.map(|side| &border.sides[side].ghosts));
         for ((column, width), numbers) in self.belongings().iter().zip(&grains.belongings) {
             gpu.write_part(column, width * self.n, numbers);
         }
         self.mark_arrived_shapes(m);
         self.n += m;
         Ok(m)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers<N: Number>(count: usize, from: f64) -> Vec<N> {
+        (0..count).map(|k| N::of(from + k as f64)).collect()
+    }
+
+    /// Software Vulkan suffices; without any adapter this test fails.
+    #[test]
+    fn one_copy_has_all_columns_of_packed_grains() {
+        let gpu = Gpu::open(None).unwrap();
+        let widths = [1, RECORD];
+        let mut packed = PackedGrains::<f64, f32>::new(&gpu).unwrap();
+        // Less room in the same memory, then more.
+        for m in [70, 3, 500] {
+            packed.make_room(&gpu, m, &widths).unwrap();
+            let words: Vec<u32> = (0..(WORDS * m) as u32).collect();
+            let (coordinates, motions) = (numbers::<f64>(COORDINATES * m, 0.5), numbers::<f32>(MOTIONS * m, 0.25));
+            let belongings = widths.map(|width| numbers::<f64>(width * m, 1e6));
+            gpu.write_part(&packed.words, 0, &words);
+            gpu.write_part(&packed.coordinates, 0, &coordinates);
+            gpu.write_part(&packed.motions, 0, &motions);
+            for (column, values) in packed.belongings.iter().zip(&belongings) {
+                gpu.write_part(column, 0, values);
+            }
+            let mut copies = gpu.copies();
+            let coming = packed.ask(&mut copies, &widths);
+            let grains = coming.grains(&copies.wait().unwrap(), m, &widths);
+            assert_eq!(
+                (&grains.words, &grains.coordinates, &grains.motions),
+                (&words, &coordinates, &motions)
+            );
+            assert_eq!(grains.belongings, belongings);
+            // Received grains have their belongings elsewhere.
+            packed.write(&gpu, &grains).unwrap();
+            assert_eq!(gpu.download_part(&packed.words, 0..words.len()).wait().unwrap(), words);
+            assert_eq!(
+                gpu.download_part(&packed.coordinates, 0..coordinates.len()).wait().unwrap(),
+                coordinates
+            );
+            assert_eq!(gpu.download_part(&packed.motions, 0..motions.len()).wait().unwrap(), motions);
+        }
     }
 }

@@ -33,6 +33,7 @@ pub mod polyhedra_migration;
 pub mod polyhedra_pairs;
 pub mod row_order;
 pub mod servos;
+pub mod shared_rows;
 pub mod shifting;
 pub mod short_rows;
 pub mod step;

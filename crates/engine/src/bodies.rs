@@ -137,6 +137,10 @@ const COLUMNS: [&str; 8] = [
     "bodies/offset",
 ];
 
+/// Largest distance of a grain of a body from where it is in the scene, in the frame of the body and as a share of the largest coordinate there:
+/// rounding errors are far below it, also those of single precision on a GPU, and differences of other axes are far above it.
+const SAME_PLACE: f64 = 1e-6;
+
 /// Section of [`Bodies::own_orientation`], if it is not empty.
 const OWN_ORIENTATION: &str = "bodies/own_turn";
 
@@ -568,11 +572,35 @@ impl Bodies {
         if !known.iter().copied().eq(0..members as u32) {
             return Err(misfit());
         }
+        bodies.check_axes(given)?;
         bodies.place = vec![FREE; members];
         bodies.find_places(member);
         bodies.held = PrescribedBodies::new(given, &bodies.id);
         bodies.joints = Joints::new(given, &bodies.id);
         Ok(bodies)
+    }
+
+    /// Refuses bodies whose grains are elsewhere in their frames than those of the given bodies, as after a change of the axes. Orientations from a
+    /// checkpoint belong to its axes, while joints and boundaries follow from the given bodies. Members are in the order of [`Body::carries`].
+    fn check_axes(&self, given: &[Body]) -> Result<(), WorldError> {
+        let given: HashMap<u32, &Body> = given.iter().map(|body| (body.id, body)).collect();
+        let is_other = |b: usize| {
+            given.get(&self.id[b]).is_some_and(|body| {
+                let members = self.row[b] as usize * RECORD..self.row[b + 1] as usize * RECORD;
+                let saved = self.offset[members].chunks_exact(RECORD);
+                let coordinates = body.carries.iter().flat_map(|(_, offset)| offset.map(f64::abs));
+                let tolerance = SAME_PLACE * coordinates.fold(0.0, f64::max);
+                let is_same =
+                    |(saved, (_, offset)): (&[f64], &(u32, Vec3))| (0..3).all(|axis| (saved[axis] - offset[axis]).abs() <= tolerance);
+                saved.len() != body.carries.len() || !saved.zip(&body.carries).all(is_same)
+            })
+        };
+        let other = (0..self.len()).find(|&b| is_other(b));
+        other.map_or(Ok(()), |b| {
+            Err(WorldError::State {
+                what: format!("rigid body {} had other axes or grains when it was written", self.id[b]),
+            })
+        })
     }
 
     /// Memory of the table \[bytes\].

@@ -113,6 +113,13 @@ impl Taken {
                 goes_on: true,
             },
         };
+        if !other.fluid.is_empty() {
+            findings
+                .notices
+                .push("start: fluids of the other run are left out; those of this scene begin at rest".to_owned());
+        }
+        taken.cut(section, file.run.seed.0, findings)?;
+        // Only shapes that are taken matter.
         if let Some(&most) = taken.saved.grains.shape.iter().max().filter(|most| **most > 0) {
             taken.shapes = shapes_of_run(&folder).map_err(|complaint| ("from", complaint))?;
             if most as usize > taken.shapes.len() {
@@ -125,12 +132,6 @@ impl Taken {
                 return Err(("from", UnlocatedDiagnostic::new(message).remedy(remedy)));
             }
         }
-        if !other.fluid.is_empty() {
-            findings
-                .notices
-                .push("start: fluids of the other run are left out; those of this scene begin at rest".to_owned());
-        }
-        taken.cut(section, file.run.seed.0, findings)?;
         let rotation = section.rotate.as_ref().map(orientation).transpose();
         let rotation = rotation.map_err(|complaint| ("rotate.axis", complaint))?.unwrap_or_default();
         let shift = section.shift.as_ref().map_or([0.0; 3], si);

@@ -93,7 +93,9 @@ impl PolyhedralShape {
     pub(crate) fn digest(&self) -> u64 {
         let numbers = [self.rounding, self.volume].into_iter().chain(self.moments);
         let numbers = numbers.chain(self.vertices.iter().flatten().copied());
-        let quanta = numbers.map(|x| ((x / QUANTUM).round() as i64).cast_unsigned());
+        // Steps between quanta lie at uncommon numbers. In the middle they would be at binary fractions such as 1/128, and rounding errors would cross
+        // them.
+        let quanta = numbers.map(|x| ((x / QUANTUM + 0.381_966_011).floor() as i64).cast_unsigned());
         let ends = self.part_ends().into_iter().flat_map(|end| [end.vertices, end.edges, end.faces]);
         let loops = self.faces.iter().flat_map(|face| [&[face.len() as u32][..], &face[..]].concat());
         let words = ends.chain(self.edges.iter().flatten().copied()).chain(loops);
@@ -473,6 +475,21 @@ mod tests {
                 change(&mut shape);
                 assert_eq!(shape.digest() == digest, is_same, "{k} of {is_same}");
             }
+        }
+    }
+
+    #[test]
+    fn rounding_errors_at_half_a_quantum_leave_a_digest() {
+        let digest = |y: f64| {
+            let mut shape = segment();
+            shape.vertices[0][1] = y;
+            shape.digest()
+        };
+        let half = 1.0 / 128.0;
+        assert_eq!((half / QUANTUM).fract(), 0.5);
+        for y in [half, -half] {
+            assert_eq!(digest(y - 1e-15), digest(y + 1e-15));
+            assert_ne!(digest(y), digest(y + QUANTUM));
         }
     }
 

@@ -96,6 +96,41 @@ fn a_pendulum_swings_with_the_period_of_elliptic_integrals() {
 }
 
 #[test]
+fn a_state_of_a_body_with_other_axes_is_refused() {
+    let hinge = Joint::Hinge {
+        through: [0.0; 3],
+        axis: [0.0, 1.0, 0.0],
+    };
+    let world = hung(&rod(3, 1e-2), [0.1, 0.05, -0.02], AS_DRAWN, [0.0; 3], hinge);
+    let mut simulation = started(world.clone(), None);
+    simulation.advance(10).expect("sound steps");
+    let state = simulation.save().expect("a sound state");
+    let settings = Settings {
+        threads: 1,
+        ..Settings::default()
+    };
+    let flaw = |world: World| {
+        let restored = Simulation::restore(world, settings.clone(), &state);
+        restored.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(flaw(world.clone()), "");
+    // The same rod in space, as a version would read the scene that chose the axes in another order.
+    let mut turned = world;
+    let (body, half) = (&mut turned.grains.bodies[0], std::f64::consts::FRAC_1_SQRT_2);
+    for (_, offset) in &mut body.carries {
+        let [x, y, z] = *offset;
+        *offset = [-y, x, z];
+    }
+    body.moments.swap(0, 1);
+    body.orientation = [half, 0.0, 0.0, -half];
+    let found = flaw(turned);
+    assert!(
+        found.contains("rigid body 0 had other axes") && found.contains("resume with the scene and version that wrote it"),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_torque_spins_a_body_up_about_its_hinge_alone() {
     let (axis, torque) = ([1.0, 2.0, 2.0], [1e-3, -2e-3, 4e-3]);
     let hinge = Joint::Hinge { through: [0.0; 3], axis };

@@ -106,6 +106,12 @@ fn a_checkpoint_of_shapes_with_other_axes_is_refused() {
         "{}",
         refused.err
     );
+    // The sphere between the bricks has no axes, and can be taken alone.
+    let (rest, _) = BRICKS.split_once("[shape.brick]").unwrap();
+    let region = "{ box = { min = [\"5 mm\", \"-1 m\", \"-1 m\"], max = [\"15 mm\", \"1 m\", \"1 m\"] } }";
+    let start = format!("[grains.dust]\nmaterial = \"stone\"\n[start]\nfrom = \"bricks.out\"\ninside = {region}\n");
+    stage.write("dust.toml", &format!("{rest}{start}"));
+    stage.succeed("run dust.toml --quiet --until 0.0001");
 }
 
 #[test]

@@ -25,7 +25,7 @@ mod work;
 pub use communication::Communication;
 pub(crate) use contacts::merged_contacts;
 pub(crate) use failures::limit_waits;
-pub(crate) use gpu::{failed_links, peer_exchange_for, try_links};
+pub(crate) use gpu::{exchange_over_links, failed_links, peer_exchange_for, try_links};
 pub(crate) use partition::Partition;
 pub use partition::{HaloEstimate, PartitionExtent};
 pub(crate) use pending_contacts::put_contacts_of_domains;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A preface is its length, u32, and JSON. Sections are packed as they come, a few at once, and let go of, so that saving takes little memory. A thread
-//! writes them meanwhile.
+//! writes them meanwhile, if one starts.
 //!
 //! ```
 //! use seixo_engine::state::Column;
@@ -42,6 +42,7 @@ use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
 
 /// Name of the newest checkpoint in its folder; the one before has `.prev` after it.
@@ -231,20 +232,27 @@ fn bytes_in(parts: &[Vec<u8>]) -> u64 {
     parts.iter().map(|part| part.len() as u64).sum()
 }
 
-/// Sections on their way to the thread that writes them. Errors are returned at the end.
-struct Packing {
+/// Where packed sections go.
+enum Destination<'a, 'file> {
+    /// To the thread that writes. It takes the next sections once it has written the last, so that few are in memory.
+    Thread(SyncSender<Vec<PackedSection>>),
+    /// To the file, from the thread that packs: no other one started.
+    File(MutexGuard<'a, Writing<'file>>),
+}
+
+/// Sections on their way to the file. Errors are returned at the end.
+struct Packing<'a, 'file> {
     threads: usize,
     sections: u64,
     /// Sections that are packed together with the next ones.
     waiting: Vec<(String, Column)>,
     /// Bytes of these before they are packed.
     bytes: usize,
-    /// To the thread that writes. It takes the next sections once it has written the last, so that few are in memory.
-    packed: SyncSender<Vec<PackedSection>>,
+    to: Destination<'a, 'file>,
     failed: io::Result<()>,
 }
 
-impl Packing {
+impl Packing<'_, '_> {
     fn section(&mut self, name: &str, column: Column) -> io::Result<()> {
         self.sections += 1;
         if self.sections > MAX_SECTIONS {
@@ -262,8 +270,11 @@ impl Packing {
         self.bytes = 0;
         let packed = packed(&sections, self.threads)?;
         drop(sections);
-        // The thread that writes has an error of its own if it takes no more.
-        self.packed.send(packed).map_err(|_| io::Error::other("not written"))
+        match &mut self.to {
+            // The thread that writes has an error of its own if it takes no more.
+            Destination::Thread(thread) => thread.send(packed).map_err(|_| io::Error::other("not written")),
+            Destination::File(writing) => writing.sections(packed),
+        }
     }
 
     /// Packs the rest.
@@ -294,27 +305,36 @@ impl Writing<'_> {
         self.bytes(&preface)
     }
 
-    /// Writes the whole file, with the sections that arrive.
-    fn all(mut self, header: &Header, sections: &Receiver<Vec<PackedSection>>) -> io::Result<Self> {
+    /// Begins the file.
+    fn begin(&mut self, header: &Header) -> io::Result<()> {
         self.bytes(&[&MAGIC[..], &FORMAT_VERSION.to_le_bytes()].concat())?;
-        self.preface(header)?;
-        for PackedSection { preface, stored } in sections.iter().flatten() {
+        self.preface(header)
+    }
+
+    fn sections(&mut self, sections: Vec<PackedSection>) -> io::Result<()> {
+        for PackedSection { preface, stored } in sections {
             self.preface(&preface)?;
             // Each part is freed once it is written.
             stored.into_iter().try_for_each(|part| self.bytes(&part))?;
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Begins the file and writes the sections that arrive.
+    fn all(&mut self, header: &Header, sections: &Receiver<Vec<PackedSection>>) -> io::Result<()> {
+        self.begin(header)?;
+        sections.iter().try_for_each(|sections| self.sections(sections))
     }
 
     /// Ends the file.
-    fn seal(mut self) -> io::Result<()> {
+    fn seal(&mut self) -> io::Result<()> {
         self.bytes(&0u32.to_le_bytes())?;
         let seal = self.seal.finalize();
         self.file.write_all(seal.as_bytes())
     }
 }
 
-impl Sections for Packing {
+impl Sections for Packing<'_, '_> {
     fn put(&mut self, name: &str, column: Column) {
         if self.failed.is_ok() {
             self.failed = self.section(name, column);
@@ -407,28 +427,36 @@ fn write_sections(
     let folder = folder_of(path);
     layer.create_dir_all(folder)?;
     let temporary = write_temporary(layer, path, &mut |file| {
-        let writing = Writing {
+        let writing = Mutex::new(Writing {
             file,
             seal: blake3::Hasher::new(),
-        };
+        });
+        let lock = || writing.lock().unwrap_or_else(PoisonError::into_inner);
         thread::scope(|scope| {
-            let (packed, arriving) = sync_channel(0);
-            let writes = Builder::new().spawn_scoped(scope, move || writing.all(header, &arriving))?;
+            let (to_thread, arriving) = sync_channel(0);
+            let writes = Builder::new().spawn_scoped(scope, move || lock().all(header, &arriving)).ok();
+            let to = if writes.is_some() {
+                Destination::Thread(to_thread)
+            } else {
+                let mut writing = lock();
+                writing.begin(header)?;
+                Destination::File(writing)
+            };
             let mut packing = Packing {
                 threads: threads.max(1),
                 sections: 0,
                 waiting: Vec::new(),
                 bytes: 0,
-                packed,
+                to,
                 failed: Ok(()),
             };
             let saved = save(&mut packing).and_then(|()| packing.finish());
-            let written = writes.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let written = writes.map(|writes| writes.join().unwrap_or_else(|panic| resume_unwind(panic)));
             // If the file failed, nothing more could be packed.
-            let writing = written?;
-            saved?;
-            writing.seal()
-        })
+            written.unwrap_or(Ok(()))?;
+            saved
+        })?;
+        lock().seal()
     })?;
     // The new file's name is made durable first: from here on it stands in for the current one even if that is damaged.
     layer.sync_dir(folder)?;

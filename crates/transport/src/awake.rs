@@ -11,7 +11,7 @@
 //! assert_eq!(seixo_transport::receive_awake(&receiver), Some(7));
 //! ```
 
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,16 +19,36 @@ use std::time::{Duration, Instant};
 const AWAKE: Duration = Duration::from_micros(300);
 
 /// The next item, if it comes soon; otherwise none, and the caller goes on with a wait that lets its thread sleep. Meanwhile other threads may use the
-/// core.
+/// core. Without any sender there is none at once.
 pub fn receive_awake<T>(receiver: &Receiver<T>) -> Option<T> {
     let begun = Instant::now();
     loop {
-        if let Ok(item) = receiver.try_recv() {
-            return Some(item);
+        match receiver.try_recv() {
+            Ok(item) => return Some(item),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
         }
         if begun.elapsed() > AWAKE {
             return None;
         }
         thread::yield_now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn nothing_is_awaited_from_a_channel_without_senders() {
+        const WAITS: u32 = 1000;
+        let (sender, receiver) = channel::<u32>();
+        drop(sender);
+        let begun = Instant::now();
+        for _ in 0..WAITS {
+            assert_eq!(receive_awake(&receiver), None);
+        }
+        assert!(begun.elapsed() < WAITS * AWAKE / 2, "{:?}", begun.elapsed());
     }
 }

@@ -21,6 +21,8 @@ pub struct Channels {
     lost: Option<Disconnected>,
     /// Whether the others were notified of the end of this domain.
     is_over: bool,
+    /// Whether a wait keeps its thread awake at first: each domain has a core, so that none waits for that of another.
+    stays_awake: bool,
 }
 
 /// An item of an inbox: a message, or the loss of a domain.
@@ -43,6 +45,7 @@ impl Channels {
     /// The channels of all domains, in the order of ranks, each for a thread of its own.
     pub fn all(ranks: usize) -> Vec<Channels> {
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..ranks).map(|_| channel()).unzip();
+        let stays_awake = thread::available_parallelism().is_ok_and(|cores| ranks <= cores.get());
         let ends = inboxes.into_iter().enumerate().map(|(rank, inbox)| Channels {
             rank,
             outboxes: outboxes.clone(),
@@ -50,6 +53,7 @@ impl Channels {
             waiting: [vec![VecDeque::new(); ranks], vec![VecDeque::new(); ranks]],
             lost: None,
             is_over: false,
+            stays_awake,
         });
         ends.collect()
     }
@@ -90,7 +94,8 @@ impl Channels {
             if let Some(bytes) = self.waiting[verb as usize][from].pop_front() {
                 return Ok(bytes);
             }
-            let message = receive_awake(&self.inbox).map_or_else(|| self.inbox.recv(), Ok);
+            let soon = if self.stays_awake { receive_awake(&self.inbox) } else { None };
+            let message = soon.map_or_else(|| self.inbox.recv(), Ok);
             self.open(message.expect("an inbox stays open, for its owner has a way to it, too"));
         }
     }

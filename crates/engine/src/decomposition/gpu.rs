@@ -231,9 +231,14 @@ fn have_own_gpus(gpus: &[Gpu]) -> Option<bool> {
     (all_reach && take_turns && gpus.len() > 1).then(|| on(&gpus[0]) == 1)
 }
 
+/// Whether subdomains on these GPUs exchange over links between them.
+pub fn exchange_over_links(gpus: &[Gpu]) -> bool {
+    have_own_gpus(gpus) == Some(true)
+}
+
 /// Tries the links between these GPUs if subdomains on them exchange over links. Then [`peer_exchange_for`] does not wait for that.
 pub fn try_links(gpus: &[Gpu]) {
-    if have_own_gpus(gpus) == Some(true) {
+    if exchange_over_links(gpus) {
         Gpu::try_links(gpus);
     }
 }

@@ -4,7 +4,8 @@ use crate::bonds::BondPlan;
 use crate::checkpoint::contact_ledger;
 use crate::context::StepContext;
 use crate::decomposition::{
-    Decomposition, Partition, Report, Subdomain, Subdomains, failed_links, limit_waits, merged_contacts, peer_exchange_for, try_links,
+    Decomposition, Partition, Report, Subdomain, Subdomains, exchange_over_links, failed_links, limit_waits, merged_contacts,
+    peer_exchange_for, try_links,
 };
 use crate::device_choice::{alike, gpu_choice};
 use crate::diffusion::Diffusion;
@@ -30,6 +31,7 @@ use seixo_sweeps::contact::PowerSums;
 use seixo_transport::Transport;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::Builder;
 
 /// Whether no other subdomain is on the GPU of this one.
 pub(super) fn has_own_gpu(gpus: &[Gpu], rank: usize) -> bool {
@@ -168,8 +170,10 @@ impl Simulation {
         };
         let (listed_at, held) = (self.whole.populations.walls.listed_at, [contacts]);
         let listed = std::thread::scope(|scope| {
-            // GPUs compile what links take while the hosts list.
-            scope.spawn(|| try_links(reached));
+            if exchange_over_links(reached) {
+                // GPUs compile what links take while the hosts list. If no thread starts, they do so afterwards.
+                let _ = Builder::new().spawn_scoped(scope, || try_links(reached));
+            }
             subdomains.all(|domain| {
                 domain.list(listed_at, &held, &[])?;
                 let worn = domain.local.populations.restore_wear_since_rebuild(&held[0], false);

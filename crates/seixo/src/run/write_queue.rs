@@ -9,7 +9,7 @@ use seixo_files::owner::Ownership;
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Scope};
+use std::thread::{self, Builder, Scope};
 use std::time::Instant;
 
 /// Frames in the queue, that which is being written included; then the run waits.
@@ -281,11 +281,14 @@ impl Shared {
 }
 
 /// Stores a checkpoint. A run that resumes does not write the frames before it again, so the disk must have them first. It takes them while the checkpoint
-/// is packed.
+/// is packed, or afterwards, if no other thread starts.
 fn store(checkpoint: CheckpointJob, frames: &mut FrameFiles, layer: &dyn FileLayer) -> Result<StoredCheckpoint, FilesError> {
-    thread::scope(|scope| {
-        let listed = scope.spawn(|| frames.list(layer));
-        checkpoint.store(layer, || listed.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    // Only one thread lists them.
+    let frames = Mutex::new(frames);
+    let list = || frames.lock().unwrap_or_else(PoisonError::into_inner).list(layer);
+    thread::scope(|scope| match Builder::new().spawn_scoped(scope, list) {
+        Ok(listed) => checkpoint.store(layer, || listed.join().unwrap_or_else(|panic| resume_unwind(panic))),
+        Err(_) => checkpoint.store(layer, list),
     })
 }
 

@@ -157,15 +157,17 @@ fn surface(grains: &GrainSnapshot, group: u32, region: Option<&Region>) -> Surfa
 }
 
 /// Height of the top of the grain at this place of the snapshot above its center \[m\]: of a polyhedral grain that of its highest vertex and the rounding
-/// there, else the radius.
+/// there, else the radius. It is the radius, too, if the snapshot has no orientations.
 fn height_of_top(grains: &GrainSnapshot, k: usize) -> f64 {
     let scale = grains.radius[k];
-    grains.shape_of(k).map_or(scale, |shape| {
-        let [w, x, y, z] = grains.orientation[k];
-        let up = DQuat::from_xyzw(x, y, z, w).conjugate() * DVec3::Z;
-        let heights = shape.vertices.iter().map(|&vertex| up.dot(vertex.into()));
-        scale * (heights.fold(f64::NEG_INFINITY, f64::max) + shape.rounding)
-    })
+    grains
+        .shape_of(k)
+        .zip(grains.orientation.get(k))
+        .map_or(scale, |(shape, &[w, x, y, z])| {
+            let up = DQuat::from_xyzw(x, y, z, w).conjugate() * DVec3::Z;
+            let heights = shape.vertices.iter().map(|&vertex| up.dot(vertex.into()));
+            scale * (heights.fold(f64::NEG_INFINITY, f64::max) + shape.rounding)
+        })
 }
 
 /// Fits points u v z by least squares; not numbers for too few points.
@@ -298,6 +300,13 @@ mod tests {
         for ([.., found], expected) in tops.into_iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
+        // Without orientations, only the bounding spheres are known.
+        let unturned = GrainSnapshot {
+            orientation: Vec::new(),
+            ..grains
+        };
+        let tops = surface(&unturned, 2, None).tops;
+        assert!(tops.len() == 2 && tops.iter().all(|[.., top]| (top - 0.5 - cube.radius).abs() < 1e-12));
     }
 
     /// The upper four layers of a bed in a drum about y with this radius \[m\], below a plane with this angle that passes below the axis and rises to

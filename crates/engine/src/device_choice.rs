@@ -45,7 +45,8 @@ pub(crate) fn open_ahead(settings: &Settings) -> OpeningGpus {
     if settings.ranks.is_some() {
         return OpeningGpus(None);
     }
-    let count = settings.gpus;
+    // One domain is on one GPU.
+    let count = if settings.domains > 1 { settings.gpus } else { 1 };
     let open = move || {
         // Errors are returned where these GPUs are opened again.
         if count <= 1 {

@@ -446,6 +446,6 @@ pub(crate) fn put_pairs(pair: Vec<u32>, [of_first, of_second]: [Vec<f64>; 2], ar
 pub(crate) fn refused_by_device(stop: StepError) -> WorldError {
     match stop.cause {
         StepErrorCause::Device { what } => GpuError::Lost { cause: what }.into(),
-        _ => WorldError::State { what: stop.to_string() },
+        _ => WorldError::Stopped(Box::new(stop)),
     }
 }

@@ -366,7 +366,7 @@ pub enum WorldError {
     /// Loads that single grains cannot be given.
     #[error("external forces: {0}")]
     ExternalForces(String),
-    /// The simulation stopped before a change.
+    /// The simulation stopped before a change, or when it was first observed.
     #[error("{0}")]
     Stopped(Box<crate::guard::StepError>),
     /// A grain is inside a wall at the start.

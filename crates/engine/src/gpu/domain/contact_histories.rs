@@ -71,7 +71,12 @@ impl<R: Number> HistoryBuffer<R> {
         self.room = room_of(entries);
         make_room(gpu, &mut self.start, m + 1, "domains")?;
         let words = self.words(numbers);
-        make_room(gpu, &mut self.whole, words, "domains")?;
+        if self.whole.len() < words {
+            // All parts keep the old memory, which must be free before there is more.
+            let least = Self::new(gpu)?;
+            (self.whole, self.whose, self.history) = (least.whole, least.whose, least.history);
+            make_room(gpu, &mut self.whole, words, "domains")?;
+        }
         self.whose = self.whole.part_from(0, 2 * self.room);
         self.history = self.whole.part_from(2 * self.room, numbers * self.room);
         Ok(())
@@ -155,6 +160,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (gpu, rows, numbers) = (&self.gpu, &self.rows, self.kind.numbers);
         let parcel = &mut self.border.as_mut().expect("a domain has a border").parcel;
         let [of_grains, near_walls] = &mut parcel.histories;
+        debug_assert!(m > 0, "a block that counts by itself writes no first entry without grains");
         // One block counts its contacts by itself.
         let counts = m <= THREADS;
         let (count, dim) = units(m);

@@ -114,15 +114,17 @@ impl<C: Number, R: Number> PackedGrains<C, R> {
     pub fn make_room(&mut self, gpu: &Gpu, m: usize, widths: &[usize]) -> Result<(), GpuError> {
         let room = room_of(m);
         let [.., all] = layout::<C, R>(room, widths);
-        let least = self.whole.part_from(0, 1);
-        let mut whole = std::mem::replace(&mut self.whole, least);
-        let memory = std::mem::take(&mut self.memory);
-        let lasts = whole.len() >= all;
-        make_room(gpu, &mut whole, all, "domains")?;
-        *self = PackedGrains::within(whole, room, widths);
-        if lasts {
-            self.memory = memory;
+        if self.whole.len() < all {
+            // All parts keep the old memory, which must be free before there is more.
+            *self = PackedGrains::new(gpu)?;
+            make_room(gpu, &mut self.whole, all, "domains")?;
         }
+        let least = self.whole.part_from(0, 1);
+        let (whole, memory) = (std::mem::replace(&mut self.whole, least), std::mem::take(&mut self.memory));
+        *self = PackedGrains {
+            memory,
+            ..PackedGrains::within(whole, room, widths)
+        };
         Ok(())
     }
 

@@ -148,10 +148,10 @@ fn mark_candidates<C: Real>(
                     let is_other = j + ahead < end && j + ahead != i;
                     if are_near::<C>(&apart, radius, last::<C>(other), skin) && is_other {
                         near |= 1u32 << (ahead as u32);
-                    }
-                    if touching {
-                        if depth_of::<C>(&apart, radius + last::<C>(other)) > C::new(0.0) {
-                            deep |= 1u32 << (ahead as u32);
+                        if touching {
+                            if depth_of::<C>(&apart, radius + last::<C>(other)) > C::new(0.0) {
+                                deep |= 1u32 << (ahead as u32);
+                            }
                         }
                     }
                 }

@@ -224,76 +224,87 @@ pub fn marked_rows<C: Real>(
         if touching {
             touches = marks[words as usize * n as usize + i];
         }
-        let mut candidate = 0u32;
-        // The word of bits that was read last.
-        let mut word = words;
+        // The run of cells that the last neighbor was in, by its first grain, and its candidates.
+        let mut run_first = 0usize.runtime();
+        let mut run_begin = 0u32.runtime();
+        let mut run_end = 0u32.runtime();
+        let mut g = 0usize.runtime();
+        let mut reach = radius + grids[4usize] + skin;
+        let mut walk = walk_around::<C>(&center, reach, grids, shapes, 0usize, false);
+        let mut walks = number_of_grids > 0u32;
+        // The rest of the bits that were read last, and the first candidate without a bit.
+        let mut word = 0u32.runtime();
         let mut bits = 0u32.runtime();
-        for g in 0..number_of_grids as usize {
-            let reach = radius + grids[g * 8usize + 4usize] + skin;
-            let mut walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
-            while entered < listed && walk.goes_on() {
-                let run = next_run(&mut walk, first, false);
-                // The candidates of this run. From one bit that is set to the next, as few are.
-                let end = candidate + (run.end - run.first) as u32;
-                let mut k = candidate;
-                while k < end {
-                    let mut is_listed = false;
-                    if k / BITS < words {
-                        if k / BITS != word {
-                            word = k / BITS;
-                            bits = marks[word as usize * n as usize + i];
-                        }
-                        let rest = bits >> (k % BITS);
-                        if rest == 0u32 {
-                            k = (k / BITS + 1u32) * BITS;
-                        } else {
-                            k += rest.trailing_zeros();
-                            is_listed = k < end;
-                        }
-                    } else {
-                        let j = run.first + (k - candidate) as usize;
-                        is_listed = is_neighbor::<C>(i, j, &center, radius, position, skin);
-                        if !is_listed {
-                            k += 1u32;
-                        }
-                    }
-                    if is_listed {
-                        let j = run.first as u32 + (k - candidate);
-                        let mut place = entered;
-                        if touching {
-                            let mut is_touching = (touches >> (entered % BITS)) & 1u32 == 1u32;
-                            if entered >= BITS {
-                                is_touching = overlaps::<C>(j as usize, &center, radius, position);
-                            }
-                            if is_touching {
-                                if front < entered {
-                                    // The first entry that does not overlap makes room.
-                                    let mut passed_over = 0u32;
-                                    if front < COLLECTED {
-                                        passed_over = collected[front as usize * THREADS + unit];
-                                    } else {
-                                        passed_over = list[at + front as usize * TILE];
-                                    }
-                                    if entered < COLLECTED {
-                                        collected[entered as usize * THREADS + unit] = passed_over;
-                                    } else {
-                                        list[at + entered as usize * TILE] = passed_over;
-                                    }
-                                }
-                                place = front;
-                                front += 1u32;
-                            }
-                        }
-                        if place < COLLECTED {
-                            collected[place as usize * THREADS + unit] = j;
-                        } else {
-                            list[at + place as usize * TILE] = j;
-                        }
-                        entered += 1u32;
-                        k += 1u32;
+        if words > 0u32 {
+            bits = marks[i];
+        }
+        let mut unmarked = words * BITS;
+        // From neighbor to neighbor, as rows are about as long in all threads.
+        while entered < listed && walks {
+            while bits == 0u32 && word + 1u32 < words {
+                word += 1u32;
+                bits = marks[word as usize * n as usize + i];
+            }
+            let is_marked = bits != 0u32;
+            let mut candidate = unmarked;
+            if is_marked {
+                candidate = word * BITS + bits.trailing_zeros();
+                bits &= bits - 1u32;
+            } else {
+                unmarked += 1u32;
+            }
+            while candidate >= run_end && walks {
+                if walk.goes_on() {
+                    let run = next_run(&mut walk, first, false);
+                    run_first = run.first;
+                    run_begin = run_end;
+                    run_end += (run.end - run.first) as u32;
+                } else {
+                    g += 1usize;
+                    walks = g < number_of_grids as usize;
+                    if walks {
+                        reach = radius + grids[g * 8usize + 4usize] + skin;
+                        walk = walk_around::<C>(&center, reach, grids, shapes, g, false);
                     }
                 }
-                candidate = end;
+            }
+            let j = run_first as u32 + (candidate - run_begin);
+            let mut is_listed = walks;
+            if walks && !is_marked {
+                is_listed = is_neighbor::<C>(i, j as usize, &center, radius, position, skin);
+            }
+            if is_listed {
+                let mut place = entered;
+                if touching {
+                    let mut is_touching = (touches >> (entered % BITS)) & 1u32 == 1u32;
+                    if entered >= BITS {
+                        is_touching = overlaps::<C>(j as usize, &center, radius, position);
+                    }
+                    if is_touching {
+                        if front < entered {
+                            // The first entry that does not overlap makes room.
+                            let mut passed_over = 0u32;
+                            if front < COLLECTED {
+                                passed_over = collected[front as usize * THREADS + unit];
+                            } else {
+                                passed_over = list[at + front as usize * TILE];
+                            }
+                            if entered < COLLECTED {
+                                collected[entered as usize * THREADS + unit] = passed_over;
+                            } else {
+                                list[at + entered as usize * TILE] = passed_over;
+                            }
+                        }
+                        place = front;
+                        front += 1u32;
+                    }
+                }
+                if place < COLLECTED {
+                    collected[place as usize * THREADS + unit] = j;
+                } else {
+                    list[at + place as usize * TILE] = j;
+                }
+                entered += 1u32;
             }
         }
         // Entries after the row have no meaning, and are written so that transactions are whole.

@@ -93,6 +93,12 @@ pub(crate) trait FluidGpuBackend: FluidDomainBackend + Send + Sync {
     fn outlets_change_any(&self, host: &Flow) -> Result<bool, GpuError>;
     /// Uploads half-step velocities and densities of the host before the first step. The host must have all other fields, in the order of the GPU.
     fn set_out(&mut self, host: &Flow);
+    /// Entries of the short rows that steps read, 0 if they read none, and entries of all rows. At least one step was taken since the last rebuild.
+    #[cfg(test)]
+    fn entries_of_short_rows(&self) -> Result<[u64; 2], GpuError>;
+    /// Steps read no short rows from now on.
+    #[cfg(test)]
+    fn refuse_short_rows(&mut self);
 }
 
 /// Particles with coordinates of type C and all other numbers of type R.
@@ -495,21 +501,26 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     fn forces(&mut self, host: &Flow, parity: u32, advance: bool) {
-        self.update_compact_positions();
+        let are_ghosts_left = self.update_compact_positions();
         let is_short = advance && self.short.are_used;
-        let (row_count, list) = if is_short {
+        if is_short || are_ghosts_left {
+            self.watch_ghosts(host, parity, is_short);
+        }
+        let (row_count, list, stray_square) = if is_short {
             self.select_short_rows(host);
-            (&self.short.count, &self.short.list)
+            (&self.short.count, &self.short.list, Self::stray_square(host))
         } else {
-            (&self.rows.count, &self.rows.list)
+            (&self.rows.count, &self.rows.list, R::of(0.0))
         };
+        // Some domains may have short rows, and others not. One kernel for both leaves no difference in what a compiler fuses.
+        let may_be_short = is_short || (advance && self.border.is_some());
         // Small blocks use the registers better. Without `advance` powers are stored, which requires the block size of the ledger.
         let (count, dim) = if advance { units_in_cubes_of(128, self.n) } else { units(self.n) };
         // SAFETY: there are particles, and threads beyond n do nothing. Rows are interleaved in tiles, and the list has room for their sizes, which
         // the scan sums up. So has that of short rows, which are parts of rows. Lists refer to indices below n. All fields have n records. Kinds of
         // fluids are rows of the table; kinds of walls are not looked up. `owned` has n words if it is read, and compact positions have n records. With
-        // short rows, there are n records of the positions for which they were selected. Flags have all their words, and powers two records for every
-        // block.
+        // short rows, there are n records of the positions for which they were selected; without, these are not read, as the square is zero. There are
+        // always two words that say whether short rows are out of date. Flags have all their words, and powers two records for every block.
         unsafe {
             flow::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -540,14 +551,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 self.smoother(host),
                 self.compact.scale::<C, R>(),
                 stepping::<C, R>(&host.stepping),
-                Self::stray_square(host),
+                stray_square,
                 self.now as u32,
                 self.n as u32,
                 parity,
                 self.body_boundaries.as_ref().map_or(u32::MAX, GpuBodyBoundaries::first_kind),
                 self.plan,
                 self.compact.are_used,
-                is_short,
+                may_be_short,
                 advance,
                 self.border.is_some(),
             );

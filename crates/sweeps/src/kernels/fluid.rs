@@ -90,7 +90,7 @@ pub(super) fn compact_of(record: Record<u32>) -> CompactPosition {
 
 /// A record of the compact position and the volume in a record of both.
 #[cube]
-fn compacted<R: Real, C: Coordinate<R>>(place: Record<C>, scale: &CompactScale<C, R>) -> Record<u32> {
+pub(super) fn compacted<R: Real, C: Coordinate<R>>(place: Record<C>, scale: &CompactScale<C, R>) -> Record<u32> {
     let position = compact_position::<C, R>(&xyz::<C>(place), scale);
     let mut record = Record::<u32>::empty();
     record.insert(0usize, position.x);
@@ -130,8 +130,9 @@ pub fn compact_positions<R: Real, C: Coordinate<R>>(
 /// If it `uses_compact` positions, it reads those of neighbors from the records of [`compact_positions()`] in `compact`. Those of the particles that it
 /// writes to `new_position` are written to `new_compact`.
 ///
-/// If rows are `short` ones, which only a step that advances reads, it sets the word of `outdated` for the next step when a particle is farther from
-/// where it was in `selected_at` than the root of `stray_square` \[m²\]. It clears the word number `now`, see [`crate::kernels::short_rows`].
+/// If rows may be `short` ones, which only a step that advances reads, it sets the word of `outdated` for the next step when a particle is farther from
+/// where it was in `selected_at` than the root of `stray_square` \[m²\]. It clears the word number `now`, see [`crate::kernels::short_rows`]. If
+/// `stray_square` is zero, rows are not short, and `selected_at` is not read.
 #[cube(launch_unchecked)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
@@ -436,11 +437,13 @@ pub fn flow<R: Coordinate<R>, C: Coordinate<R>>(
                         new_compact[i] = compacted::<R, C>(onward, compact_scale);
                     }
                     if comptime!(short) {
-                        let strayed = near_vector::<C, R>(&xyz::<C>(onward).minus(&xyz::<C>(selected_at[i])));
-                        if strayed.dot(&strayed) > stray_square {
-                            // Reads of one word by many threads are faster than writes.
-                            if outdated[(1u32 - now) as usize] == 0u32 {
-                                outdated[(1u32 - now) as usize] = 1u32;
+                        if stray_square > zero {
+                            let strayed = near_vector::<C, R>(&xyz::<C>(onward).minus(&xyz::<C>(selected_at[i])));
+                            if strayed.dot(&strayed) > stray_square {
+                                // Reads of one word by many threads are faster than writes.
+                                if outdated[(1u32 - now) as usize] == 0u32 {
+                                    outdated[(1u32 - now) as usize] = 1u32;
+                                }
                             }
                         }
                     }

@@ -7,15 +7,19 @@
 //! Two words say whether short rows are out of date: before a step that reads the first buffer of positions, and before one that reads the second.
 //! A step sets the word of the next one, and clears its own, which only the selection before it reads. Short rows that are selected without need do no
 //! harm.
+//!
+//! In a subdomain ghosts move, too, when the halo arrives. So each step first compares them with where they were, and sets its own word. A subdomain
+//! thus knows by itself when its short rows are out of date.
 
-use super::fluid::compact_of;
+use super::HALTED;
+use super::fluid::{compact_of, compacted};
 use crate::compact_position::{CompactScale, compact_apart};
 use crate::entries::{TILE, first_entry};
 use crate::layout::{Record, last, xyz};
 use crate::motion::StepParameters;
 use crate::periodic::near_image;
 use cubecl::prelude::*;
-use seixo_laws::{Coordinate, Real, Vector3};
+use seixo_laws::{Coordinate, Real, Vector3, near_vector};
 
 /// Selects the short rows of n particles if the word number `now` of `outdated` is set: the entries of rows at less than the root of `reach_square`
 /// \[m²\]. Wall particles get empty ones. `selected_at` gets the positions for which rows were selected.
@@ -71,6 +75,49 @@ pub fn select_short_rows<R: Real, C: Coordinate<R>>(
             }
             short_count[i] = selected;
             selected_at[i] = here;
+        }
+    }
+}
+
+/// Prepares a step for m ghosts of fluid particles, which the halo has moved. Their indices are `place`. If it `uses_compact` positions, `compact`
+/// gets those of the ghosts.
+///
+/// If rows are `short`, it sets the word number `now` of `outdated` when a ghost is farther from where it was in `selected_at` than the root of
+/// `stray_square` \[m²\]. It does not in a step that halts, of parity `parity`, as this buffer may then hold the positions of the step before.
+#[cube(launch)]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub fn watch_ghosts<R: Real, C: Coordinate<R>>(
+    place: &[u32],
+    position: &[Record<C>],
+    selected_at: &[Record<C>],
+    flags: &[u32],
+    compact: &mut [Record<u32>],
+    outdated: &mut [u32],
+    compact_scale: &CompactScale<C, R>,
+    stray_square: R,
+    now: u32,
+    m: u32,
+    parity: u32,
+    #[comptime] uses_compact: bool,
+    #[comptime] short: bool,
+) {
+    let k = ABSOLUTE_POS;
+    if k < m as usize {
+        let i = place[k] as usize;
+        let here = position[i];
+        if comptime!(uses_compact) {
+            compact[i] = compacted::<R, C>(here, compact_scale);
+        }
+        if comptime!(short) {
+            if flags[parity as usize + HALTED] == 0u32 {
+                let strayed = near_vector::<C, R>(&xyz::<C>(here).minus(&xyz::<C>(selected_at[i])));
+                if strayed.dot(&strayed) > stray_square {
+                    // Reads of one word by many threads are faster than writes.
+                    if outdated[now as usize] == 0u32 {
+                        outdated[now as usize] = 1u32;
+                    }
+                }
+            }
         }
     }
 }

@@ -261,6 +261,21 @@ impl<C: Number + Coordinate<R>, R: Number> FluidGpuBackend for GpuFluid<C, R> {
         self.take_kept(host);
     }
 
+    #[cfg(test)]
+    fn entries_of_short_rows(&self) -> Result<[u64; 2], GpuError> {
+        let sum = |count: &Buffer<u32>| -> Result<u64, GpuError> {
+            let counts = self.gpu.download_part(count, 0..self.n).wait()?;
+            Ok(counts.into_iter().map(u64::from).sum())
+        };
+        let short = if self.short.are_used { sum(&self.short.count)? } else { 0 };
+        Ok([short, sum(&self.rows.count)?])
+    }
+
+    #[cfg(test)]
+    fn refuse_short_rows(&mut self) {
+        (self.short.is_refused, self.short.are_used) = (true, false);
+    }
+
     fn needs_present_forces(&self) -> bool {
         !self.is_incompressible() && !self.has_present_forces
     }

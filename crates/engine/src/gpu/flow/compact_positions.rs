@@ -1,7 +1,8 @@
 //! Compact positions of weakly compressible fluids in mixed precision, see [`seixo_sweeps::compact_position`].
 //!
 //! The kernel that moves particles writes the compact positions of the next step, too. All others that place particles do not. So they are computed from
-//! positions after every rebuild of the lists, and before every step if wall particles, bodies or ghosts move.
+//! positions after every rebuild of the lists, and before every step if wall particles or bodies move. Otherwise, only those of ghosts are computed
+//! before every step.
 
 use super::GpuFluid;
 use crate::flow::Flow;
@@ -57,11 +58,14 @@ impl CompactPositions {
 }
 
 impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
-    /// Computes the compact positions of all particles, unless the step before wrote them.
-    pub(super) fn update_compact_positions(&mut self) {
-        let others_move = self.carriage.is_some() || self.body_boundaries.is_some() || self.is_decomposed();
-        if !self.compact.are_used || (self.compact.are_current && !others_move) {
-            return;
+    /// Computes the compact positions of all particles, unless the step before wrote them. Returns whether those of ghosts remain to be computed.
+    pub(super) fn update_compact_positions(&mut self) -> bool {
+        if !self.compact.are_used {
+            return false;
+        }
+        let others_move = self.carriage.is_some() || self.body_boundaries.is_some();
+        if self.compact.are_current && !others_move {
+            return self.is_decomposed();
         }
         let (count, dim) = units(self.n);
         compact_positions::launch::<R, C>(
@@ -74,5 +78,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             self.n as u32,
         );
         self.compact.are_current = true;
+        false
     }
 }

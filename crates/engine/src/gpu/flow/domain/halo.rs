@@ -4,6 +4,7 @@ use super::super::GpuFluid;
 use super::MigrationBuffer;
 use super::ghosts::PackedGhosts;
 use crate::exchange::enclose;
+use crate::flow::Flow;
 use crate::gpu::Number;
 use crate::gpu::halo_exchange::{HaloSource, PackedHalo};
 use crate::gpu::joint_halo::{HaloPair, JointColumn};
@@ -13,6 +14,7 @@ use seixo_device::gpu::{Arrived, Buffer, Copies, Gpu, GpuError, Rows, Ticket, un
 use seixo_laws::Coordinate;
 use seixo_sweeps::kernels::HALTED;
 use seixo_sweeps::kernels::domain::{follow, show};
+use seixo_sweeps::kernels::short_rows::watch_ghosts;
 use seixo_sweeps::layout::RECORD;
 use std::sync::Arc;
 
@@ -140,6 +142,34 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
                 side.shown as u32,
                 self.parity_of_halo(),
                 false,
+            );
+        }
+    }
+
+    /// Prepares a step for the ghosts of fluid, which the halo has moved: computes their compact positions. If its rows are `short`, notes whether
+    /// ghosts have left these out of date.
+    pub(in crate::gpu::flow) fn watch_ghosts(&self, host: &Flow, parity: u32, short: bool) {
+        let now = self.now;
+        let sides = self.border.as_ref().map_or(&[][..], |border| &border.sides);
+        for side in sides.iter().filter(|side| side.followed_ghosts > 0) {
+            let (count, dim) = units(side.followed_ghosts);
+            watch_ghosts::launch::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                side.ghosts.argument(),
+                self.position[now].records(),
+                self.short.selected_at.records(),
+                self.flags.argument(),
+                self.compact.records[now].records(),
+                self.short.outdated.argument(),
+                self.compact.scale::<C, R>(),
+                Self::stray_square(host),
+                now as u32,
+                side.followed_ghosts as u32,
+                parity,
+                self.compact.are_used,
+                short,
             );
         }
     }

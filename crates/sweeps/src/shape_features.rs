@@ -159,6 +159,24 @@ pub(crate) fn seen<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
     view.orientation.to_space(point).plus(&view.center)
 }
 
+/// A point of the frame in which `view` is given, as seen in that of `view`: the inverse of [`seen()`].
+#[cube]
+#[inline(always)]
+pub(crate) fn seen_from<C: Real>(point: &Vector3<C>, view: &Frame<C>) -> Vector3<C> {
+    view.orientation.back().to_space(&point.minus(&view.center))
+}
+
+/// The frame of i as seen from j.
+#[cube]
+#[inline(always)]
+pub(crate) fn frame_of_i<C: Real, R: Real>(pair: &ShapePair<C, R>) -> Frame<C> {
+    let back = pair.j.orientation.back();
+    Frame::<C> {
+        orientation: back.after(&pair.i.orientation),
+        center: back.to_space(&pair.apart),
+    }
+}
+
 /// A vector of length one along this one, whose squared length is given; zero for the zero vector.
 #[cube]
 #[inline(always)]

@@ -5,8 +5,7 @@
 //! direction of the last step, then the faces of a part under a vertex and the boxes around two edges.
 //!
 //! Bounds take few operations, and nearest points take many. A loop goes from feature to feature until the bounds leave one; then its nearest points are
-//! computed. So the threads of a warp compute nearest points together, although they find their features at different places. On a GPU, several threads
-//! share the features of a pair, see [`crate::kernels::polyhedra_pairs`]: most pairs of a list do not touch, and one thread would take long for one that does.
+//! computed. On a GPU, the threads of a block share the features of many pairs by the same bounds and criteria, see [`crate::kernels::polyhedra_search`].
 //! Shares of contacts are left to the law: here it is enough that a contact is at none of its ends.
 //!
 //! ```
@@ -40,8 +39,8 @@
 //! ```
 
 use crate::shape_features::{
-    EDGES, Frame, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, key_of, seen, sizes_of,
-    square_between_boxes, unit,
+    EDGES, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, frame_of_i, key_of, seen, seen_from,
+    sizes_of, square_between_boxes, unit,
 };
 use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
@@ -59,7 +58,7 @@ pub struct FoundContacts<R: Real> {
 
 /// What a search has found so far.
 #[derive(CubeType, CubeTypeMut, Clone, Copy, Debug)]
-pub(crate) struct Search<C: Real> {
+struct Search<C: Real> {
     /// Smallest squared distance of two features \[m²\]; negative before the first.
     pub least: C,
     /// Vector between these nearest points, from j to i, in the frame of j \[m\].
@@ -92,11 +91,11 @@ fn note<C: Real>(gap: &Vector3<C>, square: C, search: &mut Search<C>) {
 }
 
 /// A contact of two features at this squared distance \[m²\] is at one of its ends, where its share is zero, if the squared distance of this end is not
-/// above the result. Overlaps differ by as much as distances do, so the search needs no overlap.
+/// above the result. Overlaps differ by as much as distances do, so the search needs no overlap. Lengths below `nothing` are rounding errors \[m\].
 #[cube]
 #[inline(always)]
-fn square_at_end<C: Real, R: Real>(square: C, sizes: &PairSizes<C, R>) -> C {
-    let distance = C::root(square) + sizes.nothing;
+fn square_at_end<C: Real>(square: C, nothing: C) -> C {
+    let distance = C::root(square) + nothing;
     distance * distance
 }
 
@@ -104,16 +103,16 @@ fn square_at_end<C: Real, R: Real>(square: C, sizes: &PairSizes<C, R>) -> C {
 /// i.
 #[cube]
 #[inline(always)]
-fn is_off_vertices<C: Real, R: Real>(
+pub(crate) fn is_off_vertices<C: Real>(
     place: &Vector3<C>,
     square: C,
     part: &Part,
     shape: &Shape,
     numbers: &[C],
     scale: C,
-    sizes: &PairSizes<C, R>,
+    nothing: C,
 ) -> bool {
-    let at_end = square_at_end::<C, R>(square, sizes);
+    let at_end = square_at_end::<C>(square, nothing);
     let mut is_off = true;
     for v in part.vertex_first..part.vertex_end {
         let gap = vertex_of::<C>(shape, numbers, v, scale).minus(place);
@@ -127,15 +126,8 @@ fn is_off_vertices<C: Real, R: Real>(
 /// Whether the contact of two edges at this squared distance \[m²\] is at none of their ends.
 #[cube]
 #[inline(always)]
-fn is_off_ends<C: Real, R: Real>(
-    e1: &Vector3<C>,
-    e2: &Vector3<C>,
-    f1: &Vector3<C>,
-    f2: &Vector3<C>,
-    square: C,
-    sizes: &PairSizes<C, R>,
-) -> bool {
-    let at_end = square_at_end::<C, R>(square, sizes);
+pub(crate) fn is_off_ends<C: Real>(e1: &Vector3<C>, e2: &Vector3<C>, f1: &Vector3<C>, f2: &Vector3<C>, square: C, nothing: C) -> bool {
+    let at_end = square_at_end::<C>(square, nothing);
     let mut is_off = true;
     for k in 0..4u32 {
         if end_of_edges::<C>(k, e1, e2, f1, f2).square <= at_end {
@@ -230,7 +222,7 @@ pub(crate) fn planes_meet<C: Real>(approach: &Approach<C>, extents: &Extents<C>)
 /// A search that has found nothing yet.
 #[cube]
 #[inline(always)]
-pub(crate) fn nothing_found<C: Real>() -> Search<C> {
+fn nothing_found<C: Real>() -> Search<C> {
     Search::<C> {
         least: C::new(-1.0),
         nearest: Vector3::<C>::zero(),
@@ -242,7 +234,7 @@ pub(crate) fn nothing_found<C: Real>() -> Search<C> {
 /// orientation.
 #[cube]
 #[inline(always)]
-pub(crate) fn direction_along<C: Coordinate<R>, R: Real>(nearest: &Vector3<C>, orientation: &Quaternion<C>) -> Vector3<R> {
+fn direction_along<C: Coordinate<R>, R: Real>(nearest: &Vector3<C>, orientation: &Quaternion<C>) -> Vector3<R> {
     near_vector::<C, R>(&unit::<C>(&orientation.to_space(nearest), nearest.dot(nearest)))
 }
 
@@ -290,8 +282,6 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
                     words,
                     numbers,
                     limit,
-                    0u32,
-                    1u32,
                     first_slot,
                     slots,
                     keys,
@@ -316,12 +306,12 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach. Several lanes share the work: each takes
-/// every `lanes`-th vertex and edge, beginning with that of its number, `lane`, and writes the keys that it finds in ascending order.
+/// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach, and writes the keys that it finds in
+/// ascending order.
 #[cube]
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
+fn search_features<C: Coordinate<R>, R: Real>(
     pair: &ShapePair<C, R>,
     sizes: &PairSizes<C, R>,
     approach: &Approach<C>,
@@ -329,8 +319,6 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
     words: &[u32],
     numbers: &[C],
     limit: C,
-    lane: u32,
-    lanes: u32,
     first_slot: usize,
     slots: u32,
     keys: &mut [u32],
@@ -346,13 +334,8 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
     let low_i = extents.low_i;
     let high_j = extents.high_j;
     // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
-    let back_j = pair.j.orientation.back();
-    let i_from_j = Frame::<C> {
-        orientation: back_j.after(&pair.i.orientation),
-        center: back_j.to_space(&pair.apart),
-    };
-    let back = i_from_j.orientation.back();
-    let mut v = lane;
+    let i_from_j = frame_of_i::<C, R>(pair);
+    let mut v = 0u32.runtime();
     let mut p = 0u32.runtime();
     while v < shape_i.vertices {
         let mut of_i = 0u32.runtime();
@@ -375,7 +358,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
             }
             if p >= shape_j.parts {
                 p = 0u32;
-                v += lanes;
+                v += 1u32;
             }
             looks = !found && v < shape_i.vertices;
         }
@@ -392,10 +375,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
         }
     }
     let mut q = 0u32.runtime();
-    let mut w = lane;
-    if lane >= shape_j.vertices {
-        q = shape_i.parts;
-    }
+    let mut w = 0u32.runtime();
     while q < shape_i.parts {
         let mut of_i = 0u32.runtime();
         let mut of_j = 0u32.runtime();
@@ -405,16 +385,16 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
         while looks {
             let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
             if center_i + low_i - vertex.dot(&approach.axis_j) < limit {
-                place = back.to_space(&vertex.minus(&i_from_j.center));
+                place = seen_from::<C>(&vertex, &i_from_j);
                 let part = part_of(&shape_i, words, q);
                 let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
                 found = is_worth_computing::<C>(height * height, bound_square, search.least);
                 of_i = q;
                 of_j = w;
             }
-            w += lanes;
+            w += 1u32;
             if w >= shape_j.vertices {
-                w = lane;
+                w = 0u32;
                 q += 1u32;
             }
             looks = !found && q < shape_i.parts;
@@ -427,7 +407,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
                 note::<C>(&i_from_j.orientation.to_space(&feature.gap), feature.square, search);
             }
             if feature.square < reach_square {
-                if is_off_vertices::<C, R>(&place, feature.square, &part, &shape_i, numbers, scale_i, sizes) {
+                if is_off_vertices::<C>(&place, feature.square, &part, &shape_i, numbers, scale_i, sizes.nothing) {
                     take::<C>(key_of(VERTEX_OF_J, of_i, of_j), first_slot, slots, keys, search);
                 }
             }
@@ -435,7 +415,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
     }
     // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
     let mut reached = 0u32;
-    if lane < shape_i.edges {
+    if shape_i.edges > 0u32 {
         for k in 0u32..shape_j.edges {
             let f1 = edge_end::<C>(&shape_j, words, numbers, k, 0u32, scale_j);
             let f2 = edge_end::<C>(&shape_j, words, numbers, k, 1u32, scale_j);
@@ -444,7 +424,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
             }
         }
     }
-    let mut e = lane;
+    let mut e = 0u32.runtime();
     let mut f = 0u32.runtime();
     // The ends of edge e, as seen from j.
     let mut e1 = Vector3::<C>::zero();
@@ -478,7 +458,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
             }
             if f >= shape_j.edges {
                 f = 0u32;
-                e += lanes;
+                e += 1u32;
             }
             looks = !found && e < shape_i.edges;
         }
@@ -492,7 +472,7 @@ pub(crate) fn search_features<C: Coordinate<R>, R: Real>(
                     note::<C>(&feature.gap, feature.square, search);
                 }
                 if feature.square < reach_square {
-                    if is_off_ends::<C, R>(&e1, &e2, &f1, &f2, feature.square, sizes) {
+                    if is_off_ends::<C>(&e1, &e2, &f1, &f2, feature.square, sizes.nothing) {
                         take::<C>(key_of(EDGES, of_i, of_j), first_slot, slots, keys, search);
                     }
                 }

@@ -20,7 +20,8 @@ use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, add_up_shape_pairs, move_shapes, shape_walls};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
-use seixo_sweeps::kernels::polyhedra_pairs::{search_shape_pairs, shape_pair_contacts};
+use seixo_sweeps::kernels::polyhedra_pairs::shape_pair_contacts;
+use seixo_sweeps::kernels::polyhedra_search::search_shape_pairs;
 use seixo_sweeps::layout::{ELEMENT, RECORD};
 use seixo_sweeps::shape_meshes::FEATURES;
 

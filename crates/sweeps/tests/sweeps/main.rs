@@ -9,3 +9,4 @@ mod pairs;
 mod shape_meshes;
 mod shape_pairs;
 mod shape_pairs_on_gpu;
+mod shape_search_on_gpu;

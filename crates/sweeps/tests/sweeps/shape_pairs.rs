@@ -196,7 +196,7 @@ pub fn vector(random: &mut impl FnMut() -> f64) -> Vector3<f64> {
 }
 
 /// The rotation by this vector \[rad\].
-fn rotation(v: Vector3<f64>) -> Quaternion<f64> {
+pub fn rotation(v: Vector3<f64>) -> Quaternion<f64> {
     let angle = v.length();
     let scale = if angle > 0.0 { (0.5 * angle).sin() / angle } else { 0.0 };
     Quaternion {
@@ -207,7 +207,7 @@ fn rotation(v: Vector3<f64>) -> Quaternion<f64> {
     }
 }
 
-fn posed(shape: u32, scale: f64, orientation: Quaternion<f64>) -> PosedShape<f64, f64> {
+pub fn posed(shape: u32, scale: f64, orientation: Quaternion<f64>) -> PosedShape<f64, f64> {
     PosedShape {
         shape,
         scale,
@@ -217,7 +217,7 @@ fn posed(shape: u32, scale: f64, orientation: Quaternion<f64>) -> PosedShape<f64
     }
 }
 
-fn at_rest(apart: Vector3<f64>, i: PosedShape<f64, f64>, j: PosedShape<f64, f64>) -> ShapePair<f64, f64> {
+pub fn at_rest(apart: Vector3<f64>, i: PosedShape<f64, f64>, j: PosedShape<f64, f64>) -> ShapePair<f64, f64> {
     ShapePair {
         apart,
         velocity: Vector3::zero(),

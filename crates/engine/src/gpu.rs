@@ -27,7 +27,6 @@ mod preview;
 mod restore;
 mod search_benchmark;
 mod servos;
-mod shared_rows;
 mod start;
 mod step;
 mod step_halo;
@@ -332,8 +331,6 @@ pub(crate) struct GpuGrains<C, R> {
     /// Energies, one sum for each block.
     energy: Buffer<C>,
     wall_energy: Buffer<C>,
-    /// Number of threads up to which several share a row of neighbors, see [`GpuGrains::lanes`].
-    threads_at_once: usize,
     /// Whether forces and torques belong to the current positions.
     forces_known: bool,
     /// Queued steps whose result the host has not collected yet.

@@ -35,7 +35,6 @@ pub mod polyhedra_pairs;
 pub mod polyhedra_search;
 pub mod row_order;
 pub mod servos;
-pub mod shared_rows;
 pub mod shifting;
 pub mod short_rows;
 pub mod step;

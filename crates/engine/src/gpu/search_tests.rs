@@ -64,7 +64,7 @@ fn half_fixed(spheres: &[Sphere]) -> World {
 }
 
 /// State of a world whose grains are sorted for lists.
-pub(super) fn sorted(world: &World, search: Search, skin: f64, decomposition_invariant: bool) -> Populations {
+fn sorted(world: &World, search: Search, skin: f64, decomposition_invariant: bool) -> Populations {
     let settings = Settings {
         search,
         skin: Some(skin),

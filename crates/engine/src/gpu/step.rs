@@ -9,7 +9,6 @@ use crate::world::LeavingPolicy;
 use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
-use seixo_sweeps::entries::TILE;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
 use seixo_sweeps::kernels::wall_forces::{PLACED_ELEMENTS, PLACED_WALLS, WALL_THREADS, walls};
@@ -462,15 +461,13 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     ) {
         let to_add_up = self.bonds_to_add_up();
         let (held, is_any_held) = self.moved_by_others();
-        let damped = host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED;
-        let lanes = self.lanes(host, touch, damped);
         let plan = StepKernelConfig {
             kind: self.kind,
             touch,
             advance,
-            reads_early: lanes > 1 || !self.kind.frictional && size_of::<C>() == size_of::<f32>(),
+            reads_early: !self.kind.frictional && size_of::<C>() == size_of::<f32>(),
             adds_up,
-            damped,
+            damped: host.context.stepping.local_damping > 0.0 || self.kind.sides == SHEARED,
             // All subdomains of a decomposition-invariant run use one kernel, with or without grains near walls: compilers might fuse operations
             // differently in another kernel.
             walls: self
@@ -484,7 +481,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             carries: is_any_held,
             // For the same reason this does not depend on whether steps are in parts.
             parted: host.context.settings.decomposition_invariant,
-            lanes,
         };
         if let Some(binned) = &self.binned {
             // What ends the step sorts the grains into their new cells.
@@ -507,21 +503,18 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         // Measured on an H200: small blocks use the registers better, by 5 to 10 %.
         let ledger = plan.damped || !advance;
         let rows = self.rows_of(part);
-        let (count, dim) = if lanes > 1 {
-            // A block for each tile.
-            units_in_cubes_of((TILE * lanes) as u32, self.n.div_ceil(TILE) * TILE * lanes)
-        } else if ledger {
+        let (count, dim) = if ledger {
             units(rows.threads)
         } else {
             units_in_cubes_of(128, rows.threads)
         };
         // After the first part, the new positions are the current ones.
         let now_at = if part.is_later() { self.now ^ 1 } else { self.now };
-        // SAFETY: threads beyond n write nothing. Rows are interleaved in tiles. List and history have room for the sizes of the tiles, which the scan
-        // sums up, the end of the last one included. Threads that share a row are in a block for its tile, so they agree on that size. The list has
-        // room for two more rows of a tile, which are read but not used. Lists refer to indices below n. All fields have n records, those of rotation
-        // only if it is read, and members n words. Flags have all their words, and powers two records for every block that sums them. If the launch is
-        // for a part, the table of parts has n words, the lists of all parts behind them, and a word more; a listed index counts only if it is below n.
+        // SAFETY: threads beyond n do nothing. Rows are interleaved in tiles. List and history have room for the sizes of the tiles, which the scan
+        // sums up. The list has room for two more rows of a tile, which are read but not used. Lists refer to indices below n. All fields have n
+        // records, those of rotation only if it is read, and members n words. Flags have all their words, and powers two records for every block. If the
+        // launch is for a part, the table of parts has n words, the lists of all parts behind them, and a word more; a listed index counts only if it is
+        // below n.
         unsafe {
             grains::launch_unchecked::<R, C>(
                 self.gpu.client(),
@@ -568,9 +561,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
                 rows.listed as u32,
                 plan,
             );
-        }
-        if lanes > 1 && !advance {
-            self.store_powers();
         }
     }
 }

@@ -9,7 +9,6 @@ use super::domain::DomainState;
 use super::gear::GpuGear;
 use super::old_contacts::OldContacts;
 use super::polyhedra::GpuShapes;
-use super::shared_rows::THREADS_AT_ONCE;
 use super::step::BATCH;
 use super::strides::LongStrides;
 use super::tables::{StaticTables, Tables};
@@ -269,7 +268,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             wall_power: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             energy: gpu.zeros(2 * RECORD * cubes, "the ledger")?,
             wall_energy: gpu.zeros(RECORD * cubes, "the ledger")?,
-            threads_at_once: THREADS_AT_ONCE,
             forces_known: true,
             queued: None,
             box_after_steps: None,

@@ -1,7 +1,6 @@
 //! Kernels of a step of grains.
 
 use super::bonds::{bonds_on, quaternion, record_of};
-use super::shared_rows::{ROWS, contacts_of_shared_row};
 use super::{INNER, LONG_STRIDES, STRIDE_RATIO, WHOLE, add_sum, begins_part, raise, store_sum};
 use crate::bodies::FREE;
 use crate::entries::{TILE, first_entry};
@@ -24,7 +23,7 @@ pub struct StepKernelConfig {
     /// Whether grains move; otherwise forces and torques are stored.
     pub advance: bool,
     /// Whether velocities between steps, and what earlier steps marked, are read before contacts are computed. They take registers, which smooth grains
-    /// in single precision leave, and threads that share rows.
+    /// in single precision leave.
     pub reads_early: bool,
     /// Whether powers of contacts are added up although another kernel of the step moves the grains. Otherwise they are only stored.
     pub adds_up: bool,
@@ -42,10 +41,6 @@ pub struct StepKernelConfig {
     pub carries: bool,
     /// Whether a launch may be for a part of the rows.
     pub parted: bool,
-    /// Number of threads that share a row, see [`super::shared_rows`]. With more than one, contacts are computed, a block has this number times
-    /// [`TILE`] threads, the launch is for all rows, and nothing is summed over blocks: without motion, each grain leaves its powers in the buffer of
-    /// new velocities, for [`super::shared_rows::store_powers()`].
-    pub lanes: usize,
 }
 
 /// Contact forces of this step and motion to the next, in one launch, so that no intermediate value passes through memory.
@@ -112,9 +107,6 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] plan: StepKernelConfig,
 ) {
     let mut i = ABSOLUTE_POS;
-    if comptime!(plan.lanes > 1usize) {
-        i = CUBE_POS * TILE + UNIT_POS as usize % TILE;
-    }
     let mut is_meant = i < n as usize;
     if plan.parted {
         if part == INNER {
@@ -146,12 +138,10 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
     if plan.touch {
         neighbors = count[own];
         first = first_entry(own, tile_first);
-        if comptime!(plan.lanes == 1usize) {
-            // A row without neighbors has room for these reads, too.
-            word = list[first];
-            if !plan.kind.frictional {
-                second = list[first + TILE];
-            }
+        // A row without neighbors has room for these reads, too.
+        word = list[first];
+        if !plan.kind.frictional {
+            second = list[first + TILE];
         }
         if !plan.kind.uniform {
             own_material = material[own];
@@ -174,9 +164,6 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         if plan.reads_early {
             half = half_velocity[own];
             sure_square = sure_stride_square::<R>(flags, level, stride_square);
-            if plan.kind.frictional {
-                half_turning = half_spin[own];
-            }
         }
     }
     let mut from = 0usize;
@@ -185,77 +172,33 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         from = rows_of_bonds[own * 2usize] as usize;
         to = rows_of_bonds[own * 2usize + 1usize] as usize;
     }
-    let mut longest = 0u32;
-    let mut wall_force = Record::<R>::new(R::new(0.0));
-    let mut wall_torque = Record::<R>::new(R::new(0.0));
-    if comptime!(plan.lanes > 1usize) {
-        // All rows of a tile have room for the longest of them.
-        let tile = own / TILE;
-        longest = (tile_first[tile + 1usize] - tile_first[tile]) / ROWS;
-        if plan.walls {
-            // What kernel `walls` left there, if the grain is near a wall.
-            wall_force = force[own];
-            if plan.kind.frictional {
-                wall_torque = torque[own];
-            }
-        }
-    }
     let goes = begins_part(flags, parity, part, plan.advance);
-    let mut load = no_load::<R>();
-    if comptime!(plan.lanes > 1usize) {
-        let grain = grain_of::<C, R>(here, moving, turning);
-        let is_computed = goes && is_meant;
-        load = contacts_of_shared_row::<C, R>(
-            &grain,
-            select(is_computed, neighbors, 0u32),
-            select(goes, longest, 0u32),
-            first,
-            own_material,
-            shared,
-            list,
-            history,
-            position,
-            velocity,
-            spin,
-            material,
-            materials,
-            table,
-            &stepping.sides,
-            stepping.dt,
-            overlap_limit,
-            plan.lanes,
-            plan.kind,
-        );
-        // The first thread of a row does the rest.
-        is_meant = is_meant && UNIT_POS < ROWS;
-    }
     if goes && is_meant {
         let grain = grain_of::<C, R>(here, moving, turning);
+        let mut load = no_load::<R>();
         let mut raised = 0u32;
         if plan.touch {
-            if comptime!(plan.lanes == 1usize) {
-                load = contacts_of::<C, R>(
-                    &grain,
-                    neighbors,
-                    first,
-                    word,
-                    second,
-                    own_material,
-                    shared,
-                    list,
-                    history,
-                    position,
-                    velocity,
-                    spin,
-                    material,
-                    materials,
-                    table,
-                    &stepping.sides,
-                    stepping.dt,
-                    overlap_limit,
-                    plan.kind,
-                );
-            }
+            load = contacts_of::<C, R>(
+                &grain,
+                neighbors,
+                first,
+                word,
+                second,
+                own_material,
+                shared,
+                list,
+                history,
+                position,
+                velocity,
+                spin,
+                material,
+                materials,
+                table,
+                &stepping.sides,
+                stepping.dt,
+                overlap_limit,
+                plan.kind,
+            );
             if load.excess > R::new(0.0) {
                 raised |= 16u32;
             }
@@ -276,10 +219,6 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
                 load.contacts += outer.contacts;
             } else if plan.outside {
                 add_buffered_forces::<R>(i, force, torque, &mut load, plan.kind.frictional);
-            } else if comptime!(plan.walls && plan.lanes > 1usize) {
-                if status & 1u32 == 1u32 {
-                    add_records::<R>(wall_force, wall_torque, &mut load, plan.kind.frictional);
-                }
             } else if plan.walls {
                 // Kernel `walls` left the wall forces on grains with rows of wall elements in the force and torque buffers.
                 if status & 1u32 == 1u32 {
@@ -297,9 +236,9 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             if !plan.reads_early {
                 half = half_velocity[i];
                 sure_square = sure_stride_square::<R>(flags, level, stride_square);
-                if plan.kind.frictional {
-                    half_turning = half_spin[i];
-                }
+            }
+            if plan.kind.frictional {
+                half_turning = half_spin[i];
             }
             // Sliding sides and local damping never occur together, so one number serves both.
             if plan.carries {
@@ -379,9 +318,6 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
             took.insert(1usize, load.tangential_power);
             took.insert(2usize, load.damping_power);
             took.insert(3usize, load.side_power * stepping.dt);
-            if comptime!(plan.lanes > 1usize) {
-                new_velocity[i] = took;
-            }
         }
         raise(flags, parity, raised);
     }
@@ -391,7 +327,7 @@ pub fn grains<R: Coordinate<R>, C: Coordinate<R>>(
         }
     } else if plan.adds_up {
         add_sum::<C, R>(power, took);
-    } else if comptime!(plan.lanes == 1usize) {
+    } else {
         store_sum::<C, R>(power, took);
     }
 }
@@ -441,16 +377,6 @@ pub(super) fn add_buffered_forces<R: Real>(
     load.contacts += last::<R>(force[i]);
     if frictional {
         load.torque = load.torque.plus(&xyz::<R>(torque[i]));
-    }
-}
-
-/// As [`add_buffered_forces()`], for records that were read before.
-#[cube]
-fn add_records<R: Real>(force: Record<R>, torque: Record<R>, load: &mut ContactLoad<R>, #[comptime] frictional: bool) {
-    load.force = load.force.plus(&xyz::<R>(force));
-    load.contacts += last::<R>(force);
-    if frictional {
-        load.torque = load.torque.plus(&xyz::<R>(torque));
     }
 }
 

@@ -151,26 +151,44 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
         for _s in 0..count {
             // The next word is read while this neighbor is computed. The list has room for one read after the last entry.
             let next = list[entry + TILE];
-            contact_of_entry::<C, R>(
-                grain,
-                word,
-                entry,
-                stride,
-                own_row,
-                shared,
-                list,
-                history,
-                position,
-                velocity,
-                spin,
-                material,
-                table,
-                sides,
-                dt,
-                overlap_limit,
-                &mut all,
-                kind,
-            );
+            let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
+            let pair = of_pair::<R>(shared, table, own_row, material, neighbor.place as usize, kind);
+            if kind.is_extended {
+                let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
+                resolve_extended::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    table,
+                    row,
+                    entry,
+                    stride,
+                    list,
+                    history,
+                    sides,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                    kind,
+                );
+            } else if kind.frictional {
+                resolve::<C, R>(
+                    grain,
+                    &neighbor,
+                    &pair,
+                    entry,
+                    stride,
+                    list,
+                    history,
+                    sides,
+                    dt,
+                    overlap_limit,
+                    &mut all,
+                    kind,
+                );
+            } else {
+                push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, &mut all, kind.sides);
+            }
             word = next;
             entry += TILE;
             stride += TILE * kind.numbers;
@@ -209,71 +227,6 @@ pub fn contacts_of<C: Coordinate<R>, R: Real>(
         }
     }
     all
-}
-
-/// Adds the contact with the neighbor of an entry to the load of a grain, and writes the history of the entry, whose first number is at `stride`. `word`
-/// is that of the entry, and `own_row` begins the coefficients of the grain's material in the table.
-#[cube]
-#[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
-pub(crate) fn contact_of_entry<C: Coordinate<R>, R: Real>(
-    grain: &Grain<C, R>,
-    word: u32,
-    entry: usize,
-    stride: usize,
-    own_row: u32,
-    shared: &Coefficients<R>,
-    list: &mut [u32],
-    history: &mut [R],
-    position: &[Record<C>],
-    velocity: &[Record<R>],
-    spin: &[Record<R>],
-    material: &[u32],
-    table: &[R],
-    sides: &PeriodicBoundaries<C, R>,
-    dt: R,
-    overlap_limit: R,
-    all: &mut ContactLoad<R>,
-    #[comptime] kind: ContactKernelConfig,
-) {
-    let neighbor = fetch::<C, R>(word, stride, history, position, velocity, spin, kind);
-    let pair = of_pair::<R>(shared, table, own_row, material, neighbor.place as usize, kind);
-    if kind.is_extended {
-        let row = (own_row + material[if_uniform(neighbor.place as usize, kind.uniform)]) as usize;
-        resolve_extended::<C, R>(
-            grain,
-            &neighbor,
-            &pair,
-            table,
-            row,
-            entry,
-            stride,
-            list,
-            history,
-            sides,
-            dt,
-            overlap_limit,
-            all,
-            kind,
-        );
-    } else if kind.frictional {
-        resolve::<C, R>(
-            grain,
-            &neighbor,
-            &pair,
-            entry,
-            stride,
-            list,
-            history,
-            sides,
-            dt,
-            overlap_limit,
-            all,
-            kind,
-        );
-    } else {
-        push_on::<C, R>(grain, &neighbor, &pair, sides, overlap_limit, all, kind.sides);
-    }
 }
 
 /// A neighbor of an entry in the list.

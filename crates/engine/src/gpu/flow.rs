@@ -40,6 +40,7 @@ use seixo_device::gpu::{Buffer, Gpu, GpuError, units, units_in_cubes_of};
 use seixo_laws::fluid::smoothing::SmootherLaunch;
 use seixo_laws::{Coordinate, Vector3};
 use seixo_sweeps::bodies::FREE;
+use seixo_sweeps::entries::TILE;
 use seixo_sweeps::fluid::{FluidKernelConfig, Solver, WALL, is_suspended};
 use seixo_sweeps::kernels::FLAGS;
 use seixo_sweeps::kernels::bodies::drop_inside_bodies;
@@ -345,6 +346,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.rows.count(gpu, &search)?;
         self.rows.refuse_too_long(gpu, n)?;
         let entries = self.rows.entries(gpu, n)?;
+        if self.rows.list.len() < entries + 2 * TILE {
+            // Lists that grow need the memory more. Short rows are decided on anew below.
+            self.short.give_back(gpu)?;
+        }
         self.rows.fill(gpu, &search, entries)?;
         self.entries = entries as u64;
         if host.decomposition_invariant {

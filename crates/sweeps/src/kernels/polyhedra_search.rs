@@ -23,7 +23,7 @@ use super::polyhedra_items::{
 use super::polyhedra_lists::PAIR_LOAD;
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
-use crate::layout::{Record, four_numbers, record, xyz};
+use crate::layout::{Record, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{frame_of_i, seen};
@@ -195,7 +195,14 @@ fn list_edges<C: Real>(
 ) -> u32 {
     let unit = UNIT_POS as usize;
     let mut own = 0u32.runtime();
-    if is_searched {
+    let mut looks = is_searched;
+    if comptime!(side == 1) {
+        if unit < PAIRS {
+            // Edges of j count beside some of i only.
+            looks = is_searched && lengths[unit * 2usize] > 0u32;
+        }
+    }
+    if looks {
         let edges = shape_at(words, shapes[unit * 2usize + side]).edges;
         if edges > start {
             own = min(edges - start, comptime!(EDGES_LISTED as u32));
@@ -237,12 +244,12 @@ fn list_edges<C: Real>(
     all
 }
 
-/// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `is_own` says whether this thread has a pair.
-/// Returns that of its pair, or none if along its axis the two are as far apart.
+/// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `may_be_apart` says whether this thread has a pair
+/// that may have such a face. Returns that of its pair, or none if along its axis the two are as far apart.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn farthest_face<C: Real>(
-    is_own: bool,
+    may_be_apart: bool,
     poses: &[Record<C>],
     shapes: &[u32],
     words: &[u32],
@@ -255,7 +262,7 @@ fn farthest_face<C: Real>(
     let mut faces = 0u32.runtime();
     let mut gap = C::new(0.0);
     let mut face = NONE.runtime();
-    if is_own {
+    if may_be_apart {
         let of_i = outer_faces(&shape_at(words, shapes[unit * 2usize]), words);
         let of_j = outer_faces(&shape_at(words, shapes[unit * 2usize + 1usize]), words);
         faces = of_i + of_j;
@@ -376,9 +383,16 @@ fn search_listed_edges<C: Real>(
     #[comptime] slots: usize,
 ) {
     let unit = UNIT_POS as usize;
+    let mut longest = 0u32.runtime();
+    for s in 0..PAIRS {
+        longest = max(
+            longest,
+            min(lengths[s * 2usize + 1usize], lengths[s * 2usize] * comptime!(EDGES_LISTED as u32)),
+        );
+    }
     // As many edges of j at a time as a word has bits.
     let mut start = 0u32.runtime();
-    while start < comptime!(EDGES_LISTED as u32) {
+    while start < longest {
         let mut own = 0u32.runtime();
         if unit < PAIRS {
             if lengths[unit * 2usize + 1usize] > start {
@@ -523,6 +537,8 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
         while begin < tested.all {
             let turn = begin + UNIT_POS;
             let is_own = unit < PAIRS && turn < tested.all;
+            // Most pairs that touched in the last step still do, so no face is looked for that separates them.
+            let mut may_be_apart = false;
             if unit < PAIRS {
                 contacts[unit] = 0u32;
             }
@@ -542,6 +558,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                     sides,
                     kind,
                 );
+                may_be_apart = last::<R>(loads[k as usize * PAIR_LOAD]) == R::new(0.0);
                 let sizes = sizes_of_search::<C, R>(&pair, words, numbers);
                 let approach = approach_of::<C, R>(&pair, &sizes);
                 let view = frame_of_i::<C, R>(&pair);
@@ -558,7 +575,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             }
             sync_cube();
 
-            let farthest = farthest_face::<C>(is_own, &poses, &shapes, words, numbers, &mut gaps, &mut counts, &mut first);
+            let farthest = farthest_face::<C>(may_be_apart, &poses, &shapes, words, numbers, &mut gaps, &mut counts, &mut first);
             let mut is_searched = is_own;
             if farthest.face != NONE {
                 let found = axis_of_face::<C>(farthest.face, unit, &poses, &shapes, words, numbers);

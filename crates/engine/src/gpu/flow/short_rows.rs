@@ -53,6 +53,18 @@ impl<C: Number> ShortRows<C> {
         })
     }
 
+    /// Gives the memory of the rows back.
+    pub fn give_back(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
+        let empty = ShortRows::new(gpu)?;
+        #[cfg(test)]
+        let empty = ShortRows {
+            is_refused: self.is_refused,
+            ..empty
+        };
+        *self = empty;
+        Ok(())
+    }
+
     /// Makes room for the rows of n particles, whose lists have this many words. Returns whether there is enough memory.
     fn make_room(&mut self, gpu: &Gpu, n: usize, words: usize) -> Result<bool, GpuError> {
         let made = make_room(gpu, &mut self.list, words, "neighbors")
@@ -61,7 +73,7 @@ impl<C: Number> ShortRows<C> {
         match made {
             Ok(()) => Ok(true),
             Err(GpuError::OutOfMemory { .. }) => {
-                *self = ShortRows::new(gpu)?;
+                self.give_back(gpu)?;
                 Ok(false)
             }
             Err(error) => Err(error),

@@ -179,7 +179,7 @@ fn random_pairs(words: &[u32], numbers: &[f64]) -> Vec<ShapePair<f64, f64>> {
             pair.apart = along.times(distance);
         }
         pair.apart = along.times(distance + [-0.05, -0.02, 0.0, 0.03, 0.1][trial % 5]);
-        if trial % 3 == 0 {
+        if trial.is_multiple_of(3) {
             let direction = along.plus(&vector(&mut random).times(0.2));
             pair.direction = direction.times(1.0 / direction.length());
         }

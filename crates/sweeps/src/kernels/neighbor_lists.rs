@@ -144,7 +144,7 @@ fn upper<C: Real>(a: &Vector3<C>, b: &Vector3<C>) -> Vector3<C> {
 }
 
 /// The cell of every grain; `cells` for grains outside of the domain. Both corners of the domain are in `domain`. With `removes`, grains that `member` marks
-/// as removed get keys after those, see [`super::domain::REMOVED_KEYS`].
+/// as removed get keys after those, see [`crate::kernels::domain::REMOVED_KEYS`].
 #[cube(launch)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
 pub fn keys<C: Real>(

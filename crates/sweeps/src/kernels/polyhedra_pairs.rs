@@ -55,7 +55,7 @@ pub(super) fn shape_pair<C: Coordinate<R>, R: Coordinate<R>>(
     }
 }
 
-/// Forces of the contacts that [`super::polyhedra_search::search_shape_pairs()`] found. Each block takes as many pairs as it has threads, in this order;
+/// Forces of the contacts that [`crate::kernels::polyhedra_search::search_shape_pairs()`] found. Each block takes as many pairs as it has threads, in this order;
 /// results of each pair are added to its `loads`. Histories are read from `old_keys` and `old_springs` and written to `springs`.
 ///
 /// If some pairs are `shared` with other subdomains, `member` marks ghost particles. The owner of a ghost computes the pair, too, so half of its powers

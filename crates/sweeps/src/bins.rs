@@ -26,6 +26,9 @@ use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory};
 use seixo_laws::{Coordinate, Real, Vector3};
 
+/// Bits of a word.
+const BITS: usize = u32::BITS as usize;
+
 /// Sum of the normal forces on grain i. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` holds their position records
 /// in the same order.
 #[cube]
@@ -68,10 +71,10 @@ pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
                 next_first = run.first;
                 next_end = run.end;
             }
-            // Contacts of 32 grains at most are found first, then computed, so that adjacent threads compute theirs together.
+            // Contacts of as many grains as a word has bits are found first, then computed, so that adjacent threads compute theirs together.
             let mut k = first;
             while k < end {
-                let stop = min(k + 32usize, end);
+                let stop = min(k + BITS, end);
                 let mut touched = 0u32.runtime();
                 let mut at = k;
                 while at < stop {
@@ -104,7 +107,7 @@ pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
                         kind,
                     );
                 }
-                k += 32usize;
+                k += BITS;
             }
         }
     }

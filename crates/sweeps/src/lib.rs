@@ -34,6 +34,7 @@ mod feature_contact;
 pub mod fluid;
 pub mod fluid_lanes;
 pub mod gear;
+pub mod grain;
 pub mod joints;
 pub mod kernels;
 pub mod lanes;

@@ -147,7 +147,7 @@ fn take<C: Real>(key: u32, first_slot: usize, slots: u32, keys: &mut [u32], sear
     search.at.contacts += 1u32;
 }
 
-/// What a search knows of two grains before it looks at their features.
+/// What a search takes from two grains before it looks at their features.
 #[derive(CubeType, Clone, Copy, Debug)]
 pub(crate) struct Approach<C: Real> {
     /// Whether the bounding spheres are near enough.

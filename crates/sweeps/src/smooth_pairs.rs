@@ -3,9 +3,9 @@
 //! A thread that computes one neighbor after the other waits for the records of each. Compilers delay reads even if the program text reads early, so
 //! here both contacts are computed behind one question that needs all records.
 
+use crate::grain::{ContactLoad, Grain, Neighbor, pair_of};
 use crate::pair::{depth_of, normal_pair_contact};
 use crate::periodic::{Image, PeriodicBoundaries, nearest_image};
-use crate::tiles::{ContactLoad, Grain, Neighbor, pair_of};
 use cubecl::prelude::*;
 use seixo_laws::contact::Coefficients;
 use seixo_laws::{Coordinate, Real, Vector3, larger, smaller};

@@ -347,7 +347,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
         self.rows.refuse_too_long(gpu, n)?;
         let entries = self.rows.entries(gpu, n)?;
         if self.rows.list.len() < entries + 2 * TILE {
-            // Lists that grow need the memory more. Short rows are decided on anew below.
+            // Lists that grow need the memory more. Short rows are decided on again below.
             self.short.give_back(gpu)?;
         }
         self.rows.fill(gpu, &search, entries)?;

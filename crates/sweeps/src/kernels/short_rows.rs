@@ -8,8 +8,8 @@
 //! A step sets the word of the next one, and clears its own, which only the selection before it reads. Short rows that are selected without need do no
 //! harm.
 //!
-//! In a subdomain ghosts move, too, when the halo arrives. So each step first compares them with where they were, and sets its own word. A subdomain
-//! thus knows by itself when its short rows are out of date.
+//! In a subdomain ghosts move, too, when the halo arrives. So each step first compares them with where they were, and sets its own word. So a
+//! subdomain finds by itself when its short rows are out of date.
 
 use super::HALTED;
 use super::fluid::{compact_of, compacted};

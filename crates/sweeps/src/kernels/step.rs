@@ -341,7 +341,7 @@ pub(super) fn sure_stride_square<R: Real>(flags: &mut [u32], level: u32, stride_
 
 /// Sets the words of all levels whose stride is shorter than that of a grain. Threads that write at the same time write the same value.
 ///
-/// Who sets a word sets those of all shorter strides, too. So one read tells whether another thread has set them all, or will before the step ends.
+/// Who sets a word sets those of all shorter strides, too. So one read shows whether another thread has set them all, or will before the step ends.
 /// Reads of one word by many threads are faster than writes, but a read for each level would wait for the one before.
 #[cube]
 pub(super) fn record_long_stride<R: Real>(flags: &mut [u32], moved_square: R, widest_square: R) {

@@ -320,7 +320,7 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
 
 #[test]
 fn a_search_in_single_precision() {
-    // Devices round products and sums in other ways. In this precision that may decide about a contact that just begins or ends.
+    // Devices round products and sums otherwise. In this precision that may decide about a contact that just begins or ends.
     let differing = differing_pairs::<f32, f32>(|x| x as f32, |x| x as f32, f64::from);
     assert!(differing <= PAIRS / 100, "{differing} of {PAIRS} pairs");
 }

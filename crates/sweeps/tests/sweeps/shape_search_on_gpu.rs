@@ -171,8 +171,8 @@ fn random_pairs(words: &[u32], numbers: &[f64]) -> Vec<ShapePair<f64, f64>> {
         let j = posed(shapes[1], 0.8, rotation(vector(&mut random).times(2.0)));
         let along = vector(&mut random);
         let along = along.times(1.0 / along.length());
-        let mut pair = at_rest(along, i, j);
         let mut distance = 1.9;
+        let mut pair = at_rest(along.times(distance), i, j);
         let mut keys = [0; SLOTS];
         while find_contacts::<f64, f64>(&pair, words, numbers, 0, SLOTS as u32, &mut keys).contacts == 0 {
             distance -= 0.02;

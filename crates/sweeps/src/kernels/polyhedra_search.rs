@@ -23,7 +23,7 @@ use super::polyhedra_items::{
 use super::polyhedra_lists::PAIR_LOAD;
 use super::polyhedra_pairs::shape_pair;
 use super::{is_halted, raise};
-use crate::layout::{Record, four_numbers, last, record, xyz};
+use crate::layout::{Record, four_numbers, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::PeriodicBoundaries;
 use crate::shape_features::{frame_of_i, seen};
@@ -244,12 +244,12 @@ fn list_edges<C: Real>(
     all
 }
 
-/// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `may_be_apart` says whether this thread has a pair
-/// that may have such a face. Returns that of its pair, or none if along its axis the two are as far apart.
+/// Looks for the face of each pair over which the other grain is highest. All threads of the block call it; `is_own` says whether this thread has a pair.
+/// Returns that of its pair, or none if along its axis the two are as far apart.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
 fn farthest_face<C: Real>(
-    may_be_apart: bool,
+    is_own: bool,
     poses: &[Record<C>],
     shapes: &[u32],
     words: &[u32],
@@ -262,7 +262,7 @@ fn farthest_face<C: Real>(
     let mut faces = 0u32.runtime();
     let mut gap = C::new(0.0);
     let mut face = NONE.runtime();
-    if may_be_apart {
+    if is_own {
         let of_i = outer_faces(&shape_at(words, shapes[unit * 2usize]), words);
         let of_j = outer_faces(&shape_at(words, shapes[unit * 2usize + 1usize]), words);
         faces = of_i + of_j;
@@ -537,8 +537,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
         while begin < tested.all {
             let turn = begin + UNIT_POS;
             let is_own = unit < PAIRS && turn < tested.all;
-            // Most pairs that touched in the last step still do, so no face is looked for that separates them.
-            let mut may_be_apart = false;
             if unit < PAIRS {
                 contacts[unit] = 0u32;
             }
@@ -558,7 +556,6 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                     sides,
                     kind,
                 );
-                may_be_apart = last::<R>(loads[k as usize * PAIR_LOAD]) == R::new(0.0);
                 let sizes = sizes_of_search::<C, R>(&pair, words, numbers);
                 let approach = approach_of::<C, R>(&pair, &sizes);
                 let view = frame_of_i::<C, R>(&pair);
@@ -575,7 +572,7 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
             }
             sync_cube();
 
-            let farthest = farthest_face::<C>(may_be_apart, &poses, &shapes, words, numbers, &mut gaps, &mut counts, &mut first);
+            let farthest = farthest_face::<C>(is_own, &poses, &shapes, words, numbers, &mut gaps, &mut counts, &mut first);
             let mut is_searched = is_own;
             if farthest.face != NONE {
                 let found = axis_of_face::<C>(farthest.face, unit, &poses, &shapes, words, numbers);
@@ -697,6 +694,10 @@ pub fn search_shape_pairs<R: Coordinate<R>, C: Coordinate<R>>(
                 if sizes.extract(1usize) > C::new(0.0) {
                     let of_j = quaternion::<C>(orientation[pairs[k * 2usize + 1usize] as usize]);
                     direction = near_vector::<C, R>(&of_j.to_space(&axis_of::<C>(unit, &poses)));
+                }
+                if all > 0u32 {
+                    // The state of pairs in contact is saved and migrates, so it must not depend on how long a domain has had the pair.
+                    direction = Vector3::<R>::zero();
                 }
                 let nothing = Record::<R>::new(R::new(0.0));
                 loads[at] = record::<R>(&Vector3::<R>::zero(), R::counted(all));

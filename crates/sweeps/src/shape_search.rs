@@ -39,8 +39,8 @@
 //! ```
 
 use crate::shape_features::{
-    EDGES, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, frame_of_i, key_of, seen, seen_from,
-    sizes_of, square_between_boxes, unit,
+    EDGES, Frame, PairSizes, ShapePair, SlotPlaces, VERTEX_OF_I, VERTEX_OF_J, end_of_edges, feature_pair, frame_of_i, key_of, seen,
+    seen_from, sizes_of, square_between_boxes, unit,
 };
 use crate::shapes::{Part, Shape, edge_end, extent_along, height_over_part, nearest_on_part, part_of, shape_at, vertex_of};
 use cubecl::prelude::*;
@@ -306,6 +306,98 @@ pub fn find_contacts<C: Coordinate<R>, R: Real>(
     }
 }
 
+/// Searches the vertices of a grain for contacts with the convex parts of the other grain, in the ascending order of keys: those of j if they are `of_j`,
+/// otherwise those of i. Vertices `beyond` this place along a unit vector, both in the frame of their grain, are too far away \[m\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+fn search_vertices<C: Coordinate<R>, R: Real>(
+    own: &Shape,
+    other: &Shape,
+    scale_own: C,
+    scale_other: C,
+    axis: &Vector3<C>,
+    beyond: C,
+    i_from_j: &Frame<C>,
+    sizes: &PairSizes<C, R>,
+    words: &[u32],
+    numbers: &[C],
+    bound_square: C,
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    search: &mut Search<C>,
+    #[comptime] of_j: bool,
+) {
+    let mut vertex = 0u32.runtime();
+    let mut part = 0u32.runtime();
+    let mut goes_on = true;
+    while goes_on {
+        let mut found_vertex = 0u32.runtime();
+        let mut found_part = 0u32.runtime();
+        let mut place = Vector3::<C>::zero();
+        let mut found = false;
+        let mut looks = true;
+        while looks {
+            let corner = vertex_of::<C>(own, numbers, vertex, scale_own);
+            let is_near = corner.dot(axis) < beyond;
+            if is_near {
+                if of_j {
+                    place = seen_from::<C>(&corner, i_from_j);
+                } else {
+                    place = seen::<C>(&corner, i_from_j);
+                }
+                let of_part = part_of(other, words, part);
+                let height = height_over_part::<C>(&place, &of_part, words, numbers, scale_other);
+                found = is_worth_computing::<C>(height * height, bound_square, search.least);
+                found_vertex = vertex;
+                found_part = part;
+            }
+            if of_j {
+                vertex += 1u32;
+                if vertex >= own.vertices {
+                    vertex = 0u32;
+                    part += 1u32;
+                }
+                goes_on = part < other.parts;
+            } else {
+                part += 1u32;
+                // A vertex that is far away is so from all parts.
+                if part >= other.parts || !is_near {
+                    part = 0u32;
+                    vertex += 1u32;
+                }
+                goes_on = vertex < own.vertices;
+            }
+            looks = !found && goes_on;
+        }
+        if found {
+            let of_part = part_of(other, words, found_part);
+            let there = nearest_on_part::<C>(&place, &of_part, other, words, numbers, scale_other);
+            let feature = feature_pair::<C>(&place, &there);
+            let is_contact = feature.square < sizes.reach * sizes.reach;
+            if of_j {
+                if is_nearer::<C>(feature.square, search.least) {
+                    let from_j = i_from_j.orientation.to_space(&feature.gap).times(C::new(-1.0));
+                    note::<C>(&from_j, feature.square, search);
+                }
+                if is_contact {
+                    if is_off_vertices::<C>(&place, feature.square, &of_part, other, numbers, scale_other, sizes.nothing) {
+                        take::<C>(key_of(VERTEX_OF_J, found_part, found_vertex), first_slot, slots, keys, search);
+                    }
+                }
+            } else {
+                if is_nearer::<C>(feature.square, search.least) {
+                    note::<C>(&feature.gap, feature.square, search);
+                }
+                if is_contact {
+                    take::<C>(key_of(VERTEX_OF_I, found_vertex, found_part), first_slot, slots, keys, search);
+                }
+            }
+        }
+    }
+}
+
 /// Searches the features of a pair that are no farther apart than `limit` \[m\] along the axis of their approach, and writes the keys that it finds in
 /// ascending order.
 #[cube]
@@ -335,84 +427,42 @@ fn search_features<C: Coordinate<R>, R: Real>(
     let high_j = extents.high_j;
     // All is seen from j, in one frame, because each takes registers of a GPU. Only faces of i under vertices of j are seen from i.
     let i_from_j = frame_of_i::<C, R>(pair);
-    let mut v = 0u32.runtime();
-    let mut p = 0u32.runtime();
-    while v < shape_i.vertices {
-        let mut of_i = 0u32.runtime();
-        let mut of_j = 0u32.runtime();
-        let mut place = Vector3::<C>::zero();
-        let mut found = false;
-        let mut looks = true;
-        while looks {
-            let vertex = vertex_of::<C>(&shape_i, numbers, v, scale_i);
-            if center_i + vertex.dot(&approach.axis_i) - high_j < limit {
-                place = seen::<C>(&vertex, &i_from_j);
-                let part = part_of(&shape_j, words, p);
-                let height = height_over_part::<C>(&place, &part, words, numbers, scale_j);
-                found = is_worth_computing::<C>(height * height, bound_square, search.least);
-                of_i = v;
-                of_j = p;
-                p += 1u32;
-            } else {
-                p = shape_j.parts;
-            }
-            if p >= shape_j.parts {
-                p = 0u32;
-                v += 1u32;
-            }
-            looks = !found && v < shape_i.vertices;
-        }
-        if found {
-            let part = part_of(&shape_j, words, of_j);
-            let there = nearest_on_part::<C>(&place, &part, &shape_j, words, numbers, scale_j);
-            let feature = feature_pair::<C>(&place, &there);
-            if is_nearer::<C>(feature.square, search.least) {
-                note::<C>(&feature.gap, feature.square, search);
-            }
-            if feature.square < reach_square {
-                take::<C>(key_of(VERTEX_OF_I, of_i, of_j), first_slot, slots, keys, search);
-            }
-        }
-    }
-    let mut q = 0u32.runtime();
-    let mut w = 0u32.runtime();
-    while q < shape_i.parts {
-        let mut of_i = 0u32.runtime();
-        let mut of_j = 0u32.runtime();
-        let mut place = Vector3::<C>::zero();
-        let mut found = false;
-        let mut looks = true;
-        while looks {
-            let vertex = vertex_of::<C>(&shape_j, numbers, w, scale_j);
-            if center_i + low_i - vertex.dot(&approach.axis_j) < limit {
-                place = seen_from::<C>(&vertex, &i_from_j);
-                let part = part_of(&shape_i, words, q);
-                let height = height_over_part::<C>(&place, &part, words, numbers, scale_i);
-                found = is_worth_computing::<C>(height * height, bound_square, search.least);
-                of_i = q;
-                of_j = w;
-            }
-            w += 1u32;
-            if w >= shape_j.vertices {
-                w = 0u32;
-                q += 1u32;
-            }
-            looks = !found && q < shape_i.parts;
-        }
-        if found {
-            let part = part_of(&shape_i, words, of_i);
-            let there = nearest_on_part::<C>(&place, &part, &shape_i, words, numbers, scale_i);
-            let feature = feature_pair::<C>(&there, &place);
-            if is_nearer::<C>(feature.square, search.least) {
-                note::<C>(&i_from_j.orientation.to_space(&feature.gap), feature.square, search);
-            }
-            if feature.square < reach_square {
-                if is_off_vertices::<C>(&place, feature.square, &part, &shape_i, numbers, scale_i, sizes.nothing) {
-                    take::<C>(key_of(VERTEX_OF_J, of_i, of_j), first_slot, slots, keys, search);
-                }
-            }
-        }
-    }
+    search_vertices::<C, R>(
+        &shape_i,
+        &shape_j,
+        scale_i,
+        scale_j,
+        &approach.axis_i,
+        limit + high_j - center_i,
+        &i_from_j,
+        sizes,
+        words,
+        numbers,
+        bound_square,
+        first_slot,
+        slots,
+        keys,
+        search,
+        false,
+    );
+    search_vertices::<C, R>(
+        &shape_j,
+        &shape_i,
+        scale_j,
+        scale_i,
+        &approach.axis_j.times(C::new(-1.0)),
+        limit - center_i - low_i,
+        &i_from_j,
+        sizes,
+        words,
+        numbers,
+        bound_square,
+        first_slot,
+        slots,
+        keys,
+        search,
+        true,
+    );
     // Edges of j between the support planes, by their numbers modulo 32: most are not, and are passed for each edge of i without being read.
     let mut reached = 0u32;
     if shape_i.edges > 0u32 {

@@ -317,14 +317,14 @@ pub fn edge_end<C: Real>(shape: &Shape, words: &[u32], numbers: &[C], edge: u32,
 #[cube]
 #[inline(always)]
 pub fn extent_along<C: Real>(shape: &Shape, numbers: &[C], scale: C, axis: &Vector3<C>) -> C {
-    let mut most = vertex_of::<C>(shape, numbers, 0u32, scale).dot(axis);
+    let mut most = load::<C>(numbers, shape.vertices_at).dot(axis);
     for v in 1u32..shape.vertices {
-        let extent = vertex_of::<C>(shape, numbers, v, scale).dot(axis);
+        let extent = load::<C>(numbers, shape.vertices_at + v as usize * 3usize).dot(axis);
         if extent > most {
             most = extent;
         }
     }
-    most
+    most * scale
 }
 
 /// The point of a face nearest to p, in the frame of a shape of this scale \[m\]. `at` is the address of the face, and `height` is the distance of p

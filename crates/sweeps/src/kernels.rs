@@ -28,6 +28,8 @@ pub mod neighbor_lists;
 pub mod neighbor_marks;
 pub mod old_contacts;
 pub mod polyhedra;
+mod polyhedra_candidates;
+mod polyhedra_edges;
 mod polyhedra_items;
 pub mod polyhedra_lists;
 pub mod polyhedra_migration;

@@ -234,7 +234,7 @@ fn nothing_found<C: Real>() -> Search<C> {
 /// orientation.
 #[cube]
 #[inline(always)]
-fn direction_along<C: Coordinate<R>, R: Real>(nearest: &Vector3<C>, orientation: &Quaternion<C>) -> Vector3<R> {
+pub(crate) fn direction_along<C: Coordinate<R>, R: Real>(nearest: &Vector3<C>, orientation: &Quaternion<C>) -> Vector3<R> {
     near_vector::<C, R>(&unit::<C>(&orientation.to_space(nearest), nearest.dot(nearest)))
 }
 

@@ -21,7 +21,7 @@ use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, add_up_shape_pairs, move_shapes, shape_walls};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
 use seixo_sweeps::kernels::polyhedra_pairs::shape_pair_contacts;
-use seixo_sweeps::kernels::polyhedra_search::search_shape_pairs;
+use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::layout::{ELEMENT, RECORD};
 use seixo_sweeps::shape_meshes::FEATURES;
 
@@ -315,7 +315,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let loads = &list.loads[list.now];
         if list.count > 0 {
             let [from, to] = [self.now, self.now ^ 1].map(|set| &list.slots[set]);
-            let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, list.count);
+            let (count, dim) = units_in_cubes_of(SEARCH_THREADS as u32, search_threads(list.count));
             search_shape_pairs::launch::<R, C>(
                 self.gpu.client(),
                 count,

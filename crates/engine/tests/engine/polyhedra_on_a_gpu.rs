@@ -122,11 +122,20 @@ fn more_contacts_than_threads_of_a_block_do_the_same_on_cpu_and_gpu() {
         simulation.observe().expect("a sound state");
         simulation
     };
-    let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    let (mut cpu, mut gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
     assert_eq!((cpu.contacts(), gpu.contacts()), (100, 100));
     let found = apart(&cpu.snapshot(), &gpu.snapshot());
     assert!(found < 1e-8, "{found:e}");
     assert_same_ledger(&cpu, &gpu, "pairs of cubes");
+    // The direction that the search stores is the normal of a record.
+    let [of_cpu, of_gpu] = [&mut cpu, &mut gpu].map(|simulation| simulation.contacts_now().expect("a sound state"));
+    assert_eq!((of_cpu.len(), of_gpu.len()), (100, 100));
+    for (a, b) in of_cpu.iter().zip(&of_gpu) {
+        assert!(
+            distance(a.normal, b.normal) < 1e-3 && distance(b.normal, [0.0; 3]) > 0.99,
+            "{a:?} {b:?}"
+        );
+    }
 }
 
 /// A cube on a belt of two triangles, and one that falls with a face on the rim of a plate that moves up.

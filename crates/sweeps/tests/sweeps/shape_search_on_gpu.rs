@@ -12,9 +12,8 @@ use cubecl::prelude::*;
 use seixo_laws::vector::Vector3Launch;
 use seixo_laws::{Coordinate, Quaternion, Real, Vector3};
 use seixo_sweeps::kernels::FLAGS;
-use seixo_sweeps::kernels::polyhedra::CONTACT_THREADS;
 use seixo_sweeps::kernels::polyhedra_lists::PAIR_LOAD;
-use seixo_sweeps::kernels::polyhedra_search::search_shape_pairs;
+use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::periodic::{OPEN, PeriodicBoundariesLaunch};
 use seixo_sweeps::shape_pairs::{PosedShape, ShapePair};
@@ -223,21 +222,24 @@ fn in_precision<C: Coordinate<R>, R: Real>(
     }
 }
 
-/// Number of pairs for which the kernel finds other contacts than the search of a CPU, in either of two steps.
+/// Number of pairs for which the kernel finds other contacts than the search of a CPU, in either of two steps. The direction of a pair in contact is that
+/// of its nearest points, and has the same bits whichever direction the pair began with.
 fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
     place: impl Fn(f64) -> C + Copy,
     number: impl Fn(f64) -> R + Copy,
-    wide: impl Fn(R) -> f64,
+    wide: impl Fn(R) -> f64 + Copy,
 ) -> usize {
     let (words, numbers) = table();
     let pairs = random_pairs(&words, &numbers);
     let numbers: Vec<C> = numbers.into_iter().map(place).collect();
-    let mut expected = Vec::new();
+    let (mut expected, mut along) = (Vec::new(), Vec::new());
     let (mut touching, mut kinds, mut unions) = (0, [0; 4], 0);
     for pair in &pairs {
         let mut keys = vec![0u32; SLOTS + 1];
         let of_pair = in_precision::<C, R>(pair, place, number);
-        let contacts = find_contacts::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys).contacts as usize;
+        let found = find_contacts::<C, R>(&of_pair, &words, &numbers, 0, SLOTS as u32, &mut keys);
+        let contacts = found.contacts as usize;
+        along.push([found.direction.x, found.direction.y, found.direction.z].map(wide));
         assert!(contacts < SLOTS, "{contacts} contacts");
         keys.truncate(contacts);
         keys.iter().for_each(|key| kinds[(key >> 30) as usize] += 1);
@@ -278,14 +280,15 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
     let loads = upload(bytemuck::cast_slice(&loads));
     let flags = upload(bytemuck::cast_slice(&[0u32; FLAGS]));
     let mut differs = vec![false; PAIRS];
+    let mut before: Vec<Option<[f64; 3]>> = vec![None; PAIRS];
     // The second step has the directions that the first one found.
     for _ in 0..2 {
         let zeros = || Vector3Launch::<C>::new(place(0.0), place(0.0), place(0.0));
         let slide = Vector3Launch::<R>::new(number(0.0), number(0.0), number(0.0));
         search_shape_pairs::launch::<R, C>(
             &client,
-            CubeCount::Static(PAIRS.div_ceil(CONTACT_THREADS) as u32, 1, 1),
-            CubeDim::new_1d(CONTACT_THREADS as u32),
+            CubeCount::Static((search_threads(PAIRS) / SEARCH_THREADS) as u32, 1, 1),
+            CubeDim::new_1d(SEARCH_THREADS as u32),
             argument(upload(bytemuck::cast_slice(&ends)), ends.len()),
             argument(upload(bytemuck::cast_slice(&order)), order.len()),
             argument(upload(bytemuck::cast_slice(&shapes)), shapes.len()),
@@ -313,6 +316,16 @@ fn differing_pairs<C: Coordinate<R> + Pod, R: Coordinate<R> + Pod>(
             let found = &found[k * SLOTS..][..SLOTS];
             assert!(contacts < SLOTS && found[contacts] == 0, "pair {k}: {contacts} of {found:?}");
             differs[k] |= found[..contacts] != expected[..];
+            if contacts > 0 && !differs[k] {
+                let direction = [12, 13, 14].map(|at| wide(counts[k * LOAD + at]));
+                let cosine: f64 = (0..3).map(|axis| direction[axis] * along[k][axis]).sum();
+                assert!(cosine > 0.9999, "pair {k}: {direction:?} instead of {:?}", along[k]);
+                let earlier = before[k].replace(direction);
+                assert!(
+                    earlier.is_none_or(|earlier| earlier == direction),
+                    "pair {k}: {earlier:?}, then {direction:?}"
+                );
+            }
         }
     }
     differs.into_iter().filter(|&differs| differs).count()

@@ -54,12 +54,16 @@ pub fn rotated_shape<C: Coordinate<R>, R: Real>(
     let turns_with = after.plus(&momentum.minus(&after).times(stepping.lag));
     let turned = rotated_freely::<C>(orientation, &turns_with, moments, C::wide(stepping.dt));
     let read = velocity_ahead::<C>(&after, &widened::<C, R>(&turning.rate), C::wide(stepping.reads_ahead));
-    let middle = near_vector::<C, R>(&angular_velocity::<C>(orientation, &momentum.plus(&after), moments));
     let reads = angular_velocity::<C>(&turned, &read, moments);
+    let mut damping_work = R::new(0.0);
+    if stepping.local_damping > R::new(0.0) {
+        let middle = near_vector::<C, R>(&angular_velocity::<C>(orientation, &momentum.plus(&after), moments));
+        damping_work = -turning.brake.dot(&middle) * (R::new(0.5) * stepping.dt);
+    }
     ShapeRotation::<C, R> {
         orientation: turned,
         momentum: after,
         spin: reads,
-        damping_work: -turning.brake.dot(&middle) * (R::new(0.5) * stepping.dt),
+        damping_work,
     }
 }

@@ -53,12 +53,12 @@
 use crate::contact::{PowerSums, Stored};
 use crate::layout::{PLANE, load, store};
 use crate::shape_features::PosedShape;
-use crate::shapes::{contact_radius_of, rounding_of, shape_at, vertex_of};
+use crate::shapes::{Shape, contact_radius_of, rounding_of, shape_at, vertex_of};
 use crate::wall::{nearest_on_element, velocity_of_surface};
 use cubecl::prelude::*;
 use seixo_laws::contact::faded::{FadedPair, elastic_energy, faded_contact, faded_spring_energy};
 use seixo_laws::contact::{Coefficients, ContactHistory, ContactPair, RelativeMotion};
-use seixo_laws::{Coordinate, Real, Vector3, larger, near_vector};
+use seixo_laws::{Coordinate, Quaternion, Real, Vector3, larger, near_vector};
 
 /// A polyhedral grain by a wall.
 #[derive(CubeType, Clone, Copy, Debug)]
@@ -144,6 +144,226 @@ fn foot_on<C: Real>(elements: &[C], e: usize, place: &Vector3<C>) -> Foot<C> {
     Foot::<C> { height, normal }
 }
 
+/// A vertex of a grain by a wall element.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(crate) struct VertexByWall<C: Real> {
+    /// Its place from the center of the grain \[m\].
+    pub arm: Vector3<C>,
+    /// Its height over the element \[m\].
+    pub height: C,
+    /// Unit normal of the element towards it.
+    pub normal: Vector3<C>,
+    /// Overlap of the sphere around it with the wall \[m\]; not positive without contact.
+    pub depth: C,
+}
+
+/// What the contact of a vertex with a wall does in one step.
+#[derive(CubeType, Clone, Copy, Debug)]
+pub(crate) struct ContactAtWall<C: Real, R: Real> {
+    /// Force on the grain \[N\].
+    pub force: Vector3<R>,
+    /// Torque on it about its center \[N m\].
+    pub torque: Vector3<R>,
+    /// Normal force \[N\].
+    pub pressing: R,
+    /// Contact point \[m\].
+    pub point: Vector3<C>,
+    /// Power of the normal dashpot \[W\].
+    pub normal_power: R,
+    /// Power of friction \[W\].
+    pub tangential_power: R,
+    /// Power of the tangential dashpot \[W\].
+    pub damping_power: R,
+    /// Power of the wall \[W\].
+    pub wall_power: R,
+    /// Excess of the overlap over its limit \[m\].
+    pub excess: R,
+    /// Overlap \[m\].
+    pub overlap: R,
+    /// Energy of the normal law \[J\].
+    pub normal_energy: R,
+    /// Energy of the tangential spring \[J\].
+    pub tangential_energy: R,
+    /// Contact radius \[m\].
+    pub radius: R,
+    /// Tangential spring \[N\], for the next step.
+    pub spring: Vector3<R>,
+    /// Contact radius of the history.
+    pub kept_radius: R,
+}
+
+/// Whether the vertices of a grain with this center and scale \[m\] may touch the wall element whose record starts at `e`: they are inside of the
+/// bounding sphere, by the rounding radius. The margin is for shapes that are given with rounding errors.
+#[cube]
+#[inline(always)]
+pub(crate) fn may_touch_element<C: Real>(center: &Vector3<C>, scale: C, elements: &[C], e: usize) -> bool {
+    foot_on::<C>(elements, e, center).height <= C::new(1.00001) * scale
+}
+
+/// Vertex `v` of a grain with this pose, by the wall element whose record starts at `e`.
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn vertex_by_wall<C: Real>(
+    v: u32,
+    center: &Vector3<C>,
+    scale: C,
+    orientation: &Quaternion<C>,
+    shape: &Shape,
+    numbers: &[C],
+    elements: &[C],
+    e: usize,
+) -> VertexByWall<C> {
+    let arm = orientation.to_space(&vertex_of::<C>(shape, numbers, v, scale));
+    let foot = foot_on::<C>(elements, e, &center.plus(&arm));
+    let depth = rounding_of::<C>(shape, numbers) * scale - foot.height;
+    VertexByWall::<C> {
+        arm,
+        height: foot.height,
+        normal: foot.normal,
+        depth,
+    }
+}
+
+/// The first old slot from `from` on whose key is not below this one, or that is free; `slots` if there is none.
+#[cube]
+#[inline(always)]
+pub(crate) fn old_slot_from(from: u32, key: u32, first_slot: usize, slots: u32, old_keys: &[u32]) -> u32 {
+    let mut slot = from;
+    let mut goes_on = slot < slots;
+    while goes_on {
+        let old = old_keys[first_slot + slot as usize];
+        goes_on = old != 0u32 && old < key;
+        if goes_on {
+            slot += 1u32;
+            goes_on = slot < slots;
+        }
+    }
+    slot
+}
+
+/// The history of the contact with this key, if it is in this old slot, see [`old_slot_from()`]; else that of no contact.
+#[cube]
+#[inline(always)]
+pub(crate) fn history_of_vertex<R: Real>(
+    key: u32,
+    slot: u32,
+    first_slot: usize,
+    slots: u32,
+    old_keys: &[u32],
+    old_springs: &[R],
+) -> ContactHistory<R> {
+    let mut force = Vector3::<R>::zero();
+    let mut contact_radius = R::new(0.0);
+    if slot < slots {
+        let at = first_slot + slot as usize;
+        if old_keys[at] == key {
+            force = load::<R>(old_springs, at * 4usize);
+            contact_radius = old_springs[at * 4usize + 3usize];
+        }
+    }
+    ContactHistory::<R> { force, contact_radius }
+}
+
+/// Writes the contact number `contact` of a grain at an element to its slot, if there is one.
+#[cube]
+#[inline(always)]
+pub(crate) fn keep_contact<C: Real, R: Real>(
+    key: u32,
+    contact: u32,
+    touch: &ContactAtWall<C, R>,
+    first_slot: usize,
+    slots: u32,
+    keys: &mut [u32],
+    springs: &mut [R],
+) {
+    if contact < slots {
+        let at = first_slot + contact as usize;
+        keys[at] = key;
+        store::<R>(springs, at * 4usize, &touch.spring);
+        springs[at * 4usize + 3usize] = touch.kept_radius;
+    }
+}
+
+/// What the contact of a vertex with the wall whose record starts at `w` does in one step. Its depth is positive. `overlap_limit` is the largest overlap
+/// over the rounding radius \[-\].
+#[cube]
+#[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "a sweep's arguments are the buffers it reads and writes")]
+pub(crate) fn contact_of_vertex<C: Coordinate<R>, R: Real>(
+    grain: &GrainByWall<C, R>,
+    near: &VertexByWall<C>,
+    shape: &Shape,
+    numbers: &[C],
+    walls: &[C],
+    w: usize,
+    contact_history: &ContactHistory<R>,
+    coefficients: &Coefficients<R>,
+    dt: R,
+    overlap_limit: R,
+) -> ContactAtWall<C, R> {
+    let scale = grain.posed.scale;
+    let reach = C::near(rounding_of::<C>(shape, numbers) * scale);
+    let effective_radius = C::near(contact_radius_of::<C>(shape, numbers) * scale);
+    let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
+    let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
+    let spins = grain.posed.spin.plus(&wall_spin).plus(&running);
+    let overlap = C::near(near.depth);
+    let normal = near_vector::<C, R>(&near.normal);
+    let lever = near.arm.minus(&near.normal.times(near.height));
+    let point = grain.center.plus(&lever);
+    let arm = near_vector::<C, R>(&lever);
+    let of_wall = velocity_of_surface::<C, R>(walls, w, &point, &normal);
+    let approach = RelativeMotion::<R> {
+        velocity: grain.velocity.plus(&grain.posed.spin.cross(&arm)).minus(&of_wall),
+        twist: R::new(0.5) * spins.dot(&normal),
+    };
+    let radius = R::root(effective_radius * overlap);
+    let touch = ContactPair::<R> {
+        overlap,
+        contact_radius: radius,
+        effective_mass: grain.posed.mass,
+    };
+    let faded = FadedPair::<R> {
+        touch,
+        reach,
+        share: R::new(1.0),
+        fading_force: R::new(0.0),
+    };
+    let response = faded_contact::<R>(&faded, &normal, &approach, contact_history, coefficients, dt);
+    let push = normal.times(response.normal).plus(&response.tangential);
+    let normal_energy = elastic_energy::<R>(&faded, coefficients);
+    let tangential_energy = faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
+    ContactAtWall::<C, R> {
+        torque: arm.cross(&push),
+        pressing: response.normal,
+        point,
+        normal_power: response.normal_power,
+        tangential_power: response.tangential_power,
+        damping_power: response.damping_power,
+        wall_power: push.dot(&of_wall),
+        excess: overlap - overlap_limit * reach,
+        overlap,
+        normal_energy,
+        tangential_energy,
+        radius,
+        kept_radius: response.history.contact_radius,
+        spring: response.history.force,
+        force: push,
+    }
+}
+
+/// Mean of contact points, from their sum weighted with normal forces, and the sum of these \[N\]; the center of the grain without a force.
+#[cube]
+#[inline(always)]
+pub(crate) fn mean_point<C: Real>(center: &Vector3<C>, weighted: &Vector3<C>, pressing: C) -> Vector3<C> {
+    let mut point = center.plus(&Vector3::<C>::zero());
+    if pressing > C::new(0.0) {
+        point = weighted.times(C::new(1.0) / pressing);
+    }
+    point
+}
+
 /// Contacts of a polyhedral grain with the wall element whose record starts at `e` of `elements`, over one time step.
 ///
 /// `words` and `numbers` are the table of shapes. The slots of the grain at this element are `first_slot` and the following ones, `slots` in all.
@@ -174,13 +394,7 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
     let nothing = C::new(0.0);
     let shape = shape_at(words, grain.posed.shape);
     let scale = grain.posed.scale;
-    let rounding = rounding_of::<C>(&shape, numbers) * scale;
-    let reach = C::near(rounding);
-    let effective_radius = C::near(contact_radius_of::<C>(&shape, numbers) * scale);
     let w = C::whole(elements[e + 10usize]) as usize * 24usize;
-    let wall_spin = near_vector::<C, R>(&load::<C>(walls, w + 6usize));
-    let running = near_vector::<C, R>(&load::<C>(walls, w + 15usize));
-    let spins = grain.posed.spin.plus(&wall_spin).plus(&running);
     let mut force = Vector3::<R>::zero();
     let mut torque = Vector3::<R>::zero();
     let mut weighted = Vector3::<C>::zero();
@@ -194,95 +408,52 @@ pub fn contacts_with_wall<C: Coordinate<R>, R: Real>(
     let mut tangential_energy = zero;
     let mut conducting_radius = zero;
     let mut deepest = zero;
-    let mut old_slot = 0u32;
-    let mut contacts = 0u32;
-    // Vertices are inside of the bounding sphere, by the rounding radius. The margin is for shapes that are given with rounding errors.
-    let mut vertices = shape.vertices;
-    if foot_on::<C>(elements, e, &grain.center).height > C::new(1.00001) * scale {
-        vertices = 0u32;
+    let mut old_slot = 0u32.runtime();
+    let mut contacts = 0u32.runtime();
+    let mut vertices = 0u32.runtime();
+    if may_touch_element::<C>(&grain.center, scale, elements, e) {
+        vertices = shape.vertices;
     }
     for v in 0u32..vertices {
-        let vertex = grain.posed.orientation.to_space(&vertex_of::<C>(&shape, numbers, v, scale));
-        let foot = foot_on::<C>(elements, e, &grain.center.plus(&vertex));
-        let depth = rounding - foot.height;
-        if depth > nothing {
-            let overlap = C::near(depth);
-            let normal = near_vector::<C, R>(&foot.normal);
-            let lever = vertex.minus(&foot.normal.times(foot.height));
-            let point = grain.center.plus(&lever);
-            let arm = near_vector::<C, R>(&lever);
-            let of_wall = velocity_of_surface::<C, R>(walls, w, &point, &normal);
-            let approach = RelativeMotion::<R> {
-                velocity: grain.velocity.plus(&grain.posed.spin.cross(&arm)).minus(&of_wall),
-                twist: R::new(0.5) * spins.dot(&normal),
-            };
-            let radius = R::root(effective_radius * overlap);
-            let touch = ContactPair::<R> {
-                overlap,
-                contact_radius: radius,
-                effective_mass: grain.posed.mass,
-            };
-            let faded = FadedPair::<R> {
-                touch,
-                reach,
-                share: R::new(1.0),
-                fading_force: R::new(0.0),
-            };
+        let near = vertex_by_wall::<C>(v, &grain.center, scale, &grain.posed.orientation, &shape, numbers, elements, e);
+        if near.depth > nothing {
             // Contacts come in the order of keys, as old slots do, so that each is passed once.
             let key = v + 1u32;
-            let mut spring = Vector3::<R>::zero();
-            let mut contact_radius = R::new(0.0);
-            let mut goes_on = old_slot < slots;
-            while goes_on {
-                let old = old_keys[first_slot + old_slot as usize];
-                goes_on = old != 0u32 && old < key;
-                if goes_on {
-                    old_slot += 1u32;
-                    goes_on = old_slot < slots;
-                }
-            }
-            if old_slot < slots {
-                let at = first_slot + old_slot as usize;
-                if old_keys[at] == key {
-                    spring = load::<R>(old_springs, at * 4usize);
-                    contact_radius = old_springs[at * 4usize + 3usize];
-                }
-            }
-            let contact_history = ContactHistory::<R> {
-                force: spring,
-                contact_radius,
-            };
-            let response = faded_contact::<R>(&faded, &normal, &approach, &contact_history, coefficients, dt);
-            if contacts < slots {
-                let at = first_slot + contacts as usize;
-                keys[at] = key;
-                store::<R>(springs, at * 4usize, &response.history.force);
-                springs[at * 4usize + 3usize] = response.history.contact_radius;
-            }
-            let push = normal.times(response.normal).plus(&response.tangential);
-            force = force.plus(&push);
-            torque = torque.plus(&arm.cross(&push));
-            weighted = weighted.plus(&point.times(C::wide(response.normal)));
-            pressing += C::wide(response.normal);
-            normal_power += response.normal_power;
-            tangential_power += response.tangential_power;
-            damping_power += response.damping_power;
-            wall_power += push.dot(&of_wall);
-            excess = larger::<R>(excess, overlap - overlap_limit * reach);
-            normal_energy += elastic_energy::<R>(&faded, coefficients);
-            tangential_energy += faded_spring_energy::<R>(&response.history.force, &faded, coefficients);
-            conducting_radius += radius;
-            deepest = larger::<R>(deepest, overlap);
+            old_slot = old_slot_from(old_slot, key, first_slot, slots, old_keys);
+            let contact_history = history_of_vertex::<R>(key, old_slot, first_slot, slots, old_keys, old_springs);
+            let touch = contact_of_vertex::<C, R>(
+                grain,
+                &near,
+                &shape,
+                numbers,
+                walls,
+                w,
+                &contact_history,
+                coefficients,
+                dt,
+                overlap_limit,
+            );
+            keep_contact::<C, R>(key, contacts, &touch, first_slot, slots, keys, springs);
+            force = force.plus(&touch.force);
+            torque = torque.plus(&touch.torque);
+            weighted = weighted.plus(&touch.point.times(C::wide(touch.pressing)));
+            pressing += C::wide(touch.pressing);
+            normal_power += touch.normal_power;
+            tangential_power += touch.tangential_power;
+            damping_power += touch.damping_power;
+            wall_power += touch.wall_power;
+            excess = larger::<R>(excess, touch.excess);
+            normal_energy += touch.normal_energy;
+            tangential_energy += touch.tangential_energy;
+            conducting_radius += touch.radius;
+            deepest = larger::<R>(deepest, touch.overlap);
             contacts += 1u32;
         }
     }
     if contacts < slots {
         keys[first_slot + contacts as usize] = 0u32;
     }
-    let mut point = grain.center.plus(&Vector3::<C>::zero());
-    if pressing > nothing {
-        point = weighted.times(C::new(1.0) / pressing);
-    }
+    let point = mean_point::<C>(&grain.center, &weighted, pressing);
     ShapeWallLoad::<C, R> {
         force,
         torque,

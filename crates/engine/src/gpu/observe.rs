@@ -18,6 +18,7 @@ use seixo_sweeps::contact::PowerSums;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
 use seixo_sweeps::kernels::measure::{collect, energies, wall_energies};
 use seixo_sweeps::kernels::polyhedra::CONTACT_THREADS;
+use seixo_sweeps::kernels::polyhedra_walls::WALL_GRAINS;
 use seixo_sweeps::kernels::wall_forces::WALL_THREADS;
 use seixo_sweeps::kernels::{KINDS, THREADS};
 use seixo_sweeps::layout::RECORD;
@@ -100,7 +101,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             grains[k] += last_of_grains[k] + contacts[k] + pairs[k];
             last_of_grains[k] += last_of_contacts[k] + last_of_pairs[k];
         }
-        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls.div_ceil(CONTACT_THREADS));
+        let (at_walls, last_at_walls) = powers(shape_wall_power, near_walls.div_ceil(WALL_GRAINS));
         for k in 0..RECORD {
             walls[k] += at_walls[k];
             last_of_walls[k] += last_at_walls[k];

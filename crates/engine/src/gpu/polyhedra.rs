@@ -18,10 +18,11 @@ use crate::populations::Populations;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, Workspace, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_sweeps::bodies::FREE;
-use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, add_up_shape_pairs, move_shapes, shape_walls};
+use seixo_sweeps::kernels::polyhedra::{CONTACT_THREADS, SUM_GRAINS, add_up_shape_pairs, move_shapes};
 use seixo_sweeps::kernels::polyhedra_migration::mark_arrived_shapes;
 use seixo_sweeps::kernels::polyhedra_pairs::shape_pair_contacts;
 use seixo_sweeps::kernels::polyhedra_search::{SEARCH_THREADS, search_shape_pairs, search_threads};
+use seixo_sweeps::kernels::polyhedra_walls::{WALL_GRAINS, shape_walls};
 use seixo_sweeps::layout::{ELEMENT, RECORD};
 use seixo_sweeps::shape_meshes::FEATURES;
 
@@ -81,6 +82,8 @@ pub(super) struct GpuShapes<C, R> {
     numbers: Buffer<C>,
     /// Shape of each grain; [`FREE`] for a sphere.
     pub marks: Buffer<u32>,
+    /// Whether no grain is a sphere, a ghost particle, bonded or in a body. Not in a decomposition-invariant run, where all subdomains use one kernel.
+    are_alone: bool,
     /// In a subdomain or with bodies, the same, but [`seixo_sweeps::bodies::GHOST`] for ghost particles and for grains of bodies.
     held: Option<Buffer<u32>>,
     /// Orientations; none if grains are bonded, as these have the same.
@@ -98,9 +101,14 @@ pub(super) struct GpuShapes<C, R> {
     pub wall_power: Buffer<C>,
 }
 
-/// Blocks that compute contacts of n pairs, or of n grains at walls.
+/// Blocks that compute contacts of n pairs.
 fn contact_cubes(n: usize) -> usize {
     room_for_cubes(n * (THREADS / CONTACT_THREADS))
+}
+
+/// Blocks that compute contacts of n grains near walls.
+fn wall_cubes(n: usize) -> usize {
+    room_for_cubes(n * (THREADS / WALL_GRAINS))
 }
 
 impl<R: Number> Slots<R> {
@@ -156,12 +164,16 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         };
         let moves_otherwise = host.grains.has_ghosts || host.bodies.are_present;
         let held = moves_otherwise.then(|| gpu.zeros(room, "shapes of grains"));
+        let is_polyhedral = |&shape: &u32| shape > 0;
+        let are_all = !fields.shape.is_empty() && fields.shape.iter().all(is_polyhedral);
+        let are_alone = are_all && !moves_otherwise && !host.is_bonded() && !host.context.settings.decomposition_invariant;
         // One element more, as buffers cannot be empty.
         let features = polyhedra.meshes.words_of(host.walls.start.len() / ELEMENT);
         Ok(Some(GpuShapes {
             words: gpu.upload(&polyhedra.shapes.words, "shapes")?,
             numbers: gpu.upload(&numbers::<C>(polyhedra.shapes.numbers.iter().copied()), "shapes")?,
             marks: gpu.upload(&marks, "shapes of grains")?,
+            are_alone,
             held: held.transpose()?,
             orientation,
             momentum: gpu.upload(&momentum, "angular momenta")?,
@@ -176,7 +188,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
             counts: [gpu.buffer(room, CONTACTS)?, gpu.buffer(room, CONTACTS)?],
             workspace: Workspace::new(gpu)?,
             power: gpu.zeros(2 * RECORD * contact_cubes(1), "the ledger")?,
-            wall_power: gpu.zeros(2 * RECORD * contact_cubes(room), "the ledger")?,
+            wall_power: gpu.zeros(2 * RECORD * wall_cubes(1), "the ledger")?,
         }))
     }
 
@@ -195,7 +207,7 @@ impl<C: Number, R: Number> GpuShapes<C, R> {
         for first in list.first.iter_mut().chain(&mut list.end_first) {
             gpu.lengthen(first, room + 1, CONTACTS)?;
         }
-        gpu.lengthen(&mut self.wall_power, 2 * RECORD * contact_cubes(room), "the ledger")
+        Ok(())
     }
 
     /// Number of pairs.
@@ -226,6 +238,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             Some(shapes) => (shapes.held.as_ref().unwrap_or(&shapes.marks), true),
             None => (self.member(), self.has_members()),
         }
+    }
+
+    /// Whether all grains are polyhedral and move by themselves. Then the kernels of spheres have nothing to do in a step, and are not launched.
+    pub(super) fn has_only_polyhedra(&self) -> bool {
+        let moves_alone = self.geared.is_none() && self.binned.is_none() && self.contacts.is_none() && self.holding.is_none();
+        moves_alone && self.shapes.as_ref().is_some_and(|shapes| shapes.are_alone)
     }
 
     /// Marks m grains that have just arrived behind all others, with their angular momenta, by their shapes.
@@ -266,7 +284,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         };
         let at_walls = &shapes.at_walls;
         let [from, to] = [self.now, self.now ^ 1].map(|set| &at_walls.slots[set]);
-        let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, near.near);
+        let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, near.near * (CONTACT_THREADS / WALL_GRAINS));
         shape_walls::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -292,8 +310,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             to.springs.argument(),
             at_walls.loads[at_walls.now].records(),
             near.wall_contacts.argument(),
-            self.force.argument(),
-            self.torque.argument(),
+            self.force.records(),
+            self.torque.records(),
             self.flags.argument(),
             shapes.wall_power.records(),
             R::of(host.context.stepping.dt),
@@ -303,6 +321,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             host.context.materials.count,
             parity,
             at_walls.has_meshes,
+            self.has_only_polyhedra(),
         );
     }
 
@@ -376,7 +395,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         // For the same reason this does not depend on whether grains are near walls.
         let near_walls = self.walls.as_ref().filter(|near| near.entries > 0 || self.border.is_some());
-        let (count, dim) = units(self.n);
+        let (count, dim) = units_in_cubes_of(CONTACT_THREADS as u32, self.n * (CONTACT_THREADS / SUM_GRAINS));
         add_up_shape_pairs::launch::<R>(
             self.gpu.client(),
             count,
@@ -395,7 +414,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
     }
 
-    /// Moves polyhedral grains, after the spheres.
+    /// Moves polyhedral grains, after the spheres, if there are some.
     pub(super) fn move_polyhedra(&self, host: &Populations, ahead: u32, parity: u32) {
         let Some((shapes, orientation)) = self.shapes_with_orientations() else {
             return;
@@ -403,7 +422,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         let (now, next) = (self.now, self.now ^ 1);
         let strides = self.stride_bounds(host, ahead);
         let (held, _) = self.moved_by_others();
-        let (count, dim) = units(self.n);
+        let damped = host.context.stepping.local_damping > 0.0;
+        // As for spheres, small blocks use the registers better. Sums over blocks need the others.
+        let (count, dim) = if damped { units(self.n) } else { units_in_cubes_of(128, self.n) };
         move_shapes::launch::<R, C>(
             self.gpu.client(),
             count,
@@ -432,7 +453,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             strides.level,
             self.n as u32,
             parity,
-            host.context.stepping.local_damping > 0.0,
+            damped,
+            self.has_only_polyhedra(),
         );
     }
 }

@@ -122,8 +122,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         self.control_walls(host, parity);
         let touch = !self.forces_known && self.contacts.is_none();
         if !is_geared {
-            let part = self.first_part(touch);
-            self.forces_and_motion(host, ahead, parity, (touch, true, false), part);
+            if !self.has_only_polyhedra() {
+                let part = self.first_part(touch);
+                self.forces_and_motion(host, ahead, parity, (touch, true, false), part);
+            }
             self.move_polyhedra(host, ahead, parity);
         } else if touch {
             self.forces_and_motion(host, ahead, parity, (true, false, true), StepPart::Whole);
@@ -320,6 +322,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// decomposition-invariant runs measure areas between walls, all subdomains place these in the same kernel.
     fn places_with_forces(&self, host: &Populations) -> bool {
         host.walls.has_moving()
+            && !self.has_only_polyhedra()
             && !(host.context.settings.decomposition_invariant && host.walls.measures_areas())
             && host.walls.given.len() <= PLACED_WALLS
             && self
@@ -382,13 +385,14 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         );
     }
 
-    /// Computes the forces between grains and walls; does nothing without wall contacts.
+    /// Computes the forces between grains and walls; does nothing without wall contacts, or without spheres.
     #[expect(
         unsafe_code,
         reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
     )]
     pub(super) fn wall_contacts(&self, host: &Populations, parity: u32) {
-        let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && !self.forces_known) else {
+        let is_needed = !self.forces_known && !self.has_only_polyhedra();
+        let Some(near) = self.walls.as_ref().filter(|near| near.entries > 0 && is_needed) else {
             return;
         };
         let (marks, shaped) = self.marks_of_shapes();

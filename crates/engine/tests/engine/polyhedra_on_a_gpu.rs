@@ -7,7 +7,7 @@ use crate::devices::{apart, assert_same_ledger, on_cpu, on_gpu};
 use crate::polyhedra::{OF_UNIT_CUBE, cube, rough, swarm};
 use crate::polyhedra_at_meshes::{mesh, plate, rectangle};
 use seixo_engine::Simulation;
-use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, World};
+use seixo_engine::world::{Bonds, Interaction, Load, Precision, Settings, Vec3, Wall, WallShape, World};
 use seixo_laws::bond::BondLaw;
 
 fn distance(a: Vec3, b: Vec3) -> f64 {
@@ -134,6 +134,60 @@ fn more_contacts_than_threads_of_a_block_do_the_same_on_cpu_and_gpu() {
         assert!(
             distance(a.normal, b.normal) < 1e-3 && distance(b.normal, [0.0; 3]) > 0.99,
             "{a:?} {b:?}"
+        );
+    }
+}
+
+/// A plane parallel to the axis x, at this distance from the middles of cubes in a trough, in a direction of the plane yz.
+fn along_x(name: &str, angle: f64, distance: f64) -> Wall {
+    let (sine, cosine) = angle.to_radians().sin_cos();
+    Wall {
+        name: name.into(),
+        shape: WallShape::Plane {
+            point: [0.0, distance * cosine, 0.4998 + distance * sine],
+            normal: [0.0, -cosine, -sine],
+        },
+        ..floor()
+    }
+}
+
+/// Twenty cubes in a trough whose floor moves up. Each is near eight planes, and then touches both sides and the floor with four vertices each. So a block
+/// has more entries than threads, and more contacts.
+fn in_a_trough() -> World {
+    let mut world = world(vec![cube()], rough());
+    world.materials[0].youngs_modulus = 1e8;
+    world.gravity = [0.0, 0.0, -9.81];
+    for k in [1u32, 2, 4, 5, 7, 8, 10, 11] {
+        world.walls.push(along_x(&format!("plane {k}"), 30.0 * f64::from(k), 0.72));
+    }
+    world
+        .walls
+        .extend([along_x("left", 180.0, 0.4998), along_x("right", 0.0, 0.4998), floor()]);
+    world.walls[10].motion.velocity = [0.0, 0.0, 0.1];
+    for k in 0..20u32 {
+        put(&mut world, 0, OF_UNIT_CUBE, [1.5 * f64::from(k), 0.0, 0.4998], [0.1, 0.05, -0.1]);
+    }
+    world
+}
+
+#[test]
+fn cubes_in_a_trough_do_the_same_on_cpu_and_gpu() {
+    let after = |settings: Settings| {
+        let mut simulation = Simulation::new(in_a_trough(), with_step(1e-5, settings)).expect("the world is sound");
+        simulation.advance(20).expect("sound steps");
+        simulation.observe().expect("a sound state");
+        simulation
+    };
+    let (cpu, gpu) = (after(on_cpu()), after(on_gpu(Precision::F64)));
+    assert_eq!(cpu.contacts(), gpu.contacts());
+    let found = apart(&cpu.snapshot(), &gpu.snapshot());
+    assert!(found < 1e-8, "{found:e}");
+    assert_same_ledger(&cpu, &gpu, "cubes in a trough");
+    for (of_cpu, of_gpu) in cpu.walls().iter().zip(gpu.walls()).skip(8) {
+        let size = distance(of_cpu.force, [0.0; 3]);
+        assert!(
+            size > 0.0 && distance(of_cpu.force, of_gpu.force) < 1e-6 * size,
+            "{of_cpu:?} {of_gpu:?}"
         );
     }
 }

@@ -3,27 +3,81 @@
 //! Few pairs touch, and these take many times as long as others. So the forces have a thread a contact. Each block takes as many pairs as it has threads,
 //! numbers their contacts, and computes as many at a time as it has threads. Then each thread adds those of its pair in the order of keys. So sums depend
 //! neither on the block nor on the order of pairs.
+//!
+//! Contacts of one kind follow each other, as threads side by side that take different branches wait for each other. Keys begin with the kind, so the
+//! contacts of a pair still ascend in this order.
 
 use super::polyhedra::{CONTACT_THREADS, SIDE, posed};
+use super::polyhedra_blocks::{BLOCK, share_of_block};
 use super::polyhedra_lists::PAIR_LOAD;
 use super::{add_and_store_sum, is_halted, raise};
 use crate::bodies::is_ghost;
 use crate::layout::{Record, coefficients, four_numbers, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::periodic::{PeriodicBoundaries, nearest_image};
-use crate::shape_features::ShapePair;
+use crate::shape_features::{KIND_BIT, ShapePair, VERTEX_OF_I, VERTEX_OF_J};
 use crate::shape_pairs::contact_in_slot;
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Vector3, larger};
 
-/// Threads of a block that computes forces, which are also its pairs.
-const BLOCK: u32 = CONTACT_THREADS as u32;
+/// Bits of a number of contacts in a word: more than those of all contacts of a block.
+const COUNT_BITS: u32 = 16;
 
-/// Pairs whose contacts are counted one after the other by one thread.
-const SEGMENT: usize = 16;
+/// The lower of two such numbers in a word.
+const COUNT: u32 = (1 << COUNT_BITS) - 1;
 
-/// Segments of a block.
-const SEGMENTS: usize = CONTACT_THREADS / SEGMENT;
+/// Contacts of the pair of a thread by kind: how many are vertices of i and of j, and where those of each kind begin among the contacts of the block.
+#[derive(CubeType, Clone, Copy, Debug)]
+struct KindsOfPair {
+    vertices_of_i: u32,
+    vertices_of_j: u32,
+    first_of_i: u32,
+    first_of_j: u32,
+    first_of_edges: u32,
+}
+
+/// Counts and numbers the contacts of each kind in a block. All threads of the block call it; the keys of its pair start at `first_slot`. Pairs before it
+/// have `before` contacts of any kind.
+#[cube]
+fn kinds_of_pair(first_slot: usize, contacts: u32, before: u32, keys: &mut [u32], counts: &mut [u32]) -> KindsOfPair {
+    let mut vertices_of_i = 0u32.runtime();
+    let mut vertices_of_j = 0u32.runtime();
+    for c in 0u32..contacts {
+        let kind = keys[first_slot + c as usize] >> KIND_BIT;
+        if kind == VERTEX_OF_I {
+            vertices_of_i += 1u32;
+        } else if kind == VERTEX_OF_J {
+            vertices_of_j += 1u32;
+        }
+    }
+    let vertices = share_of_block(vertices_of_i | (vertices_of_j << COUNT_BITS), counts);
+    let first_of_i = vertices.before & COUNT;
+    let before_of_j = vertices.before >> COUNT_BITS;
+    let all_of_i = vertices.all & COUNT;
+    let all_of_j = vertices.all >> COUNT_BITS;
+    let first_of_j = all_of_i + before_of_j;
+    let first_of_edges = all_of_i + all_of_j + (before - first_of_i - before_of_j);
+    KindsOfPair {
+        vertices_of_i,
+        vertices_of_j,
+        first_of_i,
+        first_of_j,
+        first_of_edges,
+    }
+}
+
+/// Place of contact c of a pair among those of the block.
+#[cube]
+fn place_of_contact(c: u32, kinds: &KindsOfPair) -> u32 {
+    let vertices = kinds.vertices_of_i + kinds.vertices_of_j;
+    let mut place = kinds.first_of_i + c;
+    if c >= vertices {
+        place = kinds.first_of_edges + (c - vertices);
+    } else if c >= kinds.vertices_of_i {
+        place = kinds.first_of_j + (c - kinds.vertices_of_i);
+    }
+    place
+}
 
 /// Pair k as laws read it, with its direction of the last step.
 #[cube]
@@ -92,9 +146,13 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
     #[comptime] kind: u32,
     #[comptime] shared: bool,
 ) {
-    let mut first_of = Shared::<[u32]>::new_slice(CONTACT_THREADS);
-    let mut of_segment = Shared::<[u32]>::new_slice(SEGMENTS);
-    let mut of_contact = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
+    let mut counts = Shared::<[u32]>::new_slice(CONTACT_THREADS);
+    // Of the contacts that are computed together: the thread of the pair and the number in the pair; force; torques and energies; radius and excess.
+    let mut taken = Shared::<[u32]>::new_slice(CONTACT_THREADS);
+    let mut pushes = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
+    let mut turns_of_i = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
+    let mut turns_of_j = Shared::<[Record<R>]>::new_slice(CONTACT_THREADS);
+    let mut sizes = Shared::<[R]>::new_slice(CONTACT_THREADS * 2);
     let unit = UNIT_POS as usize;
     let place = ABSOLUTE_POS;
     if !is_halted(flags, parity) {
@@ -106,155 +164,99 @@ pub fn shape_pair_contacts<R: Coordinate<R>, C: Coordinate<R>>(
             contacts = min(R::whole(last::<R>(loads[own as usize * PAIR_LOAD])), slots);
         }
         let at = own as usize * PAIR_LOAD;
-        // The number of its first contact among those of the block, and the number of all.
-        first_of[unit] = contacts;
-        sync_cube();
-        if unit < SEGMENTS {
-            let mut sum = 0u32.runtime();
-            for k in 0..SEGMENT {
-                let count = first_of[unit * SEGMENT + k];
-                first_of[unit * SEGMENT + k] = sum;
-                sum += count;
-            }
-            of_segment[unit] = sum;
-        }
-        sync_cube();
-        let mut first = first_of[unit];
-        let mut all = 0u32.runtime();
-        for k in 0..SEGMENTS {
-            let sum = of_segment[k];
-            if k < unit / SEGMENT {
-                first += sum;
-            }
-            all += sum;
-        }
-        sync_cube();
-        first_of[unit] = first;
-        sync_cube();
-        let end = first + contacts;
-
-        let mut took = Record::<R>::new(R::new(0.0));
-        let mut excess = R::new(-1.0);
-        let mut conducting_radius = R::new(0.0);
-        // Contacts from `begin` on are computed together. The number of rounds is the same for all threads of the block.
-        let mut begin = 0u32.runtime();
-        while begin < all {
-            let contact = begin + UNIT_POS;
-            let mut pushes = Record::<R>::new(R::new(0.0));
-            let mut turns_i = Record::<R>::new(R::new(0.0));
-            let mut turns_j = Record::<R>::new(R::new(0.0));
-            let mut powers = Record::<R>::new(R::new(0.0));
-            if contact < all {
-                // Its pair is the last one whose first contact does not come later.
-                let mut low = 0u32.runtime();
-                let mut high = BLOCK.runtime();
-                while high - low > 1u32 {
-                    let middle = (low + high) / 2u32;
-                    if first_of[middle as usize] <= contact {
-                        low = middle;
-                    } else {
-                        high = middle;
+        let numbered = share_of_block(contacts, &mut counts);
+        if numbered.all > 0u32 {
+            let mut took = Record::<R>::new(R::new(0.0));
+            let kinds = kinds_of_pair((own * slots) as usize, contacts, numbered.before, keys, &mut counts);
+            let mut excess = R::new(-1.0);
+            let mut conducting_radius = R::new(0.0);
+            // Contacts from `begin` on are computed together. The number of rounds is the same for all threads of the block.
+            let mut begin = 0u32.runtime();
+            while begin < numbered.all {
+                for c in 0u32..contacts {
+                    let to = place_of_contact(c, &kinds);
+                    if to >= begin && to < begin + BLOCK {
+                        taken[(to - begin) as usize] = (UNIT_POS << COUNT_BITS) | c;
                     }
                 }
-                let k = order[place - unit + low as usize] as usize;
-                let i = pairs[k * 2usize] as usize;
-                let j = pairs[k * 2usize + 1usize] as usize;
-                // Only the search needs a direction.
-                let none = Vector3::<R>::zero();
-                let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &none, sides, kind);
-                let laws = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
-                let sums = contact_in_slot::<C, R>(
-                    contact - first_of[low as usize],
-                    &pair,
-                    words,
-                    numbers,
-                    k * slots as usize,
-                    slots,
-                    old_keys,
-                    old_springs,
-                    keys,
-                    springs,
-                    &laws,
-                    dt,
-                    overlap_limit,
-                );
-                pushes = record::<R>(&sums.force, sums.conducting_radius);
-                turns_i = record::<R>(&sums.torque_i, sums.normal_energy);
-                turns_j = record::<R>(&sums.torque_j, sums.tangential_energy);
-                powers = four_numbers::<R>(sums.normal_power, sums.tangential_power, sums.damping_power, sums.excess);
-            }
-            // Contacts of the pair of this thread among these.
-            let from = (max(first, begin) - begin) as usize;
-            let upto = (max(min(end, begin + BLOCK), begin) - begin) as usize;
-            of_contact[unit] = pushes;
-            sync_cube();
-            if from < upto {
-                let mut force = xyz::<R>(loads[at]);
-                for s in from..upto {
-                    force = force.plus(&xyz::<R>(of_contact[s]));
-                    conducting_radius += last::<R>(of_contact[s]);
+                sync_cube();
+                if begin + UNIT_POS < numbered.all {
+                    let item = taken[unit];
+                    let k = order[place - unit + (item >> COUNT_BITS) as usize] as usize;
+                    let i = pairs[k * 2usize] as usize;
+                    let j = pairs[k * 2usize + 1usize] as usize;
+                    // Only the search needs a direction.
+                    let none = Vector3::<R>::zero();
+                    let pair = shape_pair::<C, R>(k, pairs, shape, position, velocity, spin, orientation, &none, sides, kind);
+                    let laws = coefficients::<R>(table, (material[i] * materials + material[j]) as usize);
+                    let sums = contact_in_slot::<C, R>(
+                        item & COUNT,
+                        &pair,
+                        words,
+                        numbers,
+                        k * slots as usize,
+                        slots,
+                        old_keys,
+                        old_springs,
+                        keys,
+                        springs,
+                        &laws,
+                        dt,
+                        overlap_limit,
+                    );
+                    pushes[unit] = record::<R>(&sums.force, R::new(0.0));
+                    turns_of_i[unit] = record::<R>(&sums.torque_i, sums.normal_energy);
+                    turns_of_j[unit] = record::<R>(&sums.torque_j, sums.tangential_energy);
+                    sizes[unit * 2usize] = sums.conducting_radius;
+                    sizes[unit * 2usize + 1usize] = sums.excess;
+                    let mut share = R::new(1.0);
+                    if shared {
+                        if is_ghost(member[i]) || is_ghost(member[j]) {
+                            share = R::new(0.5);
+                        }
+                    }
+                    took += four_numbers::<R>(
+                        share * sums.normal_power,
+                        share * sums.tangential_power,
+                        share * sums.damping_power,
+                        R::new(0.0),
+                    );
                 }
-                loads[at] = record::<R>(&force, last::<R>(loads[at]));
-            }
-            sync_cube();
-            of_contact[unit] = turns_i;
-            sync_cube();
-            if from < upto {
-                let mut sum = loads[at + 1usize];
-                for s in from..upto {
-                    sum += of_contact[s];
+                sync_cube();
+                // One contact after the other, so that sums do not depend on which are computed together.
+                if contacts > 0u32 {
+                    let mut push = loads[at];
+                    let mut turn_of_i = loads[at + 1usize];
+                    let mut turn_of_j = loads[at + 2usize];
+                    for c in 0u32..contacts {
+                        let from = place_of_contact(c, &kinds);
+                        if from >= begin && from < begin + BLOCK {
+                            let s = (from - begin) as usize;
+                            push += pushes[s];
+                            turn_of_i += turns_of_i[s];
+                            turn_of_j += turns_of_j[s];
+                            conducting_radius += sizes[s * 2usize];
+                            excess = larger::<R>(excess, sizes[s * 2usize + 1usize]);
+                        }
+                    }
+                    loads[at] = push;
+                    loads[at + 1usize] = turn_of_i;
+                    loads[at + 2usize] = turn_of_j;
                 }
-                loads[at + 1usize] = sum;
+                sync_cube();
+                begin += BLOCK;
             }
-            sync_cube();
-            of_contact[unit] = turns_j;
-            sync_cube();
-            if from < upto {
-                let mut sum = loads[at + 2usize];
-                for s in from..upto {
-                    sum += of_contact[s];
-                }
-                loads[at + 2usize] = sum;
-            }
-            sync_cube();
-            of_contact[unit] = powers;
-            sync_cube();
-            if from < upto {
-                for s in from..upto {
-                    took += of_contact[s];
-                    excess = larger::<R>(excess, last::<R>(of_contact[s]));
-                }
-            }
-            sync_cube();
-            begin += BLOCK;
-        }
-
-        if contacts > 0u32 {
-            loads[at + 3usize] = record::<R>(&xyz::<R>(loads[at + 3usize]), excess);
-            loads[at + 4usize] = record::<R>(&Vector3::<R>::zero(), conducting_radius);
-            if excess > R::new(0.0) {
-                raise(flags, parity, TOO_DEEP);
-            }
-        }
-        let mut share = R::new(1.0);
-        if shared {
             if contacts > 0u32 {
-                let i = pairs[own as usize * 2usize] as usize;
-                let j = pairs[own as usize * 2usize + 1usize] as usize;
-                if is_ghost(member[i]) || is_ghost(member[j]) {
-                    share = R::new(0.5);
+                loads[at + 3usize] = record::<R>(&xyz::<R>(loads[at + 3usize]), excess);
+                loads[at + 4usize] = record::<R>(&Vector3::<R>::zero(), conducting_radius);
+                if excess > R::new(0.0) {
+                    raise(flags, parity, TOO_DEEP);
                 }
             }
+            add_and_store_sum::<C, R>(power, took, SIDE);
+        } else if UNIT_POS == 0u32 && CUBE_POS * 2usize < power.len() {
+            // Most blocks have no contacts, and add nothing.
+            power[CUBE_POS * 2usize + 1usize] = Record::<C>::new(C::new(0.0));
         }
-        add_and_store_sum::<C, R>(
-            power,
-            four_numbers::<R>(
-                share * took.extract(0usize),
-                share * took.extract(1usize),
-                share * took.extract(2usize),
-                R::new(0.0),
-            ),
-            SIDE,
-        );
     }
 }

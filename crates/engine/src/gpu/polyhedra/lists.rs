@@ -2,7 +2,7 @@
 
 use super::super::neighbor_lists::make_room;
 use super::super::{GpuGrains, Number, Rows, WallRows};
-use super::{CONTACTS, GpuShapes, Slots, contact_cubes};
+use super::{CONTACTS, GpuShapes, Slots, contact_cubes, wall_cubes};
 use crate::polyhedra::SLOTS;
 use seixo_device::gpu::{Buffer, Gpu, GpuError, units};
 use seixo_laws::Coordinate;
@@ -226,6 +226,6 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
         at_walls.slots[present ^ 1].make_room(gpu, entries)?;
         at_walls.now = now;
-        Ok(())
+        gpu.lengthen(&mut shapes.wall_power, 2 * RECORD * wall_cubes(near.near), "the ledger")
     }
 }

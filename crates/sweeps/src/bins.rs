@@ -17,17 +17,18 @@
 
 use crate::cells::{next_run, walk_around};
 use crate::contact::stored_between;
-use crate::layout::{Record, coefficients, last, xyz};
+use crate::grain::{ContactLoad, Grain, Neighbor, no_load};
+use crate::layout::{BITS, Record, coefficients, last, xyz};
 use crate::pair::depth_of;
 use crate::periodic::{PeriodicBoundaries, nearest_image, open_sides};
 use crate::smooth_pairs::push_if;
-use crate::tiles::{ContactKernelConfig, ContactLoad, Grain, Neighbor, if_uniform, no_load, of_pair};
+use crate::tiles::{ContactKernelConfig, if_uniform, of_pair};
 use cubecl::prelude::*;
 use seixo_laws::contact::{Coefficients, ContactHistory};
 use seixo_laws::{Coordinate, Real, Vector3};
 
-/// Bits of a word.
-const BITS: usize = u32::BITS as usize;
+/// Grains that are tested before the contacts among them are computed: one for each bit of a word.
+const TESTED: usize = BITS as usize;
 
 /// Sum of the normal forces on grain i. Cell c holds the grains `items[cell_first[c]..cell_first[c + 1]]`, and `binned` holds their position records
 /// in the same order.
@@ -74,7 +75,7 @@ pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
             // Contacts of as many grains as a word has bits are found first, then computed, so that adjacent threads compute theirs together.
             let mut k = first;
             while k < end {
-                let stop = min(k + BITS, end);
+                let stop = min(k + TESTED, end);
                 let mut touched = 0u32.runtime();
                 let mut at = k;
                 while at < stop {
@@ -107,7 +108,7 @@ pub fn normal_forces_on<C: Coordinate<R>, R: Real>(
                         kind,
                     );
                 }
-                k += BITS;
+                k += TESTED;
             }
         }
     }

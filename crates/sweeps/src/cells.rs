@@ -233,3 +233,87 @@ pub fn next_run(walk: &mut Walk, cell_first: &[u32], #[comptime] rows: bool) -> 
     }
     Run { first, end }
 }
+
+/// Whether [`first_of_run()`] finds the runs of a box of cells: at most three cells along y and z, in at most two blocks along x. These are 18 runs.
+#[cube]
+#[inline(always)]
+pub fn has_few_runs(span: &Span) -> bool {
+    let blocks = (span.x_last >> 3u32) - (span.x_first >> 3u32) + 1u32;
+    let width = span.y_last - span.y_first + 1u32;
+    let planes = span.z_last - span.z_first + 1u32;
+    blocks <= 2u32 && width <= 3u32 && planes <= 3u32
+}
+
+/// First index of a run of a box of cells of grid `g` numbered in blocks. Runs have numbers from 0 on, in the order of [`next_run()`].
+#[cube]
+#[inline(always)]
+pub fn first_of_run(span: &Span, number: u32, shapes: &[u32], g: usize, cell_first: &[u32]) -> usize {
+    // 1 if each row of cells is in two blocks, otherwise 0.
+    let border = (span.x_last >> 3u32) - (span.x_first >> 3u32);
+    let width = span.y_last - span.y_first + 1u32;
+    let row = number >> border;
+    let mut plane = 0u32;
+    // Cheaper than a quotient.
+    if row >= width {
+        plane = 1u32;
+    }
+    if row >= width + width {
+        plane = 2u32;
+    }
+    let mut x = span.x_first;
+    if (number & border) == 1u32 {
+        x = (span.x_first | 7u32) + 1u32;
+    }
+    let y = span.y_first + row - plane * width;
+    let z = span.z_first + plane;
+    let width_x = width_of(shapes, g, 0usize, false);
+    let width_y = width_of(shapes, g, 1usize, false);
+    let number_of_row = row_of(shapes[g * 8usize + 5usize], width_x, width_y, y, z, false);
+    cell_first[(number_of_row + along_row(x, false)) as usize] as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_found_by_their_numbers() {
+        // 3 × 2 × 2 blocks behind 7 other cells; one grain in each cell.
+        let shapes = [20, 16, 16, 3, 2, 7, 0, 0];
+        let cell_first: Vec<u32> = (0..=7 + 12 * 512).collect();
+        for (x, x_last) in [(0, 2), (6, 8), (7, 9), (14, 15), (8, 8), (3, 12)] {
+            for (y, y_last) in [(0, 0), (7, 8), (6, 8), (13, 15)] {
+                for (z, z_last) in [(15, 15), (7, 9), (3, 4)] {
+                    let span = Span {
+                        x_first: x,
+                        x_last,
+                        y_first: y,
+                        y_last,
+                        z_first: z,
+                        z_last,
+                    };
+                    assert!(has_few_runs(&span));
+                    let mut walk = walk_through(&span, &shapes, 0, false);
+                    let mut number = 0;
+                    while walk.goes_on() {
+                        let run = next_run(&mut walk, &cell_first, false);
+                        assert_eq!(
+                            first_of_run(&span, number, &shapes, 0, &cell_first),
+                            run.first,
+                            "run {number} of {span:?}"
+                        );
+                        number += 1;
+                    }
+                    assert!(number <= 18);
+                    for wider in [
+                        Span { x_last: x + 16, ..span },
+                        Span { y_last: y + 3, ..span },
+                        Span { z_last: z + 3, ..span },
+                    ] {
+                        assert!(!has_few_runs(&wider));
+                    }
+                }
+            }
+        }
+    }
+}

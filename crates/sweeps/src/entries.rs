@@ -10,6 +10,7 @@
 //! assert_eq!(history_at(163, 1, 3) - history_at(163, 0, 3), TILE);
 //! ```
 
+use crate::layout::BITS;
 use cubecl::prelude::*;
 use seixo_laws::contact::ExtendedHistory;
 use seixo_laws::{Real, Vector3};
@@ -188,45 +189,60 @@ pub fn carry_history_of<R: Real>(
     #[comptime] by_id: bool,
 ) {
     let first = first_entry(i, tile_first);
-    let mut at = 0usize;
+    // The old contacts that are still to be carried.
+    let mut begin = 0usize;
     let mut end = 0usize;
     if old_of[i] < known {
-        at = start[old_of[i] as usize] as usize;
+        begin = start[old_of[i] as usize] as usize;
         end = start[old_of[i] as usize + 1usize] as usize;
     }
-    // Both rows have nearly the same order, so each search starts after the pair found last.
-    let mut s = 0u32;
-    let mut tried = 0u32;
-    while at < end {
-        let mut is_done = tried == count;
-        if !is_done {
-            let old_j = partner[at];
+    while begin < end {
+        // As many at a time as a word has bits: one for each that no entry has got yet.
+        let contacts = min((end - begin) as u32, BITS);
+        let mut left = 0xffff_ffffu32 >> (BITS - contacts);
+        // Adjacent threads look at the same entry of their rows, so they read and write whole transactions of memory.
+        let mut s = 0u32;
+        let mut ahead = 0u32;
+        if count > 0u32 {
+            ahead = list[first];
+        }
+        while s < count && left != 0u32 {
             let entry = first + s as usize * TILE;
-            let j = list[entry] & PLACE;
-            let mut is_same = false;
+            let j = ahead & PLACE;
+            s += 1u32;
+            // The next entry is read while this one is searched.
+            if s < count {
+                ahead = list[entry + TILE];
+            }
+            let mut name = 0u32;
             if by_id {
-                is_same = old_id[old_j as usize] == id[j as usize];
+                name = id[j as usize];
             } else {
-                is_same = old_of[j as usize] == old_j;
+                name = old_of[j as usize];
+            }
+            // Both rows have nearly the same order, so the first contact that is left is often the one.
+            let mut tried = left;
+            let mut at = begin;
+            let mut is_same = false;
+            while tried != 0u32 && !is_same {
+                at = begin + tried.trailing_zeros() as usize;
+                tried &= tried - 1u32;
+                let mut old_name = partner[at];
+                if by_id {
+                    old_name = old_id[old_name as usize];
+                }
+                is_same = old_name == name;
             }
             if is_same {
+                left -= 1u32 << ((at - begin) as u32);
                 list[entry] = j | 0x8000_0000u32;
                 #[unroll]
                 for number in 0..numbers {
                     let value = packed_number::<R>(at, number, a, b, c, d, rest, in_spare, numbers);
                     history[history_at(entry, number, numbers)] = value;
                 }
-                is_done = true;
-            }
-            tried += 1u32;
-            s += 1u32;
-            if s == count {
-                s = 0u32;
             }
         }
-        if is_done {
-            at += 1usize;
-            tried = 0u32;
-        }
+        begin += contacts as usize;
     }
 }

@@ -28,6 +28,9 @@ use seixo_laws::{Coordinate, Real, Vector3, rest_of, with_rest};
 /// Numbers per record.
 pub const RECORD: usize = 4;
 
+/// Bits of a word of memory.
+pub const BITS: u32 = u32::BITS;
+
 /// Numbers of the history of an extended contact, including padding.
 pub const EXTENDED_HISTORY_STRIDE: usize = 12;
 

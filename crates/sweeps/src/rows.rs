@@ -16,9 +16,10 @@
 //! ```
 
 use crate::contact::PowerSums;
+use crate::grain::{Grain, Neighbor, no_load};
 use crate::layout::{add, coefficients, load};
 use crate::periodic::PeriodicBoundaries;
-use crate::tiles::{Grain, Neighbor, no_load, push_on};
+use crate::tiles::push_on;
 use cubecl::prelude::*;
 use seixo_laws::contact::ContactHistory;
 use seixo_laws::{Coordinate, Real, Vector3};

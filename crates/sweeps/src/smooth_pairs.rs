@@ -114,8 +114,9 @@ pub(crate) fn push_if<C: Coordinate<R>, R: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grain::no_load;
     use crate::periodic::{OPEN, SHEARED};
-    use crate::tiles::{no_load, push_on};
+    use crate::tiles::push_on;
     use seixo_laws::contact::{ContactHistory, NormalLaw, PairOfMaterials, TangentialLaw, derive};
 
     fn neighbor(x: f64, radius: f64) -> Neighbor<f64, f64> {

@@ -4,19 +4,14 @@
 //! pair was in contact at the last step. Only then its history counts. So entries without contact need neither a read nor a reset of the history.
 //!
 //! ```
-//! use seixo_sweeps::tiles::{if_uniform, no_load};
+//! use seixo_sweeps::tiles::if_uniform;
 //! // With one material for all grains, one read serves all.
 //! assert_eq!([0, 5, 40].map(|i| if_uniform(i, true)), [0, 0, 0]);
 //! assert_eq!([0, 5, 40].map(|i| if_uniform(i, false)), [0, 5, 40]);
-//! // Without contacts no overlap exceeds its limit.
-//! let load = no_load::<f64>();
-//! assert!(load.contacts == 0.0 && load.excess < 0.0);
 //! ```
 
-pub use crate::grain::{ContactLoad, Grain, Neighbor, grain_of, no_load};
-
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, history_at};
-use crate::grain::pair_of;
+use crate::grain::{ContactLoad, Grain, Neighbor, no_load, pair_of};
 use crate::layout::{LARGEST_OVERLAP, Record, coefficients, extended_coefficients, last, xyz};
 use crate::pair::{ContactForces, depth_of, extended_contact, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, PeriodicBoundaries, by_components, nearest_image};

@@ -19,11 +19,11 @@
 
 use crate::cells::{cell_index, cell_number};
 use crate::contact::{PowerSums, Stored};
+use crate::grain::Grain;
 use crate::layout::{
     FRUSTUM, PLANE, SPHERE, coefficients, contact_history_at, extended_coefficients, extended_history_at, load, recall, store,
     store_extended_history, stored_extended_history,
 };
-use crate::tiles::Grain;
 use cubecl::prelude::*;
 use seixo_laws::contact::cohesion::longest_gap;
 use seixo_laws::contact::{

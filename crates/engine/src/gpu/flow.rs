@@ -342,6 +342,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuFluid<C, R> {
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
             touching_first: false,
+            rows_are_short: false,
         };
         self.rows.count(gpu, &search)?;
         self.rows.refuse_too_long(gpu, n)?;

@@ -366,6 +366,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
             touching_first: self.writes_touching_first(host),
+            rows_are_short: true,
         };
         self.rows.count(&self.gpu, &search)
     }
@@ -394,6 +395,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             // The next step overwrites it.
             room: &self.position[self.now ^ 1],
             touching_first: self.writes_touching_first(host),
+            rows_are_short: true,
         };
         self.rows.fill(gpu, &search, entries)?;
         // It has been idle since the counts, and can be busy while the host queues the rest.

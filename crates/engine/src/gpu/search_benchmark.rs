@@ -78,6 +78,7 @@ impl<C: Number> TableBackend for There<C> {
             member: None,
             room: &self.room,
             touching_first: false,
+            rows_are_short: false,
         };
         rows.count(&self.gpu, &search)?;
         let entries = rows.entries(&self.gpu, self.moving)?;

@@ -328,17 +328,20 @@ fn a_rebuild_keeps_histories_of_contacts_in_memory_for_one_set_of_rows() {
     );
 }
 
-#[test]
-fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
-    let gpu = Gpu::open(None).unwrap();
-    let spheres: Vec<Sphere> = (0..1000u32)
-        .map(|k| ([k % 10, k / 10 % 10, k / 100].map(|c| f64::from(c) * 0.7), 0.5))
+/// Checks that rows are the same with any room for marks, for a lattice of this many grains along each side, at this spacing, with this skin. The
+/// longest row has at least `longest` entries.
+fn check_room_for_marks(gpu: &Gpu, (side, spacing): (u32, f64), skin: f64, longest: usize) {
+    let spheres: Vec<Sphere> = (0..side * side * side)
+        .map(|k| {
+            let center = [k % side, k / side % side, k / (side * side)].map(|c| f64::from(c) * spacing);
+            (center, 0.5)
+        })
         .collect();
-    let mut host = sorted(&world(&spheres), Search::Grid, 0.6, false);
+    let mut host = sorted(&world(&spheres), Search::Grid, skin, false);
     // Rows of laws in double precision are in the order of cells.
     let remote = GpuGrains::<f64, f64>::import_host_state(gpu.clone(), &mut host).unwrap();
     let n = remote.n;
-    let rows = |words: usize, touching_first: bool| {
+    let rows = |words: usize, touching_first: bool, rows_are_short: bool| {
         let room = gpu.buffer::<f64>((words * n / 2).max(RECORD), "marks").unwrap();
         let search = RowSearch {
             index: Index::of(&host.grains.cells, &remote.cells, None, &remote.no_rows),
@@ -349,29 +352,40 @@ fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
             member: None,
             room: &room,
             touching_first,
+            rows_are_short,
         };
-        let mut rows = Rows::<f64>::new(&gpu, n).unwrap();
-        rows.count(&gpu, &search).unwrap();
-        let entries = rows.entries(&gpu, n).unwrap();
-        rows.fill(&gpu, &search, entries).unwrap();
+        let mut rows = Rows::<f64>::new(gpu, n).unwrap();
+        rows.count(gpu, &search).unwrap();
+        let entries = rows.entries(gpu, n).unwrap();
+        rows.fill(gpu, &search, entries).unwrap();
         assert_eq!(search.marks_touching(), touching_first && words > 1);
+        assert_eq!(search.takes_notes(), rows_are_short && words == 8);
         if touching_first && !search.marks_touching() {
-            rows.put_touching_first(&gpu, &search);
+            rows.put_touching_first(gpu, &search);
         }
-        listed(&gpu, &rows, n)
+        listed(gpu, &rows, n)
     };
-    let in_cells = listed(&gpu, &remote.rows, n);
-    assert!(
-        in_cells.iter().any(|row| row.len() > 40),
-        "more than one word says which neighbors overlap, or than a thread collects"
-    );
-    let touching_first = rows(0, true);
+    // Without marks, each pass compares all positions.
+    let in_cells = rows(0, false, false);
+    assert!(in_cells == listed(gpu, &remote.rows, n));
+    assert!(in_cells.iter().any(|row| row.len() >= longest));
+    let touching_first = rows(0, true, false);
     assert!(touching_first != in_cells);
-    for words in [0, 1, 2, 3, 8] {
-        assert!(rows(words, false) == in_cells, "{words} words a grain");
+    for (words, rows_are_short) in [(1, false), (2, false), (3, true), (8, false), (8, true)] {
+        let what = format!("{words} words a grain, for rows that are short: {rows_are_short}");
+        assert!(rows(words, false, rows_are_short) == in_cells, "{what}");
         assert!(
-            rows(words, true) == touching_first,
-            "{words} words a grain, and pairs that overlap first"
+            rows(words, true, rows_are_short) == touching_first,
+            "{what}, and pairs that overlap first"
         );
     }
+}
+
+#[test]
+fn rows_are_the_same_with_room_for_all_marks_and_for_none() {
+    let gpu = Gpu::open(None).unwrap();
+    // More neighbors than one word has bits, than a thread collects, and than notes have room for, but not at the corners.
+    check_room_for_marks(&gpu, (10, 0.7), 0.6, 41);
+    // Few neighbors, in several blocks of cells.
+    check_room_for_marks(&gpu, (14, 0.95), 0.4, 18);
 }

@@ -9,6 +9,7 @@ use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Workspace,
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
+use seixo_sweeps::kernels::neighbor_marks::NOTE_WORDS;
 use seixo_sweeps::kernels::{THREADS, neighbor_lists, neighbor_marks, row_order};
 use seixo_sweeps::layout::RECORD;
 use seixo_sweeps::neighbors::{RowPlan, SearchStructure};
@@ -388,6 +389,8 @@ pub(super) struct RowSearch<'a, C> {
     pub room: &'a Buffer<C>,
     /// Whether [`Rows::fill`] is to do what [`Rows::put_touching_first`] does, if it can.
     pub touching_first: bool,
+    /// Whether most rows have few entries. With room for notes, the second pass then reads neighbors from these.
+    pub rows_are_short: bool,
 }
 
 impl<C: Number> RowSearch<'_, C> {
@@ -406,9 +409,18 @@ impl<C: Number> RowSearch<'_, C> {
         self.touching_first && self.marks_candidates() && self.words() >= 2
     }
 
-    /// Words of marks of candidates per particle.
+    /// Whether the first pass takes notes for the second, see [`neighbor_marks`].
+    pub(super) fn takes_notes(&self) -> bool {
+        self.rows_are_short && self.marks_candidates() && self.index.number == 1 && self.words() >= NOTE_WORDS
+    }
+
+    /// Words of bits of candidates per particle.
     fn candidate_words(&self) -> usize {
-        self.words() - usize::from(self.marks_touching())
+        if self.takes_notes() {
+            NOTE_WORDS - 1
+        } else {
+            self.words() - usize::from(self.marks_touching())
+        }
     }
 }
 
@@ -526,7 +538,7 @@ impl<R: Number> Rows<R> {
         );
     }
 
-    /// Counts the neighbors in grids, and marks them among their candidates.
+    /// Counts the neighbors in grids, and keeps marks of them.
     fn mark<C: Number>(&self, gpu: &Gpu, search: &RowSearch<'_, C>) {
         let (index, n) = (&search.index, search.n);
         let (count, dim) = units(n);
@@ -546,6 +558,7 @@ impl<R: Number> Rows<R> {
             search.candidate_words() as u32,
             n as u32,
             search.marks_touching(),
+            search.takes_notes(),
             search.member.is_some(),
         );
     }
@@ -571,6 +584,7 @@ impl<R: Number> Rows<R> {
             search.candidate_words() as u32,
             n as u32,
             search.marks_touching(),
+            search.takes_notes(),
         );
     }
 

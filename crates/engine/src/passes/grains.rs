@@ -13,6 +13,7 @@ use seixo_sweeps::bodies::FREE;
 use seixo_sweeps::bonds::BondPowerSums;
 use seixo_sweeps::contact::{PowerSums, normal_contacts_in_cells};
 use seixo_sweeps::extended_contact::extended_contacts_of_part;
+use seixo_sweeps::grain::Grain;
 use seixo_sweeps::lanes::contacts_of_part;
 use seixo_sweeps::layout::{RECORD, WALL_CONTACT, add, history_stride, load};
 use seixo_sweeps::motion::{AT_REST, MotionReport, advance};
@@ -21,7 +22,6 @@ use seixo_sweeps::part::{GrainsView, Limits, PartOut, PartRows};
 use seixo_sweeps::periodic::{OPEN, PERIODIC, SHEARED, STRETCHED};
 use seixo_sweeps::rows::normal_contacts_in_row;
 use seixo_sweeps::simd::prefetch;
-use seixo_sweeps::tiles::Grain;
 use seixo_sweeps::wall::walls_of;
 
 /// Prefetch distance for grains near walls, in grains near walls.

@@ -12,12 +12,12 @@
 
 use super::{add_and_store_sum, is_halted, raise};
 use crate::entries::{IN_CONTACT_BIT, PLACE, TILE, first_entry, history_at};
-use crate::grain::pair_of;
+use crate::grain::{Grain, grain_of, no_load, pair_of};
 use crate::layout::{Record, coefficients, last, record, xyz};
 use crate::motion::TOO_DEEP;
 use crate::pair::{depth_of, frictional_pair_contact, normal_pair_contact};
 use crate::periodic::{Image, open_sides};
-use crate::tiles::{ContactKernelConfig, Grain, fetch, grain_of, if_uniform, no_load, of_pair, push_on, resolve};
+use crate::tiles::{ContactKernelConfig, fetch, if_uniform, of_pair, push_on, resolve};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, Vector3, smaller};
 

@@ -4,9 +4,9 @@ use super::step::{StepKernelConfig, add_buffered_forces, go_on, record_long_stri
 use super::{add_sum, begins, raise, store_sum, sum_of_cube};
 use crate::bins::{normal_forces_on, stored_around};
 use crate::cells::{cell_of, class_of};
+use crate::grain::{grain_of, no_load};
 use crate::layout::{Record, record, xyz};
 use crate::motion::StepParameters;
-use crate::tiles::{grain_of, no_load};
 use cubecl::prelude::*;
 use seixo_laws::Coordinate;
 

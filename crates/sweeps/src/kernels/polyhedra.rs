@@ -9,12 +9,12 @@ use super::polyhedra_lists::{NO_END, PAIR_LOAD};
 use super::step::{go_on, record_long_stride, sure_stride_square};
 use super::{add_sum, begins, is_halted, raise};
 use crate::bodies::{FREE, is_carried};
+use crate::grain::{grain_of, no_load};
 use crate::layout::{Record, between_steps, kept_beside, last, record, xyz};
 use crate::motion::StepParameters;
 use crate::shape_features::PosedShape;
 use crate::shape_motion::rotated_shape;
 use crate::shapes::{moments_of, shape_at};
-use crate::tiles::{grain_of, no_load};
 use cubecl::prelude::*;
 use seixo_laws::{Coordinate, Real, near_vector};
 

@@ -5,9 +5,9 @@
 
 use super::{DONE, is_halted, raise, sum_of_square_cube, widened_record};
 use crate::bodies::FREE;
+use crate::grain::{Grain, grain_of};
 use crate::layout::{ELEMENT, Record, WALL, four_numbers, record};
 use crate::motion::TOO_DEEP;
-use crate::tiles::{Grain, grain_of};
 use crate::wall::walls_of;
 use crate::wall_pose::{place_element, place_wall};
 use cubecl::prelude::*;

@@ -12,6 +12,7 @@ mod bodies;
 mod bonds;
 mod diffusion;
 mod domain;
+mod few_grains;
 mod flow;
 mod gear;
 mod halo_exchange;

@@ -20,6 +20,7 @@ pub mod boundary;
 pub mod dfsph;
 pub mod diffusion;
 pub mod domain;
+pub mod few_grains;
 pub mod fluid;
 pub mod gear;
 pub mod measure;

@@ -1,6 +1,7 @@
 //! A time step of grains on the GPU: the launches of [`super::GrainLaunch`], in batches.
 
 use super::domain::StepPart;
+use super::few_grains::blocks_of_one_launch;
 use super::neighbor_lists::box_around;
 use super::tables::sum_of_blocks;
 use super::{FinishedSteps, GpuGrains, LaunchState, Number, doubles, numbers, raised, stepping};
@@ -10,6 +11,7 @@ use seixo_device::gpu::{Copies, GpuError, Ticket, units, units_in_cubes_of};
 use seixo_laws::Coordinate;
 use seixo_laws::contact::CoefficientsLaunch;
 use seixo_sweeps::kernels::bonds::SOME_BROKE;
+use seixo_sweeps::kernels::few_grains::{THREADS_OF_BLOCK, grains_and_walls};
 use seixo_sweeps::kernels::step::{StepKernelConfig, grains};
 use seixo_sweeps::kernels::wall_forces::{PLACED_ELEMENTS, PLACED_WALLS, WALL_THREADS, walls};
 use seixo_sweeps::kernels::walls::{control, place};
@@ -110,6 +112,10 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     /// First part of a step: forces, and motion of the grains that move by themselves.
     pub(super) fn forces_and_motion_of_grains(&mut self, host: &Populations, ahead: u32) -> Result<(), GpuError> {
         let parity = ahead & 1;
+        if self.is_step_one_launch(host) {
+            self.grains_and_walls(host, ahead, parity);
+            return Ok(());
+        }
         self.place_walls(host);
         self.wall_forces(host, parity);
         self.shape_wall_forces(host, parity);
@@ -449,6 +455,64 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
         }
     }
 
+    /// Computes all forces on grains `ahead` steps after the host's clock, and moves the grains to their next positions, in one launch. Does nothing
+    /// without walls.
+    #[expect(
+        unsafe_code,
+        reason = "unchecked launches: the step's own kernels are compiled without bounds checks"
+    )]
+    fn grains_and_walls(&self, host: &Populations, ahead: u32, parity: u32) {
+        let Some(near) = &self.walls else { return };
+        let now = StepParameters {
+            sides: host.sides_ahead(ahead),
+            ..host.context.stepping
+        };
+        let (count, dim) = units_in_cubes_of(THREADS_OF_BLOCK as u32, blocks_of_one_launch(self.n) * THREADS_OF_BLOCK);
+        // SAFETY: there is at least one grain, and threads of grains beyond n only read, what those of the last grain do. Rows of neighbors are
+        // interleaved in tiles. Their list and history have room for the sizes of the tiles, which the scan sums up, and the list for two more rows of a
+        // tile, which are read but not used. Rows of walls come from the scan of the rows' lengths and end at the number of entries, for which list,
+        // history and touches have room. Lists refer to grains below n, and to elements, and elements to walls, both from the host's own tables. All
+        // fields and materials have n records, those of rotation if they are read, and `near.row` a word more. Flags have all their words. Powers of
+        // walls have two records for every block, as the rebuild of the lists made room for n grains.
+        unsafe {
+            grains_and_walls::launch_unchecked::<R, C>(
+                self.gpu.client(),
+                count,
+                dim,
+                self.rows.tile_first.argument(),
+                self.rows.count.argument(),
+                self.rows.list.argument(),
+                self.rows.history.argument(),
+                self.material.argument(),
+                self.table.argument(),
+                near.row.argument(),
+                near.list.argument(),
+                near.elements.argument(),
+                near.records.argument(),
+                near.history.argument(),
+                near.wall_contacts.argument(),
+                self.wall_power.records(),
+                self.position[self.now].records(),
+                self.velocity[self.now].records(),
+                self.spin[self.now].records(),
+                self.half_velocity.records(),
+                self.half_spin.records(),
+                self.reference.records(),
+                self.position[self.now ^ 1].records(),
+                self.velocity[self.now ^ 1].records(),
+                self.spin[self.now ^ 1].records(),
+                self.flags.argument(),
+                stepping::<C, R>(&now),
+                coefficients_of_first::<R>(host),
+                R::of(host.context.settings.overlap_limit),
+                self.n as u32,
+                host.context.materials.count,
+                parity,
+                self.kind,
+            );
+        }
+    }
+
     /// Computes the forces between grains `ahead` steps after the host's clock, or moves the grains to their next positions, or both. Without motion,
     /// the powers of contacts are added up if the third flag is set, and only stored otherwise. For one part of the rows, or for all.
     #[expect(
@@ -504,13 +568,12 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             &self.wall_power,
         );
         let (rows_of_bonds, bonds, pull, taken) = to_add_up.unwrap_or(nothing);
-        // Measured on an H200: small blocks use the registers better, by 5 to 10 %.
         let ledger = plan.damped || !advance;
         let rows = self.rows_of(part);
         let (count, dim) = if ledger {
             units(rows.threads)
         } else {
-            units_in_cubes_of(128, rows.threads)
+            units_in_cubes_of(self.threads_of_blocks(host), rows.threads)
         };
         // After the first part, the new positions are the current ones.
         let now_at = if part.is_later() { self.now ^ 1 } else { self.now };

@@ -95,8 +95,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
     pub(super) fn stride_bounds_within(&self, host: &Populations, ahead: u32, skin_square: f64) -> StrideBounds {
         let step = self.since_rebuild + u64::from(ahead) + 1;
         let bounds = self.strides.bounds(skin_square, self.interval, step, host.grains.rebuilds);
-        if self.is_repeated() {
-            // Launches that are repeated must not depend on the number of the step.
+        if self.is_repeated() || self.are_few(host) {
+            // Launches that are repeated must not depend on the number of the step. A step of few grains that is one launch marks no strides.
             StrideBounds {
                 square: UNBOUNDED.square,
                 level: UNBOUNDED.level,

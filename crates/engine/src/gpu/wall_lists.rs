@@ -1,5 +1,6 @@
 //! Rows of wall elements near grains on the GPU: the same rows as on the host.
 
+use super::few_grains::blocks_of_one_launch;
 use super::neighbor_lists::make_room;
 use super::servos::ServoLoads;
 use super::{GpuGrains, Number, WallRows, numbers};
@@ -86,8 +87,9 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             near.leads.argument(),
             near.near as u32,
         );
-        // Where few grains are near walls, there are as many records as larger blocks of all grains need.
-        let cubes = near.near.div_ceil(WALL_THREADS);
+        // Where few grains are near walls, there are as many records as larger blocks of all grains need. In a step that is one launch, each block of
+        // grains has its own.
+        let cubes = near.near.div_ceil(WALL_THREADS).max(blocks_of_one_launch(n));
         if 2 * RECORD * cubes > self.wall_power.len() {
             gpu.lengthen(&mut self.wall_power, 2 * RECORD * (cubes + cubes / 8), "the ledger")?;
         }

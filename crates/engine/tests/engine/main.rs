@@ -86,6 +86,7 @@ mod disabled;
 mod events;
 mod extended_contacts;
 mod external_forces;
+mod few_on_a_gpu;
 mod films;
 mod floating;
 #[cfg(feature = "long-tests")]

@@ -415,6 +415,51 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     sure_square: R,
     #[comptime] frictional: bool,
 ) -> AdvanceResult<C, R> {
+    let unread = Record::<C>::new(C::new(0.0));
+    go_on_from::<C, R>(
+        i,
+        grain,
+        load,
+        turning,
+        half,
+        half_turning,
+        unread,
+        half_velocity,
+        half_spin,
+        reference,
+        new_position,
+        new_velocity,
+        new_spin,
+        stepping,
+        sure_square,
+        frictional,
+        false,
+    )
+}
+
+/// As [`go_on()`]. If it `compares`, `origin` is the record of the position at the last rebuild of the lists, which was read before, and the grain is
+/// compared with it however far it moves.
+#[cube]
+#[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
+pub(super) fn go_on_from<C: Coordinate<R>, R: Coordinate<R>>(
+    i: usize,
+    grain: &Grain<C, R>,
+    load: &ContactLoad<R>,
+    turning: Record<R>,
+    half: Record<R>,
+    half_turning: Record<R>,
+    origin: Record<C>,
+    half_velocity: &mut [Record<R>],
+    half_spin: &mut [Record<R>],
+    reference: &[Record<C>],
+    new_position: &mut [Record<C>],
+    new_velocity: &mut [Record<R>],
+    new_spin: &mut [Record<R>],
+    stepping: &StepParameters<C, R>,
+    sure_square: R,
+    #[comptime] frictional: bool,
+    #[comptime] compares: bool,
+) -> AdvanceResult<C, R> {
     let acceleration = acceleration::<C, R>(&grain.velocity, grain.mass, &load.force, stepping);
     let before = with_rest::<C, R>(&grain.velocity, &xyz::<R>(half));
     let onward = kicked::<C, R, C>(&before, &acceleration, stepping, stepping.lag);
@@ -425,11 +470,16 @@ pub(super) fn go_on<C: Coordinate<R>, R: Coordinate<R>>(
     let moved = between::<C, R>(&grain.position, &position);
     let moved_square = moved.dot(&moved);
     let mut far_square = moved_square;
-    // A comparison with NaN is false, so what is not finite is found in the same step.
-    let is_near = moved_square <= sure_square;
-    if !is_near {
-        let far = between::<C, R>(&xyz::<C>(reference[i]), &position);
+    if compares {
+        let far = between::<C, R>(&xyz::<C>(origin), &position);
         far_square = far.dot(&far);
+    } else {
+        // A comparison with NaN is false, so what is not finite is found in the same step.
+        let is_near = moved_square <= sure_square;
+        if !is_near {
+            let far = between::<C, R>(&xyz::<C>(reference[i]), &position);
+            far_square = far.dot(&far);
+        }
     }
     let flags = flags_of::<C, R>(&position, stride.dot(&stride), far_square, stepping);
     half_velocity[i] = kept_beside::<C, R>(&onward.half, &onward.whole, last::<R>(half) + load.normal_power);

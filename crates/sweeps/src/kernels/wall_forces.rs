@@ -219,10 +219,10 @@ fn place_in_block<C: Real>(
     sync_cube();
 }
 
-/// Stores the wall forces on grain i, and returns their powers. `lead` is the element of the first entry of its row.
+/// Stores the wall forces on a grain as records i of `force` and `torque`, and returns their powers. `lead` is the element of the first entry of its row.
 #[cube]
 #[expect(clippy::too_many_arguments, reason = "a kernel's arguments are the buffers it reads and writes")]
-fn push_by_walls<R: Real, C: Coordinate<R>>(
+pub(super) fn push_by_walls<R: Real, C: Coordinate<R>>(
     i: usize,
     grain: &Grain<C, R>,
     material: u32,

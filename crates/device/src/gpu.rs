@@ -169,20 +169,33 @@ pub enum GpuError {
         /// Name of the GPU.
         name: String,
     },
+    /// It is there, but does not start.
+    #[error(
+        "{gpu} does not start: {reason}; see whether its driver answers (seixo info) and whether other programs have its memory, or use another device"
+    )]
+    NoStart {
+        /// API, index and name of the GPU.
+        gpu: String,
+        /// Message of the driver.
+        reason: String,
+    },
     /// It has too little memory.
     #[error(
-        "the GPU has no memory left for {what}: {} are needed, {} are in use{}; use fewer items, --precision mixed, or another device",
-        Bytes(*needed), Bytes(*held), free.map(|free| format!(", {} can be had in one piece", Bytes(free))).unwrap_or_default()
+        "{gpu} has no memory left for {what}: {} are needed beside {} in use, {} together{}; use a smaller world, more GPUs with a domain each (--gpus), \
+         a lower precision (--precision mixed or f32), or another device",
+        Bytes(*needed), Bytes(*held), Bytes(needed.saturating_add(*held)), room.described(*held)
     )]
     OutOfMemory {
+        /// API, index and name of the GPU.
+        gpu: String,
         /// Purpose of the memory.
         what: &'static str,
         /// Bytes requested.
         needed: u64,
         /// Bytes in live buffers.
         held: u64,
-        /// Largest block that can be allocated \[bytes\], if the API reports it.
-        free: Option<u64>,
+        /// What the API reports of the remaining memory.
+        room: Room,
     },
     /// It stopped working: a lost device, a driver error, or a kernel that did not compile.
     #[error(
@@ -193,6 +206,41 @@ pub enum GpuError {
         /// Message of the driver.
         cause: String,
     },
+}
+
+/// What an API reports of the remaining memory of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// Nothing.
+    Unknown,
+    /// The largest block that can be allocated \[bytes\].
+    Block(u64),
+    /// All memory \[bytes\].
+    Memory {
+        /// Free bytes.
+        free: u64,
+        /// All bytes.
+        total: u64,
+    },
+}
+
+impl Room {
+    /// The end of a sentence on it, where live buffers have this many bytes. It mentions other programs if they may be the cause.
+    fn described(self, held: u64) -> String {
+        match self {
+            Room::Unknown => String::new(),
+            Room::Block(most) => format!(", and a block has at most {}", Bytes(most)),
+            Room::Memory { free, total } => {
+                let others = total.saturating_sub(free).saturating_sub(held);
+                let by_others = if others > total / 10 {
+                    format!(", and {} are used otherwise, as by other programs", Bytes(others))
+                } else {
+                    String::new()
+                };
+                format!("; {} of {} are free{by_others}", Bytes(free), Bytes(total))
+            }
+        }
+    }
 }
 
 /// A number of bytes in readable units.
@@ -229,8 +277,9 @@ fn start(description: &Description) -> Result<Runtime, GpuError> {
         Api::Cuda => cuda::open(description.clone()),
         Api::Wgpu => adapter::open(description.clone()),
     });
-    started.and_then(|answer| answer).map_err(|reason| GpuError::None {
-        looked: format!("{description} does not start: {reason}"),
+    started.and_then(|answer| answer).map_err(|reason| GpuError::NoStart {
+        gpu: description.to_string(),
+        reason,
     })
 }
 
@@ -464,17 +513,28 @@ mod tests {
 
     #[test]
     fn messages_name_what_is_missing_and_what_to_do() {
-        let error = GpuError::OutOfMemory {
-            what: "positions",
-            needed: 17_592_186_044_416,
-            held: 999,
-            free: Some(2_500_000_000),
+        let message = |held: u64, room: Room| {
+            let error = GpuError::OutOfMemory {
+                gpu: "cuda:1 a card".to_owned(),
+                what: "positions",
+                needed: 17_592_186_044_416,
+                held,
+                room,
+            };
+            error.to_string()
         };
         assert_eq!(
-            error.to_string(),
-            "the GPU has no memory left for positions: 17.6 TB are needed, 999 bytes are in use, 2.5 GB can be had in one piece; \
-             use fewer items, --precision mixed, or another device"
+            message(999, Room::Block(2_500_000_000)),
+            "cuda:1 a card has no memory left for positions: 17.6 TB are needed beside 999 bytes in use, 17.6 TB together, and a block has at most \
+             2.5 GB; use a smaller world, more GPUs with a domain each (--gpus), a lower precision (--precision mixed or f32), or another device"
         );
+        let (free, total) = (10_000_000_000, 80_000_000_000);
+        let of_memory = |held: u64| message(held, Room::Memory { free, total });
+        assert!(of_memory(69_000_000_000).contains("; 10.0 GB of 80.0 GB are free; use"));
+        assert!(
+            of_memory(1_000_000_000).contains("; 10.0 GB of 80.0 GB are free, and 69.0 GB are used otherwise, as by other programs; use")
+        );
+        assert!(message(999, Room::Unknown).contains("17.6 TB together; use"));
         assert_eq!(Bytes(0).to_string(), "0 bytes");
         assert_eq!(Bytes(1000).to_string(), "1.0 kB");
     }

@@ -15,6 +15,8 @@ pub(crate) struct Backend {
     pub is_current: bool,
     /// Whether a GPU takes a batch of steps already.
     pub is_batch_queued: bool,
+    /// Why the GPU failed, if it did. Work that ended halfway, as a rebuild without memory, leaves no state there that could be read.
+    pub failure: Option<String>,
 }
 
 impl Default for Backend {
@@ -25,6 +27,7 @@ impl Default for Backend {
             fluids: None,
             is_current: true,
             is_batch_queued: false,
+            failure: None,
         }
     }
 }

@@ -150,7 +150,9 @@ impl Subdomains {
     /// Fails if the states of the subdomains do not fit together.
     pub(crate) fn refuse_broken(&self) -> Result<(), HaltReason> {
         if self.is_broken {
-            return Err(HaltReason::Lost("the connection between domains broke".to_owned()));
+            return Err(HaltReason::Lost(
+                "the domains stopped before, in states that do not fit together".to_owned(),
+            ));
         }
         Ok(())
     }
@@ -189,8 +191,10 @@ impl Subdomains {
         first_of_all.map(|k| self.domains[k].local.bytes()).sum()
     }
 
-    /// Runs some work in all subdomains at the same time; returns the gravest of their errors.
+    /// Runs some work in all subdomains at the same time; returns the gravest of their errors. Subdomains that one has left do nothing any more: its GPU
+    /// may have stopped halfway through a rebuild.
     pub(crate) fn all(&mut self, work: impl Fn(&mut Subdomain) -> Result<(), HaltReason> + Sync) -> Result<(), HaltReason> {
+        self.refuse_broken()?;
         let work = &work;
         let gpus: Vec<Gpu> = self.domains.iter().filter_map(|domain| domain.local.backend.gpu.clone()).collect();
         // Number of subdomains that halted so far.

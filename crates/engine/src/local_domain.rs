@@ -57,13 +57,34 @@ impl LocalDomain {
 
     /// Uploads grains and fluids, if there are any, to the GPU that steps them.
     pub(crate) fn upload(&mut self) -> Result<(), WorldError> {
+        let uploaded = self.upload_all();
+        self.note_failed_upload(uploaded)
+    }
+
+    /// The result of an upload. If a GPU failed in it, no step can be taken any more.
+    pub(crate) fn note_failed_upload(&mut self, uploaded: Result<(), WorldError>) -> Result<(), WorldError> {
+        let why = match &uploaded {
+            Err(WorldError::Gpu(error)) => Some(error.to_string()),
+            Err(WorldError::Stopped(stop)) => match &stop.cause {
+                StepErrorCause::Device { what } => Some(what.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.backend.failure.get_or_insert(why);
+        }
+        uploaded
+    }
+
+    fn upload_all(&mut self) -> Result<(), WorldError> {
         let Some(gpu) = self.backend.gpu.clone() else { return Ok(()) };
         // Fluids need the bodies on the GPU first.
         if self.populations.grains.fields.len() > 0 && !self.populations.context.is_heterogeneous() {
             self.upload_grains(gpu.clone())?;
         }
         self.upload_fluids(&gpu)?;
-        self.observe().map_err(refused_by_device)
+        self.observe().map_err(stopped)
     }
 
     pub(crate) fn upload_grains(&mut self, gpu: Gpu) -> Result<(), WorldError> {
@@ -158,9 +179,25 @@ impl LocalDomain {
         &mut self,
         run: impl FnOnce(&mut dyn GpuBackend, &mut Populations) -> Result<T, GpuError>,
     ) -> Result<T, StepError> {
+        self.refuse_failed()?;
         let remote = self.backend.grains.as_mut().expect("the grains are on a GPU");
         let result = run(remote.as_mut(), &mut self.populations);
-        result.map_err(|error| self.populations.failed(error.to_string()))
+        result.map_err(|error| self.gpu_failed(error.to_string()))
+    }
+
+    /// Fails if the GPU has failed before.
+    pub(crate) fn refuse_failed(&self) -> Result<(), StepError> {
+        match &self.backend.failure {
+            Some(why) => Err(self.populations.failed(why.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The error of a GPU that fails for this reason, from now on.
+    fn gpu_failed(&mut self, why: String) -> StepError {
+        let error = self.populations.failed(why.clone());
+        self.backend.failure.get_or_insert(why);
+        error
     }
 
     /// Sets the target of the servo of a wall \[N, Pa, N m\], also on the GPU, where no steps may be queued.
@@ -176,10 +213,10 @@ impl LocalDomain {
     }
 
     /// Converts the reason of a GPU that is without others to an error.
-    fn stopped_by(&self, halt: HaltReason) -> StepError {
+    fn stopped_by(&mut self, halt: HaltReason) -> StepError {
         match halt {
             HaltReason::Stopped(error) => *error,
-            HaltReason::Lost(why) | HaltReason::Unreached(why) => self.populations.failed(why),
+            HaltReason::Lost(why) | HaltReason::Unreached(why) => self.gpu_failed(why),
             HaltReason::Refused(refusal) => self.populations.failed(refusal.to_string()),
             HaltReason::Elsewhere => self.populations.failed("another domain stopped".to_owned()),
         }
@@ -440,12 +477,4 @@ pub(crate) fn put_pairs(pair: Vec<u32>, [of_first, of_second]: [Vec<f64>; 2], ar
     }
     to.put("contacts/pair", Column::U32(pair));
     to.put("contacts/history", Column::F64(of_first));
-}
-
-/// The refusal of a world whose first observation failed.
-pub(crate) fn refused_by_device(stop: StepError) -> WorldError {
-    match stop.cause {
-        StepErrorCause::Device { what } => GpuError::Lost { cause: what }.into(),
-        _ => WorldError::Stopped(Box::new(stop)),
-    }
 }

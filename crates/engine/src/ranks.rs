@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Ranks {
     rank: usize,
     ranks: usize,
+    /// The rank among those of the same host.
+    rank_on_host: usize,
     /// None after this rank has left.
     transport: Arc<Mutex<Option<Box<dyn Transport>>>>,
 }
@@ -28,8 +30,19 @@ impl Ranks {
         Ranks {
             rank: transport.rank(),
             ranks: transport.ranks(),
+            rank_on_host: transport.rank(),
             transport: Arc::new(Mutex::new(Some(transport))),
         }
+    }
+
+    /// These ranks, where this one has a rank of its own among those of its host. Otherwise all count as ranks of one host.
+    pub fn on_host(self, rank_on_host: usize) -> Ranks {
+        Ranks { rank_on_host, ..self }
+    }
+
+    /// The GPU of this rank among so many of its host. Ranks share GPUs if these are fewer.
+    pub(crate) fn own_gpu(&self, gpus: usize) -> usize {
+        self.rank_on_host % gpus
     }
 
     /// Whether this is the first rank.
@@ -85,5 +98,22 @@ impl Transport for Ranks {
             transport.fail(why);
             Ok(())
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seixo_transport::Channels;
+
+    #[test]
+    fn each_rank_of_a_host_has_its_own_gpu_as_far_as_there_are_any() {
+        let ways = Channels::all(4).into_iter();
+        let ranks: Vec<Ranks> = ways.map(|way| Ranks::new(Box::new(way))).collect();
+        let own = |gpus: usize| ranks.iter().map(|ranks| ranks.own_gpu(gpus)).collect::<Vec<usize>>();
+        assert_eq!((own(4), own(3), own(1)), (vec![0, 1, 2, 3], vec![0, 1, 2, 0], vec![0; 4]));
+        // Two hosts with two GPUs, among which the ranks alternate.
+        let alternating = ranks.iter().map(|ranks| ranks.clone().on_host(ranks.rank() / 2).own_gpu(2));
+        assert_eq!(alternating.collect::<Vec<usize>>(), [0, 0, 1, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether an MPI launcher started this process; this needs no MPI library.
+//! Whether an MPI launcher started this process, and beside which others; this needs no MPI library.
 
 use std::env;
 use std::fmt;
@@ -31,6 +31,24 @@ const COUNTS: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_S
 /// The variable of launchers with PMIx, which has the rank alone.
 const RANK: &str = "PMIX_RANK";
 
+/// Variables with the rank among those of the same host: of Open MPI; of MVAPICH2; of MPICH and Intel MPI; and of Slurm's srun, which a job script
+/// hands to other launchers, too.
+const RANKS_ON_HOST: [&str; 4] = [
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "MPI_LOCALRANKID",
+    "SLURM_LOCALID",
+];
+
+/// The rank of this process among those that the launcher of MPI started on the same host, from 0, if the launcher reports it.
+pub fn rank_on_host() -> Option<usize> {
+    on_host(|name| env::var(name).ok())
+}
+
+fn on_host(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+    RANKS_ON_HOST.into_iter().find_map(|name| variable(name)?.parse().ok())
+}
+
 /// The launcher that started this process as one of several ranks, if there is one.
 pub fn launched_by_mpi() -> Option<Launch> {
     launch(|name| env::var(name).ok())
@@ -56,15 +74,24 @@ fn launch(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
 mod tests {
     use super::*;
 
+    /// The value of a variable of this environment.
+    fn value(environment: &[(&str, &str)], name: &str) -> Option<String> {
+        let found = environment.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    }
+
     /// The result for a process with this environment.
     fn found(environment: &[(&str, &str)]) -> Option<(&'static str, Option<usize>)> {
-        let value = |name: &str| {
-            environment
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| (*value).to_owned())
-        };
-        launch(value).map(|launch| (launch.variable, launch.ranks))
+        launch(|name| value(environment, name)).map(|launch| (launch.variable, launch.ranks))
+    }
+
+    #[test]
+    fn the_rank_on_a_host_is_that_of_the_launcher_and_not_that_of_the_job() {
+        let rank = |environment: &[(&str, &str)]| on_host(|name| value(environment, name));
+        assert_eq!(rank(&[("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_LOCAL_RANK", "1")]), Some(1));
+        assert_eq!(rank(&[("SLURM_LOCALID", "0"), ("MPI_LOCALRANKID", "3")]), Some(3));
+        assert_eq!(rank(&[("SLURM_LOCALID", "2"), ("SLURM_PROCID", "6")]), Some(2));
+        assert_eq!(rank(&[("PMI_RANK", "5")]), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod ranks;
 mod threads;
 
 pub use awake::receive_awake;
-pub use launch::{Launch, launched_by_mpi};
+pub use launch::{Launch, launched_by_mpi, rank_on_host};
 #[cfg(feature = "mpi")]
 pub use ranks::{Mpi, end_job};
 pub use threads::Channels;

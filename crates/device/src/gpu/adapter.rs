@@ -71,6 +71,7 @@ pub fn open(description: Description) -> Result<Runtime, String> {
         lose: Some(Box::new(move || device.destroy())),
         queued: Default::default(),
         groups: Default::default(),
+        is_full: Default::default(),
     })
 }
 

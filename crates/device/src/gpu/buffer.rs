@@ -7,7 +7,7 @@ use super::patience::Patience;
 use super::queue::Queue;
 use super::recording::outside_recordings;
 use super::runtime::{Coming, Runtime};
-use super::{Api, Gpu, GpuError, cuda, units};
+use super::{Api, Gpu, GpuError, Room, cuda, units};
 use bytemuck::Pod;
 use cubecl::bytes::Bytes;
 use cubecl::prelude::*;
@@ -145,19 +145,14 @@ impl Gpu {
             )
         };
         let bytes = len.saturating_mul(size_of::<T>());
-        let refusal = |free| GpuError::OutOfMemory {
-            what,
-            needed: bytes as u64,
-            held: self.bytes_in_use(),
-            free,
-        };
+        let refusal = |room| self.out_of_memory(what, bytes as u64, room);
         let countdown = |until: u64| until.checked_sub(1);
-        if account.until_failure.fetch_update(Relaxed, Relaxed, countdown) == Ok(1) {
-            return Err(refusal(None));
+        if account.until_failure.fetch_update(Relaxed, Relaxed, countdown) == Ok(1) || runtime.is_full.load(Relaxed) {
+            return Err(refusal(Room::Unknown));
         }
         let largest = self.largest();
         if bytes as u64 > largest {
-            return Err(refusal(Some(largest)));
+            return Err(refusal(Room::Block(largest)));
         }
         let attempt = || {
             runtime.guard(|| {
@@ -172,11 +167,22 @@ impl Gpu {
             // Pools keep unused memory.
             runtime.guard(|| runtime.client.memory_cleanup())?;
             attempt().map_err(|_| match runtime.description.api {
-                Api::Cuda => refusal(cuda::free(&runtime.description)),
-                Api::Wgpu => refusal(None),
+                Api::Cuda => refusal(cuda::room(&runtime.description)),
+                Api::Wgpu => refusal(Room::Unknown),
             })
         };
         Ok(self.adopt(attempt().or_else(retry)?, len))
+    }
+
+    /// The error of this GPU if it has no memory for this purpose, for which so many bytes are needed.
+    pub fn out_of_memory(&self, what: &'static str, needed: u64, room: Room) -> GpuError {
+        GpuError::OutOfMemory {
+            gpu: self.description().to_string(),
+            what,
+            needed,
+            held: self.bytes_in_use(),
+            room,
+        }
     }
 
     /// Wraps memory of this GPU for `len` items.
@@ -366,6 +372,11 @@ impl Gpu {
     /// For tests: the k-th allocation from now fails as if memory were exhausted; 1 is the next one, 0 none.
     pub fn fail_allocation(&self, k: u64) {
         self.account.until_failure.store(k, Relaxed);
+    }
+
+    /// For tests: whether all allocations fail from now on, as if other programs had all of the memory, for all that opened this GPU in this process.
+    pub fn exhaust(&self, is_full: bool) {
+        self.runtime.is_full.store(is_full, Relaxed);
     }
 }
 

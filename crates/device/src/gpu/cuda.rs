@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 type KeptMemory = (u64, Arc<Mutex<dyn Send>>);
 
 #[cfg(feature = "cuda")]
-pub use present::{address, free, link, list, open, synchronize};
+pub use present::{address, link, list, open, room, synchronize};
 
 #[cfg(not(feature = "cuda"))]
-pub use absent::{address, free, link, list, open, synchronize};
+pub use absent::{address, link, list, open, room, synchronize};
 
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 pub use super::interop::Interop;
@@ -22,9 +22,9 @@ pub use apart::Interop;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code, reason = "libraries of CUDA are loaded by name")]
 mod present {
-    use super::super::Api;
     use super::super::recording::outside_recordings;
     use super::super::runtime::configure;
+    use super::super::{Api, Room};
     use super::{Description, KeptMemory, Runtime};
     use cubecl::client::Client;
     use cubecl::cuda::CudaRuntime;
@@ -87,14 +87,18 @@ mod present {
             lose: None,
             queued: Default::default(),
             groups: Default::default(),
+            is_full: Default::default(),
         })
     }
 
-    /// Free memory \[bytes\].
-    pub fn free(description: &Description) -> Option<u64> {
+    /// What the driver reports of the memory.
+    pub fn room(description: &Description) -> Room {
         let _calls = outside_recordings();
-        let context = CudaContext::new(description.index).ok()?;
-        context.mem_get_info().ok().map(|(free, _)| free as u64)
+        let reported = CudaContext::new(description.index).and_then(|context| context.mem_get_info());
+        reported.map_or(Room::Unknown, |(free, total)| Room::Memory {
+            free: free as u64,
+            total: total as u64,
+        })
     }
 
     /// Address of memory of this client, and what keeps it in place.
@@ -137,6 +141,7 @@ mod present {
 
 #[cfg(not(feature = "cuda"))]
 mod absent {
+    use super::super::Room;
     use super::{Description, KeptMemory, Runtime};
     use cubecl::client::Client;
     use cubecl::server::{Handle, ServerError};
@@ -153,9 +158,9 @@ mod absent {
         Err(REASON.into())
     }
 
-    /// Returns `None`.
-    pub fn free(_description: &Description) -> Option<u64> {
-        None
+    /// Returns that nothing is reported.
+    pub fn room(_description: &Description) -> Room {
+        Room::Unknown
     }
 
     /// Returns `None`.

@@ -11,6 +11,7 @@ use cubecl::wgpu::WgpuSetup;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// An answer of CubeCL that is on its way.
@@ -36,6 +37,8 @@ pub struct Runtime {
     pub queued: Mutex<usize>,
     /// Groups of GPUs with this one that are set up for sums.
     pub groups: Mutex<HashSet<CommunicationId>>,
+    /// Whether allocations fail on purpose.
+    pub is_full: AtomicBool,
 }
 
 /// Last message of an API that reports errors outside of calls.

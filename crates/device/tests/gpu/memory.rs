@@ -1,7 +1,7 @@
 use crate::{gpu, shuffled};
 use cubecl::prelude::*;
 use cubecl::wgpu::wgpu;
-use seixo_device::gpu::{Api, Fold, Gpu, GpuError, Number, Order, Queue, list, units};
+use seixo_device::gpu::{Api, Fold, Gpu, GpuError, Number, Order, Queue, Room, list, units};
 
 #[cube(launch_unchecked)]
 fn add_one(words: &mut [u32]) {
@@ -285,7 +285,9 @@ fn a_buffer_whose_words_have_no_number_of_32_bits_is_refused() {
     let gpu = gpu();
     let most = 4 * u64::from(u32::MAX);
     let Err(GpuError::OutOfMemory {
-        needed, free: Some(free), ..
+        needed,
+        room: Room::Block(free),
+        ..
     }) = gpu.buffer::<u32>(1 << 32, "positions")
     else {
         panic!("it was given, or the largest buffer is not named");
@@ -353,10 +355,11 @@ fn the_allocation_that_is_to_fail_fails() {
         panic!("it was given")
     };
     let expected = GpuError::OutOfMemory {
+        gpu: gpu.description().to_string(),
         what: "c",
         needed: 8,
         held: 44,
-        free: None,
+        room: Room::Unknown,
     };
     assert_eq!(error, expected);
     let c = gpu.upload(&[1u32, 2], "c").unwrap();

@@ -39,7 +39,7 @@ impl Subdomain {
     pub fn abort(&mut self, halt: &HaltReason) {
         let why = match halt {
             HaltReason::Stopped(_) | HaltReason::Elsewhere => return,
-            HaltReason::Lost(why) => match self.device() {
+            HaltReason::Lost(why) => match self.device_beside(why) {
                 Some(device) => format!("{device}: {why}"),
                 None => why.clone(),
             },
@@ -66,13 +66,14 @@ impl Subdomain {
     /// A reason after the name of this subdomain and its device.
     fn blamed(&self, why: &str) -> String {
         let (rank, domains) = (self.rank, self.cuts.count());
-        let device = self.device().map_or_else(String::new, |device| format!(" on {device}"));
+        let device = self.device_beside(why).map_or_else(String::new, |device| format!(" on {device}"));
         format!("domain {rank} of {domains}{device}: {why}")
     }
 
-    /// Its GPU, if it has one.
-    fn device(&self) -> Option<String> {
-        self.local.backend.gpu.as_ref().map(|gpu| gpu.description().to_string())
+    /// Its GPU, if it has one and this reason does not name it.
+    fn device_beside(&self, why: &str) -> Option<String> {
+        let device = self.local.backend.gpu.as_ref().map(|gpu| gpu.description().to_string());
+        device.filter(|device| !why.contains(device.as_str()))
     }
 }
 
@@ -176,8 +177,9 @@ mod tests {
 
     #[test]
     fn a_link_that_breaks_ends_all_domains_with_the_reason() {
-        for after in [1, 20] {
-            let mut simulation = Simulation::new(rod(), among(3, DeviceChoice::Cpu)).unwrap();
+        let places = [DeviceChoice::Cpu, DeviceChoice::Gpu(None)].map(|device| [1, 20].map(|after| (device, after)));
+        for (device, after) in places.into_iter().flatten() {
+            let mut simulation = Simulation::new(rod(), among(3, device)).unwrap();
             simulation.advance(5).unwrap();
             let saved = simulation.save().unwrap();
             let domain = &mut simulation.subdomains.as_mut().unwrap().domains[1];
@@ -199,6 +201,6 @@ mod tests {
         let gpu = domains[0].local.backend.gpu.clone().unwrap();
         gpu.fail_allocation(1);
         let name = gpu.description().name.clone();
-        assert_ends(simulation, &["domain ", " of 2 on ", &name, "no memory left"], &saved);
+        assert_ends(simulation, &["domain ", " of 2: ", &name, "no memory left"], &saved);
     }
 }

@@ -176,9 +176,10 @@ impl Subdomain {
         }
         self.observe()?;
         let mut contacts = State::default();
+        // The other subdomains wait for this one, even after an error.
         self.local
             .save_contacts(&mut contacts)
-            .map_err(|stop| HaltReason::Stopped(Box::new(stop)))?;
+            .map_err(|stop| HaltReason::Lost(stop.to_string()))?;
         if on_gpu.is_some() {
             self.local.download();
         }

@@ -5,7 +5,7 @@ use super::neighbor_lists::make_room;
 use super::{Cells, GpuGrains, Number, Rows, numbers};
 use crate::populations::Populations;
 use crate::search;
-use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Ticket, Workspace, units};
+use seixo_device::gpu::{Buffer, Copies, Gpu, GpuError, Order, Room, Ticket, Workspace, units};
 use seixo_laws::Coordinate;
 use seixo_sweeps::cells::{GRID, SHAPE};
 use seixo_sweeps::entries::TILE;
@@ -485,12 +485,8 @@ impl<R: Number> Rows<R> {
             return Ok(());
         }
         let word = size_of::<u32>() as u64;
-        Err(GpuError::OutOfMemory {
-            what: "neighbors",
-            needed: word * ((wraps << 32) + u64::from(first[first.len() - 1])),
-            held: gpu.bytes_in_use(),
-            free: Some(word * gpu.most_items::<u32>() as u64),
-        })
+        let needed = word * ((wraps << 32) + u64::from(first[first.len() - 1]));
+        Err(gpu.out_of_memory("neighbors", needed, Room::Block(word * gpu.most_items::<u32>() as u64)))
     }
 
     /// Writes the neighbors that [`Rows::count`] found with the same search to rows with this number of entries.

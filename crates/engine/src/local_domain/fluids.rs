@@ -38,11 +38,14 @@ impl LocalDomain {
         &mut self,
         run: impl FnOnce(&mut dyn FluidGpuBackend, &mut Flow, &Surroundings, &mut Profile) -> Result<T, GpuError>,
     ) -> Result<T, StepError> {
+        if self.backend.fluids.is_some() {
+            self.refuse_failed()?;
+        }
         let (Some((flow, surroundings, profile)), Some(remote)) = (self.populations.fluids(), &mut self.backend.fluids) else {
             return Ok(T::default());
         };
         let result = run(remote.as_mut(), flow, &surroundings, profile);
-        result.map_err(|error| self.populations.failed(error.to_string()))
+        result.map_err(|error| self.gpu_failed(error.to_string()))
     }
 
     /// Updates inlets and outlets of fluids on a GPU, if that is due.
@@ -84,9 +87,7 @@ impl LocalDomain {
             flow.rebuild_neighbor_lists(surroundings);
         });
         match self.backend.gpu.clone() {
-            Some(gpu) => self
-                .upload_fluids(&gpu)
-                .map_err(|refusal| self.populations.failed(refusal.to_string())),
+            Some(gpu) => self.upload_fluids(&gpu).map_err(|refusal| self.gpu_failed(refusal.to_string())),
             None => Ok(()),
         }
     }
@@ -128,8 +129,7 @@ impl LocalDomain {
                 flow.remove_left_and_keep_positions(surroundings);
             });
             if let Some(gpu) = self.backend.gpu.clone() {
-                self.upload_fluids(&gpu)
-                    .map_err(|refusal| self.populations.failed(refusal.to_string()))?;
+                self.upload_fluids(&gpu).map_err(|refusal| self.gpu_failed(refusal.to_string()))?;
             }
             self.observe_fluids()?;
             self.with_fluid_gpu_backend(|remote, flow, _, _| {

@@ -29,6 +29,6 @@ impl LocalDomain {
         populations.profile.add_of_gpu(&of_gpu);
         // Only what the cores take longer than the GPU.
         populations.profile.add_on_gpu(LISTS, from, 0);
-        listed.map_err(|error| self.populations.failed(error.to_string()))
+        listed.map_err(|error| self.gpu_failed(error.to_string()))
     }
 }

@@ -272,14 +272,8 @@ impl Simulation {
         };
         if asked <= 1 {
             // The ranks of one machine are distributed over its GPUs.
-            let own = self
-                .whole
-                .populations
-                .context
-                .settings
-                .ranks
-                .as_ref()
-                .map_or(0, |ranks| ranks.rank() % alike.len());
+            let ranks = self.whole.populations.context.settings.ranks.as_ref();
+            let own = ranks.map_or(0, |ranks| ranks.own_gpu(alike.len()));
             return Ok(vec![Gpu::open(Some((api, alike[own])))?; domains]);
         }
         if alike.len() < asked {

@@ -4,8 +4,8 @@ use super::decomposed::has_own_gpu;
 use super::gathering::energies_of;
 use crate::assemble::{check_grains, fields_of};
 use crate::decomposition::{Subdomain, Subdomains, limit_waits, peer_exchange_for};
+use crate::events::stopped;
 use crate::fields::Fields;
-use crate::local_domain::refused_by_device;
 use crate::populations::Populations;
 use crate::program::Placement;
 use crate::refusal::WorldError;
@@ -148,6 +148,6 @@ impl Simulation {
         ledger.work.initial = energies.total() - energies.elastic_tangential;
         self.subdomains = Some(subdomains);
         self.whole.backend.is_current = false;
-        self.observe_counts().map_err(refused_by_device)
+        self.observe_counts().map_err(stopped)
     }
 }

@@ -1,9 +1,9 @@
 //! Where a simulation is computed: upload, steps and download.
 
 use crate::device_choice::{gpu_asked_for, precision_on};
+use crate::events::stopped;
 use crate::gpu::PASSES;
 use crate::guard::StepError;
-use crate::local_domain::refused_by_device;
 use crate::pass::{PASSES_OF_CPU, Pass};
 use crate::populations::Populations;
 use crate::program::{OneDomain, execute};
@@ -140,6 +140,11 @@ impl Simulation {
     /// Uploads the grains, if there are any, to the subdomains or the GPU that step them. If the simulation `goes_on`, one subdomain is enough for
     /// a world that does not fill more.
     pub(crate) fn upload(&mut self, goes_on: bool) -> Result<(), WorldError> {
+        let uploaded = self.upload_all(goes_on);
+        self.whole.note_failed_upload(uploaded)
+    }
+
+    fn upload_all(&mut self, goes_on: bool) -> Result<(), WorldError> {
         if self.whole.populations.context.settings.domains > 1 {
             self.decompose(goes_on)?;
         }
@@ -149,7 +154,7 @@ impl Simulation {
         if self.whole.backend.gpu.is_some() {
             // Readers then see the values of the GPUs, in their precision.
             self.whole.backend.is_current = false;
-            self.observe().map_err(refused_by_device)?;
+            self.observe().map_err(stopped)?;
         }
         Ok(())
     }
@@ -207,6 +212,7 @@ impl Simulation {
     /// # Errors
     /// If a grain's state became impossible; the error names it and the likely cause.
     pub fn step(&mut self) -> Result<(), StepError> {
+        self.whole.refuse_failed()?;
         if self.subdomains.is_some() {
             return self.advance_decomposed(1);
         }
@@ -240,6 +246,7 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::step`].
     pub fn advance(&mut self, steps: u64) -> Result<(), StepError> {
+        self.whole.refuse_failed()?;
         if self.subdomains.is_some() {
             return self.advance_decomposed(steps);
         }

@@ -3,6 +3,7 @@
 use crate::blocks::{Block, DENSITY, SPACING, hinged, momentum, pool, pushed, pushed_in_a_plane, thrown_out};
 use crate::pools::G;
 use crate::solvers::incompressible;
+use seixo_device::gpu::Gpu;
 use seixo_engine::world::{DeviceChoice, Precision, Settings, World};
 use seixo_engine::{BodySnapshot, ColorScalar, Simulation, SurroundingsChange};
 
@@ -237,4 +238,35 @@ fn a_preview_shows_bodies_and_water_wherever_they_are() {
             assert!(apart(&place[..3], &grains.position[k]) < 1e-6, "{device:?}");
         }
     }
+}
+
+#[test]
+fn memory_that_runs_out_beside_the_cpu_ends_both_for_good() {
+    let gpu = Gpu::open(None).unwrap();
+    let name = format!("{} has no memory left for", gpu.description());
+    let mut failures = 0;
+    for k in (1..).step_by(5) {
+        let settings = Settings {
+            device: BOTH,
+            precision: Some(Precision::Mixed),
+            threads: 2,
+            ..Settings::default()
+        };
+        gpu.fail_allocation(k);
+        let message = match Simulation::new_on(gpu.clone(), pushed(), settings) {
+            Err(refusal) => refusal.to_string(),
+            Ok(mut simulation) => match simulation.advance(60).and_then(|()| simulation.observe()) {
+                Err(stop) => {
+                    assert!(simulation.observe().is_err() && simulation.advance(1).is_err() && simulation.save().is_err());
+                    stop.to_string()
+                }
+                Ok(()) => break,
+            },
+        };
+        assert!(message.contains(&name), "{message}");
+        failures += 1;
+    }
+    gpu.fail_allocation(0);
+    assert!(failures > 3, "{failures} failures");
+    assert_eq!(gpu.bytes_in_use(), 0, "what failed gave its memory back");
 }

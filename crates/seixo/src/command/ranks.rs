@@ -42,7 +42,11 @@ impl Rank {
             for text in overrides.iter().flat_map(|(key, value)| [key, value]) {
                 digest.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             }
-            Ranks::new(Box::new(seixo_transport::Mpi::start(digest.finalize().as_bytes())))
+            let ranks = Ranks::new(Box::new(seixo_transport::Mpi::start(digest.finalize().as_bytes())));
+            match seixo_transport::rank_on_host() {
+                Some(rank) => ranks.on_host(rank),
+                None => ranks,
+            }
         };
         Rank(seixo_transport::launched_by_mpi().map(join))
     }

@@ -134,7 +134,10 @@ pub enum RunError {
         what: String,
     },
     /// Grains of a stage or an inlet could not be added, or a user action left a state that cannot be simulated.
-    #[error("{}t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}", before(place), folder.display())]
+    #[error(
+        "{}t = {time:.6e} s: {refusal}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}{}",
+        before(place), folder.display(), going_on(matches!(**refusal, WorldError::Gpu(_)), folder)
+    )]
     Event {
         /// Position in the scene as `file:line:column`, if there is one.
         place: Option<String>,
@@ -148,7 +151,7 @@ pub enum RunError {
         folder: PathBuf,
     },
     /// The state of a grain became impossible, or the GPU failed.
-    #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}{}", folder.display(), going_on(stop, folder))]
+    #[error("{stop}\nthe last good state, t = {checkpoint_time:.6e} s, is in {}{}", folder.display(), going_on(is_of_device(stop), folder))]
     Stopped {
         /// Grain, position, time and reason; or the error of the GPU.
         stop: Box<StepError>,
@@ -188,12 +191,17 @@ pub enum RunError {
     Files(#[from] FilesError),
 }
 
-/// How to go on from these checkpoints, if the run itself was not the cause.
-fn going_on(stop: &StepError, checkpoints: &Path) -> String {
-    match (&stop.cause, checkpoints.parent()) {
-        (StepErrorCause::Device { .. }, Some(run)) => format!("; `seixo resume {}` goes on from it", run.display()),
+/// How to go on from these checkpoints, if a device was the cause and not the run itself.
+fn going_on(is_of_device: bool, checkpoints: &Path) -> String {
+    match (is_of_device, checkpoints.parent()) {
+        (true, Some(run)) => format!("; `seixo resume {}` goes on from it", run.display()),
         _ => String::new(),
     }
+}
+
+/// Whether a device was the cause.
+fn is_of_device(stop: &StepError) -> bool {
+    matches!(stop.cause, StepErrorCause::Device { .. })
 }
 
 /// Formats a position as the prefix of a message.
@@ -251,7 +259,8 @@ impl RunError {
             | RunError::UserChange(_)
             | RunError::Misfit { .. }
             | RunError::PassedParticles { .. } => true,
-            RunError::Refused(WorldError::Gpu(GpuError::Lost { .. }) | WorldError::Stopped(_)) => false,
+            RunError::Refused(WorldError::Stopped(_)) => false,
+            RunError::Refused(WorldError::Gpu(GpuError::Lost { .. } | GpuError::OutOfMemory { .. } | GpuError::NoStart { .. })) => false,
             RunError::OtherScene { .. } | RunError::Scene(_) | RunError::Refused(_) | RunError::Unlike { .. } => true,
             RunError::NoSpace { .. } | RunError::Event { .. } | RunError::Stopped { .. } => false,
             RunError::Lost(_) | RunError::Files(_) => false,
@@ -262,6 +271,7 @@ impl RunError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seixo_device::gpu::Room;
 
     #[test]
     fn a_device_that_failed_does_not_end_a_run_for_good() {
@@ -289,5 +299,37 @@ mod tests {
             "{of_device}"
         );
         assert!(!ended_by(StepErrorCause::NotFinite).contains("seixo resume"));
+    }
+
+    #[test]
+    fn a_device_that_fails_at_the_start_or_at_an_event_is_no_wrong_input() {
+        let full = || GpuError::OutOfMemory {
+            gpu: "cuda:1 a card".to_owned(),
+            what: "neighbors",
+            needed: 1000,
+            held: 2000,
+            room: Room::Unknown,
+        };
+        let no_start = GpuError::NoStart {
+            gpu: "cuda:1 a card".to_owned(),
+            reason: "out of memory".to_owned(),
+        };
+        for error in [full(), no_start] {
+            let error = RunError::Refused(error.into());
+            assert!(!error.is_input() && error.to_string().contains("cuda:1 a card"), "{error}");
+        }
+        let missing = GpuError::None { looked: String::new() };
+        assert!(RunError::Refused(missing.into()).is_input());
+        let at_event = RunError::Event {
+            place: None,
+            refusal: Box::new(full().into()),
+            time: 0.5,
+            checkpoint_time: 0.25,
+            folder: Path::new("silo.out").join("checkpoints"),
+        };
+        assert!(
+            !at_event.is_input() && at_event.to_string().ends_with("`seixo resume silo.out` goes on from it"),
+            "{at_event}"
+        );
     }
 }

@@ -5,6 +5,11 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longest duration of a job after one of its ranks is killed.
+const SOON: Duration = Duration::from_secs(10);
 
 /// All ranks are on this machine and use its loopback, also as root in a container; a job that hangs is ended.
 const MPIRUN: &str =
@@ -192,4 +197,69 @@ fn a_signal_to_one_rank_stops_all_after_a_checkpoint() {
     let record = record(&stage, "long");
     assert_eq!(record["result"], "interrupted");
     assert_eq!(record["steps"].as_u64(), Some(stage.checkpoint("long").0.steps));
+}
+
+/// The heap without outputs that need more than grains, and options for a GPU; software Vulkan suffices.
+fn plain_on_a_gpu(stage: &Stage) -> &'static str {
+    let scene = stage.read("heap.toml");
+    let (scene, _) = scene.split_once("[output]").unwrap();
+    let output = "[output]\nevery = \"5 ms\"\nfields = [\"velocity\", \"force\", \"coordination\"]\n";
+    stage.write("plain.toml", &format!("{scene}{output}"));
+    "plain.toml --set run.time_step=15us --device gpu --precision mixed"
+}
+
+#[test]
+fn ranks_on_a_gpu_write_the_frames_of_domains_on_it() {
+    let stage = Stage::new();
+    let run = format!("run {} --quiet --until 0.015", plain_on_a_gpu(&stage));
+    let line = format!("{run} --out ranks");
+    among(&stage, 2, &line).succeeded(&line);
+    stage.succeed(&format!("{run} --domains 2 --out domains"));
+    let [found, expected] = ["ranks", "domains"].map(|run| stage.results(run));
+    let frames = || expected.iter().filter(|(name, _)| name.starts_with("fields/"));
+    assert!(frames().count() > 4, "{:?}", expected.keys());
+    for (name, bytes) in frames() {
+        assert!(found.get(name) == Some(bytes), "{name} differs");
+    }
+    let device = record(&stage, "ranks")["device"].clone();
+    assert!(device.as_str().is_some_and(|device| device.contains("gpu:0")), "{device}");
+}
+
+/// Waits until a process of this number no longer runs. One that ended, but whose exit code was not read yet, is a zombie.
+fn await_end(process: &str) {
+    let begun = Instant::now();
+    let is_running = || fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|state| !state.contains(") Z "));
+    while is_running() {
+        assert!(begun.elapsed() < SOON, "process {process} is left");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_rank_on_a_gpu_that_is_killed_ends_all_and_the_run_goes_on_from_its_checkpoint() {
+    let stage = Stage::new();
+    let endless = "--json --until 20 --set output.every=10s --set wall.rod.motion.translate=[0,0,0] --set checkpoint.every=200ms";
+    let line = format!("run {} {endless} --out killed", plain_on_a_gpu(&stage));
+    let mut launcher = launcher(&stage, 2, &line);
+    let mut mpirun = launcher.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(mpirun.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut lines = lines.map_while(|line| serde_json::from_str::<Value>(&line).ok());
+    let is_on_the_way = |line: &Value| line["event"] == "checkpoint" && line["steps"].as_u64() > Some(0);
+    let steps = lines.find(is_on_the_way).expect("a checkpoint on the way")["steps"].as_u64();
+    let [first, second] = [0, 1].map(|rank| process_of(mpirun.id(), rank));
+    let kill = format!("kill -KILL {second}");
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let begun = Instant::now();
+    let ended = mpirun.wait_with_output().unwrap();
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    assert!(begun.elapsed() < SOON, "the job went on for {:?}\n{reported}", begun.elapsed());
+    assert!(!ended.status.success() && reported.contains("signal 9"), "{reported}");
+    await_end(&first);
+    let header = stage.checkpoint("killed").0;
+    assert!(Some(header.steps) >= steps, "{} {steps:?}", header.steps);
+    let until = header.time + 1e-3;
+    stage.succeed(&format!("resume killed --quiet --device cpu --domains 1 --until {until}"));
+    let record = record(&stage, "killed");
+    assert_eq!(record["result"], "finished");
+    assert!(record["steps"].as_u64() > Some(header.steps));
 }

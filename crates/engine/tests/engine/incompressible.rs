@@ -515,4 +515,18 @@ fn rounding_on_a_gpu_in_mixed_precision_makes_no_pressures_where_nothing_is_comp
         most(0),
         most(2)
     );
+    // The flow between two plates, one of which starts at once: U z/L + Σ 2U/(nπ) (−1)ⁿ exp(−ν k² t) sin(k z), with k = nπ/L [Morris 1997].
+    let (height, time) = (scale * GAP[0], simulation.time());
+    let expected = |z: f64| {
+        let mode = |n: i32| {
+            let (sign, order) = (if n % 2 == 0 { 1.0 } else { -1.0 }, std::f64::consts::PI * f64::from(n));
+            let k = order / height;
+            2.0 * sign / order * (-1e-6 * k * k * time).exp() * (k * z).sin()
+        };
+        speed * (z / height + (1..60).map(mode).sum::<f64>())
+    };
+    for (x, v) in fluid.position.iter().zip(&fluid.velocity) {
+        // In double precision it is 0.25 % off.
+        assert!((v[0] - expected(x[2])).abs() < 0.01 * speed, "{x:?} {v:?}");
+    }
 }

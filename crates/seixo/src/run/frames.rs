@@ -44,6 +44,8 @@ pub(super) struct Frames {
     queue: WriteQueue,
     /// Wall time for which the run stood still to copy what frames show \[s\].
     copied: f64,
+    /// The part of it for the first frame, once that is taken \[s\].
+    first_copied: Option<f64>,
 }
 
 /// Whether a world has grains, or will have some.
@@ -87,6 +89,7 @@ impl Frames {
             surfaces: files.surfaces(),
             queue: WriteQueue::new(files),
             copied: 0.0,
+            first_copied: None,
         })
     }
 
@@ -149,7 +152,9 @@ impl Frames {
             frame.contacts = sample.take_contacts();
         }
         self.queue.put_frame(frame);
-        self.copied += fetched + clock.elapsed().as_secs_f64();
+        let copied = fetched + clock.elapsed().as_secs_f64();
+        self.first_copied = self.first_copied.or(Some(copied));
+        self.copied += copied;
         self.schedule.pass(sample.steps());
         Ok(())
     }
@@ -195,8 +200,12 @@ impl Frames {
     /// Returns what frames and checkpoints cost so far; the copies of checkpoints are not part of it.
     pub fn times(&self) -> (FramesRecord, CheckpointsRecord) {
         let (frames, checkpoints) = self.queue.times();
-        let copying = self.copied;
-        (FramesRecord { copying, ..frames }, checkpoints)
+        let frames = FramesRecord {
+            copying: self.copied,
+            first_copying: self.first_copied.unwrap_or_default(),
+            ..frames
+        };
+        (frames, checkpoints)
     }
 
     /// Waits until all frames are written and the disk has them, then lists them.

@@ -11,6 +11,9 @@ pub struct FramesRecord {
     pub bytes: u64,
     /// Wall time for which the run stood still to copy what frames show, with the download from a GPU \[s\].
     pub copying: f64,
+    /// Part of `copying` for the first frame, at the start or after a resume \[s\]; 0 in records of earlier versions.
+    #[serde(default)]
+    pub first_copying: f64,
     /// Wall time for which the run waited until earlier frames were written \[s\].
     pub waiting: f64,
     /// Wall time of writing, beside the run \[s\].

@@ -205,6 +205,33 @@ fn water_stays_in_a_jug_of_flat_sides() {
 }
 
 #[test]
+fn incompressible_water_rests_in_a_box_that_is_turned() {
+    // Its sides are at 30° to the lattice of the fluid.
+    let corner = |k: u32| 50.0_f64.sqrt() * DVec2::from_angle((f64::from(k) + 0.5) * TAU / 4.0);
+    let tank = Vessel {
+        corners: (0..4).map(corner).collect(),
+        turn: DQuat::from_rotation_z(TAU / 12.0),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("tank.obj"), tank.mesh(8.0, false)).unwrap();
+    std::fs::write(folder.path().join("water.obj"), tank.mesh(5.0, true)).unwrap();
+    let text = text(
+        "mesh = { file = \"water.obj\" }",
+        "solver = \"dfsph\"",
+        "[wall.tank]\nmesh = \"tank.obj\"\n",
+    );
+    let scene = scene_in(folder.path(), &text);
+    let mut simulation = Simulation::new(scene.world, scene.settings).unwrap();
+    let steps = (0.2 / simulation.time_step().value).round() as u64;
+    simulation.advance(steps).unwrap();
+    let water = simulation.fluid().unwrap().position;
+    let depth = |place: &[f64; 3]| tank.depth(tank.turn.inverse() * DVec3::from(*place) / SPACING);
+    let least = water.iter().map(depth).fold(f64::INFINITY, f64::min);
+    // As in a jug of flat sides. Behind half a spacing is the first layer of wall particles.
+    assert!(water.len() > 450 && least > -0.5, "{least} spacings, {} particles", water.len());
+}
+
+#[test]
 fn planes_that_meet_below_the_fluid_close_their_corner() {
     // A trough with an angle of 60°: water that is cut at planes starts a spacing above their common edge.
     let side = |name: &str, x: f64| {

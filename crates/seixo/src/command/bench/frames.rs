@@ -63,14 +63,19 @@ struct Measured {
     particles: usize,
     encoding: &'static str,
     steps_between: u32,
+    /// Number of frames, that at the start included.
     frames: u64,
     /// Bytes of a frame.
     bytes: f64,
-    /// Wall times of a frame \[s\].
+    /// Wall time for which the run copied the frame at the start \[s\].
+    first_copying: f64,
+    /// Wall times of a frame after it \[s\].
     copying: f64,
     waiting: f64,
+    /// Wall time of writing a frame beside the run \[s\].
     writing: f64,
-    /// Wall time of the run \[s\], and the share of it for which frames held it up.
+    /// Wall time of the steps with the frames after the one at the start, without checkpoints \[s\], and the share of it for which these frames held
+    /// up the run.
     seconds: f64,
     share: f64,
     checkpoints: CheckpointsRecord,
@@ -115,16 +120,44 @@ fn run(arguments: &FramesArguments, encoding: Encoding, folder: &Path) -> Result
     Ok(start(scene, folder, options)?.record)
 }
 
+/// What frames cost the steps between them.
+#[derive(Debug)]
+struct Intervals {
+    /// Number of intervals, each of which ends with a frame.
+    count: u64,
+    /// Wall time for which the run copied such a frame \[s\].
+    copying: f64,
+    /// Wall time for which it waited before the copy \[s\].
+    waiting: f64,
+    /// Wall time of all intervals \[s\].
+    seconds: f64,
+}
+
+impl Intervals {
+    /// Leaves the frame at the start and all checkpoints out of a run with this wall time \[s\]: the intervals do not contain them.
+    fn of(frames: &FramesRecord, checkpoints: &CheckpointsRecord, wall_time: f64) -> Intervals {
+        let count = frames.count.saturating_sub(1);
+        let each = |total: f64| total / count.max(1) as f64;
+        Intervals {
+            count,
+            copying: each(frames.copying - frames.first_copying),
+            // The first frame finds the queue empty.
+            waiting: each(frames.waiting),
+            seconds: wall_time - frames.first_copying - checkpoints.copying - checkpoints.waiting,
+        }
+    }
+
+    /// Share of the wall time for which frames held up the run.
+    fn share(&self) -> f64 {
+        self.count as f64 * (self.copying + self.waiting) / self.seconds
+    }
+}
+
 impl Measured {
     fn of(record: Record, encoding: Encoding, steps_between: u32) -> Measured {
-        let FramesRecord {
-            count,
-            bytes,
-            copying,
-            waiting,
-            writing,
-        } = record.frames.unwrap_or_default();
-        let each = |total: f64| total / count.max(1) as f64;
+        let (frames, checkpoints) = (record.frames.unwrap_or_default(), record.checkpoints.unwrap_or_default());
+        let intervals = Intervals::of(&frames, &checkpoints, record.wall_time);
+        let each = |total: f64| total / frames.count.max(1) as f64;
         let word = Encoding::ALL.into_iter().find(|(known, _)| *known == encoding);
         Measured {
             case: "frames",
@@ -134,14 +167,15 @@ impl Measured {
             particles: record.grains,
             encoding: word.map_or("", |(_, word)| word),
             steps_between,
-            frames: count,
-            bytes: each(bytes as f64),
-            copying: each(copying),
-            waiting: each(waiting),
-            writing: each(writing),
-            seconds: record.wall_time,
-            share: (copying + waiting) / record.wall_time,
-            checkpoints: record.checkpoints.unwrap_or_default(),
+            frames: frames.count,
+            bytes: each(frames.bytes as f64),
+            first_copying: frames.first_copying,
+            copying: intervals.copying,
+            waiting: intervals.waiting,
+            writing: each(frames.writing),
+            seconds: intervals.seconds,
+            share: intervals.share(),
+            checkpoints,
         }
     }
 
@@ -149,8 +183,8 @@ impl Measured {
         let seconds = |value: f64| terminal::scaled(value, "s");
         let stored = self.checkpoints.count.max(1) as f64;
         format!(
-            "frames · {} · {} · {}, one each {}\n  a frame: the run copies for {} and waits for {}; beside it {} of writing, {}\n  {} frames held up the \
-             run for {:.2} % of {}\n  a checkpoint: the run copies for {} and waits for {}; beside it {} of writing",
+            "frames · {} · {} · {}, one each {}\n  a frame: the run copies for {} and waits for {}; beside it {} of writing, {}\n  {} after the one at \
+             the start held up the run for {:.2} % of {}\n  a checkpoint: the run copies for {} and waits for {}; beside it {} of writing",
             terminal::many(self.particles, "grain"),
             terminal::place(&self.device, &self.precision, self.threads),
             self.encoding,
@@ -159,12 +193,42 @@ impl Measured {
             seconds(self.waiting),
             seconds(self.writing),
             terminal::scaled(self.bytes, "B"),
-            self.frames,
+            terminal::many(self.frames.saturating_sub(1) as usize, "frame"),
             100.0 * self.share,
             terminal::duration(self.seconds),
             seconds(self.checkpoints.copying / stored),
             seconds(self.checkpoints.waiting / stored),
             seconds(self.checkpoints.writing / stored),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_at_the_start_and_checkpoints_are_in_no_interval() {
+        // Three intervals of 2 s of steps and 0.1 s for a frame. The frame at the start takes longer.
+        let frames = FramesRecord {
+            count: 4,
+            copying: 0.5 + 3.0 * 0.08,
+            first_copying: 0.5,
+            waiting: 3.0 * 0.02,
+            ..FramesRecord::default()
+        };
+        let checkpoints = CheckpointsRecord {
+            count: 2,
+            copying: 0.3,
+            waiting: 1.5,
+            writing: 2.0,
+        };
+        let found = Intervals::of(&frames, &checkpoints, 0.5 + 3.0 * 2.1 + 0.3 + 1.5);
+        let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 1e-12;
+        assert!(
+            found.count == 3 && near(found.copying, 0.08) && near(found.waiting, 0.02),
+            "{found:?}"
+        );
+        assert!(near(found.seconds, 6.3) && near(found.share(), 0.1 / 2.1), "{found:?}");
     }
 }

@@ -640,6 +640,10 @@ fn a_quick_bench_measures_frames_of_each_encoding() {
             line["bytes"].as_f64() > Some(1000.0) && line["copying"].as_f64() > Some(0.0),
             "{line}"
         );
+        // Three frames came after the one at the start.
+        let of = |key: &str| line[key].as_f64().unwrap();
+        let share = 3.0 * (of("copying") + of("waiting")) / of("seconds");
+        assert!(of("first_copying") > 0.0 && (of("share") / share - 1.0).abs() < 1e-12, "{line}");
     }
 }
 

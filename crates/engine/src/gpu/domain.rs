@@ -343,6 +343,8 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
             self.remove_leaving_scalars(host)?;
         }
         self.gpu.write(&self.cells.domain, &numbers::<C>(Self::domain_of(host, leaving)));
+        // It has been idle since the last step, and can begin while the host queues the search for grains that leave.
+        self.gpu.submit_aside();
         let n = self.n;
         let border = self.border();
         (border.leaving, border.known) = (leaving, n);
@@ -419,9 +421,12 @@ impl<C: Number + Coordinate<R>, R: Number> DomainBackend for GpuGrains<C, R> {
         let is_known = !leaving && bounds.low[0] <= bounds.high[0];
         let known = is_known.then_some((bounds, kept));
         self.count_old_contacts()?;
+        // It has been idle since the selection of ghosts, and can be busy while the host queues the sort, and then the search.
+        self.gpu.submit_aside();
         self.sort(host, (leaving, true), known)?;
         self.record_new_indices();
         self.rename_shared();
+        self.gpu.submit_aside();
         self.list_neighbors(host)?;
         self.make_room_for_wall_flows()?;
         self.list_bonds_by_grain(host)?;

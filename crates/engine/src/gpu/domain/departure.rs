@@ -92,6 +92,8 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             m as u32,
             self.n as u32,
         );
+        // The GPU does this while the hosts exchange messages.
+        self.gpu.submit_aside();
         Ok((m as u64, messages))
     }
 

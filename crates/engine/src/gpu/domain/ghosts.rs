@@ -93,6 +93,7 @@ impl<C: Number + Coordinate<R>, R: Number> GpuGrains<C, R> {
             for &k in &pending {
                 self.queue_ghosts(host, k, &blocks[k], bonded, &widths)?;
             }
+            gpu.submit_aside();
             let mut copies = gpu.copies();
             let (n, position) = (self.n, &self.position[self.now]);
             let corners = (!is_boxed).then(|| self.cells.queue_bounds(&gpu, position, None, n, &mut copies));
